@@ -1,11 +1,11 @@
-"""A ClickHouse server over HTTP, through clickhouse-connect: the engine of a cluster.
+"""A ClickHouse server over HTTP, through clickhouse-connect.
 
-Facts that shape this file (ClickHouse 26.9, clickhouse-connect 1.12):
+Measured with ClickHouse 26.9 and clickhouse-connect 1.12:
 
-* the driver's sessions serialise queries, so there is none: one client serves all threads over a pool of connections;
-* the status is 200 from the first byte on; how a failure after it looks is told in ``http_body``;
-* a connection that closes stops no query of ours in the server: leaving a stream early kills the query by its id;
-* TCP keepalive tells of a server that has vanished, for a query may be silent for hours.
+* the driver's sessions serialise queries, so this engine uses none: one client serves all threads;
+* the HTTP status is 200 from the first byte on; ``clickhouse_http_body`` finds later errors;
+* closing the connection does not stop a query: leaving a stream early kills the query by its id;
+* a query may be silent for hours, so only TCP keepalive detects a vanished server.
 """
 
 from __future__ import annotations
@@ -50,27 +50,39 @@ from tap_service.storage.engine.running_queries import list_running_ids, read_pr
 
 _log = logging.getLogger("skyhouse")
 
-#: connections that are kept open for the next query
+#: idle connections that stay open
 _POOL_CONNECTIONS = 64
 
 _CONNECT_SECONDS = 5
 
-#: the longest silence of the server where nothing takes long: cancelling, ping
+#: the longest silence of the server in quick statements, such as KILL QUERY
 _SHORT_SECONDS = 10
 
-# The driver cuts messages at 240 characters otherwise, and logs what it raises.
+# By default the driver cuts messages at 240 characters and logs the errors that it raises.
 set_setting("max_error_size", 0)
 logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
 
 
 class ClickHouseEngine:
-    """The engine at ``url``, such as ``http://ch1:8123``: one server, for a query is killed where it runs.
+    """One server; ``ClickHouseServers`` combines several.
 
-    ``ClickHouseServers`` is over several of them.
+    Parameters
+    ----------
+    url
+        Such as ``http://ch1:8123``. Not a load balancer: a query is killed on the server where it runs.
+    user, password
+        The user's rights decide what queries can read.
+    max_memory
+        The memory limit of one query in bytes; 0 leaves it to the server.
+    silence_seconds
+        How long the server may send nothing during a query.
+    ca
+        A PEM file of the authority that signs the server's certificate; by default the system's authorities.
 
-    ``max_memory`` bounds one query's memory in bytes (0 = the server's own limit). ``silence_seconds`` is how long the
-    server may send nothing within a query, ``ca`` a file of who signs its certificate, if not whom the system trusts.
-    Raises ``EngineUnavailable`` if it does not answer or refuses the user.
+    Raises
+    ------
+    EngineUnavailable
+        The server does not answer or refuses the user.
     """
 
     def __init__(
@@ -84,7 +96,7 @@ class ClickHouseEngine:
         ca: Path | None = None,
     ) -> None:
         self._defaults = DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
-        # a server that has vanished is noticed after 15 + 3 * 5 seconds
+        # keepalive detects a vanished server after 15 + 3 * 5 seconds
         signers = None if ca is None else str(ca)
         self._pool = get_pool_manager(
             keep_idle=15, keep_interval=5, keep_count=3, maxsize=_POOL_CONNECTIONS, ca_cert=signers
@@ -129,10 +141,7 @@ class ClickHouseEngine:
                 self._cancel_abandoned(query_id)
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
-        """All batches as one block (one part in each partition): nothing of them is seen unless all of them are.
-
-        They are held in memory together, so that nothing is sent before the last of them is there.
-        """
+        """Insert all batches as one block, one part per partition. Nothing is sent before the last batch exists."""
         parts = [batch for batch in batches if batch.num_rows]
         if not parts:
             return
@@ -142,7 +151,7 @@ class ClickHouseEngine:
             self._client.raw_insert(f"{table} ({names})", None, write_arrow_stream(parts), wanted, "ArrowStream")
 
     def cancel_query(self, query_id: str) -> None:
-        """A server that cannot be told is not waited for: the query's reader gets ``EngineUnavailable``."""
+        """Cancel a query. If the server is unreachable, the query's reader gets ``EngineUnavailable`` at once."""
         try:
             self._send_statement(
                 self._short, f"KILL QUERY WHERE query_id = {quoting.quote_string(query_id)} ASYNC", None
@@ -167,15 +176,15 @@ class ClickHouseEngine:
 
     def ping(self) -> None:
         if self._fetch_quickly("SELECT 1 AS one").column(0).to_pylist() != [1]:
-            raise EngineUnavailable("the engine gives wrong answers")
+            raise EngineUnavailable("the engine returns wrong answers")
 
     def close(self) -> None:
-        """Close the connections; what runs in the server is its callers' to cancel. May be called twice."""
+        """Close the connections. Callers cancel what still runs in the server. May be called twice."""
         self._closed = True
         self._pool.clear()
 
     def _fetch_quickly(self, sql: str) -> pa.Table:
-        """What the server can tell at once."""
+        """Run a query that the server answers at once."""
         with self._open_body(self._short, sql, None) as body:
             return body.read_table()
 
@@ -187,11 +196,11 @@ class ClickHouseEngine:
     def _open_body(
         self, client: Client, sql: str, settings: Settings | None, *, result: bool = True
     ) -> Iterator[ResponseBody]:
-        """Send a statement; what comes back, as an Arrow stream if there is a result."""
+        """Send a statement and yield the response, an Arrow stream if there is a ``result``."""
         wanted = self._merge_settings(settings)
         form = "ArrowStream" if result else "Null"
         with _translate_errors():
-            # the format is a header, for not every statement takes a FORMAT clause
+            # not every statement takes a FORMAT clause, so a header names the format
             response = client.raw_stream(sql, settings=wanted, transport_settings={"X-ClickHouse-Format": form})
         body = ResponseBody(cast(BaseHTTPResponse, response))
         try:
@@ -230,13 +239,13 @@ class ClickHouseEngine:
 
 
 def _query_id_settings(query_id: str) -> dict[str, str | int | float]:
-    """The comment is how every back end finds a query; one whose worker was killed makes room for its successor."""
+    """Return the settings that name a query. A retry replaces the query of a killed worker with the same id."""
     return {"query_id": query_id, "log_comment": query_id, "replace_running_query": 1}
 
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """The driver's errors come out as an ``EngineError``; they hold the server's words where it has said any."""
+    """Raise the driver's errors as ``EngineError``, with the server's message if there is one."""
     try:
         yield
     except DriverError as error:
@@ -250,7 +259,7 @@ def _translate_errors() -> Iterator[None]:
 
 
 def _find_cause(error: DriverError) -> BaseException:
-    """What lies behind an error of the driver, which itself only says that there was one."""
+    """Return the cause of a driver's error, which itself has no details."""
     cause = error.__cause__
     return error if cause is None else getattr(cause, "reason", cause)
 

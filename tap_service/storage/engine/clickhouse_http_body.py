@@ -1,7 +1,7 @@
-"""The body of ClickHouse's HTTP answer: bytes, Arrow batches, or the error that is told in it.
+"""The body of ClickHouse's HTTP response: bytes, Arrow batches, or an error message in it.
 
-The status is 200 from the first byte on, so a later failure is text in the body, between markers that hold the tag of
-the header X-ClickHouse-Exception-Tag (servers before 25.11 write the text alone), and the body then ends too early:
+The status is 200 from the first byte on. A later error is text in the body between markers with the tag of the header
+X-ClickHouse-Exception-Tag (servers before 25.11 write only the text), after which the server truncates the body:
 
     __exception__\\r\\n<tag>\\r\\n<message>\\n<length> <tag>\\r\\n__exception__\\r\\n
 """
@@ -27,25 +27,25 @@ _MESSAGE = re.compile(
     r"Code: \d+\. [\w:]*Exception: .*?(?=\r?\n\d+ \w+\r?\n__exception__|\r?\n__exception__|\Z)", re.DOTALL
 )
 
-#: the longest message of the server is 16 kB
+#: the server's messages have at most 16 kB
 _TAIL_BYTES = 20_000
 _PIECE_BYTES = 1 << 20
 
-#: the end mark of an Arrow stream. Its reader takes a stream that ends between two batches without it for whole.
+#: the end mark of an Arrow stream; pyarrow accepts a stream without it that ends between two batches
 _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
-#: what a connection may break with
+#: the exceptions of a broken connection
 CONNECTION_ERRORS = (HTTPError, HTTPException, OSError)
 
 
 def connection_error(error: Exception) -> EngineUnavailable:
-    """Our error for one of these."""
+    """Return the ``EngineError`` for one of ``CONNECTION_ERRORS``."""
     kind = EngineSilent if isinstance(error, ReadTimeoutError) else EngineUnavailable
     return kind("the connection to the engine broke off", detail=repr(error))
 
 
 class ResponseBody:
-    """Read once, by one thread; ``shut`` may come from any other. Raises ``EngineError``, and nothing else."""
+    """One thread reads it once; any other may call ``interrupt_reader``. Raises only ``EngineError``."""
 
     def __init__(self, response: BaseHTTPResponse) -> None:
         self._response = response
@@ -56,37 +56,37 @@ class ResponseBody:
         self._size = 0
         self._tail = b""
         self._schema: pa.Schema | None = None
-        #: nothing of the query runs any more: all was read, or the server told a failure
+        #: the query has ended in the server: the body was read completely, or it contains an error
         self.ended = False
         self.closed = False
 
     def check_empty(self) -> None:
-        """Read the body of a statement that gives no result: what stands in it can only be an error."""
+        """Read the body of a statement without result, which can only contain an error."""
         self._read_to_end()
         if self._tail:
             raise self._find_error() or EngineUnavailable("the engine's answer cannot be read", detail=repr(self._tail))
 
     def read_batches(self, batch_rows: int) -> Iterator[pa.RecordBatch]:
-        """Of an Arrow stream, in slices of at most ``batch_rows`` rows."""
+        """Yield the batches of an Arrow stream in slices of at most ``batch_rows`` rows."""
         for batch in self._read_arrow():
             for start in range(0, batch.num_rows, batch_rows):
                 yield batch.slice(start, batch_rows)
 
     def read_table(self) -> pa.Table:
-        """An Arrow stream as a whole."""
+        """Read a whole Arrow stream."""
         batches = list(self._read_arrow())
         return pa.Table.from_batches(batches, self._schema)
 
     def close(self) -> None:
-        """Without reading on: the connection is usable again only if all was read."""
+        """Release the connection; it is reused only if the body was read to its end."""
         self.closed = True
         if not self.ended:
             self._response.close()
         self._response.release_conn()
 
     def interrupt_reader(self) -> None:
-        """End a reader that waits in another thread."""
-        with suppress(ValueError, RuntimeError, OSError):  # it has just ended by itself
+        """Wake a reader that waits in another thread."""
+        with suppress(ValueError, RuntimeError, OSError):  # the body has just ended
             self._response.shutdown()
 
     def _read_arrow(self) -> Iterator[pa.RecordBatch]:
@@ -102,16 +102,16 @@ class ResponseBody:
         self._read_to_end()
         if not self._tail.endswith(_END):
             raise self._find_error() or EngineUnavailable(
-                "the engine's answer is not whole", detail=repr(self._tail[-200:])
+                "the engine's answer is incomplete", detail=repr(self._tail[-200:])
             )
 
-    # --- what pyarrow asks of a file ----------------------------------------------------------------------------------
+    # --- the file interface for pyarrow -------------------------------------------------------------------------------
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int) -> bytes:
-        """``size`` bytes, fewer at the end."""
+        """Read ``size`` bytes, fewer at the end."""
         while self._size < size and self._take_piece():
             pass
         parts, missing = [], size
@@ -129,7 +129,7 @@ class ResponseBody:
     # --- pieces from the server ---------------------------------------------------------------------------------------
 
     def _take_piece(self) -> bool:
-        """Take in the next piece; False at the end."""
+        """Receive the next piece; return False at the end."""
         try:
             piece = next(self._pieces, b"")
         except CONNECTION_ERRORS as error:
@@ -141,7 +141,9 @@ class ResponseBody:
         self._keep_tail(piece)
         if told:
             self._read_message()
-            raise self._find_error() or EngineUnavailable("the engine failed without words", detail=repr(self._tail))
+            raise self._find_error() or EngineUnavailable(
+                "the engine failed without a message", detail=repr(self._tail)
+            )
         self._waiting.append(piece)
         self._size += len(piece)
         return True
@@ -155,13 +157,13 @@ class ResponseBody:
             self._size = 0
 
     def _read_message(self) -> None:
-        """Read on for the words of a failure that has been seen already; the server cuts the body short after them."""
+        """Read the rest of an error message, after which the server truncates the body."""
         with suppress(*CONNECTION_ERRORS):
             for piece in self._pieces:
                 self._keep_tail(piece)
 
     def _find_error(self) -> EngineError | None:
-        """The failure that the server tells at the end of what has come, if it does."""
+        """Return the error at the end of the received bytes, if there is one."""
         start = self._tail.find(self._mark or _MARK)
         words = _MESSAGE.search(self._tail[max(start, 0) :].decode(errors="replace"))
         if words is None:
@@ -171,7 +173,7 @@ class ResponseBody:
 
 
 def write_arrow_stream(batches: list[pa.RecordBatch]) -> Generator[bytes, None, None]:
-    """Batches of one schema as an Arrow stream, in pieces."""
+    """Yield the pieces of an Arrow stream of batches with one schema."""
     sink = _PieceSink()
     with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), batches[0].schema) as writer:
         for batch in batches:
@@ -181,7 +183,7 @@ def write_arrow_stream(batches: list[pa.RecordBatch]) -> Generator[bytes, None, 
 
 
 class _PieceSink:
-    """A file that gives back what has been written to it."""
+    """A file from which written bytes are taken again."""
 
     closed = False
 
@@ -196,7 +198,7 @@ class _PieceSink:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Required by pyarrow; nothing is buffered."""
 
     def take_bytes(self) -> bytes:
         parts, self._parts = self._parts, []

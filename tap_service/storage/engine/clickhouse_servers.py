@@ -1,11 +1,11 @@
-"""Several ClickHouse servers of one cluster as one engine: what one of them cannot do, another one does.
+"""Several ClickHouse servers of one cluster as one engine with failover.
 
-* Reads are sent again to another server if one fails before it has given rows. A query that was under way may be what
-  has killed the server, so it is tried twice, and no third server is given it.
-* Writes are sent again only if nothing had been sent.
-* What users ask of the catalogues is spread over the servers. What the service keeps for itself is written and read at
-  the first server that answers: another one may have it a moment later.
-* A query is stopped, and seen at work, where it runs.
+* A read is retried once on another server if the first fails before it returned rows. It is not retried a second time:
+  the query may be what kills the servers.
+* A write is retried only if nothing was sent.
+* Users' queries are spread over the servers. Skyhouse's own tables are read and written at the first reachable server,
+  because replicas lag behind.
+* A query is cancelled and observed on the server where it runs.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from tap_service.storage.engine.engine import (
 )
 from tap_service.storage.engine.server_endpoints import Endpoint, Endpoints
 
-#: how often a read is sent
+#: how many servers a read is sent to
 _MAX_TRIES = 2
 
-#: how generated SQL writes what the service keeps for itself
+#: prefixes of Skyhouse's own tables in generated SQL
 _OWN_TABLES = ("`TAP_SCHEMA`.", "skyhouse.", "`skyhouse`.")
 
 T = TypeVar("T")
@@ -41,14 +41,20 @@ T = TypeVar("T")
 
 @dataclass(slots=True, eq=False)
 class _RunningQuery:
-    """A query of this process: where it is, and whether it shall end."""
+    """A query of this process: its server, and whether it was cancelled."""
 
     endpoint: Endpoint | None = None
     stopped: bool = False
 
 
 class ClickHouseServers:
-    """The engine over the servers at ``urls``. Raises EngineUnavailable if none answers."""
+    """The engine over the servers at ``urls``; ``connect`` opens the engine of one.
+
+    Raises
+    ------
+    EngineUnavailable
+        No server answers.
+    """
 
     def __init__(self, urls: Sequence[str], connect: Callable[[str], Engine]) -> None:
         self._endpoints = Endpoints(Endpoint(url, connect) for url in urls)
@@ -91,7 +97,7 @@ class ClickHouseServers:
         self._try_write(table, lambda engine: engine.insert_batches(table, block, settings), _RunningQuery())
 
     def cancel_query(self, query_id: str) -> None:
-        """Of a query of another process each server is told; raises EngineUnavailable if none can be."""
+        """Cancel a query: on its server, or on every server if another process started it."""
         if flight := self._flights.get(query_id):
             flight.stopped = True
             if flight.endpoint is not None:
@@ -131,10 +137,10 @@ class ClickHouseServers:
     def close(self) -> None:
         self._endpoints.close()
 
-    # --- how ----------------------------------------------------------------------------------------------------------
+    # --- failover -----------------------------------------------------------------------------------------------------
 
     def _choose_endpoints(self, sql: str) -> Sequence[Endpoint]:
-        """Where a user's query may go, each time beginning with another one."""
+        """Return the endpoints for a user's query, rotating the first one."""
         is_own = any(name in sql for name in _OWN_TABLES)
         return self._endpoints.choose_for_statement(sql, 0 if is_own else next(self._turn))
 
@@ -164,7 +170,7 @@ class ClickHouseServers:
                     raise
 
     def _ask_each(self, work: Callable[[Engine], T], places: Sequence[Endpoint] | None = None) -> list[T]:
-        """What each server gives, but for those that do not answer. Raises EngineUnavailable if none does."""
+        """Return the results of all servers that answer. Raise EngineUnavailable if none does."""
         found: list[T] = []
         failed = None
         for endpoint in self._endpoints.list_ready() if places is None else places:
@@ -179,7 +185,7 @@ class ClickHouseServers:
     def _watch_batches(
         self, batches: Iterator[pa.RecordBatch], flight: _RunningQuery, query_id: str
     ) -> Iterator[pa.RecordBatch]:
-        """Once rows were handed on, a failure is the query's end."""
+        """Yield the batches; once rows were returned, a failure is final."""
         try:
             yield from batches
         except EngineUnavailable as error:

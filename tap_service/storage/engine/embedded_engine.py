@@ -1,11 +1,11 @@
-"""ClickHouse in this process, through chDB: the engine of a laptop or a single server.
+"""ClickHouse in this process, through chDB: the engine of a single machine.
 
-Facts that shape this file (chDB 4.4, ClickHouse 26.9):
+Measured with chDB 4.4 (ClickHouse 26.9):
 
-* a handle costs 0.15 ms and is isolated, so each call opens its own; ``SET`` on it holds the call's settings (0.2 ms);
-* a query is found by its ``log_comment``, for chDB lets nobody choose the engine's own query id;
-* a stream is pulled: the engine works a few blocks ahead of its reader, and cancelling a stream stops it at once;
-* one process holds one data path, and after a fork nothing of the engine may be touched.
+* a handle costs 0.15 ms and is isolated, so each call opens its own; ``SET`` applies the call's settings (0.2 ms);
+* chDB assigns query ids itself, so queries are identified by ``log_comment``;
+* a stream is pulled: the engine works a few blocks ahead of its reader, and cancelling the stream stops it at once;
+* one process holds one data path, and after a fork the engine must not be touched.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from tap_service.storage.engine.engine import (
 from tap_service.storage.engine.engine_errors import shorten_message, translate_error
 from tap_service.storage.engine.running_queries import list_running_ids, read_progress
 
-#: A query whose reader has gone to sleep cannot be waited for without end.
+#: how long ``close`` waits for running queries; a reader may have paused
 _CLOSING_SECONDS = 10
 
 
 class DataPathHeldError(EngineUnavailable):
-    """Another process has the data path; ``pid`` is its process id as it wrote it."""
+    """Another process, ``pid``, holds the data path."""
 
     def __init__(self, data_path: Path, pid: str) -> None:
         super().__init__(
@@ -49,10 +49,19 @@ class DataPathHeldError(EngineUnavailable):
 
 
 class EmbeddedEngine:
-    """The engine over ``data_path``, which is made if it does not exist and held until ``close``.
+    """The embedded engine. It locks its data path until ``close``.
 
-    ``max_memory`` bounds one query's memory in bytes (0 = the engine's own limit, nine tenths of the machine's).
-    Raises ``EngineUnavailable`` if another process holds the path or it cannot be written.
+    Parameters
+    ----------
+    data_path
+        The directory of the data; created if missing.
+    max_memory
+        The memory limit of one query in bytes; 0 means the engine's default, 90 % of the machine's memory.
+
+    Raises
+    ------
+    EngineUnavailable
+        Another process holds the path (``DataPathHeldError``), or the path is not writable.
     """
 
     def __init__(self, data_path: Path, *, max_memory: int = 0) -> None:
@@ -95,10 +104,9 @@ class EmbeddedEngine:
                     result.cancel()
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
-        """All batches as one block (one part in each partition): nothing of them is seen unless all of them are.
+        """Insert all batches as one block, one part per partition.
 
-        They are held in memory together. (chDB's own ``send_insert`` streams, but says nothing of a failure behind the
-        parser, such as in a MATERIALIZED expression, and the rows are lost.)
+        chDB's streaming ``send_insert`` loses rows silently when, for example, a MATERIALIZED expression fails.
         """
         parts = [batch for batch in batches if batch.num_rows]
         if not parts:
@@ -109,7 +117,7 @@ class EmbeddedEngine:
             handle.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
 
     def cancel_query(self, query_id: str) -> None:
-        # ASYNC: a SYNC kill of a stream whose reader has paused would wait for that reader.
+        # a SYNC kill of a stream waits for its reader, which may have paused
         self.execute(f"KILL QUERY WHERE Settings['log_comment'] = {_setting_literal(query_id)} ASYNC")
 
     def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
@@ -127,10 +135,10 @@ class EmbeddedEngine:
 
     def ping(self) -> None:
         if self.fetch_table("SELECT 1 AS one").column(0).to_pylist() != [1]:
-            raise EngineUnavailable("the engine gives wrong answers")
+            raise EngineUnavailable("the engine returns wrong answers")
 
     def close(self) -> None:
-        """Cancel what runs, wait for it, and give the data path free. May be called twice."""
+        """Cancel running queries, wait for them, and release the data path. May be called twice."""
         with self._idle:
             if self._closed:
                 return
@@ -143,7 +151,7 @@ class EmbeddedEngine:
 
     @contextmanager
     def _open_handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Any]:
-        """A handle of its own with the settings on it."""
+        """Open a handle with these settings."""
         wanted = check_settings(self._defaults | dict(settings or {}) | ({"log_comment": query_id} if query_id else {}))
         assignments = ", ".join(f"{key} = {_setting_literal(value)}" for key, value in wanted.items())
         if os.getpid() != self._pid:
@@ -172,7 +180,7 @@ _connect: Callable[[str], Any] = chdb.connect
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """chDB's errors, which are of two kinds, come out as an ``EngineError``."""
+    """Raise both kinds of chDB's errors as ``EngineError``."""
     try:
         yield
     except (chdb.ChdbError, RuntimeError) as error:
@@ -180,7 +188,7 @@ def _translate_errors() -> Iterator[None]:
 
 
 def lock_data_path(data_path: Path) -> Any:
-    """Make ``data_path`` and lock it for this process; the open lock file is the lock."""
+    """Create ``data_path`` and lock it for this process; the lock lasts as long as the returned file is open."""
     try:
         data_path.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = (data_path / "lock").open("a+")

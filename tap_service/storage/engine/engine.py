@@ -1,16 +1,16 @@
-"""The engine: what Skyhouse asks of ClickHouse, the same for the embedded chDB and for a server over HTTP.
+"""The interface to ClickHouse, the same for embedded chDB and for servers over HTTP.
 
-Nothing here knows ADQL or HTTP. SQL comes from ``adql.clickhouse``, ``clickhouse_schema`` and ``loaders`` only.
+Nothing here knows ADQL or HTTP. SQL comes only from ``adql.clickhouse``, ``clickhouse_schema`` and ``loaders``.
 
-    EngineError                 the engine failed; an own fault unless a subclass says otherwise
-    ├── QueryTimeout            max_execution_time was reached
-    ├── QueryCancelled          ``cancel_query`` was called
-    ├── ResourceLimit           memory, rows or bytes limit of the engine
-    ├── ValueFault              a value in the query's data: division by zero, cast that does not fit, ...
+    EngineError                 the engine failed; a bug of Skyhouse unless a subclass says otherwise
+    ├── QueryTimeout            the query reached max_execution_time
+    ├── QueryCancelled          ``cancel_query`` stopped the query
+    ├── ResourceLimit           a limit of memory, rows or bytes
+    ├── ValueFault              a value in the query's data: division by zero, a cast that does not fit, ...
     ├── StorageFull             no space left
-    └── EngineUnavailable       cannot be reached or is shutting down
-        ├── EngineUnreachable   there was no connection: nothing has been sent
-        └── EngineSilent        it has sent nothing for as long as it may
+    └── EngineUnavailable       unreachable or shutting down
+        ├── EngineUnreachable   no connection: nothing was sent
+        └── EngineSilent        no bytes for as long as the settings allow
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ import pyarrow as pa
 
 Settings = Mapping[str, str | int | float]
 
-#: Of every call. Generated SQL may hold covers of thousands of cells, so the parser's limit of 256 kB is lifted.
-#: ClickHouse 26 puts INSERTs together by itself: it writes such a one even when its statement was stopped, and versions
-#: before 26.9 drop one that is as an earlier one, whatever ``replicated_deduplication_window`` says.
+#: Settings of every call. Generated SQL may contain covers of thousands of cells, more than the default 256 kB.
+#: Asynchronous INSERTs, the default of ClickHouse 26, are written even when their statement is cancelled, and versions
+#: before 26.9 drop one that equals an earlier one, whatever ``replicated_deduplication_window`` is.
 DEFAULT_SETTINGS: dict[str, str | int | float] = {
     "session_timezone": "UTC",
     "max_query_size": 64 << 20,
     "async_insert": 0,
 }
 
-#: One block however many rows: what makes an INSERT all or nothing and its parts the same each time. (Of a table with
-#: a part for each year it is cut up once more, and a server that dies in between may keep some of its years.)
+#: Write an INSERT as one block, however many rows it has: it is all or nothing, and its parts are always the same.
+#: (A table partitioned by year splits the block again; a server that dies in between may keep some of the years.)
 SINGLE_BLOCK_SETTINGS: dict[str, str | int | float] = {
     "max_block_size": 1 << 30,
     "max_insert_threads": 1,
@@ -49,7 +49,7 @@ SINGLE_BLOCK_SETTINGS: dict[str, str | int | float] = {
 
 
 def check_settings(settings: Settings) -> dict[str, str | int | float]:
-    """The settings, if their names are names: they are pasted into SQL or an address."""
+    """Return the settings as a dict. Raise ValueError for a name that could break out of SQL or a URL."""
     for name in settings:
         if not re.fullmatch(r"\w+", name):
             raise ValueError(f"not the name of a setting: {name!r}")
@@ -57,7 +57,7 @@ def check_settings(settings: Settings) -> dict[str, str | int | float]:
 
 
 class EngineError(Exception):
-    """``code`` is ClickHouse's error code, 0 where there is none; ``detail`` its text, for the log alone."""
+    """``code`` is ClickHouse's error code or 0; ``detail`` is its full text, for the log only."""
 
     def __init__(self, message: str, code: int = 0, detail: str = "") -> None:
         super().__init__(message)
@@ -99,10 +99,11 @@ class EngineSilent(EngineUnavailable):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What the engine has done for a running query. ``total_rows`` is its guess of the rows to read, 0 = unknown.
+    """The progress of a running query.
 
-    ``peak_memory`` in bytes, on the busiest server of a cluster. ``joined_rows``: pairs that its joins have found, by
-    their keys alone; of a cluster those of the server that was asked.
+    ``total_rows`` is the engine's estimate of the rows to read, 0 if unknown; ``peak_memory`` is in bytes, on the
+    busiest server of a cluster; ``joined_rows`` counts the pairs that joins found by their keys, on a cluster those of
+    the initiating server.
     """
 
     read_rows: int
@@ -113,39 +114,61 @@ class Progress:
 
 
 class Engine(Protocol):
-    """Safe to call from several threads at once."""
+    """A ClickHouse engine. All methods are thread-safe and raise ``EngineError``."""
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
-        """Run a statement without a result (DDL, INSERT SELECT, KILL); ``cancel_query`` takes its ``query_id``."""
+        """Run a statement without a result, such as DDL or INSERT SELECT; ``cancel_query`` takes its ``query_id``."""
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
-        """Run a query whose result is small, whole in memory."""
+        """Run a query and return its whole result, which must be small."""
 
     def stream_batches(
         self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
     ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
-        """Arrow batches as the engine makes them. Leaving the context early cancels the query.
+        """Stream a query's result as it is computed. Leaving the context early cancels the query.
 
-        An empty result yields no batch; the names in the batches are the engine's own and are not to be relied on.
+        Parameters
+        ----------
+        sql
+            The query.
+        query_id
+            The id that the other methods take; by default a new one.
+        settings
+            ClickHouse settings of this query.
+        batch_rows
+            The largest number of rows of a batch.
+
+        Returns
+        -------
+        AbstractContextManager[Iterator[pyarrow.RecordBatch]]
+            The batches, none for an empty result. Do not rely on their column names.
+
+        Raises
+        ------
+        EngineError
+            When the context is entered or while the batches are read.
         """
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
-        """Append batches to ``table`` (quoted, qualified name), columns matched by name."""
+        """Append batches as one block to ``table``, a quoted, qualified name; columns match by name.
+
+        The rows are in memory together and become visible together, or not at all.
+        """
 
     def cancel_query(self, query_id: str) -> None:
-        """Stop a running query in the engine; its reader gets ``QueryCancelled``. Unknown ids are ignored."""
+        """Cancel a running query; its reader gets ``QueryCancelled``. Unknown ids are ignored."""
 
     def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
-        """Of those of these queries that are running now."""
+        """Return the progress of those of these queries that are running, by id."""
 
     def list_running_ids(self, prefix: str) -> list[str]:
-        """The ids of running queries that begin so."""
+        """Return the ids of running queries that start with ``prefix``."""
 
     def list_servers(self) -> Sequence[Engine]:
-        """One for each server that answers: what each of them has for itself is looked for on each."""
+        """Return one engine per reachable server, for state that servers do not share."""
 
     def explain_query(self, sql: str, settings: Settings | None = None) -> str:
-        """The engine's plan with the indexes, parts and granules used."""
+        """Return the engine's plan with the indexes, parts and granules that it uses."""
 
     def ping(self) -> None:
         """Raise ``EngineUnavailable`` unless the engine answers."""

@@ -1,4 +1,4 @@
-"""ClickHouse's errors as ours: one table of codes and one way to shorten a message, for every back end."""
+"""Translate ClickHouse's errors, from whatever back end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ERRORS: dict[int, type[EngineError]] = {
         (6, 27, 32, 36, 38, 41, 43, 53, 69, 70, 72, 125, 128, 131, 153, 190, 321, 349, 395, 407, 427, 467, 691),
         ValueFault,
     ),
-    # Skyhouse's own user is refused, or has had its quota; too many queries; a shard, replica or Keeper out of reach
+    # Skyhouse's user is refused or exceeded its quota; too many queries; a shard, replica or Keeper is unreachable
     **dict.fromkeys(
         (192, 193, 194, 201, 516, 202, 203, 745, 209, 210, 225, 242, 254, 279, 285, 319, 519, 733, 999),
         EngineUnavailable,
@@ -39,16 +39,16 @@ _NAME = re.compile(r"\s*\(([A-Z0-9_]{4,})\)\s*$")
 
 
 def translate_error(text: str) -> EngineError:
-    """Our error for one of ClickHouse's, by the innermost code in its text."""
+    """Return the ``EngineError`` for ClickHouse's text, by the innermost code in it."""
     codes = _CODE.findall(text)
     code = int(codes[-1]) if codes else 0
-    # a write that fails for want of space has the code of any failed write
+    # a full disk has the code of any failed write
     kind = StorageFull if "No space left on device" in text else _ERRORS.get(code, EngineError)
     return kind(shorten_message(text), code, text)
 
 
 def shorten_message(text: str) -> str:
-    """What a message says, without its wrapping and without the engine's inner parts."""
+    """Remove the prefix, the version and the engine's internals from a message."""
     message = _SHARD.sub("", _CODE.split(text)[-1])
     message = _VERSION.sub("", _INNER_PARTS.split(message)[0])
     return _NAME.sub("", _NAME.sub("", message)).strip().rstrip(":.")

@@ -1,4 +1,4 @@
-"""Tables in the engine that hold the groups of all pieces of a job for as long as they are put together."""
+"""Merge tables: temporary tables in which the engine combines the partial groups of a job's pieces."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MERGE_TABLE_PREFIX = "groups_"
 
 
 def merge_table_name(result_key: str) -> str:
-    """Of the attempt of a job that has this key for its result."""
+    """Return the name of the merge table of the attempt that has this key for its result."""
     return MERGE_TABLE_PREFIX + result_key.replace("-", "_")
 
 
 def hold_merge_table(
     engine: Engine, name: str, types: Mapping[str, str], batches: Iterable[pa.RecordBatch]
 ) -> AbstractContextManager[None]:
-    """A table with the rows of ``batches``, in columns of the engine's ``types``; states of set functions are texts."""
+    """Hold a table with the rows of ``batches`` in columns of ClickHouse ``types``; aggregate states are text."""
     columns = ", ".join(f"{quote_identifier(column)} {_stored_type(kind)}" for column, kind in types.items())
     create = f"CREATE TABLE {quote_table(name)} ({columns}) ENGINE = MergeTree ORDER BY tuple()"
     return hold_table(engine, name, create, batches)

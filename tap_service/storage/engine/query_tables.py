@@ -1,7 +1,6 @@
-"""Tables in the engine that live as long as one query: uploads, and groups of pieces that are put together.
+"""Tables in the engine that live as long as one query: uploads and merge tables.
 
-Their names begin with what they are for, and go on with the query that they belong to: what a dead process has left is
-found by that.
+Their names consist of the purpose and the query's id, by which orphans of dead processes are found.
 """
 
 from __future__ import annotations
@@ -14,23 +13,29 @@ import pyarrow as pa
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from tap_service.storage.engine.engine import Engine
 
-#: The database of what Skyhouse keeps for itself
+#: the database of Skyhouse's own tables
 DATABASE = "skyhouse"
 
-#: What the names of uploaded tables begin with, by whose they are
+#: prefixes of the names of uploads
 UPLOAD_OF_JOB, UPLOAD_OF_SYNC = "upload_async_", "upload_sync_"
 
-#: What one INSERT holds in memory, at least
+#: the size at which a group of batches is inserted
 _BLOCK_BYTES = 32 << 20
 
 
 def quote_table(name: str) -> str:
-    """The quoted name of such a table."""
+    """Return the quoted, qualified name of a query's table."""
     return f"{quote_identifier(DATABASE)}.{quote_identifier(name)}"
 
 
 def fill_table(engine: Engine, name: str, create: str, batches: Iterable[pa.RecordBatch]) -> None:
-    """Make the table ``name`` with the statement ``create``, and put the rows in. Nothing is left if that fails."""
+    """Create a table with the statement ``create`` and insert the batches; on failure drop it.
+
+    Raises
+    ------
+    EngineError
+        From the engine; exceptions of ``batches`` pass through.
+    """
     try:
         drop_table(engine, name)
         engine.execute(create)
@@ -42,7 +47,7 @@ def fill_table(engine: Engine, name: str, create: str, batches: Iterable[pa.Reco
 
 
 def upload_table_name(query_id: str, number: int) -> str:
-    """Of the tables of one query, which the engine knows by this id: async-... or sync-..."""
+    """Return the name of an upload of the query with this id, such as async-... or sync-..."""
     return f"upload_{query_id.replace('-', '_')}_{number}"
 
 
@@ -52,7 +57,7 @@ def drop_table(engine: Engine, name: str) -> None:
 
 @contextmanager
 def hold_table(engine: Engine, name: str, create: str, batches: Iterable[pa.RecordBatch]) -> Iterator[None]:
-    """The table, as long as the context lasts."""
+    """Fill a table and drop it at the end of the context."""
     fill_table(engine, name, create, batches)
     try:
         yield
@@ -60,20 +65,17 @@ def hold_table(engine: Engine, name: str, create: str, batches: Iterable[pa.Reco
         drop_table(engine, name)
 
 
-def drop_orphan_tables(engine: Engine, prefix: str, is_left: Callable[[str, float], bool]) -> None:
-    """Drop the tables of this prefix that belong to nothing that runs.
-
-    ``is_left`` is asked about the rest of the name and the age in seconds.
-    """
+def drop_orphan_tables(engine: Engine, prefix: str, is_orphan: Callable[[str, float], bool]) -> None:
+    """Drop the tables with this prefix that are orphans: ``is_orphan`` takes the rest of the name and the age in s."""
     where = f"database = {quote_string(DATABASE)} AND startsWith(name, {quote_string(prefix)})"
     age = "dateDiff('second', metadata_modification_time, now())"
     for row in engine.fetch_table(f"SELECT name, {age} AS age FROM system.tables WHERE {where}").to_pylist():
-        if is_left(row["name"].removeprefix(prefix), row["age"]):
+        if is_orphan(row["name"].removeprefix(prefix), row["age"]):
             drop_table(engine, row["name"])
 
 
 def group_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
-    """Together what one INSERT takes."""
+    """Group batches into the blocks of single INSERTs."""
     block: list[pa.RecordBatch] = []
     for batch in batches:
         block.append(batch)

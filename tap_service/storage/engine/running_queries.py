@@ -1,4 +1,4 @@
-"""What the engine's list of running queries tells, the same for every back end."""
+"""Read the engine's list of running queries, the same for every back end; ``log_comment`` has a query's id."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tap_service.storage.engine.engine import Progress
 
 
 def read_progress(query: Callable[[str], pa.Table], query_ids: Sequence[str]) -> dict[str, Progress]:
-    """Of those of these queries that are running now; a query goes by its ``log_comment``.
+    """Return the progress of those of these queries that are running.
 
-    A server that asks itself as one shard of a cluster has the same comment on both entries: the first one counts all.
+    A server that queries itself as a shard has two entries with the same comment; the initial one counts everything.
     """
     wanted = ", ".join(quoting.quote_string(query_id) for query_id in query_ids) or "NULL"
     found = query(
@@ -34,7 +34,7 @@ def read_progress(query: Callable[[str], pa.Table], query_ids: Sequence[str]) ->
 
 
 def list_running_ids(query: Callable[[str], pa.Table], prefix: str) -> list[str]:
-    """The ids that begin so of the queries that are running now."""
+    """Return the ids of running queries that start with ``prefix``."""
     found = query(
         "SELECT DISTINCT Settings['log_comment'] AS asked FROM system.processes"
         f" WHERE startsWith(asked, {quoting.quote_string(prefix)}) AND is_initial_query"

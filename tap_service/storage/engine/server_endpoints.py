@@ -1,7 +1,7 @@
-"""The servers of a cluster that queries may be sent to: which of them answer, and which one has a table of its own.
+"""The servers of a cluster: which ones answer, and which one holds a local table.
 
-Any server can answer a query of the catalogues. The tables of uploads, of users and of pieces that are put together are
-on the server where they were made, and nowhere else; their names say that they are such, and no two are the same.
+Every server can answer a query of the catalogue. Uploads, user tables and merge tables are local: they exist only on
+the server that created them. Their names show it and are unique in the cluster.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from tap_service.storage.engine.query_tables import DATABASE
 
 _log = logging.getLogger("skyhouse")
 
-#: seconds until a server that has not answered is tried again: the first time, and at most
+#: seconds before an unreachable server is tried again: the first time, and at most
 _MIN_RETRY_SECONDS, _MAX_RETRY_SECONDS = 0.5, 30.0
 
 #: where tables of single servers are, and what they are called: see ``query_tables.upload_table_name``,
-#: ``merge_tables.merge_table_name`` and ``user_tables.new_name``
+#: ``merge_tables.merge_table_name`` and ``user_table_record``
 _DATABASES = f"{quote_string(DATABASE)}, {quote_string(USERS_DATABASE)}"
 _OWN_TABLE = re.compile(r"`skyhouse`\.`((?:upload|groups)_\w+)`|\b([tl]_[0-9a-f]{24})\b")
 
 _CREATES, _DROPS, _RENAMES = (re.compile(rf"\s*{word}\b") for word in ("CREATE", "DROP", "RENAME"))
 
-#: ClickHouse's code of what any of them would say
+#: ClickHouse's error code, as any server would return it
 _UNKNOWN_TABLE = 60
 _APART = (
-    "it needs tables of different servers, for one was away when a table of yours was made: "
-    "make that table anew, from a query that selects all of it"
+    "the query needs local tables of different servers, because one was unreachable when your table was created: "
+    "create that table again from a query that selects all of it"
 )
 
-#: tables whose servers are kept in mind
+#: cached tables with their servers
 _MAX_HOLDERS = 10_000
 
 T = TypeVar("T")
 
 
 class Endpoint:
-    """One server, by the address ``url``. ``connect`` opens an engine there; it is called when it is first needed."""
+    """One server; ``connect`` opens its engine at the first use."""
 
     def __init__(self, url: str, connect: Callable[[str], Engine]) -> None:
         self.url = url
-        #: as far as is known
+        #: the last known state
         self.answers = True
         self._connect = connect
         self._engine: Engine | None = None
@@ -57,7 +57,7 @@ class Endpoint:
         self._closed = threading.Event()
 
     def use_engine(self, work: Callable[[Engine], T]) -> T:
-        """Raises what ``work`` raises; the server gets no more queries if it did not answer, until it does again."""
+        """Call ``work`` with the engine. If the server does not answer, it gets no queries until it answers again."""
         try:
             return work(self.open_engine())
         except EngineUnavailable as error:
@@ -65,7 +65,7 @@ class Endpoint:
             raise
 
     def open_engine(self) -> Engine:
-        """Raises EngineUnavailable if the server does not answer or refuses the user."""
+        """Connect at the first call. Raise EngineUnavailable if the server does not answer or refuses the user."""
         with self._opening:
             if self._engine is None and not self._closed.is_set():
                 try:
@@ -79,8 +79,8 @@ class Endpoint:
             return self._engine
 
     def note_failure(self, error: EngineUnavailable, query_id: str = "") -> None:
-        """A query has ended so: it may still run there if it was the connection that broke."""
-        if error.code:  # these are words of the server
+        """Note that a query failed. After a broken connection it may still run there."""
+        if error.code:  # the server answered
             return
         if query_id:
             with self._changing:
@@ -117,30 +117,36 @@ class Endpoint:
             return
 
     def _next_abandoned(self) -> str:
-        """A query that may still run here; '' if there is none."""
+        """Return the id of a query that may still run here, or ''."""
         with self._changing:
             return next(iter(self._abandoned), "")
 
 
 class Endpoints:
-    """Safe to use from several threads."""
+    """All servers of a cluster. Thread-safe."""
 
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
         self._all = tuple(endpoints)
         self._holders: dict[str, Endpoint] = {}
 
     def list_ready(self) -> Sequence[Endpoint]:
-        """Those that answer, in the order of the settings; if none does, all, for that may have changed."""
+        """Return the servers that answer, in the order of the settings; all if none does, as that may have changed."""
         return [endpoint for endpoint in self._all if endpoint.answers] or self._all
 
     def list_in_order(self, first: int = 0) -> Sequence[Endpoint]:
-        """Those that answer, beginning with the ``first`` of them, and then the others, in case one is back."""
+        """Return the servers that answer, rotated to start with number ``first``, then the others."""
         ready = self.list_ready()
         first %= len(ready)
         return [*ready[first:], *ready[:first], *(endpoint for endpoint in self._all if endpoint not in ready)]
 
     def choose_for_statement(self, sql: str, first: int = 0) -> Sequence[Endpoint]:
-        """Where it can be executed, the best place first; ``first`` as of ``in_order``. Raises EngineUnavailable."""
+        """Return the servers that can execute a statement, best first; ``first`` as in ``list_in_order``.
+
+        Raises
+        ------
+        EngineUnavailable
+            The statement needs local tables of different servers, or of a server that does not answer.
+        """
         holders = {name: self._find_holder(name) for name in _find_own_tables(sql)}
         found = {holder for holder in holders.values() if holder is not None}
         if len(found) > 1:
@@ -148,11 +154,11 @@ class Endpoints:
             raise EngineUnavailable(_APART, _UNKNOWN_TABLE, f"{places}: {sql[:200]}")
         missing = _find_required_tables(sql) & {name for name, holder in holders.items() if holder is None}
         if missing and not all(each.answers for each in self._all):
-            raise EngineUnavailable("the server that has one of its tables does not answer", detail=str(missing))
+            raise EngineUnavailable("the server that holds one of its tables does not answer", detail=str(missing))
         return [*found] or self.list_in_order(first)
 
     def note_statement(self, sql: str, endpoint: Endpoint) -> None:
-        """What the statement has made is there, and what it has dropped is nowhere."""
+        """Note which local tables a statement created on a server, or dropped."""
         for name in _find_own_tables(sql):
             if _DROPS.match(sql):
                 self._holders.pop(name, None)
@@ -171,7 +177,7 @@ class Endpoints:
             try:
                 is_there = endpoint.use_engine(lambda engine: engine.fetch_table(sql).num_rows > 0)
             except EngineUnavailable:
-                continue  # it is marked as away
+                continue  # the endpoint is now marked as away
             if is_there:
                 self._remember_holder(name, endpoint)
                 return endpoint
@@ -184,12 +190,12 @@ class Endpoints:
 
 
 def _find_own_tables(sql: str) -> list[str]:
-    """The tables of single servers in a statement, each once."""
+    """Return the local tables in a statement, each once."""
     return list(dict.fromkeys(one or other for one, other in _OWN_TABLE.findall(sql)))
 
 
 def _find_required_tables(sql: str) -> set[str]:
-    """Those of them without which it makes no sense: not what it makes, or drops if it is there."""
+    """Return the local tables that must exist for the statement: not the one that it creates, or drops if it exists."""
     names = _find_own_tables(sql)
     if _CREATES.match(sql) or _DROPS.match(sql):
         return set(names[1:])

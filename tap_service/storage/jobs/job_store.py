@@ -1,13 +1,13 @@
-"""The job store: what is known of each job, and the only place where a phase changes.
+"""The job store: the records of jobs, and the only place where phases change.
 
-A job store keeps records and changes one at a time, atomically (``_change``); which phase may follow which is written
-here once, for every store. Two may want to change a job at the same moment, in two threads or two machines: whoever
-comes second finds a phase that is no predecessor of the one it wants, and is refused with ``IllegalTransition``.
+A job store changes one record at a time, atomically (``_change_job``). The allowed phase transitions are defined here,
+once for every store. If two threads or machines change a job at the same time, the second one finds a phase from which
+its transition is not allowed, and gets ``IllegalTransition``.
 
     JobStoreError
-    ├── NoSuchJob             never made, or destroyed
-    ├── IllegalTransition     the job's phase, or another attempt, does not allow it
-    └── JobStoreUnavailable   cannot be reached, or has no room
+    ├── NoSuchJob             never created, or destroyed
+    ├── IllegalTransition     the job's phase or attempt does not allow the change
+    └── JobStoreUnavailable   unreachable, or out of space
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class JobStoreUnavailable(JobStoreError):
 
 
 class IllegalTransition(JobStoreError):
-    """``phase`` is the phase that the job has."""
+    """``phase`` is the current phase of the job."""
 
     def __init__(self, phase: ExecutionPhase, message: str) -> None:
         super().__init__(message)
@@ -61,9 +61,10 @@ class IllegalTransition(JobStoreError):
 
 
 class JobStore(ABC):
-    """Safe to call from several threads, and where its records are shared, from several processes.
+    """The records of jobs. Thread-safe; a shared store is also safe to use from several processes.
 
-    Any method may raise JobStoreUnavailable; those that name a job raise NoSuchJob.
+    Every method may raise ``JobStoreUnavailable``, and every method with a ``job_id`` raises ``NoSuchJob``. ``at`` is
+    the present instant. Methods with an ``attempt`` raise ``IllegalTransition`` if the job has moved on to another one.
     """
 
     # Records
@@ -76,64 +77,65 @@ class JobStore(ABC):
 
     @abstractmethod
     def delete_job(self, job_id: str) -> Job:
-        """Forget the job; its last record, so that the caller can stop its query and remove its result.
+        """Delete the job and return its last record, so that the caller can cancel its query and delete its result.
 
-        Of two who delete it at once only one gets it. A worker that executes it finds out at its next word.
+        Of two concurrent callers, one gets the record and the other ``NoSuchJob``. A worker that executes the job
+        learns of it with its next report.
         """
 
     @abstractmethod
     def _change_job(self, job_id: str, change: Callable[[Job], Job]) -> Job:
-        """Replace the record by what ``change`` makes of it, with nothing in between; the new record.
+        """Replace the record atomically by what ``change`` returns; return the new record.
 
-        ``change`` is called again if somebody else was quicker. What it raises goes through, and nothing is changed.
+        ``change`` is called again after a concurrent change. If it raises, nothing changes.
         """
 
-    # Lists, by index
+    # Lists, read from indexes
 
     @abstractmethod
     def list_references(self, wanted: JobFilter) -> Iterator[JobReference]:
-        """The newest first, read as the caller goes on."""
+        """Iterate over jobs, the newest first; pages are read on demand."""
 
     @abstractmethod
     def list_queued(self) -> list[Place]:
-        """The QUEUED jobs, the oldest first."""
+        """Return the QUEUED jobs, the oldest first."""
 
     @abstractmethod
     def list_executing(self) -> list[Place]:
-        """The EXECUTING jobs."""
+        """Return the EXECUTING jobs."""
 
     @abstractmethod
     def find_alike(self, fingerprint: str) -> list[str]:
-        """Ids of the COMPLETED jobs of this fingerprint."""
+        """Return the ids of the COMPLETED jobs with this fingerprint."""
 
     @abstractmethod
     def lock_choice(self) -> AbstractContextManager[None]:
-        """Nobody else, in whatever process, is in such a block: who chooses the next job, or gives one a turn."""
+        """Lock the choice of the next job, and the assignment of turns, for all processes."""
 
     @abstractmethod
     def list_expired(self, at: datetime, most: int) -> list[str]:
-        """Ids of up to ``most`` jobs whose destruction time has come."""
+        """Return the ids of up to ``most`` jobs whose destruction time has passed."""
 
     @abstractmethod
     def list_silent(self, since: datetime) -> list[Job]:
-        """The EXECUTING jobs whose worker was last heard of before ``since``."""
+        """Return the EXECUTING jobs whose worker last reported before ``since``."""
 
     @abstractmethod
     def watch_job(self, job_id: str, notify: Callable[[], None]) -> AbstractContextManager[None]:
-        """Call ``notify``, from any thread, after each change of the job's phase and after its end; or more often."""
+        """Call ``notify``, from any thread, at least after each change of the job's phase and its deletion."""
 
-    # What has been learned of the engine
+    # Measured rates of the engine
 
     @abstractmethod
     def read_rates(self) -> dict[str, float]:
-        """What ``set_rate`` was told last, of each kind of work."""
+        """Return the last rate of each kind of work, in seconds per gigabyte."""
 
     @abstractmethod
     def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None: ...
 
     @abstractmethod
     def check_writable(self) -> None:
-        """Raise JobStoreUnavailable unless records can be written and read."""
+        """Raise ``JobStoreUnavailable`` unless records can be written."""
 
     @abstractmethod
     def close(self) -> None: ...
@@ -143,133 +145,128 @@ class JobStore(ABC):
     def queue_job(
         self, job_id: str, foreseen: Estimate | None = None, turn: int = 0, quote: datetime | None = None
     ) -> Job:
-        """PENDING, HELD -> QUEUED: the client says RUN. Two that say it at once queue the job once."""
+        """PENDING, HELD -> QUEUED: the client runs the job. Of two concurrent requests, one succeeds."""
 
-        def queued(job: Job) -> Job:
+        def add_estimate(job: Job) -> Job:
             return replace(job, foreseen=foreseen, turn=turn, quote=quote)
 
-        return self._advance_job(job_id, frozenset({PENDING, HELD}), QUEUED, queued)
+        return self._advance_job(job_id, frozenset({PENDING, HELD}), QUEUED, add_estimate)
 
     def start_job(self, job_id: str, worker: str, at: datetime) -> Job:
         """QUEUED -> EXECUTING, as the next attempt. A job that is dispatched twice is executed once."""
 
-        def started(job: Job) -> Job:
+        def begin_attempt(job: Job) -> Job:
             quote = job.end_after(at, job.foreseen.seconds) if job.foreseen else None
             attempt = job.attempt + 1
             return replace(job, start_time=at, heartbeat=at, worker=worker, attempt=attempt, quote=quote, info={})
 
-        return self._advance_job(job_id, frozenset({QUEUED}), EXECUTING, started)
+        return self._advance_job(job_id, frozenset({QUEUED}), EXECUTING, begin_attempt)
 
     def complete_job(
         self, job_id: str, attempt: int, at: datetime, result: JobResult, info: Info, fingerprint: str = ""
     ) -> Job:
-        """EXECUTING -> COMPLETED. Never overrides ABORTED: whoever aborts first wins, and the result is thrown away.
+        """EXECUTING -> COMPLETED. Never overrides ABORTED; the caller then discards the result.
 
-        May be told again, when the first answer was lost on its way.
+        May be repeated after a lost reply.
         """
 
-        def completed(job: Job) -> Job:
-            kept = {**_drop_running_info(job.info), **info}
-            return replace(job, end_time=at, result=result, fingerprint=fingerprint, info=kept)
+        def add_result(job: Job) -> Job:
+            final_info = {**_drop_running_info(job.info), **info}
+            completed = replace(job, phase=ExecutionPhase.COMPLETED, end_time=at, result=result)
+            return replace(completed, fingerprint=fingerprint, info=final_info)
 
-        end = _restrict_change(
-            {EXECUTING}, lambda job: replace(completed(job), phase=ExecutionPhase.COMPLETED), attempt
-        )
+        end = _restrict_change({EXECUTING}, add_result, attempt)
         return self._change_job(job_id, lambda job: job if job.result == result else end(job))
 
     def fail_job(self, job_id: str, attempt: int, at: datetime, error: JobError, info: Info) -> Job:
-        """EXECUTING -> ERROR. Never overrides ABORTED: an aborted query fails, and that is no error.
+        """EXECUTING -> ERROR. Never overrides ABORTED: the query of an aborted job fails, which is not an error.
 
-        May be told again, as ``complete``.
+        May be repeated after a lost reply.
         """
 
-        def failed(job: Job) -> Job:
-            return replace(job, end_time=at, error=error, info={**_drop_running_info(job.info), **info})
+        def add_error(job: Job) -> Job:
+            final_info = {**_drop_running_info(job.info), **info}
+            return replace(job, phase=ExecutionPhase.ERROR, end_time=at, error=error, info=final_info)
 
-        end = _restrict_change({EXECUTING}, lambda job: replace(failed(job), phase=ExecutionPhase.ERROR), attempt)
-        told = (ExecutionPhase.ERROR, attempt, at, error)
-        return self._change_job(
-            job_id, lambda job: job if (job.phase, job.attempt, job.end_time, job.error) == told else end(job)
-        )
+        def is_recorded(job: Job) -> bool:
+            return (job.phase, job.attempt, job.end_time, job.error) == (ExecutionPhase.ERROR, attempt, at, error)
+
+        end = _restrict_change({EXECUTING}, add_error, attempt)
+        return self._change_job(job_id, lambda job: job if is_recorded(job) else end(job))
 
     def abort_job(self, job_id: str, at: datetime, error: JobError | None = None) -> Job:
-        """Unfinished -> ABORTED, by the client, or with ``error`` by the service. Never overrides another end."""
+        """Unfinished -> ABORTED, by the client, or with an ``error`` by the service. Never overrides another end."""
 
-        def aborted(job: Job) -> Job:
+        def add_end(job: Job) -> Job:
             return replace(job, end_time=at, error=error, info=_drop_running_info(job.info))
 
-        return self._advance_job(job_id, UNFINISHED, ExecutionPhase.ABORTED, aborted)
+        return self._advance_job(job_id, UNFINISHED, ExecutionPhase.ABORTED, add_end)
 
     def requeue_job(self, job_id: str, attempt: int, *, died: bool) -> Job:
-        """EXECUTING -> QUEUED: its worker shuts down or has ``died``, and the job begins anew.
+        """EXECUTING -> QUEUED: the worker shuts down or ``died``, and the job restarts after its finished pieces.
 
-        One that is done in pieces goes on after those that are done.
-
-        UWS would call this SUSPENDED, a phase in which pyvo refuses to wait; QUEUED is as true. If the worker lives
-        after all and ends first, this one is refused; if it ends later, it is.
+        UWS's phase for this is SUSPENDED, but pyvo does not wait in it. If the worker is still alive, the first of its
+        report and this change wins.
         """
 
-        def again(job: Job) -> Job:
+        def end_attempt(job: Job) -> Job:
             deaths = job.deaths + died
             return replace(job, start_time=None, heartbeat=None, worker="", info={}, quote=None, deaths=deaths)
 
-        return self._advance_job(job_id, frozenset({EXECUTING}), QUEUED, again, attempt)
+        return self._advance_job(job_id, frozenset({EXECUTING}), QUEUED, end_attempt, attempt)
 
-    # What else may change
+    # Other changes
 
     def report_progress(self, job_id: str, attempt: int, at: datetime, info: Info) -> Job:
-        """A sign of life of the worker, with all of ``info`` for jobInfo: empty, it stays as it was.
+        """Record a heartbeat of the worker, and ``info`` as the jobInfo unless it is empty."""
 
-        Refused when the job is no longer its own.
-        """
-
-        def heard(job: Job) -> Job:
+        def add_heartbeat(job: Job) -> Job:
             return replace(job, heartbeat=at, info=info or job.info, quote=_estimate_end(job, at, info))
 
-        return self._advance_job(job_id, frozenset({EXECUTING}), EXECUTING, heard, attempt)
+        return self._advance_job(job_id, frozenset({EXECUTING}), EXECUTING, add_heartbeat, attempt)
 
     def set_estimate(self, job_id: str, attempt: int, at: datetime, foreseen: Estimate) -> Job:
-        """What it will cost, where that could not be told before. Refused when the job is not the worker's own."""
+        """Set the estimate of a running job that was queued without one."""
 
-        def told(job: Job) -> Job:
+        def add_estimate(job: Job) -> Job:
             return replace(job, heartbeat=at, foreseen=foreseen, quote=job.end_after(at, foreseen.seconds))
 
-        return self._advance_job(job_id, frozenset({EXECUTING}), EXECUTING, told, attempt)
+        return self._advance_job(job_id, frozenset({EXECUTING}), EXECUTING, add_estimate, attempt)
 
     def set_pieces(self, job_id: str, attempt: int, at: datetime, pieces: PieceWork) -> Job:
-        """What is done of a job in pieces; it may be told again. Refused when the job is no longer the worker's own."""
+        """Record the finished pieces of a job; may be repeated."""
 
-        def done(job: Job) -> Job:
+        def add_pieces(job: Job) -> Job:
             return replace(job, heartbeat=at, pieces=pieces, deaths=0 if pieces.parts else job.deaths)
 
-        return self._advance_job(job_id, frozenset({EXECUTING}), EXECUTING, done, attempt)
+        return self._advance_job(job_id, frozenset({EXECUTING}), EXECUTING, add_pieces, attempt)
 
     def set_parameters(
         self, job_id: str, posted: Sequence[Pair], run_id: str | None = None, files: Sequence[JobFile] = ()
     ) -> Job:
-        """Merge posted parameters and files, while the job is PENDING. ``run_id`` None = as it was."""
+        """Merge posted parameters and files while the job is PENDING. ``run_id`` None keeps the old one."""
 
-        def with_parameters(job: Job) -> Job:
+        def add_parameters(job: Job) -> Job:
             name = job.run_id if run_id is None else run_id
             new = {file.name for file in files}
             kept = (*(file for file in job.files if file.name not in new), *files)
             return replace(job, parameters=merge_parameters(job.parameters, posted), run_id=name, files=kept)
 
-        return self._advance_job(job_id, frozenset({PENDING}), PENDING, with_parameters)
+        return self._advance_job(job_id, frozenset({PENDING}), PENDING, add_parameters)
 
     def set_execution_duration(self, job_id: str, seconds: int) -> Job:
-        """As long as the job is not finished: a running one is held to the new duration."""
+        """Set the execution duration of an unfinished job; it also applies to a running one."""
         return self._change_job(
             job_id, _restrict_change(UNFINISHED, lambda job: replace(job, execution_duration=seconds))
         )
 
     def set_destruction_time(self, job_id: str, at: datetime) -> Job:
-        """In any phase. No job is foreseen to end after it."""
+        """Set the destruction time, in any phase; the quote is not later."""
 
-        def changed(job: Job) -> Job:
+        def set_time(job: Job) -> Job:
             return replace(job, destruction_time=at, quote=None if job.quote is None else min(job.quote, at))
 
-        return self._change_job(job_id, changed)
+        return self._change_job(job_id, set_time)
 
     def _advance_job(
         self,
@@ -284,12 +281,12 @@ class JobStore(ABC):
 
 
 def _drop_running_info(info: Info) -> Info:
-    """What was told while the job ran, without what is true only then."""
+    """Remove the entries of a jobInfo that hold only while the job runs."""
     return {name: value for name, value in info.items() if name not in ("stage", "secondsLeft")}
 
 
 def _estimate_end(job: Job, at: datetime, info: Info) -> datetime | None:
-    """Of a running job: what was foreseen, until that is past or pieces tell it better; None if nobody knows."""
+    """Return the quote of a running job: from its pieces, else the former quote until it passes; None if unknown."""
     left = info.get("secondsLeft")
     known = job.quote is not None and job.quote > at
     if left is not None and ("pieces" in info or not known):
@@ -300,13 +297,13 @@ def _estimate_end(job: Job, at: datetime, info: Info) -> datetime | None:
 def _restrict_change(
     predecessors: Iterable[ExecutionPhase], change: Callable[[Job], Job], attempt: int | None = None
 ) -> Callable[[Job], Job]:
-    """``change``, refused unless the job is in one of these phases, and at this attempt if one is named."""
+    """Wrap ``change``: refuse it unless the job is in one of these phases and, if given, at this attempt."""
 
-    def checked(job: Job) -> Job:
+    def check_and_change(job: Job) -> Job:
         if job.phase not in predecessors:
             raise IllegalTransition(job.phase, f"the job is {job.phase}")
         if attempt is not None and job.attempt != attempt:
-            raise IllegalTransition(job.phase, f"attempt {attempt} has been given up for attempt {job.attempt}")
+            raise IllegalTransition(job.phase, f"attempt {job.attempt} has replaced attempt {attempt}")
         return change(job)
 
-    return checked
+    return check_and_change

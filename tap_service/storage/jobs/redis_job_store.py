@@ -1,20 +1,19 @@
-"""The job store of a cluster: records and indices in Redis, which writes each change to its append-only file.
+"""The job store of a cluster: records and indexes in Redis, which writes each change to its append-only file.
 
-Under the prefix ``skyhouse:``
+Keys with the prefix ``skyhouse:``
 
-    job:<id>                  the record: its place in the order of creation, what this writing goes by, and JSON
-    list:<phase>              the jobs of a phase, and ``list:<phase>:<owner>`` those of an owner, as sorted sets whose
-                              members begin with the creation time: a page of a list is a range of it, and no record
-                              is read for it
-    places:<phase>            what chooses the next job: of QUEUED and EXECUTING alone, a sorted set like the others
-    rates                     what has been learned of the engine, by kind of work
+    job:<id>                  the record: its creation number, a random token of this version, and JSON
+    list:<phase>              the jobs of a phase, and ``list:<phase>:<owner>`` those of one owner, as sorted sets whose
+                              members begin with the creation time: a page of a list is one range, without records
+    places:<phase>            the input of the choice of the next job, for QUEUED and EXECUTING; sorted like the lists
+    rates                     measured rates of the engine, by kind of work
     alike:<fingerprint>       ids of COMPLETED jobs
-    destruction, heartbeat    ids by instant; the latter of EXECUTING jobs alone
-    sequence                  the number of the last job made
+    destruction, heartbeat    ids by instant; the latter only of EXECUTING jobs
+    sequence                  the creation number of the last job
     phases                    a channel: the ids of jobs whose phase has changed
 
-A change is a compare-and-set: a script replaces the record, and its places in the indices, if it still is what the
-change was made from. One Redis server or a primary with replicas; not Redis Cluster, for a change touches several keys.
+A change is a compare-and-set: a script replaces the record and its index entries if the record is still the one that
+the change started from. A change touches several keys, so Redis Cluster is not supported; replicas are.
 """
 
 from __future__ import annotations
@@ -42,15 +41,17 @@ from tap_service.storage.jobs.redis_subscription import ChannelWatch
 _PREFIX = "skyhouse:"
 CHANNEL = _PREFIX + "phases"
 
-_SECONDS = 5  # for an answer of Redis, which takes none
-#: nobody chooses a job for longer
+#: how long Redis may take to answer
+_SECONDS = 5
+#: how long the lock of a dead chooser lasts
 _CHOOSING_SECONDS = 5
 _PAGE = 1000
-_DIGITS = 12  # of the order of creation
+#: digits of a creation number
+_DIGITS = 12
 
-#: KEYS: the record. ARGV: what it is expected to be and what it shall be ('' = it is not there), then the changes of
-#: indices in fours. Gives what it was. An answer that is lost on its way makes the driver send the script again; that
-#: it was done is seen by the record, for no two writings are equal.
+#: KEYS: the record. ARGV: its expected and its new text ('' = absent), then the index changes, four arguments each.
+#: Returns the previous text. After a lost reply the driver sends the script again; the token in the text shows that
+#: the change was made.
 _CHANGE = """
 local now = redis.call('GET', KEYS[1]) or ''
 if now ~= ARGV[1] then return now end
@@ -68,7 +69,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class RedisJobStore(JobStore):
-    """In the Redis at ``url``, such as ``redis://host:6379/0``. It may be out of reach at first, and later again."""
+    """Jobs in the Redis at ``url``, such as ``redis://host:6379/0``, which need not answer yet."""
 
     def __init__(self, url: str) -> None:
         self._redis = redis.Redis.from_url(
@@ -134,11 +135,11 @@ class RedisJobStore(JobStore):
                 _PREFIX + "choosing", timeout=_CHOOSING_SECONDS, sleep=0.005, blocking_timeout=_CHOOSING_SECONDS
             )
             if not lock.acquire():
-                raise JobStoreUnavailable("another process chooses jobs all the time")
+                raise JobStoreUnavailable("another process holds the lock on the choice of jobs for too long")
         try:
             yield
         finally:
-            with suppress(redis.RedisError):  # it ends by itself; jobs are started by compare-and-set all the same
+            with suppress(redis.RedisError):  # the lock expires; jobs are started by compare-and-set anyway
                 lock.release()
 
     def read_rates(self) -> dict[str, float]:
@@ -184,7 +185,7 @@ class RedisJobStore(JobStore):
             return _require_record(job_id, cast(str | None, self._redis.get(_record_key(job_id))))
 
     def _replace_record(self, job_id: str, old: _Record | None, new: _Record | None) -> str:
-        """What the record was, '' if there was none: it has been replaced if that is ``old``."""
+        """Replace the record if it is still ``old``; return its previous text, '' if there was none."""
         expected, wanted = ("" if record is None else record.text for record in (old, new))
         with self._translate_errors():
             return cast(
@@ -199,7 +200,7 @@ class RedisJobStore(JobStore):
     def _iterate_members(
         self, key: str, phase: ExecutionPhase, after: datetime | None, most: int
     ) -> Iterator[tuple[str, ExecutionPhase]]:
-        """Of a list, the newest first, a page at a time."""
+        """Iterate over the members of a list, the newest first, one page at a time."""
         below = "+"
         above = "-" if after is None else f"[{_instant_to_number(after) + 1:015d}"
         while True:
@@ -226,7 +227,7 @@ class RedisJobStore(JobStore):
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A job as it is stored: ``number`` is its place in the order of creation."""
+    """A stored job with its creation ``number`` and its ``text``."""
 
     number: str
     job: Job
@@ -242,7 +243,7 @@ class _Record:
         return cls(number, _RECORD.validate_json(record), text)
 
     def index_entries(self) -> dict[tuple[str, str], str]:
-        """Where it stands in the indices: (key, member) to score."""
+        """Return the entries of the job in the indexes: (key, member) to score."""
         job = self.job
         named = json.dumps([job.job_id, job.owner, job.run_id])
         order = f"{_instant_to_number(job.creation_time):015d}{self.number}"
@@ -269,7 +270,7 @@ def _require_record(job_id: str, text: str | None) -> _Record:
 
 
 def _index_changes(old: _Record | None, new: _Record | None) -> list[str]:
-    """What a change of a record changes in the indices, for the script."""
+    """Return the index changes of a changed record, as arguments of the script."""
     before = {} if old is None else old.index_entries()
     after = {} if new is None else new.index_entries()
     changes = []
@@ -295,7 +296,7 @@ def _alike_key(fingerprint: str) -> str:
 
 
 def _instant_to_number(instant: datetime) -> int:
-    """Milliseconds since 1970, exactly."""
+    """Return the milliseconds since 1970."""
     return (instant - _EPOCH) // timedelta(milliseconds=1)
 
 

@@ -1,4 +1,4 @@
-"""One process of a cluster at a time."""
+"""A lock that all processes of a cluster share, in Redis."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import redis
 
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
-#: nobody who lives holds a lock for longer, in seconds
+#: how long a lock outlives a dead holder
 _SECONDS = 60
 
 
 @contextmanager
 def hold_cluster_lock(redis_url: str, name: str) -> Iterator[None]:
-    """Wait until no other process is in a block of this name. Raises JobStoreUnavailable."""
+    """Wait for the lock ``name`` and hold it. Raise JobStoreUnavailable if Redis does not answer."""
     try:
         with (
             redis.Redis.from_url(redis_url, socket_timeout=5, socket_connect_timeout=5) as client,

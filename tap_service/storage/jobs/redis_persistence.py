@@ -1,4 +1,4 @@
-"""Whether a Redis server keeps what it is given."""
+"""Check that a Redis server is configured to keep its data."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import redis
 
 
 def find_loss_risks(client: redis.Redis) -> list[str]:
-    """The ways in which this server may lose jobs, each with what to set; none if it keeps all. Raises RedisError."""
+    """Return the ways in which this server may lose jobs, each with the setting that prevents it. Raise RedisError."""
     persistence, memory = client.info("persistence"), client.info("memory")
     found = []
     if not persistence.get("aof_enabled"):
-        found.append("it writes no append-only file, so jobs are lost when it ends: appendonly yes")
+        found.append("it writes no append-only file and loses the jobs when it stops: appendonly yes")
     policy = memory.get("maxmemory_policy", "noeviction")
     if memory.get("maxmemory") and policy != "noeviction":
         found.append(f"it evicts records when its memory is full ({policy}): maxmemory-policy noeviction")

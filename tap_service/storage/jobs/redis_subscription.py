@@ -1,4 +1,4 @@
-"""Hearing of changes in Redis: one subscription for a process, from the first watcher on."""
+"""Notifications from Redis: one subscription per process, started with the first watcher."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 import redis
 
-#: how soon the subscriber sees that it shall end, or tries again to reach Redis; in seconds
+#: how often the subscriber checks whether it is closed, and retries to reach Redis
 _TICK_SECONDS = 0.5
 
 
 class ChannelWatch:
-    """Tells who watches a name that it was said on ``channel``.
+    """Calls the watchers of a name when it is published on ``channel``.
 
-    What is said while Redis is out of reach is lost, so all are told when it is back.
+    Messages during an outage of Redis are lost, so all watchers are called when it answers again.
     """
 
     def __init__(self, client: redis.Redis, channel: str) -> None:
@@ -36,7 +36,7 @@ class ChannelWatch:
                 self._thread.start()
             self._watchers[name].add(notify)
         try:
-            # what happens after this line is heard; if Redis cannot be reached, that it is back
+            # from here on no message is missed: either subscribed, or called when Redis answers again
             self._tried.wait()
             yield
         finally:

@@ -1,6 +1,6 @@
-"""The job store of a single process: one table in an SQLite file, written through a log ahead (WAL) with fsync.
+"""The job store of a single process: one SQLite file with a write-ahead log and fsync.
 
-Measured with 100,000 jobs: every list comes from an index, a page at a time.
+Every list is read from an index, one page at a time; measured with 100,000 jobs.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobRefere
 from tap_service.models.work_class import Place
 from tap_service.storage.jobs.job_store import EXECUTING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
 
-#: of the table, in the file's user_version
+#: version of the schema, in the file's user_version
 _VERSION = 1
 
-#: ``record`` is the whole job; the other columns repeat what lists are made of. rowid is the order of creation.
+#: ``record`` is the whole job; the other columns repeat values for lists. rowid is the order of creation.
 _TABLE = """
 CREATE TABLE IF NOT EXISTS jobs (
     job_id TEXT NOT NULL UNIQUE,
@@ -52,7 +52,7 @@ _COLUMNS = (
 )  # fmt: skip
 _REFERENCE = "rowid, job_id, phase, run_id, owner, created"
 _PAGE = 1000
-#: another thread of this process has the file for longer only if something is wrong
+#: how long to wait for another thread's transaction
 _PATIENCE_SECONDS = 30.0
 
 _RECORD: TypeAdapter[Job] = TypeAdapter(Job)
@@ -60,7 +60,13 @@ _PLACE: TypeAdapter[Place] = TypeAdapter(Place)
 
 
 class SqliteJobStore(JobStore):
-    """In ``directory``, which is made if it does not exist and held until ``close``: one process uses it at a time."""
+    """Jobs in ``directory``, which is created if missing and locked for this process until ``close``.
+
+    Raises
+    ------
+    JobStoreUnavailable
+        The directory is not writable, or another process holds it.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / "jobs.sqlite"
@@ -68,7 +74,7 @@ class SqliteJobStore(JobStore):
         self._watching = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
         self._writing = threading.Lock()
-        self._chooses = threading.Lock()  # this process is the only one
+        self._choosing = threading.Lock()  # no other process uses this store
         self._closed = False
         self._lock_file = _lock_directory(directory)
         with _translate_errors():
@@ -130,7 +136,7 @@ class SqliteJobStore(JobStore):
 
     @contextmanager
     def lock_choice(self) -> Iterator[None]:
-        with self._chooses:
+        with self._choosing:
             yield
 
     def read_rates(self) -> dict[str, float]:
@@ -178,7 +184,7 @@ class SqliteJobStore(JobStore):
         self._lock_file.close()
 
     def _read_page(self, wanted: JobFilter, before: tuple[int, int] | None, most: int) -> list[Any]:
-        """The next references, newest first: those of each phase come in order from the index and are merged."""
+        """Read the next page, newest first. SQLite merges the phases, each of which an index returns in order."""
         conditions, values = _filter_sql(wanted, before)
         each = [f"{condition} AND phase = ?" for condition in [conditions] * len(wanted.phases)] or [conditions]
         phases = [[*values, str(phase)] for phase in sorted(wanted.phases)] or [values]
@@ -206,12 +212,12 @@ class SqliteJobStore(JobStore):
         connection = sqlite3.connect(
             self._path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
         )
-        connection.execute("PRAGMA synchronous = FULL")  # what a client was told outlives a power cut
+        connection.execute("PRAGMA synchronous = FULL")  # acknowledged changes survive a power cut
         return connection
 
     @contextmanager
     def _borrow_reader(self) -> Iterator[sqlite3.Connection]:
-        """A connection that nobody else uses meanwhile."""
+        """Borrow a connection that no other thread uses."""
         with _translate_errors():
             self._check_open()
             try:
@@ -242,7 +248,7 @@ class SqliteJobStore(JobStore):
 
 
 def _lock_directory(directory: Path) -> Any:
-    """Make ``directory`` and lock it for this process; the open lock file is the lock."""
+    """Create ``directory`` and lock it for this process; the lock lasts as long as the returned file is open."""
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = (directory / "jobs.lock").open("a")
@@ -292,7 +298,7 @@ def _filter_sql(wanted: JobFilter, before: tuple[int, int] | None) -> tuple[str,
 
 
 def _instant_to_number(instant: datetime) -> int:
-    """Milliseconds since 1970, exactly."""
+    """Return the milliseconds since 1970."""
     since = instant - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
 

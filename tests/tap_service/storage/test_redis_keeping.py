@@ -14,7 +14,7 @@ def test_what_a_server_would_lose(tmp_path: Path) -> None:
     with redis_server(tmp_path) as server, redis.Redis.from_url(server.url) as client:
         assert find_loss_risks(client) == []
         client.config_set("appendonly", "no")
-        assert [why.partition(",")[0] for why in find_loss_risks(client)] == ["it writes no append-only file"]
+        assert [why.partition(" and ")[0] for why in find_loss_risks(client)] == ["it writes no append-only file"]
         client.config_set("maxmemory-policy", "allkeys-lru")
         assert len(find_loss_risks(client)) == 1, "evicts nothing while its memory has no limit"
         client.config_set("maxmemory", "100mb")
