@@ -8,7 +8,7 @@ Other packages import from four modules:
 ``adql.regions``         shapes on the sky, MOCs and covers
 """
 
-from adql.division.divide_query import Division, Piece, Undivided, choose_borders, divide_query
+from adql.division import Division, Piece, Undivided, choose_borders, divide_query
 from adql.errors import (
     NOWHERE,
     AdqlError,

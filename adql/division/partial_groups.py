@@ -1,6 +1,10 @@
-"""Groups of a query in pieces: each piece gives the states of its set functions, and another query puts them together.
+"""Partial groups: each piece selects the states of its set functions, and another query merges them.
 
-HAVING, ORDER BY, DISTINCT, TOP and OFFSET are left to the latter, for they are of whole groups.
+    SELECT mag, AVG(dec) FROM t GROUP BY mag HAVING ...
+    each piece:  SELECT mag AS k, STATE(AVG(dec)) AS s FROM t WHERE piece GROUP BY mag
+    merged:      SELECT k, MERGED(AVG(dec), s) FROM rows of all pieces GROUP BY k HAVING ...
+
+HAVING, ORDER BY, DISTINCT, TOP and OFFSET apply to whole groups, so only the merging query has them.
 """
 
 from __future__ import annotations
@@ -13,16 +17,14 @@ from adql.ir import (
     Aggregate,
     Call,
     Column,
-    Exists,
     Expr,
-    InSubquery,
     Literal,
     NameGenerator,
     Order,
     Output,
     Scan,
     Select,
-    Subquery,
+    SubqueryExpr,
     derive_field,
     has_aggregate,
     walk_expr,
@@ -34,22 +36,22 @@ from clickhouse_schema.schema_model import Schema, Table
 
 
 def find_merge_obstacle(select: Select) -> str:
-    """Why groups cannot be made of those of pieces, '' if they can."""
-    if not select.group_by and not any(has_aggregate(expr) for expr in _of_groups(select)):
-        return "its one group has nothing of its rows"
-    for expr in _of_groups(select):
+    """Return why the groups of pieces cannot be merged; '' if they can."""
+    if not select.group_by and not any(has_aggregate(expr) for expr in _walk_group_expressions(select)):
+        return "its one group is computed from no rows"
+    for expr in _walk_group_expressions(select):
         for part in walk_expr(expr):
             if isinstance(part, Aggregate) and part.name in UNBOUNDED:
                 return f"{part.name} needs all values of a group at once"
-            if isinstance(part, (Subquery, InSubquery, Exists)):
+            if isinstance(part, SubqueryExpr):
                 return "a subquery stands beside set functions"
     if any(key.type.is_array for key in select.group_by):
-        return "the groups are made by arrays"
+        return "it groups by arrays"
     return ""
 
 
-def _of_groups(select: Select) -> Iterator[Expr]:
-    """The expressions that are computed for each group."""
+def _walk_group_expressions(select: Select) -> Iterator[Expr]:
+    """Yield the expressions that are computed for each group."""
     yield from (output.expr for output in select.outputs)
     yield from (order.expr for order in select.order_by)
     if select.having is not None:
@@ -58,27 +60,27 @@ def _of_groups(select: Select) -> Iterator[Expr]:
 
 @dataclass(frozen=True, slots=True)
 class PartialGroups:
-    """``keys`` and ``states`` are the columns of the pieces' rows, by what they hold; a set function has several."""
+    """The columns of the pieces' rows: one for each key, and one or more states for each set function."""
 
     keys: Mapping[Expr, Output]
     states: Mapping[Aggregate, tuple[Output, ...]]
 
     @classmethod
     def from_select(cls, select: Select, fresh: NameGenerator) -> PartialGroups:
-        keys = {key: _output(key, fresh) for key in select.group_by}
+        keys = {key: _make_key(key, fresh) for key in select.group_by}
+        parts = (part for expr in _walk_group_expressions(select) for part in walk_expr(expr))
         found = {
-            part: tuple(_state(part, number, fresh) for number in range(states(part)))
-            for expr in _of_groups(select)
-            for part in walk_expr(expr)
+            part: tuple(_make_state(part, number, fresh) for number in range(states(part)))
+            for part in parts
             if isinstance(part, Aggregate)
         }
         return cls(keys, found)
 
     def select_states(self, select: Select, *, bare: bool = False) -> Select:
-        """The groups of the rows that ``select`` reads: keys and states; ``bare`` states have the engine's types."""
+        """Return ``select`` with keys and states as outputs; ``bare`` states have the engine's types."""
         outputs = [*self.keys.values(), *(state for each in self.states.values() for state in each)]
         if bare:
-            outputs = [replace(output, expr=_bare(output.expr)) for output in outputs]
+            outputs = [replace(output, expr=_make_bare(output.expr)) for output in outputs]
         return replace(
             select,
             outputs=tuple(outputs),
@@ -92,18 +94,18 @@ class PartialGroups:
     def merge_states(
         self, select: Select, schema: str, table: str, types: Mapping[str, str], fresh: NameGenerator
     ) -> Select:
-        """The groups of all pieces, whose rows are in a table; ``types``: those of bare states, by column."""
+        """Return ``select`` over the pieces' rows in a table; ``types`` are the engine types of bare states."""
         columns = [TableColumn(name=name, datatype="char", arraysize="*") for name in types]
         stored = Table(name=table, columns=tuple(columns))
         scan = Scan(fresh.new_relation(), TableEntry(Schema(name=schema, tables=(stored,)), stored))
-        keys = {key: _column(scan, output) for key, output in self.keys.items()}
+        keys = {key: _read_column(scan, output) for key, output in self.keys.items()}
 
         def change(expr: Expr) -> Expr:
             if expr in keys:
                 return keys[expr]
             if isinstance(expr, Aggregate):
-                of_it = (_stored(_column(scan, output), types[output.alias]) for output in self.states[expr])
-                return Aggregate(expr.type, "MERGED", (expr, *of_it))
+                parts = (_read_state(_read_column(scan, each), types[each.alias]) for each in self.states[expr])
+                return Aggregate(expr.type, "MERGED", (expr, *parts))
             return expr.with_children(tuple(map(change, expr.children))) if expr.children else expr
 
         return replace(
@@ -117,23 +119,24 @@ class PartialGroups:
         )
 
 
-def _output(expr: Expr, fresh: NameGenerator) -> Output:
+def _make_key(expr: Expr, fresh: NameGenerator) -> Output:
     alias = fresh.new_alias()
     return Output(alias, expr, derive_field(expr, alias))
 
 
-def _state(expr: Aggregate, number: int, fresh: NameGenerator) -> Output:
+def _make_state(expr: Aggregate, number: int, fresh: NameGenerator) -> Output:
     alias = fresh.new_alias()
-    return Output(alias, Call(UNICODE, "STATE", (expr, Literal(INT, number))), Field(alias, UNICODE, nullable=False))
+    state = Call(UNICODE, "STATE", (expr, Literal(INT, number)))
+    return Output(alias, state, Field(alias, UNICODE, nullable=False))
 
 
-def _bare(expr: Expr) -> Expr:
+def _make_bare(expr: Expr) -> Expr:
     return replace(expr, name="BARE STATE") if isinstance(expr, Call) and expr.name == "STATE" else expr
 
 
-def _column(scan: Scan, output: Output) -> Column:
+def _read_column(scan: Scan, output: Output) -> Column:
     return Column(output.expr.type, scan.relation, output.alias, output.field)
 
 
-def _stored(column: Column, kind: str) -> Expr:
+def _read_state(column: Column, kind: str) -> Expr:
     return Call(UNICODE, "STORED STATE", (column, Literal(UNICODE, kind)))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from astropy.coordinates import SkyCoord
 
-from adql.division.divide_query import Division, divide_query
+from adql import Division, divide_query
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.healpix import ORDER

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from adql.division.divide_query import divide_query
+from adql import divide_query
 from adql.errors import AdqlError, AdqlErrors
 from adql.translation import Translation, emit_statement, translate
 from clickhouse_schema.catalogue import Catalogue

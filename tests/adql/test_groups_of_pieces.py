@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adql.division.divide_query import Undivided, divide_query
+from adql import Undivided, divide_query
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from adql.division.divide_query import Division, Undivided, choose_borders, divide_query
+from adql import Division, Undivided, choose_borders, divide_query
 from adql.rewrite.spatial_covers import find_cells_read
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue

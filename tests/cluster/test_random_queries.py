@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from adql.division.divide_query import Division, divide_query
+from adql import Division, divide_query
 from adql.errors import AdqlError
 from adql.ir import (
     Derived,

@@ -1,0 +1,36 @@
+"""Where the pieces of a divided query meet."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clickhouse_schema.healpix import ORDER
+
+
+def choose_borders(rows: NDArray[np.float64], order: int, count: int) -> tuple[int, ...]:
+    """Return the indexes at which pieces of about equal numbers of rows meet.
+
+    Parameters
+    ----------
+    rows
+        Shape (12 * 4**order,): the rows of each NESTED cell, taken to be evenly distributed within it.
+    order
+        The HEALPix order of the cells.
+    count
+        The number of pieces.
+
+    Returns
+    -------
+    tuple of int
+        Up to ``count - 1`` ascending NESTED indexes of order 29; fewer if there are few rows.
+    """
+    size = 4 ** (ORDER - order)
+    cumulated = np.concatenate(([0.0], np.cumsum(rows)))
+    if count < 2 or cumulated[-1] <= 0:
+        return ()
+    wanted = cumulated[-1] * np.arange(1, count) / count
+    cells = np.searchsorted(cumulated, wanted, side="right") - 1
+    fractions = (wanted - cumulated[cells]) / rows[cells]
+    found = {int(cell) * size + int(part * size) for cell, part in zip(cells, fractions, strict=True)}
+    return tuple(sorted(found - {0}))

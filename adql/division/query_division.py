@@ -1,0 +1,237 @@
+"""Divide a query into pieces: the same query for one range of HEALPix cells after the other, as Qserv does by chunks.
+
+One table of the query, the driving one, is cut by its ``hpx29``, so the results of the pieces together are the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+
+from adql.division.driving_table import (
+    Level,
+    find_candidates,
+    find_large_reads,
+    find_row_dependence,
+    find_tied_positions,
+    make_position,
+)
+from adql.division.partial_groups import PartialGroups, find_merge_obstacle
+from adql.ir import (
+    Call,
+    Derived,
+    Expr,
+    Join,
+    Literal,
+    NameGenerator,
+    Query,
+    Scan,
+    Select,
+    combine_conjuncts,
+    has_window,
+    split_conjuncts,
+    walk_expr,
+    walk_leaves,
+    walk_select_expressions,
+    walk_selects,
+)
+from adql.regions import Moc
+from adql.rewrite.condition_pushdown import Filter, add_filters
+from adql.rewrite.confining_regions import ImpliedWithin
+from adql.rewrite.decorrelate import decorrelate_subqueries
+from adql.rewrite.join_trees import turn_right_joins
+from adql.rewrite.relation_trees import collect_leaves, replace_relation
+from adql.rewrite.repeatable_relations import is_deterministic
+from adql.rewrite.spatial_covers import find_index_column
+from adql.translation import BoundQuery, SqlStatement, emit_statement
+from clickhouse_schema.datatypes import BOOLEAN, LONG
+from clickhouse_schema.healpix import NO_POSITION
+from clickhouse_schema.tap_schema import TAP_SCHEMA
+
+
+@dataclass(frozen=True, slots=True)
+class Undivided:
+    """A query that cannot be divided; ``reason`` is what needs all rows at once."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The driving table's rows with ``first <= hpx29 < end``; None: to the last, rows without a position included."""
+
+    first: int
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How a query is cut.
+
+    Attributes
+    ----------
+    bound
+        The bound query.
+    scan
+        The driving table.
+    levels
+        The SELECTs around the driving table, the outermost first.
+    has_ties
+        Whether a nearness ties something to the driving table.
+    groups
+        The partial groups of a query with set functions or GROUP BY, else None.
+    """
+
+    bound: BoundQuery
+    scan: Scan
+    levels: tuple[Level, ...]
+    has_ties: bool
+    groups: PartialGroups | None
+
+    @property
+    def limit(self) -> int | None:
+        """The row limit of the result, and of each piece without groups."""
+        return self.bound.query.limit
+
+    def make_pieces(self, borders: tuple[int, ...]) -> tuple[Piece, ...]:
+        """Return the pieces between ascending ``borders``.
+
+        Rows without a position have nothing near them: where something is tied, they are a piece of their own.
+        """
+        firsts = (0, *borders)
+        ends = (*borders, NO_POSITION if self.has_ties else None)
+        pieces = tuple(Piece(first, end) for first, end in zip(firsts, ends, strict=True))
+        return (*pieces, Piece(NO_POSITION, None)) if self.has_ties else pieces
+
+    def make_statement(self, piece: Piece, *, bare: bool = False) -> SqlStatement:
+        """Return the statement for one piece.
+
+        Parameters
+        ----------
+        piece
+            One of ``make_pieces``.
+        bare
+            With groups, select the states with the engine's types, which no driver reads, instead of as text.
+        """
+        fresh = copy(self.bound.fresh)
+        select = self._select if self.groups is None else self.groups.select_states(self._select, bare=bare)
+        return emit_statement(replace(self.bound, query=_cut_select(select, self.levels, piece, fresh), fresh=fresh))
+
+    def make_merging_statement(self, schema: str, table: str, types: Mapping[str, str]) -> SqlStatement:
+        """Return the statement that merges the groups of all pieces.
+
+        Parameters
+        ----------
+        schema, table
+            Where the rows of all pieces are, with states in text.
+        types
+            The columns of a ``bare`` statement with their engine types.
+        """
+        assert self.groups is not None  # noqa: S101  others have nothing to merge
+        fresh = copy(self.bound.fresh)
+        query = self.groups.merge_states(self._select, schema, table, types, fresh)
+        return emit_statement(replace(self.bound, query=query, fresh=fresh))
+
+    @property
+    def _select(self) -> Select:
+        assert isinstance(self.bound.query, Select)  # noqa: S101  others are not divided
+        return self.bound.query
+
+
+def divide_query(bound: BoundQuery) -> Division | Undivided:
+    """Divide a query by the largest table that allows it.
+
+    Parameters
+    ----------
+    bound
+        The bound query (``Translation.bound``).
+
+    Returns
+    -------
+    Division or Undivided
+        How to cut the query, or the reason why it cannot be cut.
+    """
+    query = bound.query
+    if not isinstance(query, Select):
+        return Undivided(f"{query.op} combines the rows of two queries")
+    reason = _find_group_obstacle(query) if query.is_grouped else find_row_dependence(query)
+    reason = reason or _find_changing_part(query)
+    if reason:
+        return Undivided(reason)
+    candidates = list(find_candidates(query))
+    if not candidates:
+        return Undivided("there is no table with positions of which each row returns rows of the result by itself")
+    driving = max(candidates, key=lambda candidate: candidate.scan.entry.rows or 0)
+    large, has_ties = find_large_reads(query, driving.levels, driving.scan.entry.rows or 0)
+    if large:
+        names = ", ".join(sorted(large))
+        return Undivided(f"{names} would be read whole for each piece of {driving.scan.entry.qualified_name}")
+    if not query.is_grouped:
+        return Division(bound, driving.scan, driving.levels, has_ties, None)
+    fresh = copy(bound.fresh)
+    groups = PartialGroups.from_select(query, fresh)
+    return Division(replace(bound, fresh=fresh), driving.scan, driving.levels, has_ties, groups)
+
+
+def _find_group_obstacle(select: Select) -> str:
+    return "a window function needs other groups" if has_window(select) else find_merge_obstacle(select)
+
+
+def _find_changing_part(query: Query) -> str:
+    """Return what in a query may differ between two pieces; '' if nothing may."""
+    for select in walk_selects(query):
+        for leaf in walk_leaves(select.from_):
+            if isinstance(leaf, Scan) and leaf.entry.schema.name == TAP_SCHEMA.name:
+                return "TAP_SCHEMA describes one moment"
+        for expr in walk_select_expressions(select):
+            if any(isinstance(part, Call) and not is_deterministic(part) for part in walk_expr(expr)):
+                return "random numbers are drawn for the whole query"
+    return ""
+
+
+# --- the cut ----------------------------------------------------------------------------------------------------------
+
+
+def _cut_select(select: Select, levels: tuple[Level, ...], piece: Piece, fresh: NameGenerator) -> Select:
+    """Return ``select`` for the driving table's rows of one piece; filters follow for what is tied to it."""
+    level, *inner_levels = levels
+    leaf = collect_leaves(select.from_)[level.leaf]
+    conditions: list[Expr] = []
+    if isinstance(leaf, Scan):
+        conditions += _test_piece(leaf, piece)
+    elif isinstance(leaf.query, Select):
+        inner = Derived(leaf.relation, _cut_select(leaf.query, tuple(inner_levels), piece, fresh))
+        select = replace(select, from_=replace_relation(select.from_, leaf, inner))
+    if not isinstance(select.from_, Join):
+        return _add_conditions(select, conditions)
+    if piece.first < NO_POSITION:
+        return _add_conditions(select, [*conditions, *_imply_region(level, piece)])
+    # subqueries become joins first: renaming columns does not reach into subqueries
+    straight = replace(select, from_=turn_right_joins(select.from_))
+    select = decorrelate_subqueries(_add_conditions(straight, conditions), fresh)
+    for end in find_tied_positions(select, level, is_sure=False):
+        partner = collect_leaves(select.from_)[end[0].relation]
+        select = add_filters(select, partner, [Filter(end, lambda _: Literal(BOOLEAN, False))], fresh, is_sure=False)
+    return select
+
+
+def _test_piece(scan: Scan, piece: Piece) -> Iterator[Expr]:
+    lon, lat = make_position(scan)
+    index = find_index_column(scan, lon, lat)
+    assert index is not None  # noqa: S101  they are the table's position
+    if piece.first:
+        yield Call(BOOLEAN, ">=", (index, Literal(LONG, piece.first)))
+    if piece.end is not None:
+        yield Call(BOOLEAN, "<", (index, Literal(LONG, piece.end)))
+
+
+def _imply_region(level: Level, piece: Piece) -> Iterator[Expr]:
+    """Yield the region of the piece as a filter, which the passes transfer to the tied tables."""
+    if level.position and piece.end is not None:
+        lon, lat = level.position
+        yield ImpliedWithin(BOOLEAN, lon, lat, Moc.of([(piece.first, piece.end)]))
+
+
+def _add_conditions(select: Select, conditions: list[Expr]) -> Select:
+    return replace(select, where=combine_conjuncts([*split_conjuncts(select.where), *conditions]))
