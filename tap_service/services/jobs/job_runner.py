@@ -45,11 +45,11 @@ _log = logging.getLogger("skyhouse")
 
 
 class _ShuttingDown(ServiceUnavailable):
-    pass
+    """The job returns to the queue."""
 
 
 class JobRunner:
-    """One for each process that executes jobs."""
+    """Executes the jobs of a process, one on each calling thread."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class JobRunner:
         self._monitor = JobMonitor(config, engine, stores.jobs)
         self._reuse = ResultReuse(stores)
         self._pieces = PiecewiseJobs(config, engine, preparation, stores)
-        self._busy: set[int] = set()  # threads
+        self._busy_threads: set[int] = set()
         self._closing = threading.Event()
 
     def start(self) -> None:
@@ -86,27 +86,27 @@ class JobRunner:
 
     @property
     def n_running(self) -> int:
-        return len(self._busy)
+        return len(self._busy_threads)
 
     def run_next(self) -> bool:
         """Execute the next job until it is COMPLETED, in ERROR, or QUEUED again because this process shuts down.
 
         Returns False if no job may start now.
         """
-        self._busy.add(threading.get_ident())
+        self._busy_threads.add(threading.get_ident())
         try:
             if (job := self._take_job()) is None:
                 return False
             self._run_job(job)
             return True
         finally:
-            self._busy.discard(threading.get_ident())
+            self._busy_threads.discard(threading.get_ident())
 
     def close(self) -> None:
         """Stop running jobs, which return to the queue. Returns when all have stopped, or after CLOSING_SECONDS."""
         self._closing.set()
         until = time.monotonic() + CLOSING_SECONDS
-        while self._busy and time.monotonic() < until:
+        while self._busy_threads and time.monotonic() < until:
             for running in self._monitor.running_jobs:
                 running.stop_execution(_ShuttingDown("the service is shutting down"))
             time.sleep(JOB_TICK_SECONDS / 10)
@@ -121,11 +121,11 @@ class JobRunner:
                 with self._prepared_execution(job, parameters) as execution:
                     report = execution.report
                     job = self._set_missing_estimate(job, execution)
-                    like = compute_fingerprint(
+                    fingerprint = compute_fingerprint(
                         job, parameters, execution, self._config.title, self._preparation.current_data_version
                     )
-                    if not (parse_reuse(job.parameters) and self._complete_from_reuse(job, like, report)):
-                        self._execute_query(job, parameters, execution, like)
+                    if not (parse_reuse(job.parameters) and self._complete_from_reuse(job, fingerprint, report)):
+                        self._execute_query(job, parameters, execution, fingerprint)
         except ServiceError as failure:
             self._end_without_result(job, report, failure)
         finally:
@@ -174,16 +174,17 @@ class JobRunner:
                 self._closing.wait(STORE_RETRY_SECONDS)
         return None
 
-    def _complete_from_reuse(self, job: Job, like: str, report: QueryReport) -> bool:
+    def _complete_from_reuse(self, job: Job, fingerprint: str, report: QueryReport) -> bool:
         """Complete the job with the result of an identical job, if one exists."""
-        if (found := self._reuse.reuse_result(job, like)) is None:
+        if (found := self._reuse.reuse_result(job, fingerprint)) is None:
             return False
         result, info = found
-        report.status, report.rows, report.bytes = "REUSED", int(info.get("rowsWritten", 0)), result.size
-        self._complete_job(job, report, result, info, like)
+        report.status = "REUSED"
+        report.rows, report.bytes = int(info.get("rowsWritten", 0)), result.size
+        self._complete_job(job, report, result, info, fingerprint)
         return True
 
-    def _execute_query(self, job: Job, parameters: TapParameters, execution: QueryExecution, like: str) -> None:
+    def _execute_query(self, job: Job, parameters: TapParameters, execution: QueryExecution, fingerprint: str) -> None:
         """Run the query and store its result. Raises the query's error."""
         running = RunningJob(job, execution)
         self._plan_execution(job, running)
@@ -192,37 +193,43 @@ class JobRunner:
         try:
             if self._closing.is_set():
                 raise _ShuttingDown("the service is shutting down")
-            writer = self._results.create_result(job.result_key)
-            try:
-                execution.run(writer)
-                if execution.failure is not None:
-                    raise execution.failure
-                size = writer.commit()
-            finally:
-                writer.discard()
+            size = self._write_result(job, execution)
         finally:
             self._monitor.remove_job(running)
-        chosen = parameters.format
-        result = JobResult(job.result_key, size, chosen.content_type, chosen.extension, job.result_key)
-        info = running.progress.info_at_end()
-        if running.progress.bytes_read and running.progress.pieces is None:
-            self._preparation.record_measured_cost(job.foreseen, running.progress.bytes_read, execution.clock.seconds)
-        self._complete_job(job, execution.report, result, info, like)
+        progress, output_format = running.progress, parameters.format
+        if progress.bytes_read and progress.pieces is None:
+            self._preparation.record_measured_cost(job.foreseen, progress.bytes_read, execution.clock.seconds)
+        key = job.result_key
+        result = JobResult(key, size, output_format.content_type, output_format.extension, etag=key)
+        self._complete_job(job, execution.report, result, progress.info_at_end(), fingerprint)
+
+    def _write_result(self, job: Job, execution: QueryExecution) -> int:
+        """Run the query into the result store; return the bytes of the result."""
+        writer = self._results.create_result(job.result_key)
+        try:
+            execution.run(writer)
+            if execution.failure is not None:
+                raise execution.failure
+            return writer.commit()
+        finally:
+            writer.discard()
 
     def _plan_execution(self, job: Job, running: RunningJob) -> None:
         """Decide whether the job runs in pieces, and write its plan for jobInfo."""
         translation = running.execution.translation
-        planned = self._pieces.plan_job(job, translation)
-        if isinstance(planned, PiecewiseRun):
-            running.execution.source = planned
-            running.progress.pieces = planned.pieces_info
-            how = planned.plan
+        plan = self._pieces.plan_job(job, translation)
+        if isinstance(plan, PiecewiseRun):
+            running.execution.source = plan
+            running.progress.pieces = plan.pieces_info
+            first_line = plan.plan
         else:
-            how = f"in one: {planned.reason}"
-        running.progress.plan = "\n".join([how, *translation.plan])
+            first_line = f"in one: {plan.reason}"
+        running.progress.plan = "\n".join([first_line, *translation.plan])
 
-    def _complete_job(self, job: Job, report: QueryReport, result: JobResult, info: Info, like: str) -> None:
-        if not self._update_store(lambda at: self._jobs.complete_job(job.job_id, job.attempt, at, result, info, like)):
+    def _complete_job(self, job: Job, report: QueryReport, result: JobResult, info: Info, fingerprint: str) -> None:
+        if not self._update_store(
+            lambda at: self._jobs.complete_job(job.job_id, job.attempt, at, result, info, fingerprint)
+        ):
             report.status = "ABORTED"
             self._results.delete_result(job.result_key)
             self._results.delete_result(job.preview_key)

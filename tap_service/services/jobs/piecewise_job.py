@@ -44,7 +44,7 @@ class PiecewiseJobs:
     """Decides which jobs run in pieces, and divides them."""
 
     def __init__(self, config: Config, engine: Engine, preparation: QueryPreparation, stores: JobStores) -> None:
-        self._longest = config.piece_seconds
+        self._max_piece_seconds = config.piece_seconds
         self._engine = engine
         self._preparation = preparation
         self._stores = stores
@@ -52,7 +52,7 @@ class PiecewiseJobs:
     def plan_job(self, job: Job, translation: Translation) -> PiecewiseRun | Undivided:
         """Divide a job into pieces, resuming its finished ones, or return the reason why it runs as a whole."""
         seconds = job.foreseen.seconds if job.foreseen else 0.0
-        if not self._longest or seconds <= self._longest:
+        if not self._max_piece_seconds or seconds <= self._max_piece_seconds:
             return Undivided("it is not expected to take long")
         if translation.bound is None:
             return Undivided("it is no ADQL query")
@@ -60,8 +60,9 @@ class PiecewiseJobs:
         if isinstance(division, Undivided):
             return division
         order, rows = self._preparation.estimate_row_spread(translation, division.scan.entry)
-        count = min(math.ceil(seconds / self._longest), MAX_PIECES)
-        work = PieceWork(self._data_fingerprint(translation, division), choose_borders(rows, order, count))
+        count = min(math.ceil(seconds / self._max_piece_seconds), MAX_PIECES)
+        basis = self._data_fingerprint(translation, division)
+        work = PieceWork(basis, choose_borders(rows, order, count))
         if job.pieces is not None:
             work = job.pieces if job.pieces.basis == work.basis else replace(work, changes=job.pieces.changes)
         return PiecewiseRun(
@@ -93,7 +94,7 @@ class PiecewiseRun:
         job: Job,
         division: Division,
         work: PieceWork,
-        basis: Callable[[], str],
+        data_fingerprint: Callable[[], str],
     ) -> None:
         self._engine = engine
         self._jobs: JobStore = stores.jobs
@@ -102,9 +103,9 @@ class PiecewiseRun:
         self._division = division
         self._pieces: tuple[Piece, ...] = division.make_pieces(work.borders)
         self._work = work
-        self._data_fingerprint = basis
+        self._data_fingerprint = data_fingerprint
         self._began = time.monotonic()
-        self._done_before = len(work.parts)
+        self._n_done_before = len(work.parts)
         self._cancelled = threading.Event()
 
     def stream_batches(
@@ -131,12 +132,12 @@ class PiecewiseRun:
 
     def pieces_info(self) -> Info:
         """Return the progress for jobInfo."""
-        done, count = len(self._work.parts), len(self._pieces)
-        percent = min(done * 100 // count, 99)
-        info: dict[str, str | int | float] = {"pieces": count, "piecesDone": done, "percent": percent}
-        if done > self._done_before:
-            each = (time.monotonic() - self._began) / (done - self._done_before)
-            info["secondsLeft"] = round(each * (count - done), 1)
+        n_done, n_pieces = len(self._work.parts), len(self._pieces)
+        percent = min(n_done * 100 // n_pieces, 99)
+        info: dict[str, str | int | float] = {"pieces": n_pieces, "piecesDone": n_done, "percent": percent}
+        if n_done > self._n_done_before:
+            seconds_each = (time.monotonic() - self._began) / (n_done - self._n_done_before)
+            info["secondsLeft"] = round(seconds_each * (n_pieces - n_done), 1)
         return info
 
     def _stream_pieces(
@@ -166,10 +167,10 @@ class PiecewiseRun:
         name = merge_table_name(self._job.result_key)
         parts = (batch for number in range(len(self._pieces)) for batch in self._read_part(number))
         with hold_merge_table(self._engine, name, types, self._stop_when_cancelled(parts)):
-            made = self._division.make_merging_statement(DATABASE, name, types)
-            wanted = {**made.settings, **settings}
+            merging = self._division.make_merging_statement(DATABASE, name, types)
+            all_settings = {**merging.settings, **settings}
             with self._engine.stream_batches(
-                made.sql, query_id=query_id, settings=wanted, batch_rows=batch_rows
+                merging.sql, query_id=query_id, settings=all_settings, batch_rows=batch_rows
             ) as batches:
                 yield from self._stop_when_cancelled(batches)
 
@@ -184,15 +185,17 @@ class PiecewiseRun:
     def _execute_piece(self, number: int, query_id: str, settings: Settings, batch_rows: int) -> None:
         """Execute the first unfinished piece, which has this number."""
         self._check_cancelled()
-        made = self._division.make_statement(self._pieces[number])
+        statement = self._division.make_statement(self._pieces[number])
+        all_settings = {**statement.settings, **settings}
         key = self._job.part_key(self._job.attempt, number)
         with self._engine.stream_batches(
-            made.sql, query_id=query_id, settings={**made.settings, **settings}, batch_rows=batch_rows
+            statement.sql, query_id=query_id, settings=all_settings, batch_rows=batch_rows
         ) as batches:
             rows, size = write_part(self._results, key, self._stop_when_cancelled(batches))
         try:
             self._check_data()
-            self._store_progress(replace(self._work, parts=(*self._work.parts, Part(self._job.attempt, rows, size))))
+            part = Part(self._job.attempt, rows, size)
+            self._store_progress(replace(self._work, parts=(*self._work.parts, part)))
         except BaseException:
             self._results.delete_result(key)
             raise

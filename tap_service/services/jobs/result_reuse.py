@@ -39,8 +39,9 @@ def compute_fingerprint(
     """Return a hash that is the same for two jobs of one owner with the same result; '' if the result may differ."""
     if job.owner is None or parameters.uploads or not _is_deterministic(execution.translation):
         return ""
-    hashed = [VERSION, title, job.owner, data_version(), parameters.query, parameters.format.mime, execution.limit]
-    return hashlib.sha256(json.dumps([*hashed, execution.translation.sql]).encode()).hexdigest()
+    asked = [parameters.query, parameters.format.mime, execution.limit, execution.translation.sql]
+    hashed = [VERSION, title, job.owner, data_version(), *asked]
+    return hashlib.sha256(json.dumps(hashed).encode()).hexdigest()
 
 
 def _is_deterministic(translation: Translation) -> bool:
@@ -50,6 +51,8 @@ def _is_deterministic(translation: Translation) -> bool:
 
 
 class ResultReuse:
+    """Finds results of identical jobs in the stores."""
+
     def __init__(self, stores: JobStores) -> None:
         self._jobs = stores.jobs
         self._results = stores.results
