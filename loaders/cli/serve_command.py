@@ -21,7 +21,7 @@ from loaders.tables.shipped_schemas import load_demo
 from tap_service.main import SERVER, create_app
 from tap_service.readers.read_error import ReadError
 from tap_service.services.site.authentication import IssuersError
-from tap_service.services.site.first_queries import first_queries
+from tap_service.services.site.first_queries import format_first_queries
 from tap_service.storage.accounts import AccountError
 from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
@@ -53,7 +53,7 @@ def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporte
         _make(data_path)
         app = create_app(config, engine)
         metadata = app.state.services.catalogue_cache
-        server = _Server(app, lambda: reporter.output(first_queries(engine, metadata.catalogue, url)))
+        server = _Server(app, lambda: reporter.output(format_first_queries(engine, metadata.catalogue, url)))
         if config.clickhouse_url:  # other commands reach the engine themselves
             server.run(sockets=[listener])
             return

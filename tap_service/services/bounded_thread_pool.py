@@ -5,8 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 from tap_service.service_errors import ServiceBusy
+
+T = TypeVar("T")
 
 
 class BoundedThreadPool:
@@ -19,7 +22,7 @@ class BoundedThreadPool:
         self._pending = 0
         self._lock = threading.Lock()
 
-    def submit(self, call: Callable[[], None]) -> Future[None]:
+    def submit(self, call: Callable[[], T]) -> Future[T]:
         """Raise ServiceBusy when the queue is full."""
         with self._lock:
             if self._pending >= self._max_pending:
@@ -42,6 +45,6 @@ class BoundedThreadPool:
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _discard_call(self, _future: Future[None] | None = None) -> None:
+    def _discard_call(self, _future: object = None) -> None:
         with self._lock:
             self._pending -= 1

@@ -13,7 +13,7 @@ from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
-from tap_service.services.site.first_queries import first_queries
+from tap_service.services.site.first_queries import format_first_queries
 from tap_service.storage.engine.engine import Engine, EngineUnavailable
 
 URL = "http://127.0.0.1:8000"
@@ -60,7 +60,7 @@ def test_queries_of_what_is_there(tables: tuple[Table, ...], used: str, is_cone:
         if entry.table is not _EMPTY:
             rows = {column.name: [10.0, 20.0] for column in entry.table.columns}
             engine.insert_batches(entry.storage_sql, [pa.RecordBatch.from_pydict(rows)])
-    printed = first_queries(engine, catalogue, URL)
+    printed = format_first_queries(engine, catalogue, URL)
     python, stilts, curl = suggested(printed)
     assert ("CONTAINS" in python) == is_cone
     for query in (python, stilts[-1].removeprefix("adql="), curl):
@@ -75,5 +75,5 @@ def test_an_engine_out_of_reach_is_no_hindrance() -> None:
         def fetch_table(self, *_: object) -> None:
             raise EngineUnavailable("the engine does not answer")
 
-    printed = first_queries(Gone(), Catalogue((Schema(name="nearby", tables=(_EMPTY,)),)), URL)  # type: ignore[arg-type]
+    printed = format_first_queries(Gone(), Catalogue((Schema(name="nearby", tables=(_EMPTY,)),)), URL)  # type: ignore[arg-type]
     assert "FROM nearby.empty" in printed

@@ -44,9 +44,9 @@ class CatalogueSnapshot:
 
     def find_table(self, name: str) -> TableEntry | None:
         """Find a table by its qualified name, in any case if that is unambiguous."""
-        exact = [entry for entry in self.catalogue.entries if entry.qualified_name == name]
-        loose = [entry for entry in self.catalogue.entries if entry.qualified_name.lower() == name.lower()]
-        found = exact or loose
+        entries = self.catalogue.entries
+        exact = [entry for entry in entries if entry.qualified_name == name]
+        found = exact or [entry for entry in entries if entry.qualified_name.lower() == name.lower()]
         return found[0] if len(found) == 1 else None
 
 

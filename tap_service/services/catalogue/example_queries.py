@@ -112,7 +112,8 @@ def _select_list(entry: TableEntry) -> str:
 def _find_position(engine: Engine, catalogue: Catalogue, query: str) -> tuple[float, float] | None:
     translation = translate(query, catalogue)
     answer = engine.fetch_table(translation.sql, translation.settings)
-    for lon, lat in zip(*(column.to_pylist() for column in answer.columns), strict=True):
-        if lon is not None and lat is not None and math.isfinite(lon) and math.isfinite(lat):
+    for position in zip(*(column.to_pylist() for column in answer.columns), strict=True):
+        if all(value is not None and math.isfinite(value) for value in position):
+            lon, lat = position
             return float(lon), float(lat)
     return None

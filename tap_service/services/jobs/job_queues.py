@@ -127,6 +127,6 @@ def find_startable(queued: Iterable[Place], executing: Iterable[Place], rules: Q
 
 def _next_turn(user: str, waiting: Iterable[Place], running: Sequence[Place]) -> int:
     """Return the turn of a new job of its class: after all jobs of its user, and not before running jobs."""
-    begun = max((each.turn for each in running), default=0)
-    mine = max((each.turn + 1 for each in (*waiting, *running) if each.user == user), default=0)
-    return max(begun, mine)
+    after_running = max((place.turn for place in running), default=0)
+    own_turns = [place.turn for place in (*waiting, *running) if place.user == user]
+    return max(after_running, max(own_turns, default=-1) + 1)

@@ -13,8 +13,8 @@ import hashlib
 import json
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,21 +99,24 @@ class _TrustedIssuer:
 def read_issuers(path: Path) -> tuple[_TrustedIssuer, ...]:
     """Read the issuers in a YAML file. Raises IssuersError."""
     try:
-        entries = [Issuer.model_validate(entry) for entry in yaml.safe_load(path.read_text(encoding="utf-8")) or ()]
-        found = [
-            _TrustedIssuer(entry, jwt.PyJWKSet.from_dict(json.loads((path.parent / entry.keys).read_text("utf-8"))))
-            for entry in entries
-        ]
+        entries = yaml.safe_load(path.read_text(encoding="utf-8")) or ()
+        issuers = [_read_keys(Issuer.model_validate(entry), path.parent) for entry in entries]
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise IssuersError(f"{path}: {where}: {first['msg']}") from error
     except (OSError, ValueError, TypeError, yaml.YAMLError, jwt.PyJWTError) as error:
         raise IssuersError(f"{path} cannot be used: {error}") from error
-    names = [issuer.entry.name for issuer in found]
-    if len(set(names)) != len(names) or any(":" in name or not name for name in names):
+    names = [issuer.entry.name for issuer in issuers]
+    is_valid = all(name and ":" not in name for name in names)
+    if not is_valid or len(set(names)) != len(names):
         raise IssuersError(f"{path}: each issuer needs a unique name without a colon")
-    return tuple(found)
+    return tuple(issuers)
+
+
+def _read_keys(entry: Issuer, folder: Path) -> _TrustedIssuer:
+    keys = json.loads((folder / entry.keys).read_text("utf-8"))
+    return _TrustedIssuer(entry, jwt.PyJWKSet.from_dict(keys))
 
 
 class Authenticator:
@@ -171,14 +174,8 @@ class Authenticator:
         remembered = self._recall_identity(credentials, self._accounts)
         if remembered is not None:
             return remembered
-        found: Future[Identity | None] = Future()
-        accounts = self._accounts
-
-        def check_password() -> None:
-            found.set_result(accounts.find_by_password(name, password))
-
-        await asyncio.wrap_future(self._passwords.submit(check_password))
-        identity = found.result()
+        check = partial(self._accounts.find_by_password, name, password)
+        identity = await asyncio.wrap_future(self._passwords.submit(check))
         if identity is not None:
             if len(self._remembered) >= _MAX_REMEMBERED:
                 self._remembered.clear()
@@ -196,7 +193,9 @@ class Authenticator:
         if not token or len(token) > _MAX_TOKEN_LENGTH:
             return None
         found = self._accounts.find_by_token(token) if self._accounts is not None else None
-        return found or next((user for issuer in self._issuers if (user := issuer.verify_token(token))), None)
+        for issuer in self._issuers:
+            found = found or issuer.verify_token(token)
+        return found
 
 
 def _hash_credentials(credentials: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What ``serve`` prints once it answers: a query for each of three clients, of a table that this service has."""
+"""The text that ``serve`` prints when it is ready: an example query for each of three clients."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clickhouse_schema.reserved_words import name_to_adql
 from tap_service.services.catalogue.example_queries import build_first_rows_example, build_table_examples, is_tap_schema
 from tap_service.storage.engine.engine import Engine, EngineError
 
-_TO_TRY = """
+_TEMPLATE = """
 Skyhouse serves {url}/tap and stops with Ctrl-C. Open {url}/ in a browser, or try:
 
   in Python with pyvo
@@ -30,12 +30,13 @@ Skyhouse serves {url}/tap and stops with Ctrl-C. Open {url}/ in a browser, or tr
 _TAP_SCHEMA = "TAP_SCHEMA.tables"
 
 
-def first_queries(engine: Engine, catalogue: Catalogue, url: str) -> str:
-    """The text to print: of the first stored table with a position, else of the first one, else of TAP_SCHEMA."""
+def format_first_queries(engine: Engine, catalogue: Catalogue, url: str) -> str:
+    """Format queries of the first table with a position, else of the first table, else of TAP_SCHEMA."""
     stored = [entry for entry in catalogue.entries if not is_tap_schema(entry.schema)]
-    entry = next((entry for entry in stored if entry.table.layout.position is not None), next(iter(stored), None))
+    with_position = [entry for entry in stored if entry.table.layout.position is not None]
+    entry = next(iter(with_position or stored), None)
     table = _TAP_SCHEMA if entry is None else f"{name_to_adql(entry.schema.name)}.{name_to_adql(entry.table.name)}"
-    return _TO_TRY.format(
+    return _TEMPLATE.format(
         url=url,
         python="\n        ".join(_python_lines(_select_example(engine, catalogue, entry))),
         stilts=shlex.quote(f"SELECT COUNT(*) AS n FROM {table}"),
@@ -44,17 +45,18 @@ def first_queries(engine: Engine, catalogue: Catalogue, url: str) -> str:
 
 
 def _select_example(engine: Engine, catalogue: Catalogue, entry: TableEntry | None) -> str:
-    """Around a position where the table has one."""
+    """Select the cone if the table has a position, else the first rows."""
     if entry is None:
         return f"SELECT table_name, description FROM {_TAP_SCHEMA}"
     try:
         *_, example = build_table_examples(engine, catalogue, entry)
-    except EngineError:  # of a cluster that is out of reach; the service says so where it is asked
+    except EngineError:  # the cluster is unreachable; requests report that
         example = build_first_rows_example(entry)
     return example.query
 
 
 def _python_lines(query: str) -> list[str]:
-    """String literals, one a line, which Python joins."""
+    """Return one Python string literal per line of the query; Python joins them."""
     first, *others = query.splitlines()
-    return [json.dumps(line, ensure_ascii=False) for line in (first, *(f" {line}" for line in others))]
+    lines = [first, *(f" {line}" for line in others)]
+    return [json.dumps(line, ensure_ascii=False) for line in lines]

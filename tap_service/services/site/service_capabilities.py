@@ -19,7 +19,7 @@ def _list_functions(config: Config) -> Iterator[Feature]:
 
 
 def describe_service(
-    config: Config, identities: Authenticator, catalogue: Catalogue, tap_url: str
+    config: Config, authenticator: Authenticator, catalogue: Catalogue, tap_url: str
 ) -> ServiceDescription:
     """Describe the service; data models are those of the tables in ``catalogue``."""
     features = (
@@ -42,6 +42,6 @@ def describe_service(
         output_limit=Limit(config.default_maxrec, config.hard_maxrec),
         upload_methods=("inline", "http", "https"),
         upload_limit=Limit(config.upload_bytes, config.upload_bytes),
-        anonymous=identities.anonymous,
-        security_methods=tuple(method.standard_id for method in identities.login_methods),
+        anonymous=authenticator.anonymous,
+        security_methods=tuple(method.standard_id for method in authenticator.login_methods),
     )

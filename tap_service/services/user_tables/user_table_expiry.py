@@ -21,8 +21,11 @@ def expiry_time(record: UserTable, last_use: str | None, days: int) -> datetime 
     """Return when an unused table expires, None for never; ``last_use`` is an ISO date or None."""
     if not days:
         return None
-    used = datetime.combine(date.fromisoformat(last_use), time(), UTC) + timedelta(days=1) if last_use else None
-    return max(record.changed, used or record.changed) + timedelta(days=days)
+    last = record.changed
+    if last_use:
+        end_of_day = datetime.combine(date.fromisoformat(last_use), time(), UTC) + timedelta(days=1)
+        last = max(last, end_of_day)
+    return last + timedelta(days=days)
 
 
 class UserTableExpiry:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -83,9 +82,7 @@ class UserTableService:
         loads.n_requests += 1
         try:
             async with loads.places:
-                found: Future[T] = Future()
-                await asyncio.wrap_future(self._threads.submit(lambda: found.set_result(work())))
-                return found.result()
+                return await asyncio.wrap_future(self._threads.submit(work))
         finally:
             loads.n_requests -= 1
             if not loads.n_requests:
