@@ -135,7 +135,7 @@ def _describe_scan(scan: Scan, select: Select) -> str:
     cells = [part.cells for part in _walk_select(select) if isinstance(part, InCells) and _is_cover_of(part, scan)]
     if not cells:
         return text
-    ranges = Moc.of_cells([of_order for cover in cells for of_order in cover]).ranges
+    ranges = Moc.from_cells([of_order for cover in cells for of_order in cover]).ranges
     sky = float((ranges[:, 1] - ranges[:, 0]).sum()) / NO_POSITION
     return f"{text}, in cells of {_format_percent(sky)} of the sky"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from adql.clickhouse.emitter import emit
+from adql.clickhouse.emitter import emit_query
 from adql.clickhouse.engine_settings import DISTRIBUTED, KEEP_JOIN_ORDER, RAISES, SETTINGS, WRITTEN_ORDER
 from adql.functions.object_name_functions import PositionLookup
 from adql.ir import NameGenerator, Query
@@ -167,7 +167,7 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     if bound.placement is not None:
         query = distribute_query(query, bound.placement, fresh)
         settings |= DISTRIBUTED
-    sql = emit(query)
+    sql = emit_query(query)
     if RAISES in sql:
         settings |= WRITTEN_ORDER
     return SqlStatement(sql, settings, query)

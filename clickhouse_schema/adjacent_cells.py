@@ -1,12 +1,14 @@
-"""Which HEALPix cells touch each other, NESTED.
+"""Which HEALPix cells touch each other, NESTED, and how far touching cells reach.
 
-Every point within ``REACH`` / 2^order radians of a position is in the position's own cell of that order or in one that
-touches it: no two points of cells that do not touch are nearer to each other (0.69 / 2^order where cells are narrowest,
-at the corners of the polar caps; tests go along the borders of the cells of each kind). So all within n times that is
-in a cell that n steps from cell to touching cell lead to.
+Every point within ``REACH`` / 2^order radians of a position is in the position's own cell of that order or in a cell
+that touches it: points of cells that do not touch are farther apart (by 0.69 / 2^order where cells are narrowest, at
+the corners of the polar caps; tests go along the borders of each kind of cell). All points within n times that are in
+cells that n steps from cell to touching cell lead to.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +18,14 @@ from clickhouse_schema.healpix import Cells
 #: Radians at order 0
 REACH = 0.6
 
-#: From a cell to itself and those that touch it: (x, y)
+#: The finest order of a search around positions: finer cells save nothing more
+_FINEST_ORDER = 20
+
+#: Steps (x, y) from a cell to itself and to the cells that touch it
 STEPS = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
 
-#: The base cell beyond each border of the base cells 0 to 11 (255: there is none), by ``STEPS``: beyond S, SE, E, SW,
-#: in the cell itself, beyond NE, W, NW, N.
+#: The base cell beyond each border of the base cells 0 to 11 (255: none), by ``STEPS``: beyond S, SE, E, SW, the cell
+#: itself, beyond NE, W, NW, N
 FACES = (
     (8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9),
     (5, 6, 7, 4, 8, 9, 10, 11, 9, 10, 11, 8),
@@ -33,15 +38,46 @@ FACES = (
     (2, 3, 0, 1, 255, 255, 255, 255, 0, 1, 2, 3),
 )
 
-#: How the place turns there, for northern, equatorial and southern base cells: 1 mirrors x, 2 mirrors y, 4 swaps them.
+#: How the place turns there, for northern, equatorial and southern base cells: 1 mirrors x, 2 mirrors y, 4 swaps them
 TURNS = ((0, 0, 3), (0, 0, 6), (0, 0, 0), (0, 0, 5), (0, 0, 0), (5, 0, 0), (0, 0, 0), (6, 0, 0), (3, 0, 0))
 
 
-def touching(order: int) -> NDArray[np.int64]:
-    """The cell that each of ``STEPS`` leads to from each cell of ``order``, -1 for none: shape (12 * 4^order, 9)."""
-    cells = Cells.base().divided(order)
+def order_for_radius(radius: float) -> int | None:
+    """Return the finest order at which a cell and those that touch it hold everything within a radius.
+
+    Parameters
+    ----------
+    radius : float
+        Degrees.
+
+    Returns
+    -------
+    int or None
+        None if no order does, and for negative radii.
+    """
+    if not 0 <= math.radians(radius) < REACH:
+        return None
+    if radius <= reach_of_order(_FINEST_ORDER):  # also 0 and tiny radii, by which REACH cannot be divided
+        return _FINEST_ORDER
+    return math.floor(math.log2(REACH / math.radians(radius)))
+
+
+def reach_of_order(order: int) -> float:
+    """Return the radius, in degrees, within which everything is in the touching cells of ``order``."""
+    return math.degrees(REACH / (1 << order))
+
+
+def find_touching_cells(order: int) -> NDArray[np.int64]:
+    """Return the cell that each of ``STEPS`` leads to from each cell of ``order``, -1 for none.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Shape (12 * 4^order, 9).
+    """
+    cells = Cells.base_cells().divide_cells(order)
     size = 1 << order
-    found = np.full((len(cells), len(STEPS)), -1, dtype=np.int64)
+    touching = np.full((len(cells), len(STEPS)), -1, dtype=np.int64)
     for place, (across, up) in enumerate(STEPS):
         x, y = cells.x + across, cells.y + up
         beyond = 1 + (x >= size) - (x < 0) + 3 * (1 + (y >= size) - (y < 0))
@@ -51,6 +87,5 @@ def touching(order: int) -> NDArray[np.int64]:
         y = (y % size) ^ ((size - 1) * (turn >> 1 & 1))
         x, y = np.where(turn & 4, y, x), np.where(turn & 4, x, y)
         there = face < 12
-        index = Cells(order, face[there], x[there], y[there]).index
-        found[cells.index[there], place] = index
-    return found
+        touching[cells.index[there], place] = Cells(order, face[there], x[there], y[there]).index
+    return touching

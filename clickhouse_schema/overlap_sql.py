@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from clickhouse_schema.adjacent_cells import REACH, STEPS, touching
+from clickhouse_schema.adjacent_cells import REACH, STEPS, find_touching_cells
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.shard_map import SHARD_COLUMN, ShardMap
 from clickhouse_schema.table_ddl import HPX29
@@ -93,7 +93,7 @@ class Overlap:
 @lru_cache(maxsize=16)
 def _others(map_: ShardMap, rings: int, near: int) -> dict[int, frozenset[int]]:
     """The shards, without the cell's own, that hold rows of a key, where there are any."""
-    beyond = touching(map_.order)
+    beyond = find_touching_cells(map_.order)
     within = _within(map_, rings, beyond)
     found = {}
     for cell in range(len(beyond)):

@@ -1,13 +1,13 @@
-"""The stored cover of a column of shapes: for each row one HEALPix cell, which its condition on a place is pruned by.
+"""The stored cover of a column of shapes: one HEALPix cell for each row, by which conditions on a position are pruned.
 
 A shape lies in a cap: around the direction of the sum of its vertices (or centres), as wide as needed. The row's cell
-is the one that holds the cap's centre, of the finest order whose caps are that wide: ``widest(order)``. So a shape of
-order k that meets a region has its cell within ``widest(k)`` of it. Cells are numbered as they lie on the sky, the
-larger before the smaller ones inside: ``first subcell of order 24 * 32 + order``. The cells inside a given one then are
-one range of numbers, and the larger ones around it are few. Measured in ``tests/benchmarks/bench_footprints.py``.
+holds the cap's centre; its order is the finest whose ``cap_radius`` is that wide. So a shape of order k that meets a
+region has its cell within ``cap_radius(k)`` of the region. Cells are numbered as they lie on the sky, larger ones
+before the smaller ones inside: ``first subcell of order 24 * 32 + order``. The cells inside a given one are then one
+range of numbers, and the larger ones around it are few. Measured in ``tests/benchmarks/bench_footprints.py``.
 
-The engine computes the number of circles and polygons as rows come in (``MATERIALIZED``). Of texts the loader does,
-which reads them; without it their rows are found everywhere.
+ClickHouse computes the numbers of circles and polygons as rows come in (``MATERIALIZED``): the SQL is here because the
+DDL needs it. The loader computes those of texts, which it reads; without it their rows are found everywhere.
 """
 
 from __future__ import annotations
@@ -16,60 +16,59 @@ from clickhouse_schema.datatypes import REGION_XTYPE, ColumnType
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import quote_identifier
 
-#: The finest order of a cover's cells: of 0.01 arcsec.
-FINEST = 24
+#: The finest order of a shape cover's cells: 0.01 arcsec
+FINEST_ORDER = 24
 
-#: Numbers of a cell, one for each order
-STEP = 32
+#: Numbers for each cell, one for each order
+NUMBERS_PER_CELL = 32
 
-#: Number of a row without a shape: no place is near it.
-NOWHERE: int = 12 * 4**FINEST * STEP
+#: Number of a row without a shape: no region is near it
+NOWHERE: int = 12 * 4**FINEST_ORDER * NUMBERS_PER_CELL
 
-#: Number of a shape that is in no cap of ``widest(0)``: every place is near it.
+#: Number of a shape that no cap of order 0 holds: every region is near it
 EVERYWHERE: int = NOWHERE + 1
 
-#: Radians; of order 0
-_WIDEST = 0.5
+#: Radius in radians of the caps of order 0
+_MAX_CAP_RADIUS = 0.5
 
 
-def widest(order: int) -> float:
-    """Radius in radians of the caps whose cells are of ``order``."""
-    return float(_WIDEST / 2**order)
+def cap_radius(order: int) -> float:
+    """Return the greatest radius, in radians, of the caps whose cells are of ``order``."""
+    return float(_MAX_CAP_RADIUS / 2**order)
 
 
-def number(order: int, cell: int) -> int:
-    """Number of a NESTED cell."""
-    return cell * span(order) + order
+def cell_number(order: int, cell: int) -> int:
+    """Return the number of a NESTED cell."""
+    return cell * number_span(order) + order
 
 
-def span(order: int) -> int:
-    """Numbers from one cell of ``order`` to the next."""
-    return STEP << (2 * (FINEST - order))
+def number_span(order: int) -> int:
+    """Return how many numbers lie between one cell of ``order`` and the next."""
+    return NUMBERS_PER_CELL << (2 * (FINEST_ORDER - order))
 
 
 def has_cover(kind: ColumnType) -> bool:
-    return kind.xtype in ("circle", "polygon") or is_read(kind)
+    return kind.xtype in ("circle", "polygon") or has_shape_texts(kind)
 
 
-def is_read(kind: ColumnType) -> bool:
-    """Whether the loader reads the column's texts, and keeps what they stand for in a column of its own."""
+def has_shape_texts(kind: ColumnType) -> bool:
+    """Whether the loader reads the column's texts, and stores their shapes in a column of its own."""
     return kind.is_text and kind.xtype in (REGION_XTYPE, "moc")
 
 
 def cover_column(name: str) -> str:
-    """Name of the column that holds the covers of column ``name``."""
+    """Return the name of the column that holds the shape covers of column ``name``."""
     return f"__cover_{name}"
 
 
 def shape_column(name: str) -> str:
-    """Name of the column that holds what the texts of column ``name`` stand for.
+    """Return the name of the column that holds the shapes that the texts of column ``name`` define.
 
-    Of regions, Array(Array(Float64)): shapes, each [term, 1 or -1 for its complement, numbers], the numbers those of
-    DALI: 3 of a circle, 4 of a range, from 6 those of a polygon. A direction is in the region if it is in all shapes of
-    some term. Where there are several shapes, the pieces of the border (``adql.clickhouse.sky.border_arc_sql``)
-    follow, whose term is
-    -1. Of MOCs, Array(UInt64): the first index of order 29 and the one after the last, of each range in ascending
-    order.
+    Regions are Array(Array(Float64)): shapes, each [term, 1 or -1 for its complement, numbers]. The numbers are DALI's:
+    3 of a circle, 4 of a range, 6 or more of a polygon. A direction is in the region if it is in all shapes of some
+    term. Several shapes are followed by the border arcs (``adql.clickhouse.sky.border_arc_sql``), with term -1.
+
+    MOCs are Array(UInt64): for each range, in ascending order, the first index of order 29 and the one after the last.
     """
     return f"__shape_{name}"
 
@@ -79,31 +78,33 @@ def shape_type(kind: ColumnType) -> str:
 
 
 def cover_sql(name: str, kind: ColumnType) -> str:
-    """SQL of the number of a circle's or polygon's cell, UInt64.
+    """Return SQL of the number of a circle's or polygon's cell, UInt64.
 
-    Names within start with __, which no column's does.
+    The names in it start with __, unlike those of columns.
     """
     shape = quote_identifier(name)
-    count, radius = ("1", f"radians({shape}[3])") if kind.xtype == "circle" else (f"intDiv(length({shape}), 2)", "0.")
+    is_circle = kind.xtype == "circle"
+    count, radius = ("1", f"radians({shape}[3])") if is_circle else (f"intDiv(length({shape}), 2)", "0.")
     ra, dec = f"radians({shape}[2 * __i - 1])", f"radians({shape}[2 * __i])"
     vector = f"(cos({dec}) * cos({ra}), cos({dec}) * sin({ra}), sin({dec}))"
     vectors = f"arrayMap(__i -> {vector}, range(1, {count} + 1))"
     sums = {f"__{axis}": f"arraySum(__v -> __v.{i}, __all)" for i, axis in enumerate("xyz", 1)}
-    apart = " + ".join(f"pow(__v.{i} - __{axis} / __n, 2)" for i, axis in enumerate("xyz", 1))
-    cap = f"arrayMax(__v -> 2 * asin(least(sqrt({apart}) / 2, 1)), __all) + {radius}"
+    squared_chord = " + ".join(f"pow(__v.{i} - __{axis} / __n, 2)" for i, axis in enumerate("xyz", 1))
+    cap = f"arrayMax(__v -> 2 * asin(least(sqrt({squared_chord}) / 2, 1)), __all) + {radius}"
     centre = {"__lon": "degrees(atan2(__y, __x))", "__lat": "degrees(asin(__z / __n))", "__cap": cap}
-    of_sum = f"if(__n > 1e-3, {_let(centre, _number('__lon', '__lat', '__cap'))}, {EVERYWHERE})"
-    of_vectors = _let(sums, _let({"__n": "sqrt(__x * __x + __y * __y + __z * __z)"}, of_sum))
-    return f"if(empty({shape}), {NOWHERE}, {_let({'__all': vectors}, of_vectors)})"
+    of_sum = f"if(__n > 1e-3, {_let_sql(centre, _number_sql('__lon', '__lat', '__cap'))}, {EVERYWHERE})"
+    of_vectors = _let_sql(sums, _let_sql({"__n": "sqrt(__x * __x + __y * __y + __z * __z)"}, of_sum))
+    return f"if(empty({shape}), {NOWHERE}, {_let_sql({'__all': vectors}, of_vectors)})"
 
 
-def _number(lon: str, lat: str, cap: str) -> str:
-    order = f"toUInt8(least(floor(log2({_WIDEST} / {cap})), {FINEST}))"
-    shift = f"(2 * ({FINEST} - {order}))"
-    cell = f"bitShiftLeft(bitShiftRight({index_sql(lon, lat, FINEST)}, {shift}), {shift})"
-    return f"multiIf({cap} <= {_WIDEST}, {cell} * {STEP} + {order}, isNaN({cap}), {NOWHERE}, {EVERYWHERE})"
+def _number_sql(lon: str, lat: str, cap: str) -> str:
+    order = f"toUInt8(least(floor(log2({_MAX_CAP_RADIUS} / {cap})), {FINEST_ORDER}))"
+    shift = f"(2 * ({FINEST_ORDER} - {order}))"
+    cell = f"bitShiftLeft(bitShiftRight({index_sql(lon, lat, FINEST_ORDER)}, {shift}), {shift})"
+    number = f"{cell} * {NUMBERS_PER_CELL} + {order}"
+    return f"multiIf({cap} <= {_MAX_CAP_RADIUS}, {number}, isNaN({cap}), {NOWHERE}, {EVERYWHERE})"
 
 
-def _let(values: dict[str, str], body: str) -> str:
-    """``body`` with names for values, each computed once."""
+def _let_sql(values: dict[str, str], body: str) -> str:
+    """Return ``body`` with a name for each value, which ClickHouse then computes once."""
     return f"arrayMap(({', '.join(values)}) -> {body}, {', '.join(f'[{v}]' for v in values.values())})[1]"

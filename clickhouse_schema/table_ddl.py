@@ -19,7 +19,7 @@ from clickhouse_schema.shape_cover import (
     cover_column,
     cover_sql,
     has_cover,
-    is_read,
+    has_shape_texts,
     shape_column,
     shape_type,
 )
@@ -99,7 +99,7 @@ def projection_definitions(table: Table) -> dict[str, str]:
 
 def given_columns(table: Table) -> tuple[str, ...]:
     """The columns that a row has to come with: all but those that the engine computes."""
-    read = [column.name for column in table.columns if is_read(column.type)]
+    read = [column.name for column in table.columns if has_shape_texts(column.type)]
     hidden = (name for column in read for name in (shape_column(column), cover_column(column)))
     return (*(column.name for column in table.columns), *hidden)
 
@@ -119,7 +119,7 @@ def _define_hidden_columns(column: Column) -> dict[str, StoredColumn]:
     """What is stored beside a column of shapes: see ``cover``."""
     codec = f"CODEC({_WHOLE_NUMBERS})"
     cover = cover_column(column.name)
-    if not is_read(column.type):
+    if not has_shape_texts(column.type):
         return {cover: StoredColumn("UInt64", f"MATERIALIZED {cover_sql(column.name, column.type)} {codec}")}
     shape = StoredColumn(shape_type(column.type), "CODEC(ZSTD(1))")
     return {shape_column(column.name): shape, cover: StoredColumn("UInt64", f"DEFAULT {EVERYWHERE} {codec}")}

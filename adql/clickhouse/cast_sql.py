@@ -1,40 +1,43 @@
-"""The emitter's part for changes of type: CAST, and values widened to the common type of several."""
+"""The emitter's forms for changes of type: CAST, CASE, and values converted to the common type of several."""
 
 from __future__ import annotations
 
-from adql.clickhouse.sky.geometry_sql import Emit
-from adql.ir import UNTYPED, Call, Expr
+from adql.clickhouse.sql_text import Emit
+from adql.ir import UNTYPED, Call, Cases, Expr, Lookup
 from clickhouse_schema.datatypes import FLOATS, ColumnType
 from clickhouse_schema.quoting import quote_string
 
-#: as ``adql.resolve.type_rules`` reads literals
+#: Timestamps in the form that ``adql.resolve.type_rules`` accepts
 _ISO = r"^\d{4}-\d\d-\d\d([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?)?Z?$"
 
 
-def widened(kind: ColumnType, expr: Expr, emit: Emit) -> str:
-    """A value widened to the common type of several."""
+# --- common types -----------------------------------------------------------------------------------------------------
+
+
+def common_type_sql(kind: ColumnType, expr: Expr, emit: Emit) -> str:
+    """Convert a value to the common type of several."""
     if kind.is_array and expr.type == UNTYPED:
         return f"CAST([], {quote_string(kind.clickhouse)})"  # the NULL of arrays
     if kind == UNTYPED or kind.is_array or expr.type.clickhouse == kind.clickhouse:
         return emit(expr)
-    return held(kind, expr, emit)
+    return exact_sql(kind, expr, emit)
 
 
-def held(kind: ColumnType, expr: Expr, emit: Emit) -> str:
-    """A value as a type that holds NULL: the same number, an error where ``kind`` does not hold it."""
+def exact_sql(kind: ColumnType, expr: Expr, emit: Emit) -> str:
+    """Convert a value to a Nullable type; a number that ``kind`` does not hold exactly is an error."""
     value = emit(expr)
     if not kind.is_coarser_than(expr.type):
         return f"CAST({value}, {_nullable(kind)})"
     return f"if(isNull({value}), NULL, accurateCast(ifNull({value}, 0), {quote_string(kind.clickhouse)}))"
 
 
-def exact_or_null(kind: ColumnType, value: str) -> str:
-    """A number, SQL, in another type; NULL where that does not hold it exactly."""
+def exact_or_null_sql(kind: ColumnType, value: str) -> str:
+    """Convert a number; NULL where ``kind`` does not hold it exactly."""
     return f"accurateCastOrNull({value}, {quote_string(kind.clickhouse)})"
 
 
-def no_nan(value: str) -> str:
-    """A real, SQL, with NULL for NaN, which by hash equals itself."""
+def nan_to_null_sql(value: str) -> str:
+    """Replace NaN by NULL: compared by hash, NaN equals itself."""
     return f"if(isNaN({value}), NULL, {value})"
 
 
@@ -42,22 +45,25 @@ def _nullable(kind: ColumnType) -> str:
     return quote_string(f"Nullable({kind.clickhouse})")
 
 
-def cast(expr: Call, emit: Emit) -> str:
-    operand, target = expr.args[0], expr.type
-    value = emit(operand)
+# --- CAST -------------------------------------------------------------------------------------------------------------
+
+
+def cast_sql(expr: Call, emit: Emit) -> str:
+    operand, *length = expr.args
+    target, value = expr.type, emit(operand)
     if target.is_text:
-        text = _text_of(operand, value)
-        return f"substringUTF8({text}, 1, {emit(expr.args[1])})" if len(expr.args) > 1 else text
+        text = _cast_to_text_sql(operand, value)
+        return f"substringUTF8({text}, 1, {emit(length[0])})" if length else text
     if target.is_timestamp:
-        return value if operand.type.is_timestamp else _instant_of(value)
-    return _scalar_of(operand, value, target)
+        return value if operand.type.is_timestamp else _cast_to_timestamp_sql(value)
+    return _cast_to_scalar_sql(operand, value, target)
 
 
-def _scalar_of(operand: Expr, value: str, target: ColumnType) -> str:
-    """A number or truth value of another one, cut towards zero where it becomes whole, or of a text.
+def _cast_to_scalar_sql(operand: Expr, value: str, target: ColumnType) -> str:
+    """Convert to a number or truth value; a real that becomes an integer is cut towards zero.
 
-    The value stands without NULLs in the cast: those of Nullable texts make NULLs of what they cannot read, and those
-    of Nullable numbers look at what lies below a NULL, which after a division by zero is infinite.
+    The cast sees no NULLs. With Nullable texts it would return NULL for texts that it cannot read; with Nullable
+    numbers it would look at what lies below a NULL, which is infinite after a division by zero.
     """
     kind = target.clickhouse
     if operand.type != UNTYPED and operand.type.is_text:
@@ -67,16 +73,51 @@ def _scalar_of(operand: Expr, value: str, target: ColumnType) -> str:
     return f"{'accurateCast' if target.is_integer else 'CAST'}({value}, {_nullable(target)})"
 
 
-def _instant_of(text: str) -> str:
-    """The instant of an ISO 8601 text; of any other the engine is given what it surely refuses."""
+def _cast_to_timestamp_sql(text: str) -> str:
+    """Read an ISO 8601 text; replace others by a text that ClickHouse certainly refuses."""
     some = f"trimBoth(ifNull({text}, '2000-01-01'))"
     readable = f"if(match({some}, {quote_string(_ISO)}), {some}, 'none')"
     return f"if(isNull({text}), NULL, parseDateTime64BestEffort({readable}, 6, 'UTC'))"
 
 
-def _text_of(operand: Expr, value: str) -> str:
+def _cast_to_text_sql(operand: Expr, value: str) -> str:
     if operand.type == UNTYPED:
         return f"CAST({value}, 'Nullable(String)')"
     if operand.type.is_timestamp:
         return f"formatDateTime({value}, '%Y-%m-%dT%H:%i:%S.%f')"
     return value if operand.type.is_text else f"toString({value})"
+
+
+# --- CASE -------------------------------------------------------------------------------------------------------------
+
+
+def case_sql(expr: Call, emit: Emit) -> str:
+    cases = Cases.from_call(expr)
+    parts = []
+    for condition, value in cases.branches:
+        parts += [emit(condition), common_type_sql(expr.type, value, emit)]
+    parts.append(common_type_sql(expr.type, cases.otherwise, emit))
+    return f"multiIf({', '.join(parts)})"
+
+
+def lookup_sql(expr: Lookup, emit: Emit) -> str:
+    """Find the operand among the keys, counted from 1, and return the value at that place; 0 is none."""
+    operand, kind = emit(expr.operand), expr.operand.type
+    if kind.is_text:
+        datatype = "String"
+    else:
+        datatype = "Int64" if kind.is_integer else "Float64"
+        operand = f"to{datatype}({operand}) + 0"  # makes 0.0 of -0.0
+    keys = f"CAST([{', '.join(map(_literal, expr.keys))}], 'Array({datatype})')"
+    found = f"transform(assumeNotNull({operand}), {keys}, range(1, {len(expr.keys) + 1}), 0)"
+    place = f"if(isNull({operand}), 0, {found})"
+    values = f"CAST([{', '.join(map(_literal, expr.values))}], 'Array(Nullable({expr.type.clickhouse}))')"
+    return f"if({place} = 0, {common_type_sql(expr.type, expr.otherwise, emit)}, {values}[{place}])"
+
+
+def _literal(value: float | str | bool | None) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return quote_string(value)
+    return repr(value).lower() if isinstance(value, bool) else repr(value)

@@ -1,112 +1,164 @@
-"""The emitter's part for operators and predicates. Each form takes a node and the emitter of its parts."""
+"""The emitter's forms for operators and predicates, and the table of all forms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeGuard
 
-from adql.clickhouse.array_sql import VECTORS
-from adql.clickhouse.case_sql import case
-from adql.clickhouse.cast_sql import cast, exact_or_null, held, no_nan, widened
-from adql.clickhouse.sky.cell_filter_sql import CELLS
-from adql.clickhouse.sky.geometry_sql import GEOMETRY, Emit
-from adql.clickhouse.sky.match_sql import MATCHING
+from adql.clickhouse.cast_sql import (
+    case_sql,
+    cast_sql,
+    common_type_sql,
+    exact_or_null_sql,
+    exact_sql,
+    nan_to_null_sql,
+)
+from adql.clickhouse.partial_aggregate_sql import STATE_FORMS
+from adql.clickhouse.sky.geometry_sql import GEOMETRY_FORMS
+from adql.clickhouse.sky.match_sql import MATCH_FORMS
+from adql.clickhouse.sql_text import Emit, Form
 from adql.ir import Call, Expr, Literal, evaluate_constant, widen_exactly
 from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
 from clickhouse_schema.quoting import quote_string
 
-
-def _infix(expr: Call, emit: Emit) -> str:
-    return "(" + f" {expr.name} ".join(emit(a) for a in expr.args) + ")"
+# --- arithmetic -------------------------------------------------------------------------------------------------------
 
 
-def _wide(expr: Expr) -> bool:
-    """Whether arithmetic on it can pass 64 bits: 64-bit columns and results, not literals and shorter integers."""
+def _may_exceed_64_bits(expr: Expr) -> bool:
+    """Whether arithmetic on it can: on 64-bit columns and results, not on literals and shorter integers."""
     if isinstance(expr, Literal):
         return expr.value is not None and not isinstance(expr.value, (str, bool)) and abs(expr.value) >= 1 << 31
     return expr.type.datatype == "long"
 
 
-def _arithmetic(expr: Call, emit: Emit) -> str:
-    """Integers are computed in 64 bits; a result beyond them is an error, never a wrapped number."""
+def _arithmetic_sql(expr: Call, emit: Emit) -> str:
+    """Compute integers in 64 bits; a result beyond them is an error, never a wrapped number."""
     left, right = (emit(a) for a in expr.args)
     if not expr.type.is_integer:
         return f"({left} {expr.name} {right})"
-    if any(_wide(a) for a in expr.args):
+    if any(_may_exceed_64_bits(a) for a in expr.args):
         return f"accurateCast(toInt128({left}) {expr.name} toInt128({right}), 'Nullable(Int64)')"
     return f"(toInt64({left}) {expr.name} toInt64({right}))"
 
 
-def _only_one(expr: Call, emit: Emit) -> str:
-    """The value, an error if it was made of several rows."""
-    value, count = (emit(a) for a in expr.args)
-    return f"if(throwIf({count} > 1, 'Scalar subquery returned more than one row') = 0, {value}, NULL)"
-
-
-def _divide(expr: Call, emit: Emit) -> str:
-    """By zero gives NULL; integers are cut towards zero."""
-    left, right = (emit(a) for a in expr.args)
-    if expr.type.is_integer and _wide(expr.args[0]):  # the smallest BIGINT by -1 is beyond the greatest
+def _division_sql(expr: Call, emit: Emit) -> str:
+    """Return NULL for division by zero; cut integers towards zero."""
+    dividend, divisor = expr.args
+    left, right = emit(dividend), emit(divisor)
+    if expr.type.is_integer and _may_exceed_64_bits(dividend):  # the least BIGINT by -1 exceeds the greatest
         return f"accurateCast(intDivOrNull(toInt128({left}), toInt128({right})), 'Nullable(Int64)')"
     if expr.type.is_integer:
         return f"intDivOrNull(toInt64({left}), toInt64({right}))"
     return f"divideOrNull({left}, {right})"
 
 
-def _negative(expr: Call, emit: Emit) -> str:
-    operand = emit(expr.args[0])
-    if expr.type.is_integer:
-        return (
-            f"accurateCast(-toInt128({operand}), 'Nullable(Int64)')"
-            if _wide(expr.args[0])
-            else f"(-toInt64({operand}))"
-        )
-    return f"(-{operand})"
+def _negative_sql(expr: Call, emit: Emit) -> str:
+    [operand] = expr.args
+    value = emit(operand)
+    if not expr.type.is_integer:
+        return f"(-{value})"
+    if _may_exceed_64_bits(operand):
+        return f"accurateCast(-toInt128({value}), 'Nullable(Int64)')"
+    return f"(-toInt64({value}))"
 
 
-def _bitwise(expr: Call, emit: Emit) -> str:
+def _bitwise_sql(expr: Call, emit: Emit) -> str:
     name = {"&": "bitAnd", "|": "bitOr", "^": "bitXor", "~": "bitNot"}[expr.name]
     return f"{name}({', '.join(f'toInt64({emit(a)})' for a in expr.args)})"
 
 
-def _in(expr: Call, emit: Emit) -> str:
-    """ClickHouse's IN has no unknown, and wants constants: what else is listed is compared by itself."""
+# --- arithmetic on arrays; an empty array is the NULL of arrays, elements are never NULL ------------------------------
+
+
+def _array_arithmetic_sql(expr: Call, emit: Emit) -> str:
+    """Compute element by element; ``v`` names the operands, so that nested sums do not grow."""
+    left, right = expr.args
+    if left.type.is_array and right.type.is_array:
+        same_length = "arrayResize(v.2, length(v.1))"  # ClickHouse sometimes computes both branches of if()
+        mapped = f"arrayMap((x, y) -> {_element_sql(expr, 'x', 'y')}, v.1, {same_length})"
+        result = f"if(length(v.1) = length(v.2), {mapped}, [])"
+    else:
+        array, scalar = ("v.1", "v.2") if left.type.is_array else ("v.2", "v.1")
+        value = f"assumeNotNull({scalar})"
+        element = _element_sql(expr, "x", value) if left.type.is_array else _element_sql(expr, value, "x")
+        result = f"if(isNull({scalar}), [], arrayMap(x -> {element}, {array}))"
+    return f"arrayMap(v -> {result}, [({emit(left)}, {emit(right)})])[1]"
+
+
+def _element_sql(expr: Call, x: str, y: str) -> str:
+    """Compute an element. Integers beyond 64 bits are an error; division by zero, which has no NULL here, is NaN."""
+    operator = expr.name.removeprefix("VECTOR ")
+    if expr.type.datatype == "long":
+        return f"accurateCast(toInt128({x}) {operator} toInt128({y}), 'Int64')"
+    if operator == "/":
+        return f"if({y} = 0, nan, toFloat64({x}) / toFloat64({y}))"
+    return f"(toFloat64({x}) {operator} toFloat64({y}))"
+
+
+def _negative_array_sql(expr: Call, emit: Emit) -> str:
+    [operand] = expr.args
+    element = "accurateCast(-toInt128(x), 'Int64')" if expr.type.datatype == "long" else "-toFloat64(x)"
+    return f"arrayMap(x -> {element}, {emit(operand)})"
+
+
+def _subscript_sql(expr: Call, emit: Emit) -> str:
+    array, index = expr.args
+    place = emit(index)
+    element = f"arrayElementOrNull({emit(array)}, {place})"
+    if isinstance(index, Literal) and isinstance(index.value, int) and index.value > 0:
+        return element
+    return f"if({place} < 1, NULL, {element})"  # negative ones would count from the end
+
+
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+
+def _infix_sql(expr: Call, emit: Emit) -> str:
+    return "(" + f" {expr.name} ".join(emit(a) for a in expr.args) + ")"
+
+
+def _same_sql(expr: Call, emit: Emit) -> str:
+    left, right = expr.args
+    return f"({emit(left)} <=> {emit(right)})"
+
+
+def _in_sql(expr: Call, emit: Emit) -> str:
+    """ClickHouse's IN knows no NULL, and requires constants: other items are compared one by one."""
     operand, *items = expr.args
-    known = [i for i in items if _is_listed(i)]
-    tests = [_in_known(operand, known, emit)] if known else []
+    constants = [item for item in items if _is_in_constant(item)]
+    tests = [_in_constants_sql(operand, constants, emit)] if constants else []
     value = emit(operand)
-    tests += [f"({value} = {emit(i)})" for i in items if not _is_listed(i)]
+    tests += [f"({value} = {emit(item)})" for item in items if not _is_in_constant(item)]
     return tests[0] if len(tests) == 1 else f"({' OR '.join(tests)})"
 
 
-def _is_listed(item: Expr) -> TypeGuard[Literal]:
+def _is_in_constant(item: Expr) -> TypeGuard[Literal]:
     return isinstance(item, Literal) and item.value is not None and not item.type.is_timestamp
 
 
-def _in_known(operand: Expr, items: list[Literal], emit: Emit) -> str:
+def _in_constants_sql(operand: Expr, items: list[Literal], emit: Emit) -> str:
     value, listed = emit(operand), items
     if operand.type.is_numeric and any(not a.type.is_integer for a in (operand, *items)):
-        listed = _of_type(operand.type, items)
+        listed = _widen_items(operand.type, items)
         if not listed:
             return f"({value} = {emit(items[0])})"  # never true, and unknown for NULL
-        if not operand.type.is_integer:  # IN would convert the items to REAL; and it tells -0.0 from 0.0
+        if not operand.type.is_integer:  # IN would convert the items to REAL, and tell -0.0 from 0.0
             value = f"(toFloat64({value}) + 0.)"
-    return f"({value} IN ({', '.join(emit(i) for i in listed)}))"
+    return f"({value} IN ({', '.join(emit(item) for item in listed)}))"
 
 
-def _of_type(kind: ColumnType, items: list[Literal]) -> list[Literal]:
-    """Numbers in the engine's widest type of integers or reals, without those that it does not hold exactly."""
-    numbers = [widen_exactly(i.value, kind) for i in items if isinstance(i.value, (int, float))]
+def _widen_items(kind: ColumnType, items: list[Literal]) -> list[Literal]:
+    """Convert numbers to the widest type of integers or reals, and leave out those that it does not hold exactly."""
+    numbers = [widen_exactly(item.value, kind) for item in items if isinstance(item.value, (int, float))]
     return [Literal(LONG if kind.is_integer else DOUBLE, n) for n in numbers if n is not None]
 
 
-def _is_null(expr: Call, emit: Emit) -> str:
-    operand = expr.args[0]
+def _is_null_sql(expr: Call, emit: Emit) -> str:
+    [operand] = expr.args
     return f"{'empty' if operand.type.is_array else 'isNull'}({emit(operand)})"
 
 
-def _like(expr: Call, emit: Emit) -> str:
-    """ADQL has no escape character: backslashes are ordinary."""
+def _like_sql(expr: Call, emit: Emit) -> str:
+    """ADQL has no escape character: escape backslashes."""
     operand, pattern = expr.args
     if isinstance(pattern, Literal) and isinstance(pattern.value, str):
         escaped = quote_string(pattern.value.replace("\\", "\\\\"))
@@ -115,8 +167,8 @@ def _like(expr: Call, emit: Emit) -> str:
     return f"{'ilike' if expr.name == 'ILIKE' else 'like'}({emit(operand)}, {escaped})"
 
 
-def _sampled(expr: Call, emit: Emit) -> str:
-    """Whether the row's hash falls into the lowest part of its range."""
+def _sampled_sql(expr: Call, emit: Emit) -> str:
+    """Whether the row's hash is in the lowest part of its range."""
     percent, seed, *keys = expr.args
     part = evaluate_constant(percent)
     if part is None or part >= 100:
@@ -124,46 +176,74 @@ def _sampled(expr: Call, emit: Emit) -> str:
     return f"(cityHash64(tuple({', '.join(map(emit, (*keys, seed)))})) < {int(part / 100 * 2**64)})"
 
 
-def _coalesce(expr: Call, emit: Emit) -> str:
-    return f"coalesce({', '.join(widened(expr.type, a, emit) for a in expr.args)})"
+# --- values -----------------------------------------------------------------------------------------------------------
 
 
-def _element(expr: Call, emit: Emit) -> str:
-    array, index = (emit(a) for a in expr.args)
-    place = expr.args[1]
-    if isinstance(place, Literal) and isinstance(place.value, int) and place.value > 0:
-        return f"arrayElementOrNull({array}, {index})"
-    return f"if({index} < 1, NULL, arrayElementOrNull({array}, {index}))"  # negative ones would count from the end
+def _only_one_sql(expr: Call, emit: Emit) -> str:
+    """Return the value; an error if several rows contribute to it."""
+    value, count = (emit(a) for a in expr.args)
+    return f"if(throwIf({count} > 1, 'Scalar subquery returned more than one row') = 0, {value}, NULL)"
 
 
-OPERATORS: dict[str, Callable[[Call, Emit], str]] = {
-    **GEOMETRY,
-    **CELLS,
-    **VECTORS,
-    **MATCHING,
-    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "AND", "OR"), _infix),
-    **dict.fromkeys(("+", "-", "*"), _arithmetic),
-    **dict.fromkeys(("&", "|", "^", "~"), _bitwise),
-    "/": _divide,
-    "SAME": lambda e, emit: f"({emit(e.args[0])} <=> {emit(e.args[1])})",
-    "ONLY ONE": _only_one,
-    "NEG": _negative,
-    "NOT": lambda e, emit: f"(NOT {emit(e.args[0])})",
-    "||": lambda e, emit: f"concat({', '.join(emit(a) for a in e.args)})",
-    "IN": _in,
-    "IS NULL": _is_null,
-    "LIKE": _like,
-    "ILIKE": _like,
-    "COALESCE": _coalesce,
-    "CASE": case,
-    "CAST": cast,
-    "EXACT": lambda e, emit: held(e.type, e.args[0], emit),
-    "EXACT OR NULL": lambda e, emit: exact_or_null(e.type, emit(e.args[0])),
-    "ELEMENT": _element,
-    "SAMPLED": _sampled,
-    "ONE ZERO": lambda e, emit: f"({emit(e.args[0])} + to{e.type.clickhouse}(0))",
-    "NO NAN": lambda e, emit: no_nan(emit(e.args[0])),
-    "HELD": lambda e, emit: f"materialize({emit(e.args[0])})",
-    "ONE": lambda e, emit: f"(1 + ignore({emit(e.args[0])}))",
-    "0 OR 1": lambda e, emit: f"toInt32({emit(e.args[0])})",
+def _coalesce_sql(expr: Call, emit: Emit) -> str:
+    return f"coalesce({', '.join(common_type_sql(expr.type, a, emit) for a in expr.args)})"
+
+
+def _wrap_operand(before: str, after: str) -> Form:
+    """Return the form of an operator that writes its only operand between two texts."""
+
+    def wrap_sql(expr: Call, emit: Emit) -> str:
+        [operand] = expr.args
+        return f"{before}{emit(operand)}{after}"
+
+    return wrap_sql
+
+
+#: Operator -> form
+FORMS: dict[str, Form] = {
+    **GEOMETRY_FORMS,
+    **MATCH_FORMS,
+    **STATE_FORMS,
+    "=": _infix_sql,
+    "<>": _infix_sql,
+    "<": _infix_sql,
+    "<=": _infix_sql,
+    ">": _infix_sql,
+    ">=": _infix_sql,
+    "AND": _infix_sql,
+    "OR": _infix_sql,
+    "NOT": _wrap_operand("(NOT ", ")"),
+    "SAME": _same_sql,
+    "IS NULL": _is_null_sql,
+    "IN": _in_sql,
+    "LIKE": _like_sql,
+    "ILIKE": _like_sql,
+    "SAMPLED": _sampled_sql,
+    "HELD": _wrap_operand("materialize(", ")"),
+    "+": _arithmetic_sql,
+    "-": _arithmetic_sql,
+    "*": _arithmetic_sql,
+    "/": _division_sql,
+    "NEG": _negative_sql,
+    "&": _bitwise_sql,
+    "|": _bitwise_sql,
+    "^": _bitwise_sql,
+    "~": _bitwise_sql,
+    "||": lambda expr, emit: f"concat({', '.join(emit(a) for a in expr.args)})",
+    "VECTOR +": _array_arithmetic_sql,
+    "VECTOR -": _array_arithmetic_sql,
+    "VECTOR *": _array_arithmetic_sql,
+    "VECTOR /": _array_arithmetic_sql,
+    "VECTOR NEG": _negative_array_sql,
+    "ELEMENT": _subscript_sql,
+    "CASE": case_sql,
+    "CAST": cast_sql,
+    "COALESCE": _coalesce_sql,
+    "EXACT": lambda expr, emit: exact_sql(expr.type, expr.args[0], emit),
+    "EXACT OR NULL": lambda expr, emit: exact_or_null_sql(expr.type, emit(expr.args[0])),
+    "ONE ZERO": lambda expr, emit: f"({emit(expr.args[0])} + to{expr.type.clickhouse}(0))",
+    "NO NAN": lambda expr, emit: nan_to_null_sql(emit(expr.args[0])),
+    "ONLY ONE": _only_one_sql,
+    "ONE": _wrap_operand("(1 + ignore(", "))"),
+    "0 OR 1": _wrap_operand("toInt32(", ")"),
 }

@@ -1,87 +1,84 @@
-"""Set functions in two steps: the engine's states of a piece's rows, as text, and the values of all states together.
+"""Set functions in two steps: ClickHouse's states of a piece's rows, as text, and the values of all states together.
 
-An ADQL set function is an expression of one or more aggregates of the engine (``adql.functions.set_functions``); each
-of them has a state of its own.
+An ADQL set function is an expression of one or more aggregates of ClickHouse (``adql.functions.set_functions``), each
+with its own state.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
+from adql.clickhouse.sql_text import Emit, Form
 from adql.functions import SET_FUNCTIONS_BY_NAME
-from adql.ir import Aggregate, Call, Expr, Literal
+from adql.ir import Aggregate, Call, Literal
 from clickhouse_schema.quoting import quote_string
 
-Emit = Callable[[Expr], str]
-
-#: Where the aggregates of a form end, and what stands for arguments in it: neither can be in generated SQL.
+#: The end of an aggregate in a form, and the placeholder of an argument: neither occurs in generated SQL
 _END = "\x00"
 _ARGUMENT = "\x01{}\x01"
 
-#: Of these the state of a group holds all of its values, however many.
+#: Set functions whose state of a group holds all of its values, however many
 UNBOUNDED = ("MEDIAN", "SKYHOUSE_QUANTILE", "IVO_STRING_AGG")
 
 _DISTINCT = "DISTINCT "
 
 
-def states(expr: Aggregate) -> int:
-    """How many aggregates of the engine it is made of."""
-    return _form(expr, lambda _: "0").count(_END)
+def count_states(expr: Aggregate) -> int:
+    """Return how many aggregates of ClickHouse the set function consists of."""
+    return _marked_sql(expr, lambda _: "0").count(_END)
 
 
-def state(expr: Call, emit: Emit) -> str:
-    """``STATE(aggregate, number)``: of one of its aggregates, as hexadecimal digits; ``BARE STATE``: as it is."""
+def _state_sql(expr: Call, emit: Emit) -> str:
+    """STATE(aggregate, number): the state of one of its aggregates in hexadecimal digits; BARE STATE: in binary."""
     aggregate, number = expr.args
-    assert isinstance(aggregate, Aggregate)  # noqa: S101  as it is made
+    assert isinstance(aggregate, Aggregate)  # noqa: S101  the pass makes nothing else
     assert isinstance(number, Literal)  # noqa: S101
-    form = _form(aggregate, emit)
-    name, parameters, arguments = _aggregates(form)[int(str(number.value))][2:]
-    sql = _filled(f"{name}State{parameters}({arguments})", aggregate, emit)
+    _, _, name, parameters, arguments = _find_aggregates(_marked_sql(aggregate, emit))[int(str(number.value))]
+    sql = _fill_arguments(f"{name}State{parameters}({arguments})", aggregate, emit)
     return f"hex({sql})" if expr.name == "STATE" else sql
 
 
-def merged(expr: Aggregate, emit: Emit) -> str:
-    """``MERGED(aggregate, state, ...)``: the value, with ``STORED STATE(column, type)`` in place of its aggregates."""
+def merged_sql(expr: Aggregate, emit: Emit) -> str:
+    """MERGED(aggregate, state, ...): the value, with STORED STATE(column, type) in place of the aggregates."""
     whole, *stored = expr.args
-    assert isinstance(whole, Aggregate)  # noqa: S101  as it is made
-    form = _form(whole, emit)
+    assert isinstance(whole, Aggregate)  # noqa: S101  the pass makes nothing else
+    form = _marked_sql(whole, emit)
     done, sql = 0, ""
-    for column, (start, end, name, parameters, _) in zip(stored, _aggregates(form), strict=True):
+    for column, (start, end, name, parameters, _) in zip(stored, _find_aggregates(form), strict=True):
         sql += form[done:start] + f"{name}Merge{parameters}({emit(column)})"
         done = end
-    return _filled(sql + form[done:], whole, emit)
+    return _fill_arguments(sql + form[done:], whole, emit)
 
 
-def stored_state(expr: Call, emit: Emit) -> str:
+def _stored_state_sql(expr: Call, emit: Emit) -> str:
     column, kind = expr.args
-    assert isinstance(kind, Literal)  # noqa: S101  as it is made
+    assert isinstance(kind, Literal)  # noqa: S101  the pass makes nothing else
     return f"CAST(unhex({emit(column)}), {quote_string(str(kind.value))})"
 
 
-def _form(expr: Aggregate, emit: Emit) -> str:
-    """The SQL with a mark behind each of the engine's aggregates, and placeholders for arguments."""
+def _marked_sql(expr: Aggregate, emit: Emit) -> str:
+    """Return the SQL with a mark behind each aggregate of ClickHouse, and placeholders for arguments."""
     if not expr.args:
         return f"toInt64(count(){_END})"
     function = SET_FUNCTIONS_BY_NAME[expr.name]
     args = [_ARGUMENT.format(number) for number in range(len(expr.args))]
-    if not isinstance(function.sql, str):  # it looks at constants, which are all but the first
+    if not isinstance(function.sql, str):  # such functions read constants: all arguments but the first
         args[1:] = [emit(arg) for arg in expr.args[1:]]
     return function.emit_group_sql(tuple(args), expr.type, distinct=expr.distinct, over=_END)
 
 
-def _filled(sql: str, expr: Aggregate, emit: Emit) -> str:
+def _fill_arguments(sql: str, expr: Aggregate, emit: Emit) -> str:
     return re.sub("\x01([0-9]+)\x01", lambda number: emit(expr.args[int(number[1])]), sql)
 
 
-def _aggregates(form: str) -> list[tuple[int, int, str, str, str]]:
-    """Of each: where it begins and ends, its name, its parameters in brackets or nothing, its arguments."""
+def _find_aggregates(form: str) -> list[tuple[int, int, str, str, str]]:
+    """Return start, end, name, parameters in brackets or '', and arguments of each aggregate."""
     found = []
     for mark in re.finditer(_END, form):
-        opened = _opening(form, mark.start() - 1)
+        opened = _find_opening(form, mark.start() - 1)
         arguments, first = form[opened + 1 : mark.start() - 1], opened
         if form[opened - 1] == ")":
-            first = _opening(form, opened - 1)
+            first = _find_opening(form, opened - 1)
         parameters = form[first:opened]
         word = re.search(r"\w+$", form[:first])
         assert word is not None  # noqa: S101  a name stands before its arguments
@@ -93,8 +90,8 @@ def _aggregates(form: str) -> list[tuple[int, int, str, str, str]]:
     return found
 
 
-def _opening(form: str, closing: int) -> int:
-    """The place of the bracket that the one at ``closing`` closes."""
+def _find_opening(form: str, closing: int) -> int:
+    """Return the place of the bracket that the one at ``closing`` closes."""
     depth = 0
     for place in range(closing, -1, -1):
         depth += (form[place] == ")") - (form[place] == "(")
@@ -103,8 +100,8 @@ def _opening(form: str, closing: int) -> int:
     raise AssertionError("a form has more closing brackets than opening ones")
 
 
-STATES: dict[str, Callable[[Call, Emit], str]] = {
-    "STATE": state,
-    "BARE STATE": state,
-    "STORED STATE": stored_state,
+STATE_FORMS: dict[str, Form] = {
+    "STATE": _state_sql,
+    "BARE STATE": _state_sql,
+    "STORED STATE": _stored_state_sql,
 }

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from adql.clickhouse.partial_aggregate_sql import UNBOUNDED, states
+from adql.clickhouse.partial_aggregate_sql import UNBOUNDED, count_states
 from adql.ir import (
     Aggregate,
     Call,
@@ -70,7 +70,7 @@ class PartialGroups:
         keys = {key: _make_key(key, fresh) for key in select.group_by}
         parts = (part for expr in _walk_group_expressions(select) for part in walk_expr(expr))
         found = {
-            part: tuple(_make_state(part, number, fresh) for number in range(states(part)))
+            part: tuple(_make_state(part, number, fresh) for number in range(count_states(part)))
             for part in parts
             if isinstance(part, Aggregate)
         }

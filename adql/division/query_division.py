@@ -230,7 +230,7 @@ def _imply_region(level: Level, piece: Piece) -> Iterator[Expr]:
     """Yield the region of the piece as a filter, which the passes transfer to the tied tables."""
     if level.position and piece.end is not None:
         lon, lat = level.position
-        yield ImpliedWithin(BOOLEAN, lon, lat, Moc.of([(piece.first, piece.end)]))
+        yield ImpliedWithin(BOOLEAN, lon, lat, Moc.from_ranges([(piece.first, piece.end)]))
 
 
 def _add_conditions(select: Select, conditions: list[Expr]) -> Select:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from adql.ir.expression_nodes import Call, Expr, Literal
-from adql.regions import circle_relations
+from adql.regions.cone import reach_inside, reach_touching
 from clickhouse_schema.datatypes import ColumnType
 
 
@@ -45,8 +45,8 @@ def _apply_operator(expr: Call, values: list[float]) -> float | None:
         case "/", [a, b] if b != 0 and not expr.type.is_integer:
             return a / b
         case "REACH INSIDE", [outer, inner]:
-            return circle_relations.inside(outer, inner)
+            return reach_inside(outer, inner)
         case "REACH TOUCHING", [a, b]:
-            return circle_relations.touching(a, b)
+            return reach_touching(a, b)
         case _:
             return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from adql.errors import NOWHERE, Span
 from adql.regions import Region
-from adql.regions.cover_ranges import Footprints
+from adql.regions.region import ShapeCovers
 from clickhouse_schema.datatypes import ColumnType, Field
 
 #: the type of a bare NULL: fits everywhere
@@ -156,10 +156,10 @@ class InCells(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Covered(Expr):
-    """Whether ``number``, the stored cover of a shape, is one of ``footprints``: of those that are near a region."""
+    """Whether ``number``, the stored cover of a shape, is one of ``covers``: of those that are near a region."""
 
     number: Expr
-    footprints: Footprints
+    covers: ShapeCovers
 
     @property
     def children(self) -> tuple[Expr, ...]:

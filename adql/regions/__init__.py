@@ -1,35 +1,29 @@
-"""Regions of the sky: shapes with exact membership, area, centroid and relations in float64, and HEALPix covers.
+"""Regions of the sky: pure geometry in float64, without SQL.
 
-sphere      unit vectors, positions, separations; ShapeError
-locate      HEALPix index of directions
-region      the contract of a region
-chords      angles compared by squared chords
-circles     SQL of whether a row's position is in one of many circles
-cone, polygon, interval, moc    the shapes
-sectors     the edges of a polygon of many vertices that matter for a position
-algebra     unions, intersections, complements
-covers      the recursive cover
-borders     borders as arcs of circles
-relations   CONTAINS and INTERSECTS of two constant regions
-measures    AREA and CENTROID of a constant region
-membership  SQL of whether a row's position is in a constant region
-columns     SQL of circles and polygons made from columns: relations, area, centroid, caps
-normal_form, pieces, stored     regions as tables keep them, and their relations as SQL
-stored_mocs     MOCs as tables keep them, as SQL
-row_relations   SQL of CONTAINS and INTERSECTS of any two shapes, of rows or constant
+unit_vectors          unit vectors, positions, separations; ShapeError
+region                what every region can do; covers by HEALPix cells, and by the stored covers of shapes
+cone, polygon, coordinate_interval, moc    the shapes
+circle_union          the union of many circles, for covers
+region_algebra        unions, intersections, complements, the whole sky, nothing
+celestial_frames      rotations between celestial frames
+stcs                  regions from text
+borders               borders as arcs of circles
+region_relations      CONTAINS and INTERSECTS of two regions
+area_centroid         AREA and CENTROID of a region
+polygon_sectors       polygons of many vertices, divided by direction
+region_rows           regions as a table keeps them
 """
 
-from adql.regions.cone import Cone, circle
+from adql.regions.cone import Cone, make_circle
 from adql.regions.coordinate_interval import Range
-from adql.regions.healpix_cover import MOST_CELLS, Cover, cover
 from adql.regions.moc import Moc
-from adql.regions.polygon import Polygon, box
-from adql.regions.region import Region
+from adql.regions.polygon import Polygon, make_box
+from adql.regions.region import MAX_COVER_CELLS, Cover, Region, find_cover
 from adql.regions.region_algebra import Complement, Grown, Intersection, Nothing, Union, WholeSky
-from adql.regions.unit_vectors import ShapeError, direction
+from adql.regions.unit_vectors import ShapeError, position_to_vector
 
 __all__ = [
-    "MOST_CELLS",
+    "MAX_COVER_CELLS",
     "Complement",
     "Cone",
     "Cover",
@@ -43,8 +37,8 @@ __all__ = [
     "ShapeError",
     "Union",
     "WholeSky",
-    "box",
-    "circle",
-    "cover",
-    "direction",
+    "find_cover",
+    "make_box",
+    "make_circle",
+    "position_to_vector",
 ]

@@ -1,9 +1,9 @@
-"""The borders of regions: arcs of great and small circles, and where they meet."""
+"""The borders of regions: arcs of great and small circles, where they meet, and which of them bound a region."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,19 +11,35 @@ from adql.regions.cone import Cone
 from adql.regions.coordinate_interval import Range
 from adql.regions.polygon import Polygon
 from adql.regions.region import Region
-from adql.regions.region_algebra import Complement, Intersection, Union
-from adql.regions.unit_vectors import ROUNDING, Mask, Reals, Vectors, separations
+from adql.regions.region_algebra import Complement, Intersection, Union, has_moc
+from adql.regions.unit_vectors import ROUNDING, Mask, Reals, ShapeError, Vectors, separations, vector_lengths
 
-#: Angles along a curve within this are the same crossing
-_SAME = 1e-9
+#: Angles along an arc that differ by less, in radians, are one crossing
+_SAME_ANGLE = 1e-9
 
-#: Least angle between two cuts: pieces below it are made by rounding
-_APART = 1e-12
+#: Least angle, in radians, between two cuts: shorter parts result from rounding
+MIN_PART = 1e-12
+
+#: Step from a part's middle to either side, in lengths of the part, and at least in radians
+SIDE_STEP, MIN_SIDE_STEP = 1e-7, 1e-13
+
+#: Parts whose middles are nearer, in radians, are one part that two shapes share
+_SAME_PART = 1e-11
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
-    """Arc of the circle of the directions p with axis . p = height: p(t) = height axis + radius (cos t u + sin t v)."""
+class Arc:
+    """Arc of a circle: p(t) = height axis + radius (cos t u + sin t v) for t from ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    axis, u, v : Reals
+        Unit vectors at right angles, shape (3,).
+    height, radius : float
+        Cosine and sine of the circle's angular radius.
+    start, stop : float
+        Radians.
+    """
 
     axis: Reals
     height: float
@@ -33,83 +49,116 @@ class Curve:
     start: float = 0.0
     stop: float = 2 * math.pi
 
-    def at(self, angles: Reals) -> Vectors:
-        return np.asarray(self.height * self.axis + self.radius * self._around(angles))
+    def find_points(self, angles: Reals) -> Vectors:
+        """Return the directions at angles of shape (n,), shape (n, 3)."""
+        return np.asarray(self.height * self.axis + self.radius * self._find_radial(angles))
 
-    def aside(self, angles: Reals) -> Vectors:
-        """Unit vectors at right angles to the curve, on the sphere, on the side of the axis."""
-        return np.asarray(self.radius * self.axis - self.height * self._around(angles))
+    def find_normals(self, angles: Reals) -> Vectors:
+        """Return unit vectors perpendicular to the arc, tangential to the sphere, on the side of the axis."""
+        return np.asarray(self.radius * self.axis - self.height * self._find_radial(angles))
 
-    def _around(self, angles: Reals) -> Vectors:
+    def _find_radial(self, angles: Reals) -> Vectors:
         return np.asarray(np.cos(angles)[:, None] * self.u + np.sin(angles)[:, None] * self.v)
 
 
-def curves(region: Region) -> list[Curve]:
-    """Of all shapes in a region; none of MOCs, whose borders are no circles."""
+def find_arcs(region: Region) -> list[Arc]:
+    """Return the borders of all shapes in a region; MOCs, whose borders are no circles, have none here."""
     if isinstance(region, (Union, Intersection)):
-        return [c for part in region.parts for c in curves(part)]
+        return [arc for part in region.parts for arc in find_arcs(part)]
     if isinstance(region, Complement):
-        return curves(region.part)
+        return find_arcs(region.part)
     if isinstance(region, Cone):
         if region.is_point or region.radius >= 180:
             return []
-        return [_circle(region.centre[0], math.radians(region.radius))]
+        return [_make_circle_arc(region.centre[0], math.radians(region.radius))]
     if isinstance(region, Polygon):
         edges = region.edges
         arcs = separations(edges.a, edges.b)
         rows = zip(edges.normals, edges.a, np.cross(edges.normals, edges.a), arcs, strict=True)
-        return [Curve(n, 0.0, 1.0, a, v, 0.0, float(arc)) for n, a, v, arc in rows]
+        return [Arc(n, 0.0, 1.0, a, v, 0.0, float(arc)) for n, a, v, arc in rows]
     if isinstance(region, Range):
-        return _range_curves(region)
+        return _find_range_arcs(region)
     return []
 
 
-def _circle(axis: Reals, radius: float) -> Curve:
+def _make_circle_arc(axis: Reals, radius: float) -> Arc:
     u = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
     u = u / np.linalg.norm(u)
-    return Curve(axis, math.cos(radius), math.sin(radius), u, np.cross(axis, u))
+    return Arc(axis, math.cos(radius), math.sin(radius), u, np.cross(axis, u))
 
 
-def _range_curves(region: Range) -> list[Curve]:
+def _find_range_arcs(region: Range) -> list[Arc]:
     x, y, z = np.eye(3)
     west = math.radians(region.west)
     east = west + math.radians(region.width)
-    found = []
+    arcs = []
     for lat in (region.south, region.north):
         if abs(lat) < 90:
             height = math.radians(lat)
-            found.append(Curve(z, math.sin(height), math.cos(height), x, y, west, east))
-    if not region.full:
+            arcs.append(Arc(z, math.sin(height), math.cos(height), x, y, west, east))
+    if not region.has_all_longitudes:
         south, north = math.radians(region.south), math.radians(region.north)
         for lon in (west, east):
             u = np.array([math.cos(lon), math.sin(lon), 0.0])
-            found.append(Curve(np.cross(u, z), 0.0, 1.0, u, z, south, north))
-    return [c for c in found if c.stop > c.start]
+            arcs.append(Arc(np.cross(u, z), 0.0, 1.0, u, z, south, north))
+    return [arc for arc in arcs if arc.stop > arc.start]
 
 
-def cuts(curve: Curve, others: list[Curve]) -> Reals:
-    """Ascending angles along ``curve``, from its start to its stop, where it meets other curves."""
+def cut_arc(arc: Arc, others: list[Arc]) -> Reals:
+    """Return the ascending angles where an arc meets other arcs, from its start to its stop."""
     axes, heights = np.array([o.axis for o in others]), np.array([o.height for o in others])
-    cosine, sine = axes @ curve.u * curve.radius, axes @ curve.v * curve.radius
+    cosine, sine = axes @ arc.u * arc.radius, axes @ arc.v * arc.radius
     swing = np.hypot(cosine, sine)
-    level = heights - axes @ curve.axis * curve.height
+    level = heights - axes @ arc.axis * arc.height
     meets = (swing > ROUNDING) & (np.abs(level) <= swing + ROUNDING)
-    met = [o for o, m in zip(others, meets, strict=True) if m]
+    met = [other for other, meeting in zip(others, meets, strict=True) if meeting]
     if not met:
-        return np.array([curve.start, curve.stop])
+        return np.array([arc.start, arc.stop])
     half = np.arccos(np.clip(level[meets] / swing[meets], -1, 1))
     towards = np.arctan2(sine[meets], cosine[meets])
     angles = np.concatenate((towards + half, towards - half))
-    angles = curve.start + (angles - curve.start) % (2 * math.pi)
-    inner = np.unique(angles[_on_arcs(curve.at(angles), [*met, *met])])
-    inner = inner[(inner > curve.start + _APART) & (inner < curve.stop - _APART)]
-    inner = inner[np.diff(inner, prepend=curve.start) > _APART]
-    return np.concatenate(([curve.start], inner, [curve.stop]))
+    angles = arc.start + (angles - arc.start) % (2 * math.pi)
+    inner = np.unique(angles[_is_on_arcs(arc.find_points(angles), [*met, *met])])
+    inner = inner[(inner > arc.start + MIN_PART) & (inner < arc.stop - MIN_PART)]
+    inner = inner[np.diff(inner, prepend=arc.start) > MIN_PART]
+    return np.concatenate(([arc.start], inner, [arc.stop]))
 
 
-def _on_arcs(points: Vectors, arcs: list[Curve]) -> Mask:
-    """Which points, each on the circle of its arc, are on the arc."""
-    u, v = np.array([a.u for a in arcs]), np.array([a.v for a in arcs])
-    start, stop = np.array([a.start for a in arcs]), np.array([a.stop for a in arcs])
+def _is_on_arcs(points: Vectors, arcs: list[Arc]) -> Mask:
+    """Test which points, each on the circle of its arc, are on the arc."""
+    u, v = np.array([arc.u for arc in arcs]), np.array([arc.v for arc in arcs])
+    start, stop = np.array([arc.start for arc in arcs]), np.array([arc.stop for arc in arcs])
     angle = np.arctan2(np.einsum("ij,ij->i", points, v), np.einsum("ij,ij->i", points, u))
-    return np.asarray((angle - start + _SAME) % (2 * math.pi) <= stop - start + 2 * _SAME)
+    return np.asarray((angle - start + _SAME_ANGLE) % (2 * math.pi) <= stop - start + 2 * _SAME_ANGLE)
+
+
+def find_middles(arc: Arc, cuts: Reals) -> tuple[Vectors, Vectors]:
+    """Return the middles of the parts between cuts, and small steps from these to the side of the arc's axis."""
+    angles = (cuts[1:] + cuts[:-1]) / 2
+    steps = np.maximum(SIDE_STEP * np.diff(cuts) * arc.radius, MIN_SIDE_STEP)
+    return arc.find_points(angles), steps[:, None] * arc.find_normals(angles)
+
+
+def find_border_arcs(region: Region) -> list[Arc]:
+    """Find the arcs that bound a region, each with the region on its left; a reversed arc stops before its start.
+
+    Raises
+    ------
+    ShapeError
+        For a combination that holds a MOC.
+    """
+    if has_moc(region):
+        raise ShapeError("area or centroid of a combination that holds a MOC", "combine MOCs alone")
+    arcs = find_arcs(region)
+    border: list[Arc] = []
+    seen = np.zeros((0, 3))
+    for arc in arcs:
+        cuts = cut_arc(arc, arcs)
+        middles, steps = find_middles(arc, cuts)
+        left, right = region.contains(middles + steps), region.contains(middles - steps)
+        for start, stop, middle, is_left, is_right in zip(cuts[:-1], cuts[1:], middles, left, right, strict=True):
+            if is_left != is_right and not (vector_lengths(seen - middle) < _SAME_PART).any():
+                seen = np.concatenate((seen, middle[None, :]))
+                first, last = (start, stop) if is_left else (stop, start)
+                border.append(replace(arc, start=float(first), stop=float(last)))
+    return border

@@ -1,15 +1,15 @@
-"""Celestial frames as constant rotations to and from ICRS: of positions alone, without motion, parallax or aberration.
+"""Celestial frames as constant rotations to and from ICRS, of positions only: no motion, parallax or aberration.
 
-    ICRS      and what is taken for it: no frame, UNKNOWNFRAME
+    ICRS      also stands for no frame and UNKNOWNFRAME
     FK5       equinox J2000.0. Tied to ICRS by xi0 = 9.1, eta0 = -19.9, da0 = -22.9 mas (USNO Circular 179, section 3.5)
-    FK4       equinox and epoch B1950.0, without E-terms of aberration, as the IVOA's catalogue of functions has it: to
-              FK5 by the matrix of C. A. Murray 1989, A&A 218, 325, eq. 28
+    FK4       equinox and epoch B1950.0, without E-terms of aberration, as in the IVOA's catalogue of functions; to FK5
+              by the matrix of C. A. Murray 1989, A&A 218, 325, eq. 28
     GALACTIC  IAU 1958, in FK5 J2000.0 by the north pole (192.8594812065348, 27.12825118085622) and the galactic
               longitude 122.9319185680026 of the celestial pole (the definition of B1950, precessed)
     ECLIPTIC  mean ecliptic and equinox of J2000.0, IAU 2006, with frame bias: Fukushima-Williams angles gamma =
               -0.052928, phi = 84381.412819, psi = -0.041775 arcsec (P. T. Wallace, N. Capitaine 2006, A&A 459, 981)
 
-The numbers are those that astropy uses, and the results agree with its to 1e-6 arcsec.
+The numbers are astropy's; results agree with astropy's to 1e-6 arcsec.
 """
 
 from __future__ import annotations
@@ -19,16 +19,21 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from adql.regions import Complement, Cone, Intersection, Moc, Polygon, Range, Region, ShapeError, Union
-from adql.regions.unit_vectors import directions, position
+from adql.regions.cone import Cone
+from adql.regions.coordinate_interval import Range
+from adql.regions.moc import Moc
+from adql.regions.polygon import Polygon
+from adql.regions.region import Region
+from adql.regions.region_algebra import Complement, Intersection, Union
+from adql.regions.unit_vectors import ShapeError, positions_to_vectors, vector_to_position
 
 Matrix = NDArray[np.float64]
 
 _ARCSEC = math.pi / 648_000
 
 
-def _turn(axis: str, angle: float) -> Matrix:
-    """Turns the frame by ``angle`` radians around an axis: R1, R2, R3."""
+def _rotate_axis(axis: str, angle: float) -> Matrix:
+    """Return the matrix that turns a frame by ``angle`` radians around an axis: R1, R2, R3."""
     c, s = math.cos(angle), math.sin(angle)
     rows = {
         "x": [[1, 0, 0], [0, c, s], [0, -s, c]],
@@ -38,11 +43,13 @@ def _turn(axis: str, angle: float) -> Matrix:
     return np.array(rows[axis], dtype=np.float64)
 
 
-def _turn_degrees(axis: str, angle: float) -> Matrix:
-    return _turn(axis, math.radians(angle))
+def _rotate_degrees(axis: str, angle: float) -> Matrix:
+    return _rotate_axis(axis, math.radians(angle))
 
 
-_ICRS_TO_FK5 = _turn("x", 19.9e-3 * _ARCSEC) @ _turn("y", 9.1e-3 * _ARCSEC) @ _turn("z", -22.9e-3 * _ARCSEC)
+_ICRS_TO_FK5 = (
+    _rotate_axis("x", 19.9e-3 * _ARCSEC) @ _rotate_axis("y", 9.1e-3 * _ARCSEC) @ _rotate_axis("z", -22.9e-3 * _ARCSEC)
+)
 
 _FK4_TO_FK5 = np.array(
     [
@@ -53,16 +60,18 @@ _FK4_TO_FK5 = np.array(
 )
 
 _FK5_TO_GALACTIC = (
-    _turn_degrees("z", 180 - 122.9319185680026)
-    @ _turn_degrees("y", 90 - 27.12825118085622)
-    @ _turn_degrees("z", 192.8594812065348)
+    _rotate_degrees("z", 180 - 122.9319185680026)
+    @ _rotate_degrees("y", 90 - 27.12825118085622)
+    @ _rotate_degrees("z", 192.8594812065348)
 )
 
 _ICRS_TO_ECLIPTIC = (
-    _turn("z", 0.041775 * _ARCSEC) @ _turn("x", 84381.412819 * _ARCSEC) @ _turn("z", -0.052928 * _ARCSEC)
+    _rotate_axis("z", 0.041775 * _ARCSEC)
+    @ _rotate_axis("x", 84381.412819 * _ARCSEC)
+    @ _rotate_axis("z", -0.052928 * _ARCSEC)
 )
 
-#: Frame -> matrix from ICRS to it. Its transpose goes back.
+#: Frame -> matrix from ICRS to it; the transpose converts back
 FROM_ICRS: dict[str, Matrix] = {
     "ICRS": np.eye(3),
     "FK5": _ICRS_TO_FK5,
@@ -71,7 +80,7 @@ FROM_ICRS: dict[str, Matrix] = {
     "ECLIPTIC": _ICRS_TO_ECLIPTIC,
 }
 
-#: Other words for the frames, of STC-S and of the IVOA's vocabulary refframe; '' is for no frame
+#: Other names of the frames, in STC-S and in the IVOA's vocabulary refframe; '' stands for no frame
 SYNONYMS = {
     "": "ICRS",
     "UNKNOWNFRAME": "ICRS",
@@ -85,7 +94,7 @@ SYNONYMS = {
     "ECL": "ECLIPTIC",
 }
 
-#: Words of STC-S that say where an observer is, and what kind of coordinates these are
+#: Words of STC-S for the position of the observer, and for the kind of coordinates
 REFPOS = frozenset(
     {
         "BARYCENTER",
@@ -106,8 +115,19 @@ REFPOS = frozenset(
 FLAVORS = frozenset({"CARTESIAN2", "CARTESIAN3", "SPHERICAL", "SPHERICAL2", "UNITSPHERE"})
 
 
-def frame(word: str) -> str:
-    """The frame that a word stands for, in any case. Raises ``ShapeError`` that names the known ones."""
+def parse_frame(word: str) -> str:
+    """Return the name of a frame, as in ``FROM_ICRS``.
+
+    Parameters
+    ----------
+    word : str
+        A name or synonym, in any case.
+
+    Raises
+    ------
+    ShapeError
+        For an unknown frame; the hint lists the known ones.
+    """
     name = word.strip().upper()
     name = SYNONYMS.get(name, name)
     if name not in FROM_ICRS:
@@ -115,14 +135,18 @@ def frame(word: str) -> str:
     return name
 
 
-def frame_of_system(system: str) -> str:
-    """The frame of ADQL's coordinate system argument, ``[frame] [refpos] [flavor]``.
+def parse_system(system: str) -> str:
+    """Return the frame of ADQL's coordinate system argument, ``[frame] [refpos] [flavor]``.
 
-    Reference positions are ignored: at the distances of catalogues they are the same direction. Cartesian flavours are
-    refused, for the coordinates are degrees.
+    Reference positions are ignored: at the distances of catalogues they see the same direction.
+
+    Raises
+    ------
+    ShapeError
+        For Cartesian flavors (coordinates are degrees), and for unknown words.
     """
     words = system.upper().split()
-    named = words.pop(0) if words and words[0] not in REFPOS | FLAVORS else ""
+    name = words.pop(0) if words and words[0] not in REFPOS | FLAVORS else ""
     if words and words[0] in REFPOS:
         words.pop(0)
     if words and words[0].startswith("CARTESIAN"):
@@ -131,46 +155,41 @@ def frame_of_system(system: str) -> str:
         words.pop(0)
     if words:
         raise ShapeError(f"'{words[0]}' in the coordinate system '{system}'", "write it as 'ICRS' or 'ICRS GEOCENTER'")
-    return frame(named)
+    return parse_frame(name)
 
 
-def rotation(source: str, target: str) -> Matrix:
-    """Matrix from one frame to another."""
-    return np.asarray(FROM_ICRS[frame(target)] @ FROM_ICRS[frame(source)].T)
+def rotation_matrix(source: str, target: str) -> Matrix:
+    """Return the matrix, shape (3, 3), that rotates vectors from one frame to another."""
+    return np.asarray(FROM_ICRS[parse_frame(target)] @ FROM_ICRS[parse_frame(source)].T)
 
 
-def transform(lon: float, lat: float, source: str, target: str) -> tuple[float, float]:
-    """A position in degrees; unchanged if the frames are the same."""
-    if frame(source) == frame(target):
+def transform_position(lon: float, lat: float, source: str, target: str) -> tuple[float, float]:
+    """Transform a position in degrees; the same frame leaves it unchanged."""
+    if parse_frame(source) == parse_frame(target):
         return lon, lat
-    return position(rotation(source, target) @ directions(lon, lat)[0])
+    return vector_to_position(rotation_matrix(source, target) @ positions_to_vectors(lon, lat)[0])
 
 
-def turned_region(region: Region, source: str, target: str) -> Region:
-    """A region in another frame: great circles remain great circles. Raises ``ShapeError`` for MOCs, which are ICRS."""
-    if frame(source) == frame(target):
+def transform_region(region: Region, source: str, target: str) -> Region:
+    """Transform a region to another frame; great circles remain great circles.
+
+    Raises
+    ------
+    ShapeError
+        For MOCs, which exist in ICRS only.
+    """
+    if parse_frame(source) == parse_frame(target):
         return region
     if isinstance(region, Cone):
-        return Cone(*transform(region.lon, region.lat, source, target), region.radius)
+        return Cone(*transform_position(region.lon, region.lat, source, target), region.radius)
     if isinstance(region, Polygon):
-        return Polygon(tuple(transform(lon, lat, source, target) for lon, lat in region.vertices))
+        return Polygon(tuple(transform_position(lon, lat, source, target) for lon, lat in region.vertices))
     if isinstance(region, Range):
-        return turned_region(region.circles(), source, target)
+        return transform_region(region.as_circles(), source, target)
     if isinstance(region, Complement):
-        return Complement(turned_region(region.part, source, target))
+        return Complement(transform_region(region.part, source, target))
     if isinstance(region, (Union, Intersection)):
-        return type(region)(tuple(turned_region(part, source, target) for part in region.parts))
+        return type(region)(tuple(transform_region(part, source, target) for part in region.parts))
     if isinstance(region, Moc):
         raise ShapeError("a MOC has no form in another frame", "MOCs are in ICRS")
-    return region  # all or nothing
-
-
-def rotated(vector: tuple[str, str, str], source: str, target: str) -> tuple[str, str, str]:
-    """SQL of a unit vector's components in another frame, from SQL of its components."""
-    if frame(source) == frame(target):
-        return vector
-    x, y, z = (
-        f"({' + '.join(f'{c} * ({float(m)!r})' for c, m in zip(vector, row, strict=True))})"
-        for row in rotation(source, target)
-    )
-    return x, y, z
+    return region  # the whole sky, or nothing

@@ -1,4 +1,4 @@
-"""Circles on the sky."""
+"""Circles on the sky, and how far apart two circles may be to meet or to contain each other."""
 
 from __future__ import annotations
 
@@ -14,20 +14,26 @@ from adql.regions.unit_vectors import (
     Reals,
     ShapeError,
     Vectors,
-    checked_position,
-    direction,
+    check_position,
+    position_to_vector,
     separations,
 )
 
-#: Degrees (4e-8 arcsec)
-_POINT = 1e-11
+#: Degrees (4e-8 arcsec): a circle of this radius or less is a point
+_MAX_POINT_RADIUS = 1e-11
+
+#: Radii that differ by less, in degrees, are equal: the circles may have their border in common
+EQUAL_RADII = math.degrees(ROUNDING)
+
+#: A reach that no separation is within
+UNREACHABLE = -1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Cone(Region):
-    """All directions within ``radius`` degrees of (lon, lat); with radius 0, a point. ``is_open``: without the border.
+    """All directions within ``radius`` degrees of (lon, lat), a point with radius 0; without border if ``is_open``.
 
-    Numbers are not checked, see ``circle``: the cover of a distance below 0 is empty, that of one above 180 the sky.
+    Accepts any number (see ``make_circle``): a negative radius gives an empty cover, one above 180 the whole sky.
     """
 
     lon: float
@@ -37,18 +43,19 @@ class Cone(Region):
 
     @property
     def is_point(self) -> bool:
-        """Whether it is too small to have a border of its own."""
-        return self.radius <= _POINT
+        """Whether the circle is too small to have a border."""
+        return self.radius <= _MAX_POINT_RADIUS
 
     @property
     def centre(self) -> Vectors:
-        return np.array([direction(self.lon, self.lat)])
+        """Unit vector, shape (1, 3)."""
+        return np.array([position_to_vector(self.lon, self.lat)])
 
     def contains(self, points: Vectors) -> Mask:
-        apart = self.distance(points)
-        return np.asarray(apart < 0 if self.is_open else apart <= ROUNDING)
+        distance = self.signed_distance(points)
+        return np.asarray(distance < 0 if self.is_open else distance <= ROUNDING)
 
-    def distance(self, points: Vectors) -> Reals:
+    def signed_distance(self, points: Vectors) -> Reals:
         return separations(points, self.centre) - math.radians(self.radius)
 
     @property
@@ -65,11 +72,51 @@ class Cone(Region):
         return self.lon % 360, self.lat
 
 
-def circle(lon: float, lat: float, radius: float) -> Cone:
-    """ADQL's CIRCLE, in degrees. Raises ``ShapeError`` for numbers that make none."""
-    checked_position(lon, lat)
+def make_circle(lon: float, lat: float, radius: float) -> Cone:
+    """Make ADQL's CIRCLE.
+
+    Parameters
+    ----------
+    lon, lat, radius : float
+        Degrees.
+
+    Raises
+    ------
+    ShapeError
+        For coordinates that are no position, and for radii outside 0 to 180 degrees.
+    """
+    check_position(lon, lat)
     if not 0 <= radius <= 180:
         raise ShapeError(
             f"radius {radius:g} is not between 0 and 180 degrees", "radii are in degrees; 1 arcsec is 1/3600."
         )
     return Cone(lon, lat, radius)
+
+
+# A circle with a negative radius is empty, one with a radius of 180 and more is the whole sky, so a reach is not always
+# the difference or sum of the radii.
+
+
+def reach_inside(outer: float, inner: float) -> float:
+    """Return how far apart two centres may be for the circle ``inner`` to lie in the circle ``outer``.
+
+    Parameters
+    ----------
+    outer, inner : float
+        Radii in degrees.
+
+    Returns
+    -------
+    float
+        Degrees, ``UNREACHABLE`` if ``inner`` lies nowhere in ``outer``.
+    """
+    if outer < 0 or inner < 0:
+        return UNREACHABLE
+    if outer >= 180:
+        return 180.0
+    return max(outer - inner, 0.0) if inner <= outer + EQUAL_RADII else UNREACHABLE
+
+
+def reach_touching(first: float, second: float) -> float:
+    """Return how far apart, in degrees, two centres may be for circles of these radii to have a direction in common."""
+    return UNREACHABLE if first < 0 or second < 0 else first + second

@@ -10,15 +10,33 @@ import numpy as np
 from adql.regions.cone import Cone
 from adql.regions.region import Region
 from adql.regions.region_algebra import Intersection, Union, WholeSky
-from adql.regions.unit_vectors import ROUNDING, Mask, Reals, ShapeError, Vectors, checked_position, position
+from adql.regions.unit_vectors import (
+    ROUNDING,
+    Mask,
+    Reals,
+    ShapeError,
+    Vectors,
+    check_position,
+    vector_to_position,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Range(Region):
-    """Longitudes from ``west`` eastwards to ``east``, latitudes from ``south`` to ``north``, in degrees, borders in.
+    """Longitudes from ``west`` eastwards to ``east``, latitudes from ``south`` to ``north``, borders included.
 
-    With ``west`` > ``east`` it crosses longitude 0. From 360 degrees of difference on all longitudes are meant. A pole
-    that is in the latitudes is in, whatever the longitudes.
+    With ``west`` > ``east`` the range crosses longitude 0; a difference of 360 or more means all longitudes. A pole
+    within the latitudes belongs to the range at every longitude.
+
+    Parameters
+    ----------
+    west, east, south, north : float
+        Degrees.
+
+    Raises
+    ------
+    ShapeError
+        For coordinates that are no position, and if ``south`` > ``north``.
     """
 
     west: float
@@ -27,8 +45,8 @@ class Range(Region):
     north: float
 
     def __post_init__(self) -> None:
-        checked_position(self.west, self.south)
-        checked_position(self.east, self.north)
+        check_position(self.west, self.south)
+        check_position(self.east, self.north)
         if self.south > self.north:
             raise ShapeError(f"latitudes from {self.south:g} to {self.north:g}", "give the southern latitude first")
 
@@ -40,21 +58,21 @@ class Range(Region):
         return (self.east - self.west) % 360.0
 
     @property
-    def full(self) -> bool:
+    def has_all_longitudes(self) -> bool:
         return self.width == 360.0
 
     @property
-    def limits(self) -> tuple[float, float]:
-        """Latitudes in radians; at a pole there is no border."""
+    def latitude_limits(self) -> tuple[float, float]:
+        """South and north in radians; infinite at a pole, where there is no border."""
         south = -math.inf if self.south == -90 else math.radians(self.south)
         return south, math.inf if self.north == 90 else math.radians(self.north)
 
     @property
-    def sides(self) -> Vectors:
-        """Normals of three meridian planes: at the west (pointing east), at the east (pointing west), and at right
-        angles to the middle, without which a narrow range would be near its antimeridian too.
+    def side_normals(self) -> Vectors:
+        """Normals of three meridian planes, shape (3, 3): at the west (pointing east), at the east (pointing west),
+        and perpendicular to the middle, without which a narrow range would include its antimeridian.
 
-        Up to 180 degrees of longitude the range is what lies inside of all three, above it inside of one.
+        Up to 180 degrees of width a direction is in the range if it is inside of all three, above if inside of one.
         """
         west, east = math.radians(self.west), math.radians(self.east)
         middle = west + math.radians(self.width) / 2
@@ -66,35 +84,36 @@ class Range(Region):
             ]
         )
 
-    def circles(self) -> Region:
-        """The same region made of circles, which can be turned into another frame."""
+    def as_circles(self) -> Region:
+        """Return the same region as a combination of circles, which can be transformed to another frame."""
         parts: list[Region] = []
         if self.south > -90:
             parts.append(Cone(0.0, 90.0, 90 - self.south))
         if self.north < 90:
             parts.append(Cone(0.0, -90.0, 90 + self.north))
-        if not self.full:
-            halves = tuple(Cone(*position(side), 90.0) for side in self.sides)
+        if not self.has_all_longitudes:
+            halves = tuple(Cone(*vector_to_position(normal), 90.0) for normal in self.side_normals)
             parts += halves if self.width <= 180 else [Union(halves)]
         return Intersection(tuple(parts)) if parts else WholeSky()
 
     def contains(self, points: Vectors) -> Mask:
-        south, north = self.limits
+        south, north = self.latitude_limits
         lat = _latitudes(points)
         within = (lat >= south - ROUNDING) & (lat <= north + ROUNDING)
-        if self.full:
+        if self.has_all_longitudes:
             return np.asarray(within)
-        beside = points @ self.sides.T >= -ROUNDING
+        beside = points @ self.side_normals.T >= -ROUNDING
         return np.asarray(within & (beside.all(axis=1) if self.width <= 180 else beside.any(axis=1)))
 
-    def distance(self, points: Vectors) -> Reals:
-        south, north = self.limits
+    def signed_distance(self, points: Vectors) -> Reals:
+        south, north = self.latitude_limits
         lat = _latitudes(points)
-        band = np.maximum(np.maximum(lat - north, south - lat), -math.pi)
-        if self.full:
-            return np.asarray(band)
-        beside = -np.arcsin(np.clip(points @ self.sides.T, -1, 1))
-        return np.asarray(np.maximum(band, beside.max(axis=1) if self.width <= 180 else beside.min(axis=1)))
+        to_band = np.maximum(np.maximum(lat - north, south - lat), -math.pi)
+        if self.has_all_longitudes:
+            return np.asarray(to_band)
+        to_sides = -np.arcsin(np.clip(points @ self.side_normals.T, -1, 1))
+        to_sector = to_sides.max(axis=1) if self.width <= 180 else to_sides.min(axis=1)
+        return np.asarray(np.maximum(to_band, to_sector))
 
     @property
     def size(self) -> float:
@@ -102,12 +121,12 @@ class Range(Region):
 
     @property
     def area(self) -> float:
-        """Square degrees: difference of longitudes times that of the latitudes' sines."""
+        """Square degrees: difference of the longitudes times that of the latitudes' sines."""
         south, north = math.radians(self.south), math.radians(self.north)
         height = 2 * math.cos((north + south) / 2) * math.sin((north - south) / 2)
         return self.width * math.degrees(height)
 
 
 def _latitudes(points: Vectors) -> Reals:
-    """Radians; by atan2, good to 1e-16 at the poles too, where arcsin loses half of its digits."""
+    """Return radians by atan2, good to 1e-16 at the poles, where arcsin loses half of its digits."""
     return np.asarray(np.arctan2(points[:, 2], np.hypot(points[:, 0], points[:, 1])), dtype=np.float64)

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adql.regions.pixel_index import locate
 from adql.regions.region import BORDER, INSIDE, OUTSIDE, SLACK, Classes, Region
-from adql.regions.unit_vectors import Mask, Reals, ShapeError, Vectors, position
-from clickhouse_schema.healpix import ORDER, Cells, centres, max_radius
+from adql.regions.unit_vectors import Mask, Reals, ShapeError, Vectors, vector_to_position
+from clickhouse_schema.healpix import ORDER, Cells, cell_centres, max_cell_radius, vectors_to_index
 
 Ranges = NDArray[np.int64]
 
@@ -22,19 +21,25 @@ _SKY = 12 * 4**ORDER
 
 _TOKEN = re.compile(r"(?P<order>\d+)\s*/|(?P<first>\d+)(?:\s*-\s*(?P<last>\d+))?|[\s,;]+")
 
-#: points x cells that are in memory at once
+#: Products of points and cells held in memory at once
 _BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moc(Region):
-    """Cells as ranges of indexes of order 29: shape (n, 2), half-open, sorted, neither overlapping nor touching."""
+    """A set of cells.
+
+    Parameters
+    ----------
+    ranges : Ranges
+        Half-open ranges of indexes of order 29, shape (n, 2), sorted, neither overlapping nor touching.
+    """
 
     ranges: Ranges
 
     @classmethod
-    def of(cls, ranges: Iterable[tuple[int, int]] | Ranges) -> Moc:
-        """From half-open ranges of order 29 in any order."""
+    def from_ranges(cls, ranges: Iterable[tuple[int, int]] | Ranges) -> Moc:
+        """Make a MOC of half-open ranges of indexes of order 29, in any order."""
         pairs = np.array(list(ranges), dtype=np.int64).reshape(-1, 2)
         pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
         if not len(pairs):
@@ -45,17 +50,23 @@ class Moc(Region):
         return cls(np.stack((pairs[first, 0], reached[last]), axis=1))
 
     @classmethod
-    def of_cells(cls, cells: Iterable[tuple[int, Iterable[int]]]) -> Moc:
-        """From NESTED cells by order, as in ``Cover.all``."""
-        pairs = [
-            np.array([list(of_order)], dtype=np.int64).T * 4 ** (ORDER - order) + (0, 4 ** (ORDER - order))
-            for order, of_order in cells
-        ]
-        return cls.of(np.concatenate(pairs) if pairs else ())
+    def from_cells(cls, cells: Iterable[tuple[int, Iterable[int]]]) -> Moc:
+        """Make a MOC of NESTED cells as (order, cells), as in ``Cover.all``."""
+        pairs = []
+        for order, of_order in cells:
+            size = 4 ** (ORDER - order)
+            pairs.append(np.array([list(of_order)], dtype=np.int64).T * size + (0, size))
+        return cls.from_ranges(np.concatenate(pairs) if pairs else ())
 
     @classmethod
-    def parse(cls, text: str) -> Moc:
-        """From the ASCII form; an empty one is an empty MOC. Raises ``ShapeError`` that tells the place."""
+    def parse_ascii(cls, text: str) -> Moc:
+        """Read the ASCII form; an empty text is an empty MOC.
+
+        Raises
+        ------
+        ShapeError
+            With the place of the fault.
+        """
         pairs: list[tuple[int, int]] = []
         order: int | None = None
         at = 0
@@ -67,13 +78,13 @@ class Moc(Region):
                 )
             at = token.end()
             if token["order"] is not None:
-                order = _order(int(token["order"]), token.start())
+                order = _check_order(int(token["order"]), token.start())
             elif token["first"] is not None:
-                pairs += _cells(token, order)
-        return cls.of(pairs)
+                pairs.append(_cells_to_range(token, order))
+        return cls.from_ranges(pairs)
 
-    def cells(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """The fewest NESTED cells by order."""
+    def list_cells(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Return the fewest NESTED cells, as (order, cells)."""
         by_order: dict[int, list[int]] = {}
         left = self.ranges
         for order in range(ORDER + 1):
@@ -89,28 +100,28 @@ class Moc(Region):
         return tuple((order, tuple(int(i) for i in sorted(cells))) for order, cells in by_order.items())
 
     def __str__(self) -> str:
-        """ASCII form with the fewest cells, consecutive ones as ranges."""
-        return " ".join(f"{order}/{','.join(_runs(cells))}" for order, cells in self.cells())
+        """Return the ASCII form with the fewest cells, consecutive ones as ranges."""
+        return " ".join(f"{order}/{','.join(_format_runs(cells))}" for order, cells in self.list_cells())
 
-    def has(self, index: NDArray[np.int64]) -> Mask:
-        """Which indexes of order 29 are in."""
+    def has_index(self, index: NDArray[np.int64]) -> Mask:
+        """Test which indexes of order 29 are in the MOC, shape (n,)."""
         if not len(self.ranges):
             return np.zeros(len(index), dtype=bool)
         at = np.searchsorted(self.ranges[:, 0], index, side="right") - 1
         return np.asarray((at >= 0) & (index < self.ranges[at, 1]))
 
     def union(self, other: Moc) -> Moc:
-        return Moc.of(np.concatenate((self.ranges, other.ranges)))
+        return Moc.from_ranges(np.concatenate((self.ranges, other.ranges)))
 
     def complement(self) -> Moc:
         edges = np.concatenate(([0], self.ranges.ravel(), [_SKY])).reshape(-1, 2)
-        return Moc.of(edges[edges[:, 1] > edges[:, 0]])
+        return Moc.from_ranges(edges[edges[:, 1] > edges[:, 0]])
 
     def intersection(self, other: Moc) -> Moc:
         return self.complement().union(other.complement()).complement()
 
-    def classify(self, cells: Cells) -> Classes:
-        """Exact, by the indexes."""
+    def classify_cells(self, cells: Cells) -> Classes:
+        """Classify exactly, by index."""
         size = 4 ** (ORDER - cells.order)
         first = cells.index * size
         if not len(self.ranges):
@@ -122,25 +133,25 @@ class Moc(Region):
         return np.where(ends >= first + size, INSIDE, np.where(none, OUTSIDE, BORDER)).astype(np.int8)
 
     def contains(self, points: Vectors) -> Mask:
-        """By the index, which defines a MOC."""
-        return self.has(locate(points))
+        """Test by index, which defines a MOC."""
+        return self.has_index(vectors_to_index(points))
 
-    def distance(self, points: Vectors) -> Reals:
-        """Outside, the distance to the nearest cell's circumscribed circle; inside, 0."""
+    def signed_distance(self, points: Vectors) -> Reals:
+        """Return the distance to the nearest cell's circumscribed circle outside, 0 inside."""
         nearest = np.full(len(points), math.pi)
-        for order, of_order in self.cells():
-            middle = centres(order, np.array(of_order, dtype=np.uint64))
+        for order, of_order in self.list_cells():
+            centres = cell_centres(order, np.array(of_order, dtype=np.uint64))
             step = max(1, _BLOCK // max(1, len(points)))
-            for i in range(0, len(middle), step):
-                chord = 2 - 2 * (points @ middle[i : i + step].T).max(axis=1)
-                apart = 2 * np.arcsin(np.sqrt(np.clip(chord, 0, 4)) / 2)
-                nearest = np.minimum(nearest, apart - max_radius(order) - 1e-7)  # the chord is good to 1e-8
+            for i in range(0, len(centres), step):
+                squared_chord = 2 - 2 * (points @ centres[i : i + step].T).max(axis=1)
+                angle = 2 * np.arcsin(np.sqrt(np.clip(squared_chord, 0, 4)) / 2)
+                nearest = np.minimum(nearest, angle - max_cell_radius(order) - 1e-7)  # the angle is good to 1e-8
         return np.asarray(np.maximum(nearest - SLACK, 0.0))
 
     @property
     def size(self) -> float:
-        cells = self.cells()
-        return max_radius(cells[-1][0]) if cells else math.pi
+        cells = self.list_cells()
+        return max_cell_radius(cells[-1][0]) if cells else math.pi
 
     @property
     def area(self) -> float:
@@ -150,22 +161,22 @@ class Moc(Region):
 
     @property
     def centroid(self) -> tuple[float, float]:
-        """Of the centres of the cells, weighted by area. Raises ``ShapeError`` for an empty MOC."""
+        """Mean of the cells' centres, weighted by area. Raises ``ShapeError`` for an empty MOC."""
         if not len(self.ranges):
             raise ShapeError("an empty MOC has no centroid")
         total = np.zeros(3)
-        for order, of_order in self.cells():
-            total += centres(order, np.array(of_order, dtype=np.uint64)).sum(axis=0) / 4.0**order
-        return position(total)
+        for order, of_order in self.list_cells():
+            total += cell_centres(order, np.array(of_order, dtype=np.uint64)).sum(axis=0) / 4.0**order
+        return vector_to_position(total)
 
 
-def _order(order: int, at: int) -> int:
+def _check_order(order: int, at: int) -> int:
     if order > ORDER:
         raise ShapeError(f"order {order} at character {at + 1} of the MOC", f"orders are 0 to {ORDER}", at)
     return order
 
 
-def _cells(token: re.Match[str], order: int | None) -> list[tuple[int, int]]:
+def _cells_to_range(token: re.Match[str], order: int | None) -> tuple[int, int]:
     at = token.start()
     if order is None:
         raise ShapeError(
@@ -180,11 +191,11 @@ def _cells(token: re.Match[str], order: int | None) -> list[tuple[int, int]]:
             at,
         )
     size = 4 ** (ORDER - order)
-    return [(first * size, (last + 1) * size)]
+    return first * size, (last + 1) * size
 
 
-def _runs(cells: tuple[int, ...]) -> list[str]:
-    """Ascending numbers as 'a' and 'a-b'."""
+def _format_runs(cells: tuple[int, ...]) -> list[str]:
+    """Write ascending numbers as 'a' and 'a-b'."""
     starts = [i for i, cell in enumerate(cells) if i == 0 or cells[i - 1] != cell - 1]
     ends = [*starts[1:], len(cells)]
     return [str(cells[i]) if j == i + 1 else f"{cells[i]}-{cells[j - 1]}" for i, j in zip(starts, ends, strict=True)]

@@ -1,4 +1,4 @@
-"""Polygons on the sphere, whose edges are great circles, and BOX."""
+"""Polygons on the sphere, with great circles as edges, and BOX."""
 
 from __future__ import annotations
 
@@ -14,142 +14,154 @@ from adql.regions.unit_vectors import (
     Reals,
     ShapeError,
     Vectors,
-    checked_position,
-    direction,
-    directions,
-    dots,
-    lengths,
-    position,
+    check_position,
+    dot_products,
+    position_to_vector,
+    positions_to_vectors,
     separations,
+    vector_lengths,
+    vector_to_position,
 )
 
-#: A polygon's area over its squared circumference is at least this; below, it is a line.
-_FLAT = 1e-13
+#: A polygon with less area, in units of its squared circumference, is a line
+_MIN_AREA = 1e-13
 
-#: The side of a BOX that was given as 0, in degrees (4e-8 arcsec): a box is a closed set of at least this size.
-_THINNEST = 1e-11
+#: Least width and height of a BOX in degrees (4e-8 arcsec): a box is a closed set, also with sides of 0
+_MIN_BOX_SIDE = 1e-11
 
-#: Radians; below it polygons are as good as flat for their centroid
-SMALL = 1e-4
+#: Radians: the centroid of a smaller polygon is computed in the plane
+MAX_FLAT_SIZE = 1e-4
 
-#: Vertices: whether sides cross is looked for among all pairs of them
-_MOST_VERTICES = 5000
+#: Crossing edges are searched for among all pairs
+_MAX_VERTICES = 5000
 
-#: points x edges that are in memory at once
+#: Products of points and edges held in memory at once
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Great-circle arcs from ``a`` to ``b``; ``normals`` are of unit length and point to the left of the way."""
+    """Great-circle arcs from ``a`` to ``b``, shape (n, 3); the unit vectors ``normals`` point to the left."""
 
     a: Vectors
     b: Vectors
     normals: Vectors
 
     @classmethod
-    def around(cls, vertices: Vectors) -> Edges:
-        """(a-b) x (a+b) = 2 a x b, without its cancellation for short edges."""
+    def from_vertices(cls, vertices: Vectors) -> Edges:
+        """Make the edges of a closed line, with 2 a x b as (a-b) x (a+b), which does not cancel for short edges."""
         a, b = vertices, np.roll(vertices, -1, axis=0)
         across = np.cross(a - b, a + b)
-        return cls(a, b, across / lengths(across)[:, None])
+        return cls(a, b, across / vector_lengths(across)[:, None])
 
-    def heights(self, points: Vectors) -> Reals:
-        """Sine of the distance to each edge's great circle, positive on the left, shape (points, edges)."""
-        return dots(points, self.normals)
+    def find_heights(self, points: Vectors) -> Reals:
+        """Return the sine of the distance to each edge's great circle, positive on the left, shape (points, edges)."""
+        return dot_products(points, self.normals)
 
     @property
-    def along(self) -> tuple[Vectors, Vectors]:
-        """Unit vectors along the edges, from the start onward and from the end back: on the circle, both products with
-        a point are positive between the ends. (Cosines of the distance to the middle would be blind to 1e-8 radians.)
+    def tangents(self) -> tuple[Vectors, Vectors]:
+        """Unit vectors along the edges, from the start onward and from the end back.
+
+        The products of both with a point of the great circle are positive between the ends. (The cosine of the distance
+        to the middle is good to 1e-8 radians only.)
         """
         return np.cross(self.normals, self.a), np.cross(self.b, self.normals)
 
-    def distances(self, points: Vectors) -> Reals:
-        """To each edge in radians, shape (points, edges): to its great circle where the foot of the perpendicular is on
-        the edge, else to its start (its end is the start of the next one)."""
-        onward, back = self.along
-        after = dots(points, onward)
-        beside = (after >= 0) & (dots(points, back) >= 0)
-        to_circle = np.arctan2(np.abs(self.heights(points)), np.hypot(dots(points, self.a), after))
+    def find_distances(self, points: Vectors) -> Reals:
+        """Return the distance to each edge in radians, shape (points, edges).
+
+        The distance is to the great circle where the foot of the perpendicular is on the edge, else to the edge's
+        start: its end is the start of the next one.
+        """
+        onward, back = self.tangents
+        after = dot_products(points, onward)
+        beside = (after >= 0) & (dot_products(points, back) >= 0)
+        to_circle = np.arctan2(np.abs(self.find_heights(points)), np.hypot(dot_products(points, self.a), after))
         to_start = separations(points[:, None, :], self.a[None, :, :])
         return np.where(beside, np.minimum(to_circle, to_start), to_start)
 
 
 @dataclass(frozen=True, slots=True)
 class Polygon(Region):
-    """The smaller of the two sides of a closed line of great-circle arcs, whatever the sense of its vertices.
+    """The smaller side of a closed line of great-circle arcs, in either sense of its vertices.
 
-    ``vertices`` are (lon, lat) in degrees. A vertex that repeats its neighbour, as the last one may the first, is
-    left out. Raises ``ShapeError`` for less than three distinct vertices, neighbours that are antipodes (any great
-    circle joins them), edges that cross, and for lines that enclose no area or exactly half of the sky.
+    Parameters
+    ----------
+    vertices : tuple of (float, float)
+        Longitude and latitude in degrees. A vertex that repeats its neighbour, as the last may repeat the first, is
+        left out.
+
+    Raises
+    ------
+    ShapeError
+        For fewer than three distinct vertices, neighbours that are antipodes (any great circle joins them), edges that
+        cross, and lines that enclose no area or exactly half of the sky.
     """
 
     vertices: tuple[tuple[float, float], ...]
     edges: Edges = field(init=False, repr=False, compare=False)
     #: Whether the inside is on the left of the way along the vertices
-    left: bool = field(init=False, repr=False, compare=False)
+    is_left: bool = field(init=False, repr=False, compare=False)
     _area: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if len(self.vertices) > _MOST_VERTICES:
+        if len(self.vertices) > _MAX_VERTICES:
             raise ShapeError(
-                f"a polygon of {len(self.vertices)} vertices; at most {_MOST_VERTICES} are taken",
+                f"a polygon of {len(self.vertices)} vertices; at most {_MAX_VERTICES} are taken",
                 "leave out vertices, or give the region as a MOC: REGION('order/cells ...')",
             )
         for lon, lat in self.vertices:
-            checked_position(lon, lat)
-        points = _distinct(directions(*np.array(self.vertices, dtype=np.float64).reshape(-1, 2).T))
+            check_position(lon, lat)
+        points = _drop_repeated(positions_to_vectors(*np.array(self.vertices, dtype=np.float64).reshape(-1, 2).T))
         if len(points) < 3:
             raise ShapeError(
                 f"a polygon of {len(points)} distinct vertices", "give at least three, as ra1, dec1, ra2, dec2 ..."
             )
-        if (lengths(points + np.roll(points, -1, axis=0)) < 1e-12).any():
+        if (vector_lengths(points + np.roll(points, -1, axis=0)) < 1e-12).any():
             raise ShapeError("two neighbouring vertices of the polygon are antipodes", "put a vertex between them")
-        edges = Edges.around(points)
-        _refuse_crossing(edges)
+        edges = Edges.from_vertices(points)
+        _refuse_crossing_edges(edges)
         area = signed_area(points)
-        _refuse_flat(edges, abs(area))
+        _refuse_flat_polygon(edges, abs(area))
         object.__setattr__(self, "edges", edges)
-        object.__setattr__(self, "left", area > 0)
+        object.__setattr__(self, "is_left", area > 0)
         object.__setattr__(self, "_area", abs(area))
 
     def contains(self, points: Vectors) -> Mask:
-        """Inside by the sum of signed triangles, or on an edge.
+        """Test by the sum of signed triangles, and for positions on an edge.
 
         The triangles with apex -p over the edges have the signed areas 2 atan2(-p.(a x b), 1 + a.b - p.a - p.b) (A. van
-        Oosterom, J. Strackee 1983, IEEE Trans. Biomed. Eng. 30, 125); the second is (a-p).(b-p), which keeps its digits
-        for the smallest polygons. Their sum is the area on the left, less 4 pi if p lies there. So it is larger than
-        2 pi, in size, exactly for p in the smaller side; and near an edge its jump depends on the sign of p.(a x b)
-        alone.
+        Oosterom, J. Strackee 1983, IEEE Trans. Biomed. Eng. 30, 125). The denominator is (a-p).(b-p), which keeps its
+        digits for the smallest polygons. The sum is the area on the left, less 4 pi if p lies there: its size exceeds
+        2 pi exactly for p in the smaller side. Near an edge its jump depends on the sign of p.(a x b) alone.
         """
         step = max(1, _BLOCK // len(self.edges.a))
-        parts = [self._contains(points[i : i + step]) for i in range(0, len(points), step)]
+        parts = [self._contains_block(points[i : i + step]) for i in range(0, len(points), step)]
         return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
 
-    def _contains(self, points: Vectors) -> Mask:
+    def _contains_block(self, points: Vectors) -> Mask:
         a, b = self.edges.a, self.edges.b
-        triple = self.edges.heights(points) * (lengths(np.cross(a - b, a + b)) / 2)
+        triple = self.edges.find_heights(points) * (vector_lengths(np.cross(a - b, a + b)) / 2)
         away = a[None, :, :] - points[:, None, :]
         below = np.einsum("ijk,ijk->ij", away, np.roll(away, -1, axis=1))
-        return np.asarray(np.abs(np.arctan2(-triple, below).sum(axis=1)) > math.pi) | self.on_border(points)
+        return np.asarray(np.abs(np.arctan2(-triple, below).sum(axis=1)) > math.pi) | self.is_on_border(points)
 
-    def on_border(self, points: Vectors) -> Mask:
-        """Which points are on an edge or vertex, within rounding."""
-        after, before = self.edges.along
-        beside = (dots(points, after) >= -ROUNDING) & (dots(points, before) >= -ROUNDING)
-        return np.asarray((beside & (np.abs(self.edges.heights(points)) <= ROUNDING)).any(axis=1))
+    def is_on_border(self, points: Vectors) -> Mask:
+        """Test which points are on an edge or vertex, within rounding; shape (n,)."""
+        after, before = self.edges.tangents
+        beside = (dot_products(points, after) >= -ROUNDING) & (dot_products(points, before) >= -ROUNDING)
+        return np.asarray((beside & (np.abs(self.edges.find_heights(points)) <= ROUNDING)).any(axis=1))
 
-    def distance(self, points: Vectors) -> Reals:
+    def signed_distance(self, points: Vectors) -> Reals:
         step = max(1, _BLOCK // len(self.edges.a))
-        parts = [self.edges.distances(points[i : i + step]).min(axis=1) for i in range(0, len(points), step)]
+        parts = [self.edges.find_distances(points[i : i + step]).min(axis=1) for i in range(0, len(points), step)]
         apart = np.concatenate(parts) if parts else np.zeros(0)
         return np.where(self.contains(points), -apart, apart)
 
     @property
-    def convex(self) -> bool:
+    def is_convex(self) -> bool:
         """Whether the polygon is the intersection of the hemispheres on the inner sides of its edges."""
-        inner = self.edges.heights(self.edges.a) * (1 if self.left else -1)
+        inner = self.edges.find_heights(self.edges.a) * (1 if self.is_left else -1)
         return bool((inner >= -ROUNDING).all())
 
     @property
@@ -163,44 +175,56 @@ class Polygon(Region):
 
     @property
     def centroid(self) -> tuple[float, float]:
-        """Direction of the integral of unit vectors over the inside, which is half the sum of edge length x normal.
+        """Direction of the integral of unit vectors over the inside: half the sum of edge length x normal.
 
-        In a small polygon that sum cancels (the error is 1e-16 / size radians) and the plane's centroid takes over (its
-        error is below size^3): together within 1e-11 radians.
+        In a small polygon that sum cancels (its error is 1e-16 / size radians), so the plane's centroid is used (its
+        error is below size^3). Both are good to 1e-11 radians.
         """
         a, b = self.edges.a, self.edges.b
-        if float(lengths(a - a[0]).max()) < SMALL:
-            return position(_flat_centroid(a))
+        if float(vector_lengths(a - a[0]).max()) < MAX_FLAT_SIZE:
+            return vector_to_position(_find_flat_centroid(a))
         total = (self.edges.normals * separations(a, b)[:, None]).sum(axis=0)
-        return position(total if self.left else -total)
+        return vector_to_position(total if self.is_left else -total)
 
 
-def box(lon: float, lat: float, width: float, height: float) -> Polygon:
-    """ADQL's BOX, which is STC's Box: the arms of a cross extend from the centre along great circles, parallel to the
-    axes there, half the size to either side; the sides are the great circles through the ends of the arms, at right
-    angles to them. That is a rectangle in the gnomonic projection around the centre: not a range of coordinates.
+def make_box(lon: float, lat: float, width: float, height: float) -> Polygon:
+    """Make ADQL's BOX, which is STC's Box.
 
-    Sizes in degrees, from 0 to less than 180.
+    The arms of a cross extend from the centre along great circles, parallel to the axes there, by half the size to
+    either side. The sides are the great circles through the ends of the arms, perpendicular to them: a rectangle in the
+    gnomonic projection around the centre, not a range of coordinates.
+
+    Parameters
+    ----------
+    lon, lat : float
+        Centre in degrees.
+    width, height : float
+        Degrees, from 0 to less than 180.
+
+    Raises
+    ------
+    ShapeError
+        For a centre that is no position, and for other sizes.
     """
-    checked_position(lon, lat)
+    check_position(lon, lat)
     for what, value in (("width", width), ("height", height)):
         if not 0 <= value < 180:
             raise ShapeError(
                 f"BOX of {what} {value:g} degrees: its great-circle sides need 0 <= {what} < 180",
                 "for a band of the sky compare coordinates: ra BETWEEN ... AND dec BETWEEN ...",
             )
-    x = math.tan(math.radians(max(width, _THINNEST)) / 2)
-    y = math.tan(math.radians(max(height, _THINNEST)) / 2)
-    centre = np.array(direction(lon, lat))
+    x = math.tan(math.radians(max(width, _MIN_BOX_SIDE)) / 2)
+    y = math.tan(math.radians(max(height, _MIN_BOX_SIDE)) / 2)
+    centre = np.array(position_to_vector(lon, lat))
     ra, dec = math.radians(lon), math.radians(lat)
     east = np.array([-math.sin(ra), math.cos(ra), 0.0])
     north = np.array([-math.sin(dec) * math.cos(ra), -math.sin(dec) * math.sin(ra), math.cos(dec)])
     corners = [centre + sx * x * east + sy * y * north for sx, sy in ((1, -1), (1, 1), (-1, 1), (-1, -1))]
-    return Polygon(tuple(position(c) for c in corners))
+    return Polygon(tuple(vector_to_position(c) for c in corners))
 
 
-def _flat_centroid(vertices: Vectors) -> Vectors:
-    """Of the polygon's projection to the tangent plane at its first vertex: triangles weighted by their areas."""
+def _find_flat_centroid(vertices: Vectors) -> Vectors:
+    """Return the centroid of the projection to the tangent plane at the first vertex: triangles weighted by area."""
     o = vertices[0]
     a, b = vertices[1:-1] - o, vertices[2:] - o
     weights = np.cross(a, b) @ o
@@ -208,10 +232,10 @@ def _flat_centroid(vertices: Vectors) -> Vectors:
 
 
 def signed_area(vertices: Vectors) -> float:
-    """Area in steradians of the smaller side of the closed line, negative if that is on the right of the way.
+    """Return the area in steradians of a closed line's smaller side, negative if that is on the right of the way.
 
-    Sum of the signed triangles over the first vertex; with differences in the triple product it keeps its digits for
-    the smallest polygons.
+    It is the sum of signed triangles over the first vertex; differences in the triple product keep its digits for the
+    smallest polygons.
     """
     o, a, b = vertices[0], vertices[1:-1], vertices[2:]
     triple = np.einsum("j,ij->i", o, np.cross(a - o, b - o))
@@ -219,16 +243,16 @@ def signed_area(vertices: Vectors) -> float:
     return math.remainder(float(2 * np.arctan2(triple, below).sum()), 4 * math.pi)
 
 
-def _distinct(points: Vectors) -> Vectors:
-    """Without those that repeat the one before them, the last before the first."""
-    return points[lengths(points - np.roll(points, 1, axis=0)) > 2 * ROUNDING]
+def _drop_repeated(points: Vectors) -> Vectors:
+    """Leave out points that repeat the one before, the first after the last."""
+    return points[vector_lengths(points - np.roll(points, 1, axis=0)) > 2 * ROUNDING]
 
 
-def _refuse_crossing(edges: Edges) -> None:
+def _refuse_crossing_edges(edges: Edges) -> None:
     step = max(1, _BLOCK // len(edges.a))
     for i in range(0, len(edges.a), step):
         some = Edges(edges.a[i : i + step], edges.b[i : i + step], edges.normals[i : i + step])
-        crossing = np.argwhere(crossings(some, edges))
+        crossing = np.argwhere(find_crossings(some, edges))
         if len(crossing):
             first, second = crossing[0] + (i + 1, 1)
             raise ShapeError(
@@ -236,18 +260,23 @@ def _refuse_crossing(edges: Edges) -> None:
             )
 
 
-def crossings(some: Edges, others: Edges) -> Mask:
-    """Which pairs of arcs AB and CD cross, not merely touch: triangles ACB, CBD, BDA, DAC all turn the same way."""
-    ab_c, ab_d = others.a @ some.normals.T, others.b @ some.normals.T  # [other, some]
-    cd_a, cd_b = some.a @ others.normals.T, some.b @ others.normals.T  # [some, other]
-    apart = (np.minimum(np.abs(ab_c), np.abs(ab_d)) > ROUNDING).T & (np.minimum(np.abs(cd_a), np.abs(cd_b)) > ROUNDING)
-    turn = ab_d.T > 0
-    return np.asarray(apart & ((ab_c.T > 0) != turn) & ((cd_a > 0) == turn) & ((cd_b > 0) != turn))
+def find_crossings(some: Edges, others: Edges) -> Mask:
+    """Test which pairs of arcs AB and CD cross, not merely touch, shape (some, others).
+
+    They cross if the triangles ACB, CBD, BDA and DAC all turn the same way.
+    """
+    ab_c, ab_d = (others.a @ some.normals.T).T, (others.b @ some.normals.T).T
+    cd_a, cd_b = some.a @ others.normals.T, some.b @ others.normals.T
+    ends_of_cd_apart = np.minimum(np.abs(ab_c), np.abs(ab_d)) > ROUNDING
+    ends_of_ab_apart = np.minimum(np.abs(cd_a), np.abs(cd_b)) > ROUNDING
+    turn = ab_d > 0
+    opposite = ((ab_c > 0) != turn) & ((cd_a > 0) == turn) & ((cd_b > 0) != turn)
+    return np.asarray(ends_of_cd_apart & ends_of_ab_apart & opposite)
 
 
-def _refuse_flat(edges: Edges, area: float) -> None:
+def _refuse_flat_polygon(edges: Edges, area: float) -> None:
     around = float(separations(edges.a, edges.b).sum())
-    if area < _FLAT * min(around, 1.0) ** 2:
+    if area < _MIN_AREA * min(around, 1.0) ** 2:
         raise ShapeError("the polygon encloses no area", "its vertices are on one great circle")
     if 2 * math.pi - area < 1e-12 * len(edges.a):
         raise ShapeError("the polygon encloses half of the sky, on either side", "for a hemisphere give a CIRCLE of 90")

@@ -1,22 +1,38 @@
-"""What a region of the sky is: the contract that covers, tests and relations rest on."""
+"""Regions of the sky: what every region can do, and the covers of any region.
+
+A cover is found by recursion over HEALPix cells: each cell is outside a region, wholly inside it, or crossed by its
+border (``Region.classify_cells``); crossed cells are divided, or kept as border cells.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adql.regions.unit_vectors import Mask, Reals, Vectors
-from clickhouse_schema.healpix import Cells, max_radius
+from clickhouse_schema.healpix import ORDER, Cells, max_cell_radius
+from clickhouse_schema.shape_cover import EVERYWHERE, cap_radius, cell_number
 
-#: Rounding of directions and distances, in radians; far above 1e-15, far below a cell of order 29.
+#: Margin, in radians, for the rounding of directions and distances: far above 1e-15, far below a cell of order 29
 SLACK = 1e-11
 
-#: What ``classify`` says of a cell. Union is the maximum, intersection the minimum, complement the negative.
+#: Classes of cells. The class in a union is the maximum, in an intersection the minimum, in a complement the negative.
 OUTSIDE, BORDER, INSIDE = -1, 0, 1
 
 Classes = NDArray[np.int8]
+
+#: About how many cells a cover may have: longer IN lists cost more than the rows they save
+MAX_COVER_CELLS = 200
+
+#: Cells of one order at which the search for shape covers stops dividing
+_MAX_SHAPE_COVER_CELLS = 100
+
+#: Shapes below 0.2 arcmin are searched together: a small region touches few cells of this order
+_FINEST_SHAPE_COVER_ORDER = 13
 
 
 class Region(ABC):
@@ -24,25 +40,138 @@ class Region(ABC):
 
     @abstractmethod
     def contains(self, points: Vectors) -> Mask:
-        """Which unit vectors, shape (n, 3), are in the region or on its border."""
+        """Test membership; borders belong to the region.
+
+        Parameters
+        ----------
+        points : Vectors
+            Unit vectors, shape (n, 3).
+
+        Returns
+        -------
+        Mask
+            Shape (n,).
+        """
 
     @abstractmethod
-    def distance(self, points: Vectors) -> Reals:
-        """Signed angular distance to the border in radians: negative inside, never greater in size than the true one.
+    def signed_distance(self, points: Vectors) -> Reals:
+        """Return a lower bound of the angular distance to the border, negative inside.
 
-        Zero where nothing better is known.
+        Parameters
+        ----------
+        points : Vectors
+            Unit vectors, shape (n, 3).
+
+        Returns
+        -------
+        Reals
+            Radians, shape (n,); never greater in size than the true distance, 0 where nothing better is known.
         """
 
     @property
     @abstractmethod
     def size(self) -> float:
-        """Angular size in radians: cells much smaller than it are not worth while."""
+        """Angular size in radians: much smaller cells are not worth their cost."""
 
-    def classify(self, cells: Cells) -> Classes:
-        """For each cell whether it holds nothing of the region, may be crossed by its border, or lies wholly inside.
+    def classify_cells(self, cells: Cells) -> Classes:
+        """Return ``OUTSIDE``, ``BORDER`` or ``INSIDE`` for each cell, shape (n,).
 
-        A cell whose centre is farther from the border than any cell's radius is on one side of it.
+        A cell lies on one side of the border if its centre is farther from the border than any cell's radius.
         """
-        reach = max_radius(cells.order) + SLACK
-        apart = self.distance(cells.centres())
-        return (apart <= -reach).astype(np.int8) - (apart > reach).astype(np.int8)
+        reach = max_cell_radius(cells.order) + SLACK
+        distance = self.signed_distance(cells.find_centres())
+        return (distance <= -reach).astype(np.int8) - (distance > reach).astype(np.int8)
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """NESTED cells as (order, cells): those wholly inside the region, and those that its border may cross."""
+
+    inside: tuple[tuple[int, tuple[int, ...]], ...]
+    border: tuple[tuple[int, tuple[int, ...]], ...]
+
+    @property
+    def all(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        cells: dict[int, tuple[int, ...]] = {}
+        for order, of_order in (*self.inside, *self.border):
+            cells[order] = tuple(sorted(cells.get(order, ()) + of_order))
+        return tuple(sorted(cells.items()))
+
+
+@lru_cache(maxsize=64)  # a query and its estimate need the same cover
+def find_cover(region: Region, max_cells: int = MAX_COVER_CELLS) -> Cover:
+    """Find the HEALPix cells that together contain a region.
+
+    Parameters
+    ----------
+    region : Region
+    max_cells : int
+        About how many cells the cover may have.
+
+    Returns
+    -------
+    Cover
+    """
+    inside: list[tuple[int, tuple[int, ...]]] = []
+    found = 0
+    size = region.size
+    cells = Cells.base_cells()
+    while True:
+        classes = region.classify_cells(cells)
+        within = classes == INSIDE
+        if within.any():
+            whole = cells.filter_cells(within).index
+            inside.append((cells.order, tuple(whole.tolist())))
+            found += len(whole)
+        cells = cells.filter_cells((classes != OUTSIDE) & ~within)
+        step = _choose_step(cells, size, found, max_cells) if len(cells) else 0
+        if not step:
+            break
+        cells = cells.divide_cells(step)
+    border = ((cells.order, tuple(cells.index.tolist())),) if len(cells) else ()
+    return Cover(tuple(inside), border)
+
+
+def _choose_step(cells: Cells, size: float, inside: int, max_cells: int) -> int:
+    """Return how many orders to descend at once, 0 to stop.
+
+    Several orders at once cost little while there are few cells. Dividing n border cells leaves about 2n border cells
+    and adds n inside cells.
+    """
+    radius = max_cell_radius(cells.order)
+    if cells.order == ORDER:
+        return 0
+    if radius > size and len(cells) <= 16 and not inside:  # no cell can be wholly inside yet
+        return min(3 if radius > 8 * size else 2, ORDER - cells.order)
+    # an intersection may be much smaller than its parts, so its size decides only once a cell is inside
+    if (inside and radius * 16 < size) or 3 * len(cells) > max_cells - inside:
+        return 0
+    return 1
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeCovers:
+    """Stored shape covers: ``numbers`` one by one, and all numbers inside the NESTED ``cells`` of ``order``."""
+
+    numbers: tuple[int, ...]
+    order: int
+    cells: tuple[int, ...]
+
+
+def find_shape_covers(region: Region) -> ShapeCovers:
+    """Find the shape covers (``clickhouse_schema.shape_cover``) of all shapes that may meet a region.
+
+    A shape's cell lies within the ``cap_radius`` of its order from every region that the shape meets.
+    """
+    numbers = [EVERYWHERE]
+    cells = Cells.base_cells()
+    while True:
+        width = cap_radius(cells.order)
+        reach = max_cell_radius(cells.order) + width + SLACK
+        cells = cells.filter_cells(region.signed_distance(cells.find_centres()) <= reach)
+        index = cells.index.tolist()
+        is_fine = cells.order == _FINEST_SHAPE_COVER_ORDER or 8 * width < region.size
+        if is_fine or len(cells) > _MAX_SHAPE_COVER_CELLS:
+            return ShapeCovers(tuple(numbers), cells.order, tuple(index))
+        numbers += [cell_number(cells.order, cell) for cell in index]
+        cells = cells.divide_cells(1)

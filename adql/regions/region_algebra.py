@@ -1,4 +1,4 @@
-"""Unions, intersections and complements of regions, the whole sky and nothing."""
+"""Unions, intersections and complements of regions, the whole sky, and the empty region."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from adql.regions.moc import Moc
 from adql.regions.region import INSIDE, OUTSIDE, Classes, Region
 from adql.regions.unit_vectors import Mask, Reals, ShapeError, Vectors
 from clickhouse_schema.healpix import Cells
@@ -14,64 +15,64 @@ from clickhouse_schema.healpix import Cells
 
 @dataclass(frozen=True, slots=True)
 class Union(Region):
-    """Everything that is in one of the parts."""
+    """Everything that is in at least one of the parts. Raises ``ShapeError`` without parts."""
 
     parts: tuple[Region, ...]
 
     def __post_init__(self) -> None:
-        _some(self.parts, "union")
+        _require_parts(self.parts, "union")
 
     def contains(self, points: Vectors) -> Mask:
-        return np.asarray(np.logical_or.reduce([p.contains(points) for p in self.parts]))
+        return np.asarray(np.logical_or.reduce([part.contains(points) for part in self.parts]))
 
-    def distance(self, points: Vectors) -> Reals:
-        return np.asarray(np.minimum.reduce([p.distance(points) for p in self.parts]))
+    def signed_distance(self, points: Vectors) -> Reals:
+        return np.asarray(np.minimum.reduce([part.signed_distance(points) for part in self.parts]))
 
-    def classify(self, cells: Cells) -> Classes:
-        return np.asarray(np.maximum.reduce([p.classify(cells) for p in self.parts]))
+    def classify_cells(self, cells: Cells) -> Classes:
+        return np.asarray(np.maximum.reduce([part.classify_cells(cells) for part in self.parts]))
 
     @property
     def size(self) -> float:
-        return min(p.size for p in self.parts)
+        return min(part.size for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Intersection(Region):
-    """Everything that is in all parts."""
+    """Everything that is in all parts. Raises ``ShapeError`` without parts."""
 
     parts: tuple[Region, ...]
 
     def __post_init__(self) -> None:
-        _some(self.parts, "intersection")
+        _require_parts(self.parts, "intersection")
 
     def contains(self, points: Vectors) -> Mask:
-        return np.asarray(np.logical_and.reduce([p.contains(points) for p in self.parts]))
+        return np.asarray(np.logical_and.reduce([part.contains(points) for part in self.parts]))
 
-    def distance(self, points: Vectors) -> Reals:
-        return np.asarray(np.maximum.reduce([p.distance(points) for p in self.parts]))
+    def signed_distance(self, points: Vectors) -> Reals:
+        return np.asarray(np.maximum.reduce([part.signed_distance(points) for part in self.parts]))
 
-    def classify(self, cells: Cells) -> Classes:
-        return np.asarray(np.minimum.reduce([p.classify(cells) for p in self.parts]))
+    def classify_cells(self, cells: Cells) -> Classes:
+        return np.asarray(np.minimum.reduce([part.classify_cells(cells) for part in self.parts]))
 
     @property
     def size(self) -> float:
-        return min(p.size for p in self.parts)
+        return min(part.size for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Complement(Region):
-    """Everything that is not in ``part``; the border belongs to ``part`` alone."""
+    """Everything that is not in ``part``, whose border stays outside."""
 
     part: Region
 
     def contains(self, points: Vectors) -> Mask:
         return ~self.part.contains(points)
 
-    def distance(self, points: Vectors) -> Reals:
-        return -self.part.distance(points)
+    def signed_distance(self, points: Vectors) -> Reals:
+        return -self.part.signed_distance(points)
 
-    def classify(self, cells: Cells) -> Classes:
-        return -self.part.classify(cells)
+    def classify_cells(self, cells: Cells) -> Classes:
+        return -self.part.classify_cells(cells)
 
     @property
     def size(self) -> float:
@@ -85,10 +86,10 @@ class WholeSky(Region):
     def contains(self, points: Vectors) -> Mask:
         return np.ones(len(points), dtype=bool)
 
-    def distance(self, points: Vectors) -> Reals:
+    def signed_distance(self, points: Vectors) -> Reals:
         return np.full(len(points), -math.pi)
 
-    def classify(self, cells: Cells) -> Classes:
+    def classify_cells(self, cells: Cells) -> Classes:
         return np.full(len(cells), INSIDE, dtype=np.int8)
 
     @property
@@ -103,10 +104,10 @@ class Nothing(Region):
     def contains(self, points: Vectors) -> Mask:
         return np.zeros(len(points), dtype=bool)
 
-    def distance(self, points: Vectors) -> Reals:
+    def signed_distance(self, points: Vectors) -> Reals:
         return np.full(len(points), math.pi)
 
-    def classify(self, cells: Cells) -> Classes:
+    def classify_cells(self, cells: Cells) -> Classes:
         return np.full(len(cells), OUTSIDE, dtype=np.int8)
 
     @property
@@ -116,22 +117,29 @@ class Nothing(Region):
 
 @dataclass(frozen=True, slots=True)
 class Grown(Region):
-    """What lies within ``by`` radians of ``part``; for covers alone: it holds more where distances are lower bounds."""
+    """Everything within ``by`` radians of ``part``. Only for covers: larger where distances are lower bounds."""
 
     part: Region
     by: float
 
     def contains(self, points: Vectors) -> Mask:
-        return np.asarray(self.distance(points) <= 0)
+        return np.asarray(self.signed_distance(points) <= 0)
 
-    def distance(self, points: Vectors) -> Reals:
-        return self.part.distance(points) - self.by
+    def signed_distance(self, points: Vectors) -> Reals:
+        return self.part.signed_distance(points) - self.by
 
     @property
     def size(self) -> float:
         return self.part.size + self.by
 
 
-def _some(parts: tuple[Region, ...], what: str) -> None:
+def has_moc(region: Region) -> bool:
+    """Whether a MOC is a part of the region."""
+    if isinstance(region, (Union, Intersection)):
+        return any(has_moc(part) for part in region.parts)
+    return has_moc(region.part) if isinstance(region, Complement) else isinstance(region, Moc)
+
+
+def _require_parts(parts: tuple[Region, ...], what: str) -> None:
     if not parts:
         raise ShapeError(f"{what} of nothing", "give at least one shape")

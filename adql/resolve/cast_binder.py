@@ -7,7 +7,7 @@ import re
 from adql.errors import AdqlSemanticError, Span
 from adql.functions.argument_kinds import is_null
 from adql.ir import Call, Expr, Literal, Shape
-from adql.regions import Cone, Polygon, Region, ShapeError, circle, stcs
+from adql.regions import Cone, Polygon, Region, ShapeError, make_circle, stcs
 from adql.resolve.binder import Binder, BindFunctions
 from adql.resolve.type_rules import CAST_TARGETS, text_to_timestamp
 from adql.syntax import nodes
@@ -75,13 +75,13 @@ def _cast_literal(target: str, text: str, at: Span, span: Span) -> Expr:
 
 
 def _parse_shape(target: str, text: str) -> Region:
-    region = stcs.parse(f"{target} {text}" if _NUMBERS.fullmatch(text) and text.strip() else text)
+    region = stcs.parse_region(f"{target} {text}" if _NUMBERS.fullmatch(text) and text.strip() else text)
     kind = "POLYGON" if isinstance(region, Polygon) else "CIRCLE" if isinstance(region, Cone) else ""
     if isinstance(region, Cone) and target == "POINT" and region.radius == 0:
         kind = "POINT"
     if kind != target:
         raise ShapeError(f"'{text}' is no {target}", f"write {_NUMBER_COUNTS[target]} numbers, in degrees")
-    return circle(region.lon, region.lat, region.radius) if isinstance(region, Cone) else region
+    return make_circle(region.lon, region.lat, region.radius) if isinstance(region, Cone) else region
 
 
 CAST_BINDERS: BindFunctions = {nodes.Cast: _bind_cast}

@@ -10,20 +10,20 @@ from adql.errors import Span
 from adql.ir import Call, Expr, Literal, Shape, Turn, evaluate_constant
 from adql.ir.operand_views import Position
 from adql.regions import Region
-from adql.regions.celestial_frames import frame, transform, turned_region
-from adql.regions.region_relations import has_moc
+from adql.regions.celestial_frames import parse_frame, transform_position, transform_region
+from adql.regions.region_algebra import has_moc
 from clickhouse_schema.datatypes import DOUBLE, UNICODE
 
 
 def turn_position(position: Position, source: str, target: str) -> Position:
     """Return a position, in degrees in the frame ``source``, in the frame ``target``."""
-    source, target = frame(source), frame(target)
+    source, target = parse_frame(source), parse_frame(target)
     if source == target:
         return position
     lon, lat = position
     x, y = evaluate_constant(lon), evaluate_constant(lat)
     if x is not None and y is not None:
-        turned_lon, turned_lat = transform(x, y, source, target)
+        turned_lon, turned_lat = transform_position(x, y, source, target)
         return Position(Literal(DOUBLE, turned_lon, span=lon.span), Literal(DOUBLE, turned_lat, span=lat.span))
     before = _match_turn(position)
     if before is not None and before.target == source:
@@ -61,15 +61,15 @@ def move_turn_to_region(position: Position, region: Region) -> tuple[Position, R
     turn = _match_turn(position)
     if turn is None or has_moc(region):
         return position, region
-    return turn.position, turned_region(region, turn.target, turn.source)
+    return turn.position, transform_region(region, turn.target, turn.source)
 
 
 def turn_shape(shape: Expr, source: str, target: str, span: Span) -> Expr:
     """Return a point, circle or polygon, of constants or of a row, in another frame."""
-    if frame(source) == frame(target):
+    if parse_frame(source) == parse_frame(target):
         return shape
     if isinstance(shape, Shape):
-        return Shape(shape.type, turned_region(shape.region, source, target), span=span)
+        return Shape(shape.type, transform_region(shape.region, source, target), span=span)
     if isinstance(shape, Call) and shape.name in ("POINT", "CIRCLE"):
         lon, lat, *radius = shape.args
         position = turn_position(Position(lon, lat), source, target)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from adql.errors import AdqlSemanticError, Span
 from adql.ir import Call, Column, Expr, Literal, Nearness, Shape, Within, evaluate_region, read_position, read_radius
 from adql.regions import Moc, area_centroid, region_relations
-from adql.regions.celestial_frames import frame
+from adql.regions.celestial_frames import parse_frame
 from adql.resolve.binder import Binder
 from adql.resolve.frame_transforms import move_turn_to_region, simplify_turns, turn_shape
 from adql.resolve.shape_binder import (
@@ -67,7 +67,7 @@ def _bind_area(binder: Binder, node: nodes.FunctionCall, args: Args, _system: st
     region = evaluate_region(shape)
     if region is None:
         return Call(DOUBLE, "AREA", (shape,), span=node.span)
-    return _make_number(area_centroid.area(region), node.span)
+    return _make_number(area_centroid.find_area(region), node.span)
 
 
 def _bind_centroid(binder: Binder, node: nodes.FunctionCall, args: Args, _system: str) -> Expr:
@@ -75,7 +75,7 @@ def _bind_centroid(binder: Binder, node: nodes.FunctionCall, args: Args, _system
     region = evaluate_region(shape)
     if region is None:
         return Call(POINT, "CENTROID", (shape,), span=node.span)
-    lon, lat = area_centroid.centroid(region)
+    lon, lat = area_centroid.find_centroid(region)
     return Call(POINT, "POINT", (_make_number(lon, node.span), _make_number(lat, node.span)), span=node.span)
 
 
@@ -87,7 +87,7 @@ def _bind_transform(binder: Binder, node: nodes.FunctionCall, args: Args, _syste
         if not isinstance(arg, nodes.StringLiteral):
             raise AdqlSemanticError(f"{node.name.name} takes a frame as a literal", arg.span, "as in 'GALACTIC'")
         with place_shape_errors(arg.span):
-            frames.append(frame(arg.value))
+            frames.append(parse_frame(arg.value))
     return turn_shape(bind_shape(binder, args[2], node.name.name, *SHAPES), frames[0], frames[1], node.span)
 
 
@@ -97,7 +97,7 @@ def _bind_moc_set(binder: Binder, node: nodes.FunctionCall, args: Args, _system:
     first, second = (bind_shape(binder, a, node.name.name, "moc") for a in args)
     is_union = node.name.name.upper() == "GAVO_MOCUNION"
     if isinstance(first, Shape) and isinstance(second, Shape):
-        mocs = [s.region if isinstance(s.region, Moc) else Moc.of(()) for s in (first, second)]
+        mocs = [s.region if isinstance(s.region, Moc) else Moc.from_ranges(()) for s in (first, second)]
         return Shape(MOC, mocs[0].union(mocs[1]) if is_union else mocs[0].intersection(mocs[1]), span=node.span)
     return Call(MOC, "MOC UNION" if is_union else "MOC INTERSECTION", (first, second), span=node.span)
 
@@ -121,7 +121,11 @@ def _bind_relation(binder: Binder, node: nodes.FunctionCall, args: Args, _system
 def _make_condition(name: str, first: Expr, second: Expr, span: Span) -> Expr:
     one, other = evaluate_region(first), evaluate_region(second)
     if one is not None and other is not None:
-        known = region_relations.contains(one, other) if name == "CONTAINS" else region_relations.intersects(one, other)
+        known = (
+            region_relations.is_inside(one, other)
+            if name == "CONTAINS"
+            else region_relations.is_intersecting(one, other)
+        )
         return Literal(BOOLEAN, bool(known), span=span)
     if not (_is_round(first) and _is_round(second)):
         point, shape = (second, first) if second.type.xtype == "point" else (first, second)

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from adql.errors import AdqlSemanticError, FormError, Span
 from adql.ir import Call, Column, Expr, Shape, evaluate_constant, read_position
 from adql.ir.operand_views import Position
-from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, box, stcs
-from adql.regions.celestial_frames import frame_of_system, turned_region
+from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, make_box, stcs
+from adql.regions.celestial_frames import parse_system, transform_region
 from adql.resolve.binder import Binder
 from adql.resolve.frame_transforms import turn_position, turn_shape
 from adql.syntax import nodes
@@ -53,7 +53,7 @@ def split_system(node: nodes.FunctionCall, name: str) -> tuple[str, Args]:
     if name not in _WITH_SYSTEM or not isinstance(node.args[0], nodes.StringLiteral):
         return "ICRS", node.args
     with place_shape_errors(node.args[0].span):
-        return frame_of_system(node.args[0].value), node.args[1:]
+        return parse_system(node.args[0].value), node.args[1:]
 
 
 def check_count(node: nodes.FunctionCall, args: Args, *counts: int) -> None:
@@ -132,8 +132,8 @@ def _bind_box(binder: Binder, node: nodes.FunctionCall, args: Args, system: str)
     width, height = (binder.bind_number(a, "BOX") for a in args[-2:])
     values = [evaluate_constant(e) for e in (lon, lat, width, height)]
     if all(v is not None for v in values):
-        polygon = box(*(v for v in values if v is not None))
-        region = turned_region(polygon, system, "ICRS") if len(args) == 4 else polygon
+        polygon = make_box(*(v for v in values if v is not None))
+        region = transform_region(polygon, system, "ICRS") if len(args) == 4 else polygon
         return Shape(POLYGON, region, span=node.span)
     shape = Call(POLYGON, "BOX", (lon, lat, width, height), span=node.span)
     return turn_shape(shape, system if len(args) == 4 else "ICRS", "ICRS", node.span)
@@ -167,7 +167,7 @@ def _bind_region(binder: Binder, _node: nodes.FunctionCall, args: Args, _system:
 def _parse_region(text: str, span: Span) -> Shape:
     """Return the shape of a literal, which stands in quotes at ``span``."""
     try:
-        region = stcs.parse(text)
+        region = stcs.parse_region(text)
     except ShapeError as error:
         place = span.start + 1 + error.at
         raise AdqlSemanticError(error.message, Span(place, place + 1), error.hint) from error

@@ -18,8 +18,8 @@ from itertools import islice, permutations
 import numpy as np
 
 from adql.ir import Call, Column, Expr, Literal, Nearness, Within, evaluate_constant
-from adql.regions import Complement, Cone, Intersection, Region, Union, direction
-from adql.regions.circle_union import Discs
+from adql.regions import Complement, Cone, Intersection, Region, Union, position_to_vector
+from adql.regions.circle_union import CircleUnion
 from adql.rewrite.coordinate_ranges import find_column_bounds, make_coordinate_range
 from adql.rewrite.impossible_conditions import is_never_true
 
@@ -178,6 +178,6 @@ def unite_regions(regions: list[Region]) -> Region:
     cones = [p for p in parts if isinstance(p, Cone) and p.radius >= 0]
     if len(cones) >= _MIN_DISCS:
         parts = [p for p in parts if not (isinstance(p, Cone) and p.radius >= 0)]
-        centres = np.array([direction(c.lon, c.lat) for c in cones])
-        parts.append(Discs(centres, np.radians([min(c.radius, 180.0) for c in cones])))
+        centres = np.array([position_to_vector(c.lon, c.lat) for c in cones])
+        parts.append(CircleUnion(centres, np.radians([min(c.radius, 180.0) for c in cones])))
     return parts[0] if len(parts) == 1 else Union(tuple(parts))

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from adql.clickhouse.sky.separation_sql import SMALLEST_CUBE
+from adql.clickhouse.sky.cube_sql import MIN_CUBE_SIDE
 from adql.ir import (
     UNTYPED,
     Call,
@@ -257,7 +257,7 @@ def _plan_cubes(match: JoinNearness, left: _Side, right: _Side, fresh: NameGener
     if radius is None:
         return _plan_levels(match, left, right, fresh)
     chord = 2 * math.sin(math.radians(max(0.0, min(radius, 180.0))) / 2)
-    cube_side = max(chord * choose_cube_side(radius, find_crowding(left.builder.relation)), SMALLEST_CUBE)
+    cube_side = max(chord * choose_cube_side(radius, find_crowding(left.builder.relation)), MIN_CUBE_SIDE)
     cube = left.export_cubes("CUBE", _make_double(cube_side))
     cubes = right.export_cubes("CUBES", _make_double(cube_side), _make_double(chord))
     return _CubeKeys([_make_equal(cube, cubes)], [], [])

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from adql.ir import Column, Expr, Join, NameGenerator, Relation, Scan, Select, split_conjuncts
-from adql.regions import Cone, Grown, Moc, Region, cover
-from adql.regions.region_relations import has_moc
+from adql.regions import Cone, Grown, Moc, Region, find_cover
+from adql.regions.region_algebra import has_moc
 from adql.rewrite.condition_pushdown import Filter, add_filters, find_origins
 from adql.rewrite.confining_regions import (
     ImpliedWithin,
@@ -148,7 +148,7 @@ def _grow_region(region: Region, degrees: float) -> Region:
 
 
 def _coarsen_region(region: Region) -> Region:
-    return Moc.of_cells(cover(region, _MAX_GROWN_CELLS).all) if has_moc(region) else region
+    return Moc.from_cells(find_cover(region, _MAX_GROWN_CELLS).all) if has_moc(region) else region
 
 
 # --- filters ----------------------------------------------------------------------------------------------------------

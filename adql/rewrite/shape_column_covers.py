@@ -35,11 +35,11 @@ from adql.ir import (
     walk_expr,
     walk_select_expressions,
 )
-from adql.regions.cover_ranges import footprints
+from adql.regions.region import find_shape_covers
 from adql.rewrite.relation_trees import collect_leaves, map_conditions
 from adql.rewrite.shape_matches import SHAPE_RELATIONS
 from clickhouse_schema.datatypes import BOOLEAN, LONG, ColumnType, Field
-from clickhouse_schema.shape_cover import cover_column, has_cover, is_read, shape_column
+from clickhouse_schema.shape_cover import cover_column, has_cover, has_shape_texts, shape_column
 
 #: Calls whose operands are shapes
 _SHAPE_CALLS = (*SHAPE_RELATIONS, "MOC UNION", "MOC INTERSECTION", "AREA", "CAP LON", "CAP LAT", "CAP RADIUS")
@@ -72,13 +72,13 @@ def _is_shape_column(expr: Expr) -> bool:
 def _read_shapes(expr: Expr, hidden: _HiddenColumns) -> Expr:
     """Replace texts of regions among the operands of ``expr`` by the stored shapes."""
     shapes = _list_shapes(expr)
-    if not any(isinstance(a, Column) and is_read(a.type) for a in shapes):
+    if not any(isinstance(a, Column) and has_shape_texts(a.type) for a in shapes):
         return expr
     return expr.with_children(tuple([_read_shape(a, hidden) for a in shapes]))
 
 
 def _read_shape(expr: Expr, hidden: _HiddenColumns) -> Expr:
-    if not (isinstance(expr, Column) and is_read(expr.type)):
+    if not (isinstance(expr, Column) and has_shape_texts(expr.type)):
         return expr
     datatype = "long" if expr.type.xtype == "moc" else "double"
     found = hidden.find_column(expr, shape_column, ColumnType(datatype, "*"))
@@ -104,7 +104,7 @@ def _prune_by_covers(expr: Expr, hidden: _HiddenColumns) -> Expr:
         if region is not None and isinstance(shape, Column):
             number = hidden.find_column(shape, cover_column, LONG)
             if number is not None:
-                parts.append(Covered(BOOLEAN, number, footprints(region)))
+                parts.append(Covered(BOOLEAN, number, find_shape_covers(region)))
     if not parts:
         return expr
     test = Call(BOOLEAN, "CASE", (parts[0], expr, Literal(BOOLEAN, False)), span=expr.span)

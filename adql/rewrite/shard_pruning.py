@@ -10,7 +10,7 @@ import numpy as np
 from adql.ir import Call, Column, Expr, InCells, Literal, Scan
 from adql.regions import Moc
 from adql.rewrite.spatial_covers import HPX29
-from clickhouse_schema.healpix import NO_POSITION, centres, max_radius
+from clickhouse_schema.healpix import NO_POSITION, cell_centres, max_cell_radius
 from clickhouse_schema.shard_map import ShardMap
 
 #: Cells compared with all cells of the map at once, which bounds the memory
@@ -33,7 +33,7 @@ def find_shards(scan: Scan, conditions: Iterable[Expr], shard_map: ShardMap) -> 
             first = max(first, limit.value) if condition.name == ">=" else first
             end = limit.value if condition.name == "<" else end
     if end is not None:
-        wanted &= _find_shards_of_cells(Moc.of([(first, end)]).cells(), strays, shard_map)
+        wanted &= _find_shards_of_cells(Moc.from_ranges([(first, end)]).list_cells(), strays, shard_map)
     elif not strays:  # children without a position are on their parents' shards, so any
         wanted &= shard_map.find_shards([(first, NO_POSITION + 1)])
     return None if len(wanted) == shard_map.shard_count else wanted
@@ -48,7 +48,7 @@ def _find_shards_of_cells(
     cells: Sequence[tuple[int, tuple[int, ...]]], strays: float, shard_map: ShardMap
 ) -> frozenset[int]:
     if not strays:
-        ranges = Moc.of_cells([*cells]).ranges
+        ranges = Moc.from_cells([*cells]).ranges
         return shard_map.find_shards((int(first), int(end)) for first, end in ranges)
     near = (cell for order, numbers in cells for cell in _find_cells_near(order, numbers, strays, shard_map.order))
     return frozenset(shard_map.cells[cell] for cell in near)
@@ -57,9 +57,9 @@ def _find_shards_of_cells(
 def _find_cells_near(order: int, cells: tuple[int, ...], radius: float, coarse: int) -> list[int]:
     """Return at least the cells of order ``coarse`` with points within ``radius`` degrees of ``cells``."""
     count = 12 * 4**coarse
-    middles = centres(coarse, np.arange(count, dtype=np.uint64))
-    wanted = centres(order, np.array(cells, np.uint64))
-    reach = math.radians(radius) + max_radius(order) + max_radius(coarse)
+    middles = cell_centres(coarse, np.arange(count, dtype=np.uint64))
+    wanted = cell_centres(order, np.array(cells, np.uint64))
+    reach = math.radians(radius) + max_cell_radius(order) + max_cell_radius(coarse)
     min_cosine = math.cos(min(math.pi, reach)) - 1e-12
     found = np.zeros(count, bool)
     for start in range(0, len(wanted), _CELLS_AT_ONCE):

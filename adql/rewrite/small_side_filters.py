@@ -20,7 +20,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from adql.clickhouse.sky.neighbour_cell_sql import farthest, order_for
 from adql.ir import (
     Call,
     Column,
@@ -57,6 +56,7 @@ from adql.rewrite.match_ties import (
 from adql.rewrite.relation_trees import Leaf, collect_leaves, find_used_relations
 from adql.rewrite.repeatable_relations import is_deterministic, is_repeatable
 from adql.rewrite.spatial_covers import find_index_column
+from clickhouse_schema.adjacent_cells import order_for_radius, reach_of_order
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 
 #: Rows of a small table: each is read twice, and has nine cells
@@ -176,7 +176,7 @@ class _SmallSide:
         ends = dict.fromkeys(end for tie in ties for end in tie.ends if end[0].relation == self.leaf.relation)
         for end in ends:
             for known, radius in follow_ties(KnownEnd(end, is_sure=False), ties):
-                order = order_for(radius)
+                order = order_for_radius(radius)
                 if order is None or 9 * self.rows >= _MAX_SKY * 12 * 4**order:
                     continue
                 if self._is_useful_for(known.end):
@@ -194,7 +194,7 @@ class _SmallSide:
                     continue
                 cells, least = {}, 0.0
                 for order in _ORDERS:
-                    limit = farthest(order)
+                    limit = reach_of_order(order)
                     cells[order] = self._select_cells(end, order, _test_radius(radius, least, limit))
                     least = limit
                 cells[0] = self._select_cells(end, 0, _test_radius(radius, least, math.inf))

@@ -30,8 +30,8 @@ from adql.ir import (
     walk_select_expressions,
     walk_selects,
 )
-from adql.regions import MOST_CELLS, Complement, Cover, Grown, Intersection, Moc, Region, Union, cover
-from adql.regions.circle_union import Discs
+from adql.regions import MAX_COVER_CELLS, Complement, Cover, Grown, Intersection, Moc, Region, Union, find_cover
+from adql.regions.circle_union import CircleUnion
 from adql.rewrite.confining_regions import (
     Confinements,
     ImpliedWithin,
@@ -139,7 +139,7 @@ def _add_cover(index: Column, position: Position, cells: Cover, parts: list[_Par
 
 def cover_region(region: Region) -> Cover:
     """Return the cover of a region, with more cells for unions of many shapes."""
-    return cover(region, min(max(MOST_CELLS, _MAX_CELLS_PER_SHAPE * _count_shapes(region)), _MAX_CELLS))
+    return find_cover(region, min(max(MAX_COVER_CELLS, _MAX_CELLS_PER_SHAPE * _count_shapes(region)), _MAX_CELLS))
 
 
 def _count_shapes(region: Region) -> int:
@@ -147,7 +147,7 @@ def _count_shapes(region: Region) -> int:
         return sum(_count_shapes(part) for part in region.parts)
     if isinstance(region, (Grown, Complement)):
         return _count_shapes(region.part)
-    return len(region.radii) if isinstance(region, Discs) else 1
+    return len(region.radii) if isinstance(region, CircleUnion) else 1
 
 
 def _sum_sky(cells: tuple[tuple[int, tuple[int, ...]], ...]) -> float:
@@ -163,4 +163,4 @@ def find_cells_read(query: Query) -> dict[str, Moc]:
             for part in walk_expr(expr):
                 if isinstance(part, InCells) and isinstance(part.index, Column):
                     found.setdefault(part.index.field.name, []).extend(part.cells)
-    return {name: Moc.of_cells(cells) for name, cells in found.items()}
+    return {name: Moc.from_cells(cells) for name, cells in found.items()}

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
-from clickhouse_schema.healpix import NO_POSITION, ORDER, centres, max_radius
+from clickhouse_schema.healpix import NO_POSITION, ORDER, cell_centres, max_cell_radius
 from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import Table
-from clickhouse_schema.shape_cover import cover_column, has_cover, is_read, shape_column
+from clickhouse_schema.shape_cover import cover_column, has_cover, has_shape_texts, shape_column
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import Additions
 from loaders.pipeline.storage_choice import known_storage
@@ -142,7 +142,7 @@ def _wrong_shapes(engine: Engine, storage: Storage, table: Table, reporter: Repo
     """Of columns of shapes, what stands beside them: of some rows of each batch, texts are read again."""
     wrong = []
     for column in (c for c in table.columns if has_cover(c.type)):
-        shape = shape_column(column.name) if is_read(column.type) else column.name
+        shape = shape_column(column.name) if has_shape_texts(column.type) else column.name
         names = ", ".join(quote_identifier(name) for name in (column.name, shape, cover_column(column.name)))
         sampled = bad = 0
         with engine.stream_batches(f"SELECT {names} FROM {storage.reading}", batch_rows=65536) as batches:
@@ -159,7 +159,7 @@ def _wrong_shapes(engine: Engine, storage: Storage, table: Table, reporter: Repo
 def _count_wrong(kind: ColumnType, rows: pa.RecordBatch) -> int:
     given, stored, numbers = (rows.column(i).to_pylist() for i in range(3))
     wrong = [not shape_columns.is_covered(kind, *pair) for pair in zip(stored, numbers, strict=True)]
-    if is_read(kind):
+    if has_shape_texts(kind):
         again = shape_columns.read_regions(kind, pa.array(given, pa.string()))[0].to_pylist()
         wrong = [w or a != s for w, a, s in zip(wrong, again, stored, strict=True)]
     return sum(wrong)
@@ -178,5 +178,5 @@ def _off_centre(hpx29: NDArray[np.uint64], ra: NDArray[np.float64], dec: NDArray
     longitude, latitude = np.radians(ra), np.radians(dec)
     flat = np.cos(latitude)
     vectors = np.stack((flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)), axis=1)
-    distances = np.linalg.norm(vectors - centres(ORDER, hpx29), axis=1)
-    return int((distances > max_radius(ORDER) + 1e-15).sum())
+    distances = np.linalg.norm(vectors - cell_centres(ORDER, hpx29), axis=1)
+    return int((distances > max_cell_radius(ORDER) + 1e-15).sum())

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import FLOATS, ColumnType
 from clickhouse_schema.schema_model import Column, Table
-from clickhouse_schema.shape_cover import cover_column, is_read, shape_column
+from clickhouse_schema.shape_cover import cover_column, has_shape_texts, shape_column
 from tap_service.readers import shape_columns
 from tap_service.readers.column_casts import NULL_INSIDE, find_caster
 from tap_service.readers.read_error import ReadError
@@ -69,7 +69,7 @@ class Conformer:
             for column in table.columns
         ]
         self.source_names = tuple(fitting.source_name for fitting in self._fittings if fitting.source_name)
-        read = [column for column in table.columns if is_read(column.type)]
+        read = [column for column in table.columns if has_shape_texts(column.type)]
         hidden = [
             field
             for column in read
@@ -91,7 +91,7 @@ class Conformer:
         for fitting in self._fittings:
             given = _find_given_column(piece.batch, fitting)
             array, bad = _fit_column(given, fitting)
-            if is_read(fitting.column.type):
+            if has_shape_texts(fitting.column.type):
                 *beside, unread = shape_columns.read_regions(fitting.column.type, array)
                 hidden += beside
                 bad |= unread

@@ -11,14 +11,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adql.clickhouse.sky.region_rows import Simple, normal_form, shape_rows
-from adql.regions import Cone, Moc, Nothing, Polygon, Range, ShapeError, circle, stcs
-from adql.regions.pixel_index import locate
+from adql.regions import Cone, Moc, Nothing, Polygon, Range, ShapeError, make_circle, stcs
 from adql.regions.region import SLACK
-from adql.regions.unit_vectors import Vectors, directions, lengths, separations
+from adql.regions.region_rows import Simple, normal_form, shape_rows
+from adql.regions.unit_vectors import Vectors, positions_to_vectors, separations, vector_lengths
 from clickhouse_schema.datatypes import CIRCLE, POLYGON, ColumnType
-from clickhouse_schema.healpix import ORDER, centres, max_radius
-from clickhouse_schema.shape_cover import EVERYWHERE, FINEST, NOWHERE, STEP, is_read, widest
+from clickhouse_schema.healpix import ORDER, cell_centres, max_cell_radius, vectors_to_index
+from clickhouse_schema.shape_cover import (
+    EVERYWHERE,
+    FINEST_ORDER,
+    NOWHERE,
+    NUMBERS_PER_CELL,
+    cap_radius,
+    has_shape_texts,
+)
 
 _NUMBER = r"[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d{1,2})?"
 _PLAIN = re.compile(rf"\s*(?P<shape>circle|polygon)\s+(icrs\s+)?(?P<numbers>({_NUMBER}(\s+|$))+)", re.IGNORECASE)
@@ -85,10 +91,10 @@ def _surely_good(xtype: str, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _is_convex(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
-    a = directions(numbers[:, ::2], numbers[:, 1::2])
+    a = positions_to_vectors(numbers[:, ::2], numbers[:, 1::2])
     b = np.roll(a, -1, axis=1)
     across = np.cross(a - b, a + b)
-    size = lengths(across)
+    size = vector_lengths(across)
     heights = np.einsum("nej,nvj->nev", across / np.maximum(size, 1e-300)[..., None], a)
     count = a.shape[1]
     own = np.eye(count, dtype=bool) | np.roll(np.eye(count, dtype=bool), 1, axis=1)
@@ -103,7 +109,7 @@ def _check_shape(xtype: str, numbers: list[float]) -> None:
             raise ShapeError(f"a polygon of {len(numbers)} numbers, an odd count")
         Polygon(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
     else:
-        circle(numbers[0], numbers[1], numbers[2] if xtype == "circle" else 0.0)
+        make_circle(numbers[0], numbers[1], numbers[2] if xtype == "circle" else 0.0)
 
 
 # --- texts ------------------------------------------------------------------------------------------------------------
@@ -158,11 +164,11 @@ def _discs_of_plain(shapes: list[list[float]]) -> tuple[Vectors, NDArray[np.floa
     radii = np.zeros(len(numbers) // 2)
     circles = [i for i, shape in enumerate(shapes) if len(shape) == 3]
     radii[starts[circles]] = np.radians([shapes[i][2] for i in circles])
-    return directions(numbers[::2], numbers[1::2]), radii, starts
+    return positions_to_vectors(numbers[::2], numbers[1::2]), radii, starts
 
 
 def _read_moc(text: str) -> tuple[list[int], int]:
-    region = stcs.parse(text)
+    region = stcs.parse_region(text)
     if isinstance(region, Nothing):
         return [], NOWHERE
     if not isinstance(region, Moc):
@@ -171,7 +177,7 @@ def _read_moc(text: str) -> tuple[list[int], int]:
 
 
 def _read_region(text: str) -> tuple[list[list[float]], int]:
-    region = stcs.parse(text)
+    region = stcs.parse_region(text)
     terms = normal_form(region)
     if not terms:
         raise ShapeError("an empty region")
@@ -188,17 +194,17 @@ def _list_caps(shape: Simple) -> Discs:
         return shape.centre, np.array([math.radians(shape.radius)])
     if isinstance(shape, Polygon):
         return shape.edges.a, np.zeros(len(shape.edges.a))
-    middle = directions(shape.west + shape.width / 2, (shape.south + shape.north) / 2)
-    corners = directions([shape.west, shape.west], [shape.south, shape.north])
+    middle = positions_to_vectors(shape.west + shape.width / 2, (shape.south + shape.north) / 2)
+    corners = positions_to_vectors([shape.west, shape.west], [shape.south, shape.north])
     radius = float(separations(corners, middle).max()) if shape.width <= 180 else math.pi
     return middle, np.array([radius])
 
 
 def _discs_of_moc(moc: Moc) -> Discs:
     vectors, radii = [], []
-    for order, cells in moc.cells():
-        vectors.append(centres(order, np.array(cells, dtype=np.uint64)))
-        radii.append(np.full(len(cells), max_radius(order)))
+    for order, cells in moc.list_cells():
+        vectors.append(cell_centres(order, np.array(cells, dtype=np.uint64)))
+        radii.append(np.full(len(cells), max_cell_radius(order)))
     return np.concatenate(vectors), np.concatenate(radii)
 
 
@@ -208,17 +214,20 @@ def is_covered(kind: ColumnType, shape: list[Any], number: int) -> bool:
         return (not shape) == (number == NOWHERE)
     if number == EVERYWHERE:
         return True
-    order, cell = number % STEP, number // STEP >> (2 * (FINEST - number % STEP))
-    centre = centres(order, np.array([cell], dtype=np.uint64))
+    order, cell = (
+        number % NUMBERS_PER_CELL,
+        number // NUMBERS_PER_CELL >> (2 * (FINEST_ORDER - number % NUMBERS_PER_CELL)),
+    )
+    centre = cell_centres(order, np.array([cell], dtype=np.uint64))
     vectors, radii = _stored_discs(kind, shape)
     apart = separations(vectors, centre) + radii
-    return bool((apart <= max_radius(order) + widest(order) + SLACK).all())
+    return bool((apart <= max_cell_radius(order) + cap_radius(order) + SLACK).all())
 
 
 def _stored_discs(kind: ColumnType, shape: list[Any]) -> Discs:
     if kind.xtype == "moc":
         return _discs_of_moc(Moc(np.array(shape, dtype=np.int64).reshape(-1, 2)))
-    numbers = [part[2:] for part in shape if part[0] >= 0 and part[1] > 0] if is_read(kind) else [shape]
+    numbers = [part[2:] for part in shape if part[0] >= 0 and part[1] > 0] if has_shape_texts(kind) else [shape]
     vectors, radii = zip(*(_list_caps(_build_shape(part)) for part in numbers), strict=True)
     return np.concatenate(vectors), np.concatenate(radii)
 
@@ -238,11 +247,11 @@ def _cover_numbers(vectors: Vectors, radii: NDArray[np.float64], starts: NDArray
     """Of several shapes: the discs of each begin at its place in ``starts``."""
     counts = np.diff(np.append(starts, len(vectors)))
     total = np.add.reduceat(vectors, starts)
-    size = lengths(total)
+    size = vector_lengths(total)
     centre = total / np.maximum(size, 1e-300)[:, None]
     caps = np.maximum.reduceat(separations(vectors, np.repeat(centre, counts, axis=0)) + radii, starts)
-    bounded = (size >= 1e-3) & (caps <= widest(0))
-    orders = np.floor(np.log2(widest(0) / np.clip(caps, widest(FINEST), widest(0)))).astype(np.int64)
-    shift = 2 * (FINEST - orders)
-    cells = locate(centre) >> (2 * (ORDER - FINEST)) >> shift << shift
-    return np.where(bounded, cells * STEP + orders, EVERYWHERE).astype(np.uint64)
+    bounded = (size >= 1e-3) & (caps <= cap_radius(0))
+    orders = np.floor(np.log2(cap_radius(0) / np.clip(caps, cap_radius(FINEST_ORDER), cap_radius(0)))).astype(np.int64)
+    shift = 2 * (FINEST_ORDER - orders)
+    cells = vectors_to_index(centre) >> (2 * (ORDER - FINEST_ORDER)) >> shift << shift
+    return np.where(bounded, cells * NUMBERS_PER_CELL + orders, EVERYWHERE).astype(np.uint64)

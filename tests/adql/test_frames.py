@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from astropy.coordinates import FK5, ICRS, BarycentricMeanEcliptic, FK4NoETerms, Galactic, SkyCoord
 
+from adql.clickhouse.sky.unit_vector_sql import rotate_vector_sql
 from adql.regions import ShapeError
-from adql.regions.celestial_frames import FROM_ICRS, frame, frame_of_system, rotated, rotation, transform
-from adql.regions.unit_vectors import directions, separations
+from adql.regions.celestial_frames import FROM_ICRS, parse_frame, parse_system, rotation_matrix, transform_position
+from adql.regions.unit_vectors import positions_to_vectors, separations
 from tests.adql.sky import positions
 
 ASTROPY = {
@@ -27,14 +28,14 @@ ASTROPY = {
 def test_rotations_equal_astropy(source: str, target: str) -> None:
     lon, lat = positions(50, 17)
     theirs = SkyCoord(lon, lat, unit="deg", frame=ASTROPY[source]).transform_to(ASTROPY[target]).spherical
-    expected = directions(theirs.lon.deg, theirs.lat.deg)
-    ours = directions(lon, lat) @ rotation(source, target).T
+    expected = positions_to_vectors(theirs.lon.deg, theirs.lat.deg)
+    ours = positions_to_vectors(lon, lat) @ rotation_matrix(source, target).T
     assert (np.degrees(separations(ours, expected)) * 3600).max() < 2e-6
 
 
 @pytest.mark.parametrize("name", sorted(FROM_ICRS))
 def test_rotations_are_rotations(name: str) -> None:
-    matrix = rotation("ICRS", name)
+    matrix = rotation_matrix("ICRS", name)
     assert np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-15)
     assert np.linalg.det(matrix) == pytest.approx(1)
 
@@ -47,23 +48,23 @@ def test_rotations_are_rotations(name: str) -> None:
     ],
 )
 def test_the_catalogues_examples(source: str, target: str, position: Any, expected: Any) -> None:
-    assert transform(*position, source, target) == pytest.approx(expected, abs=2e-8)
+    assert transform_position(*position, source, target) == pytest.approx(expected, abs=2e-8)
 
 
 def test_polygon_example_to_the_digits_given() -> None:
     vertices = [(5, 3), (4, 4), (4.5, 2)]
     expected = [(266.44721, -23.107310), (264.95088, -23.434037), (267.09936, -24.051919)]
     for vertex, there in zip(vertices, expected, strict=True):
-        assert transform(*vertex, "GALACTIC", "FK5") == pytest.approx(there, abs=1.5e-5)
+        assert transform_position(*vertex, "GALACTIC", "FK5") == pytest.approx(there, abs=1.5e-5)
 
 
 def test_sql_rotates_a_vector(evaluate_vector: Any) -> None:
-    vector = directions(33.0, -44.0)[0]
+    vector = positions_to_vectors(33.0, -44.0)[0]
     x, y, z = (repr(float(c)) for c in vector)
-    assert evaluate_vector(rotated((x, y, z), "ICRS", "GALACTIC")) == pytest.approx(
-        rotation("ICRS", "GALACTIC") @ vector, abs=1e-15
+    assert evaluate_vector(rotate_vector_sql((x, y, z), "ICRS", "GALACTIC")) == pytest.approx(
+        rotation_matrix("ICRS", "GALACTIC") @ vector, abs=1e-15
     )
-    assert rotated(("a", "b", "c"), "ICRS", "") == ("a", "b", "c")
+    assert rotate_vector_sql(("a", "b", "c"), "ICRS", "") == ("a", "b", "c")
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def evaluate_vector(engine: Any) -> Any:
 
 
 def test_the_same_frame_changes_nothing() -> None:
-    assert transform(359.9999999999, 12.3456789, "ICRS", "UNKNOWNFRAME") == (359.9999999999, 12.3456789)
+    assert transform_position(359.9999999999, 12.3456789, "ICRS", "UNKNOWNFRAME") == (359.9999999999, 12.3456789)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_the_same_frame_changes_nothing() -> None:
     ],
 )
 def test_coordinate_systems(system: str, name: str) -> None:
-    assert frame_of_system(system) == name
+    assert parse_system(system) == name
 
 
 @pytest.mark.parametrize(
@@ -100,8 +101,8 @@ def test_coordinate_systems(system: str, name: str) -> None:
 )
 def test_unknown_systems(system: str, message: str) -> None:
     with pytest.raises(ShapeError, match=message):
-        frame_of_system(system)
+        parse_system(system)
 
 
 def test_frames_are_found_in_any_case() -> None:
-    assert frame("gAlactic") == "GALACTIC"
+    assert parse_frame("gAlactic") == "GALACTIC"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from adql.clickhouse.sky.chord_sql import most_chord
-from adql.clickhouse.sky.circle_grid_sql import in_some
-from adql.regions import Cone, Union, direction
+from adql.clickhouse.sky.circle_grid_sql import in_some_circle_sql
+from adql.clickhouse.sky.unit_vector_sql import max_squared_chord
+from adql.regions import Cone, Union, position_to_vector
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
@@ -115,7 +115,7 @@ def test_a_point_at_the_border_of_one_of_many_is_inside_unless_it_is_open(engine
         cones += [Cone(200 + i, 60, 1e-12) for i in range(3)]
         rows = []
         for cone in cones:
-            x, y, z = direction(cone.lon, cone.lat)
+            x, y, z = position_to_vector(cone.lon, cone.lat)
             away = np.cross((x, y, z), (0.6, 0.0, 0.8))
             for turn in np.linspace(0, 2 * np.pi, 9):
                 axis = np.cos(turn) * away + np.sin(turn) * np.cross((x, y, z), away)
@@ -126,7 +126,7 @@ def test_a_point_at_the_border_of_one_of_many_is_inside_unless_it_is_open(engine
         vectors = np.array(rows)
         union = Union(tuple(cones))
         table = f"(SELECT arrayJoin([{', '.join(str(tuple(map(float, r))) for r in rows)}]) AS p)"
-        sql = f"SELECT {in_some(cones, ('p.1', 'p.2', 'p.3'))} AS inside FROM {table}"
+        sql = f"SELECT {in_some_circle_sql(cones, ('p.1', 'p.2', 'p.3'))} AS inside FROM {table}"
         found = [bool(v) for v in engine.fetch_table(sql, {}).column(0).to_pylist()]
         assert found == union.contains(vectors).tolist(), radius
-    assert most_chord(0.0, True) == 0
+    assert max_squared_chord(0.0, True) == 0

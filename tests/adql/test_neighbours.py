@@ -12,8 +12,8 @@ from astropy.coordinates import SkyCoord
 from cdshealpix.nested import healpix_to_lonlat, lonlat_to_healpix, neighbours
 from numpy.typing import NDArray
 
-from adql.clickhouse.sky.neighbour_cell_sql import cells_around, order_for
-from clickhouse_schema.adjacent_cells import REACH
+from adql.clickhouse.sky.neighbour_cell_sql import cells_around_sql
+from clickhouse_schema.adjacent_cells import REACH, order_for_radius
 from clickhouse_schema.healpix import NO_POSITION, ORDER
 from tap_service.storage.engine.engine import Engine
 
@@ -36,14 +36,14 @@ def test_the_cells_around_a_position_are_those_of_another_library(order: int, en
     index = cells * np.uint64(4 ** (ORDER - order)) + np.uint64(4 ** (ORDER - order) // 2)
     engine.execute("CREATE OR REPLACE TABLE around (hpx29 UInt64) ENGINE = Memory")
     engine.insert_batches("around", [pa.RecordBatch.from_pydict({"hpx29": pa.array(index, pa.uint64())})])
-    found = engine.fetch_table(f"SELECT hpx29, {cells_around('hpx29', order)} AS cells FROM around ORDER BY hpx29")
+    found = engine.fetch_table(f"SELECT hpx29, {cells_around_sql('hpx29', order)} AS cells FROM around ORDER BY hpx29")
     touching = neighbours(cells, order)
     for own, around, given in zip(cells.tolist(), touching.tolist(), found["cells"].to_pylist(), strict=True):
         assert set(given) == {cell for cell in around if 0 <= cell < 12 * 4**order} | {own}
 
 
 def test_an_unknown_position_has_no_cells(engine: Engine) -> None:
-    sql = cells_around(f"toUInt64({NO_POSITION})", 7)
+    sql = cells_around_sql(f"toUInt64({NO_POSITION})", 7)
     assert engine.fetch_table(f"SELECT {sql} AS cells")["cells"].to_pylist() == [[]]
 
 
@@ -64,7 +64,7 @@ def test_what_is_within_reach_lies_in_touching_cells(order: int) -> None:
 
 @pytest.mark.parametrize("radius", [0, 5e-324, 1e-309, 1e-9, 1e-6, 1 / 3600, 0.1, 1, 17, 34])
 def test_the_order_for_a_radius_is_the_finest_that_reaches_so_far(radius: float) -> None:
-    order = order_for(radius)
+    order = order_for_radius(radius)
     assert order is not None
     assert np.radians(radius) <= REACH / 2**order
     assert order == 20 or np.radians(radius) > REACH / 2 ** (order + 1)
@@ -72,4 +72,4 @@ def test_the_order_for_a_radius_is_the_finest_that_reaches_so_far(radius: float)
 
 @pytest.mark.parametrize("radius", [-1, 35, 180, float("nan"), float("inf")])
 def test_no_cells_reach_farther_than_the_base_cells(radius: float) -> None:
-    assert order_for(radius) is None
+    assert order_for_radius(radius) is None

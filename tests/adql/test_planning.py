@@ -202,7 +202,7 @@ def test_many_circles_have_one_bounded_cover(planned: Sky) -> None:
         wanted |= inside(separation(lon, lat, x, y), r)[0]
     assert {row[0] for row in planned.rows(query)} == wanted
     [cells] = translate(query, PLANNED).cells.values()
-    assert sum(len(of_order) for _, of_order in cells.cells()) <= 1600
+    assert sum(len(of_order) for _, of_order in cells.list_cells()) <= 1600
     assert cells.area < 4 * np.pi * sum((r + 0.5) ** 2 for _, _, r in places)
 
 

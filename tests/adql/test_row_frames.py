@@ -9,8 +9,8 @@ import pytest
 from astropy.coordinates import FK5, ICRS, BarycentricMeanEcliptic, FK4NoETerms, Galactic, SkyCoord
 
 from adql.errors import AdqlError
-from adql.regions.celestial_frames import transform
-from adql.regions.unit_vectors import directions, separations
+from adql.regions.celestial_frames import transform_position
+from adql.regions.unit_vectors import positions_to_vectors, separations
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
@@ -39,15 +39,17 @@ def test_points_of_rows_equal_astropy(
     assert [tuple(p) for p in both] == list(zip(lon, lat, strict=True))
     assert (min(lon) >= 0 and max(lon) < 360) or source == target
     theirs = SkyCoord(*points, unit="deg", frame=FRAMES[source]).transform_to(FRAMES[target]).spherical
-    apart = separations(directions(lon, lat), directions(theirs.lon.deg, theirs.lat.deg))
+    apart = separations(positions_to_vectors(lon, lat), positions_to_vectors(theirs.lon.deg, theirs.lat.deg))
     assert np.degrees(apart).max() < NEAR
 
 
 @pytest.mark.parametrize("system", ["GALACTIC", "FK5", "FK4", "ECLIPTIC"])
 def test_a_search_in_another_frame_has_its_rows(system: str, engine: Engine, sky: Catalogue, points: Positions) -> None:
     """The columns taken for coordinates in ``system``, around an ICRS circle."""
-    icrs = directions(*np.array([transform(*p, system, "ICRS") for p in zip(*points, strict=True)]).T)
-    apart = np.degrees(separations(icrs, directions(266.4, -29)))
+    icrs = positions_to_vectors(
+        *np.array([transform_position(*p, system, "ICRS") for p in zip(*points, strict=True)]).T
+    )
+    apart = np.degrees(separations(icrs, positions_to_vectors(266.4, -29)))
     found = asked(
         engine, sky, f"SELECT id FROM points WHERE 1 = CONTAINS(POINT('{system}', ra, dec), CIRCLE(266.4, -29, 40))"
     )
@@ -108,7 +110,7 @@ def test_shapes_of_rows_are_those_of_constants(
             assert ours[2] == theirs[2]
             ours, theirs = ours[:2], theirs[:2]
         assert len(ours) == len(theirs)
-        vertices = [directions(numbers[::2], numbers[1::2]) for numbers in (ours, theirs)]
+        vertices = [positions_to_vectors(numbers[::2], numbers[1::2]) for numbers in (ours, theirs)]
         assert separations(*vertices).max() < 1e-14
 
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from adql.errors import AdqlError
-from adql.regions import Cone, Moc, Polygon, Region, box, region_relations, stcs
-from adql.regions.healpix_cover import cover
+from adql.regions import Cone, Moc, Polygon, Region, make_box, region_relations, stcs
+from adql.regions.region import find_cover
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
@@ -50,7 +50,7 @@ class Sky:
             size = float(10 ** rng.uniform(-5, 1.5))
             lon = float(lon + size * rng.uniform(-1, 1)) % 360
             lat = float(np.clip(lat + size * rng.uniform(-1, 1), -89.9, 89.9))
-            polygon = box(lon, lat, size, size * 0.7)
+            polygon = make_box(lon, lat, size, size * 0.7)
             other = Cone((lon + 2 * size) % 360, -lat / 2, size)
             self._add("x", [lon, lat], Cone(lon, lat, 0))
             self._add("c", [lon, lat, size], Cone(lon, lat, size))
@@ -66,8 +66,8 @@ class Sky:
                 f"polygon {vertices}",
                 f"Union ICRS (Polygon {vertices} Circle {other.lon!r} {other.lat!r} {size!r})",
             ][i % 8]
-            self._add("s_region", text, stcs.parse(text))
-            moc = Moc.of_cells(cover(Cone(lon, lat, size), 30).all)
+            self._add("s_region", text, stcs.parse_region(text))
+            moc = Moc.from_cells(find_cover(Cone(lon, lat, size), 30).all)
             self._add("m", str(moc), moc)
         for values in self.rows.values():
             values.append(None)
@@ -109,9 +109,9 @@ CONSTANTS: list[tuple[str, Region]] = [
     ("CIRCLE(0.2, 0.3, 1.5)", Cone(0.2, 0.3, 1.5)),
     ("CIRCLE(10, 88, 30)", Cone(10, 88, 30)),
     ("CIRCLE(100, 0, 170)", Cone(100, 0, 170)),
-    ("BOX(45, 0, 3, 8)", box(45, 0, 3, 8)),
+    ("BOX(45, 0, 3, 8)", make_box(45, 0, 3, 8)),
     ("POLYGON(40, 41, 45, 35, 50, 41, 45, 50, 44, 42)", Polygon(((40, 41), (45, 35), (50, 41), (45, 50), (44, 42)))),
-    *((f"REGION('{text}')", stcs.parse(text)) for text in (
+    *((f"REGION('{text}')", stcs.parse_region(text)) for text in (
         "Union (Circle 0 90 1 Box 45 0 9 9)",
         "Union (Circle 45 41 12 Circle 50 45 9)",
         "PositionInterval 40 -10 50 50",
@@ -142,10 +142,10 @@ def test_relations_with_a_constant_are_those_of_constants(
 ) -> None:
     """INTERSECTS and CONTAINS both ways, as values; and one as a condition, which prunes."""
     known = [r for r in shapes_of.regions[column] if r is not None]
-    expected = {f"INTERSECTS({column}, {text})": [region_relations.intersects(r, region) for r in known]}
-    expected[f"CONTAINS({text}, {column})"] = [region_relations.contains(region, r) for r in known]
+    expected = {f"INTERSECTS({column}, {text})": [region_relations.is_intersecting(r, region) for r in known]}
+    expected[f"CONTAINS({text}, {column})"] = [region_relations.is_inside(region, r) for r in known]
     if not text.startswith("POINT"):
-        expected[f"CONTAINS({column}, {text})"] = [region_relations.contains(r, region) for r in known]
+        expected[f"CONTAINS({column}, {text})"] = [region_relations.is_inside(r, region) for r in known]
     rows = ask(f"SELECT {', '.join(expected)} FROM obs ORDER BY id")
     for (relation, answers), values in zip(expected.items(), zip(*rows, strict=True), strict=True):
         assert list(values) == [*map(int, answers), None], relation
@@ -166,8 +166,8 @@ def test_relations_of_two_columns_of_a_row(ask: Callable[[str], Rows], shapes_of
             one, other = regions[a], regions[b]
             assert one is not None
             assert other is not None
-            assert meets == region_relations.intersects(one, other), (i, a, b)
-            assert contained == region_relations.contains(one, other), (i, a, b)
+            assert meets == region_relations.is_intersecting(one, other), (i, a, b)
+            assert contained == region_relations.is_inside(one, other), (i, a, b)
 
 
 def test_regions_of_two_rows(ask: Callable[[str], Rows], shapes_of: Sky) -> None:
@@ -183,7 +183,10 @@ def test_regions_of_two_rows(ask: Callable[[str], Rows], shapes_of: Sky) -> None
         one, other = regions[a], regions[b]
         assert one is not None
         assert other is not None
-        assert (meets, contained) == (region_relations.intersects(one, other), region_relations.contains(one, other)), (
+        assert (meets, contained) == (
+            region_relations.is_intersecting(one, other),
+            region_relations.is_inside(one, other),
+        ), (
             a,
             b,
         )
@@ -232,7 +235,11 @@ def test_mocs(text: str, ask: Callable[[str], Rows], shapes_of: Sky) -> None:
         assert any(expected)
         found = ask(f"SELECT id FROM obs WHERE 1 = CONTAINS({text}, m) ORDER BY id")
     else:
-        region = stcs.parse("4/0-40 6/9000") if "REGION" in text else Moc.of_cells(cover(Cone(0.2, 0.3, 1.5), 2000).all)
+        region = (
+            stcs.parse_region("4/0-40 6/9000")
+            if "REGION" in text
+            else Moc.from_cells(find_cover(Cone(0.2, 0.3, 1.5), 2000).all)
+        )
         assert isinstance(region, Moc)
         expected = [bool(len(m.intersection(region).ranges)) for m in mocs]
         found = ask(f"SELECT id FROM obs WHERE 1 = INTERSECTS({text}, m) ORDER BY id")
@@ -244,7 +251,7 @@ def test_mocs(text: str, ask: Callable[[str], Rows], shapes_of: Sky) -> None:
 def test_unions_and_intersections_of_mocs(ask: Callable[[str], Rows], shapes_of: Sky) -> None:
     """As texts and areas, and in searches; with a constant, with another row's, and of a MOC with itself."""
     mocs = [m for m in shapes_of.regions["m"] if isinstance(m, Moc)]
-    other = Moc.parse("3/100-300 5/7000-7009")
+    other = Moc.parse_ascii("3/100-300 5/7000-7009")
     for name, combine in (("gavo_mocunion", Moc.union), ("gavo_mocintersect", Moc.intersection)):
         made = f"{name}(m, REGION('{other}'))"
         rows = ask(f"SELECT {made}, AREA({made}), {name}(m, m) FROM obs ORDER BY id")
@@ -256,7 +263,7 @@ def test_unions_and_intersections_of_mocs(ask: Callable[[str], Rows], shapes_of:
         here = Cone(45, 41.8, 0).centre
         assert [i for (i,) in found] == [i for i, m in enumerate(expected) if m.contains(here)[0]]
     pairs = ask("SELECT a.id, b.id, gavo_mocunion(a.m, b.m) FROM obs AS a, obs AS b WHERE a.id < 9 AND b.id < 9")
-    assert all(Moc.parse(text).ranges.tolist() == mocs[a].union(mocs[b]).ranges.tolist() for a, b, text in pairs)
+    assert all(Moc.parse_ascii(text).ranges.tolist() == mocs[a].union(mocs[b]).ranges.tolist() for a, b, text in pairs)
     assert len(pairs) == 81
     assert ask("SELECT gavo_mocintersect(REGION('3/1'), REGION('3/2')) FROM obs WHERE id = 0") == [("",)]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from adql.regions import Cone, Polygon, Region, box, stcs
-from adql.regions.celestial_frames import transform
-from adql.regions.unit_vectors import directions
+from adql.regions import Cone, Polygon, Region, make_box, stcs
+from adql.regions.celestial_frames import transform_position
+from adql.regions.unit_vectors import positions_to_vectors
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
@@ -18,18 +18,18 @@ from tests.adql.conftest import Positions, Rows, asked
 STAR = "POLYGON(40, 41, 45, 35, 50, 41, 45, 50, 44, 42)"
 
 SHAPES: list[tuple[str, Region]] = [
-    ("BOX(0, 0, 30, 20)", box(0, 0, 30, 20)),
-    ("BOX(POINT(45, 41.8), 5, 5)", box(45, 41.8, 5, 5)),
-    ("BOX(0, 90, 1, 3)", box(0, 90, 1, 3)),
+    ("BOX(0, 0, 30, 20)", make_box(0, 0, 30, 20)),
+    ("BOX(POINT(45, 41.8), 5, 5)", make_box(45, 41.8, 5, 5)),
+    ("BOX(0, 90, 1, 3)", make_box(0, 90, 1, 3)),
     ("POLYGON(350, -10, 10, -10, 10, 10, 350, 10)", Polygon(((350, -10), (10, -10), (10, 10), (350, 10)))),
     ("POLYGON(POINT(0, 80), POINT(120, 80), POINT(240, 80))", Polygon(((0, 80), (120, 80), (240, 80)))),
     (STAR, Polygon(((40, 41), (45, 35), (50, 41), (45, 50), (44, 42)))),
-    ("REGION('Union ICRS (Circle 0 90 1 Not (Circle 0 0 170))')", stcs.parse("Union ICRS (Circle 0 90 1 Not (Circle 0 0 170))")),
+    ("REGION('Union ICRS (Circle 0 90 1 Not (Circle 0 0 170))')", stcs.parse_region("Union ICRS (Circle 0 90 1 Not (Circle 0 0 170))")),
     ("REGION('circle 45 0 2.5')", Cone(45, 0, 2.5)),
-    ("REGION('1/0-3 3/300')", stcs.parse("1/0-3 3/300")),
-    ("CIRCLE('GALACTIC', 0, 90, 20)", Cone(*transform(0, 90, "GALACTIC", "ICRS"), 20)),
-    ("BOX('GALACTIC', 0, 0, 40, 10)", stcs.parse("Box GALACTIC 0 0 40 10")),
-    ("POLYGON('ECLIPTIC', 350, -5, 10, -5, 10, 5)", stcs.parse("Polygon ECLIPTIC 350 -5 10 -5 10 5")),
+    ("REGION('1/0-3 3/300')", stcs.parse_region("1/0-3 3/300")),
+    ("CIRCLE('GALACTIC', 0, 90, 20)", Cone(*transform_position(0, 90, "GALACTIC", "ICRS"), 20)),
+    ("BOX('GALACTIC', 0, 0, 40, 10)", stcs.parse_region("Box GALACTIC 0 0 40 10")),
+    ("POLYGON('ECLIPTIC', 350, -5, 10, -5, 10, 5)", stcs.parse_region("Polygon ECLIPTIC 350 -5 10 -5 10 5")),
 ]  # fmt: skip
 
 
@@ -44,8 +44,8 @@ def _ids(rows: Rows) -> set[int]:
 
 def _sure(region: Region, where: Positions) -> tuple[set[int], set[int]]:
     """Rows inside for sure, and those within 1e-9 arcsec of the border, as far as the region can tell."""
-    vectors = directions(*where)
-    border = np.abs(region.distance(vectors)) < np.radians(1e-9 / 3600)
+    vectors = positions_to_vectors(*where)
+    border = np.abs(region.signed_distance(vectors)) < np.radians(1e-9 / 3600)
     inside = region.contains(vectors)
     return set(np.flatnonzero(inside & ~border).tolist()), set(np.flatnonzero(border).tolist())
 
@@ -69,8 +69,8 @@ def test_a_shape_prunes_by_its_cover(shape: str, region: Region, sky: Catalogue)
     [cells] = translation.cells.values()
     assert cells.area < 41253
     assert cells.contains(
-        directions(*np.array([[45.0, 0.0], [45.0, 41.0]]).T)[
-            region.contains(directions(*np.array([[45.0, 0.0], [45.0, 41.0]]).T))
+        positions_to_vectors(*np.array([[45.0, 0.0], [45.0, 41.0]]).T)[
+            region.contains(positions_to_vectors(*np.array([[45.0, 0.0], [45.0, 41.0]]).T))
         ]
     ).all()
 

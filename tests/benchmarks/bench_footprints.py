@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from adql.regions.unit_vectors import directions
+from adql.regions.unit_vectors import positions_to_vectors
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
@@ -50,7 +50,7 @@ def rectangles(count: int) -> pa.Table:
     rng = np.random.default_rng(1)
     ra, dec = rng.uniform(0, 360, count), np.degrees(np.arcsin(rng.uniform(-1, 1, count)))
     half = np.tan(np.radians(10 ** rng.uniform(np.log10(1 / 3600), np.log10(20), count)) / 2)[:, None]
-    centre = directions(ra, dec)
+    centre = positions_to_vectors(ra, dec)
     east = np.stack((-centre[:, 1], centre[:, 0], np.zeros(count)), axis=1) / np.hypot(*centre[:, :2].T)[:, None]
     north = np.cross(centre, east)
     columns = []

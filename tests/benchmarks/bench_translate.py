@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from adql.clickhouse.emitter import emit
+from adql.clickhouse.emitter import emit_query
 from adql.ir import NameGenerator
 from adql.resolve import resolve_statement
 from adql.rewrite import rewrite_query
@@ -75,7 +75,7 @@ def stages(text: str) -> dict[str, float]:
         "parse": milliseconds(lambda: parse(text)),
         "resolve": milliseconds(lambda: resolve_statement(tree, CATALOGUE, NameGenerator())),
         "rewrite": milliseconds(lambda: rewrite_query(bound, fresh)),
-        "emit": milliseconds(lambda: emit(rewritten)),
+        "emit": milliseconds(lambda: emit_query(rewritten)),
     }
 
 

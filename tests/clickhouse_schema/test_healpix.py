@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from astropy.coordinates import Latitude, Longitude
 
-from clickhouse_schema.healpix import NO_POSITION, ORDER, centres, index_sql, max_radius
+from clickhouse_schema.healpix import NO_POSITION, ORDER, cell_centres, index_sql, max_cell_radius
 from tap_service.storage.engine.engine import Engine
 
 
@@ -47,9 +47,9 @@ def test_positions_on_borders_lie_in_their_cell(engine: Engine) -> None:
     answer = _stored(engine, "borders", lon, lat)
     cells = answer["cell"].to_numpy()
     place = _vectors(Longitude(answer["lon"].to_numpy(), u.deg), Latitude(answer["lat"].to_numpy(), u.deg))
-    apart = np.linalg.norm(centres(ORDER, cells) - place, axis=1)
+    apart = np.linalg.norm(cell_centres(ORDER, cells) - place, axis=1)
     assert cells.max() < NO_POSITION
-    assert (apart <= max_radius(ORDER) + 1e-9).all()
+    assert (apart <= max_cell_radius(ORDER) + 1e-9).all()
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_is_no_position_is_in_no_cell(lon: str, lat: str, engine: Engine) -
 def test_centres_and_radii(order: int) -> None:
     rng = np.random.default_rng(order)
     cells = np.unique(np.concatenate([rng.integers(0, 12 * 4**order, 400), np.arange(12) * 4**order])).astype(np.uint64)
-    ours = centres(order, cells)
+    ours = cell_centres(order, cells)
     assert np.abs(ours - _vectors(*cdshealpix.healpix_to_lonlat(cells, order))).max() < 1e-15
     corners = _vectors(*cdshealpix.vertices(cells, order))
-    assert np.linalg.norm(corners - ours[:, None, :], axis=2).max() <= max_radius(order) + 1e-15
+    assert np.linalg.norm(corners - ours[:, None, :], axis=2).max() <= max_cell_radius(order) + 1e-15

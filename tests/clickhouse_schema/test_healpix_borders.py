@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from clickhouse_schema.healpix import NO_POSITION, ORDER, centres, index_sql, max_radius
+from clickhouse_schema.healpix import NO_POSITION, ORDER, cell_centres, index_sql, max_cell_radius
 from tap_service.storage.engine.engine import Engine
 
 #: Rounding of the positions and of the formula, radians.
@@ -47,7 +47,7 @@ def test_each_position_is_in_its_cell(stored: pa.Table, places: NDArray[np.float
     cells = stored["cell"].to_numpy()
     assert len(cells) == len(places)
     assert cells.max() < NO_POSITION
-    assert np.linalg.norm(vectors - centres(ORDER, cells), axis=1).max() <= max_radius(ORDER) + _ROUNDING
+    assert np.linalg.norm(vectors - cell_centres(ORDER, cells), axis=1).max() <= max_cell_radius(ORDER) + _ROUNDING
 
 
 def test_the_index_is_an_unsigned_number_and_never_null(stored: pa.Table) -> None:

@@ -11,7 +11,7 @@ import pyarrow.csv
 import pytest
 
 from adql.regions import Cone, Moc
-from adql.regions.unit_vectors import directions
+from adql.regions.unit_vectors import positions_to_vectors
 from adql.translation import translate
 from clickhouse_schema.datatypes import CIRCLE, MOC, POINT, POLYGON, REGION
 from clickhouse_schema.engine_tables import catalogue_log
@@ -129,7 +129,7 @@ def test_covers_hold_their_shapes(loading: EmbeddedEngine) -> None:
         assert number == EVERYWHERE or not shape_columns.is_covered(
             CIRCLE, [centre.lon, centre.lat, 10 * size + 1e-5], number
         )
-    far = directions(np.array([0.0, 180.0]), np.array([0.0, 0.0]))
+    far = positions_to_vectors(np.array([0.0, 180.0]), np.array([0.0, 0.0]))
     assert shape_columns.cover_number(far, np.zeros(2)) == EVERYWHERE
     assert not shape_columns.is_covered(CIRCLE, [], 7)
     assert shape_columns.is_covered(MOC, [], NOWHERE)
@@ -144,7 +144,7 @@ def test_texts_and_their_shapes() -> None:
     assert covers.to_pylist()[1:] == [NOWHERE, NOWHERE, NOWHERE, EVERYWHERE]
     assert list(bad) == [3]
     mocs, covers, bad = shape_columns.read_regions(MOC, pa.array(["3/0-1", "4/", None]))
-    assert mocs.to_pylist() == [Moc.parse("3/0-1").ranges.ravel().tolist(), [], []]
+    assert mocs.to_pylist() == [Moc.parse_ascii("3/0-1").ranges.ravel().tolist(), [], []]
     assert covers.to_pylist()[1:] == [NOWHERE, NOWHERE]
     assert not bad
 

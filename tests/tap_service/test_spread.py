@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from adql.regions import Cone, Moc, cover, direction
-from adql.regions.pixel_index import locate
-from clickhouse_schema.healpix import ORDER
+from adql.regions import Cone, Moc, find_cover, position_to_vector
+from clickhouse_schema.healpix import ORDER, vectors_to_index
 from tap_service.services.queries.row_density import RowDensity, estimate_pairs
 
 RADII = (0.0, 0.001, 0.02, 0.1, 0.3, 1.0, 2.5, 6.0, 15.0, 25.0, 50.0, 90.0, 130.0, 179.0, 180.0)
@@ -47,21 +46,21 @@ def places(kind: str) -> Vectors:
     if kind == "galaxy":
         found[:, 2] *= 0.2
     if kind == "field":
-        found = direction(45.0, 2.0) + 0.17 * random.uniform(-1, 1, size=(ROWS, 3))
+        found = position_to_vector(45.0, 2.0) + 0.17 * random.uniform(-1, 1, size=(ROWS, 3))
     return np.asarray(found / np.linalg.norm(found, axis=1)[:, None])
 
 
 def table(kind: str, where: Cone | None) -> tuple[Vectors, RowDensity]:
     """Rows in a region, and what is known of them: counts of all rows in cells, and the cells of the region."""
     vectors, order = places(kind), ORDERS[kind]
-    cells = locate(vectors) >> (2 * (ORDER - order))
+    cells = vectors_to_index(vectors) >> (2 * (ORDER - order))
     rows = np.bincount(cells, minlength=12 * 4**order).astype(np.float64)
     spread = RowDensity(order, rows, np.ones(len(rows)), tables=frozenset((kind,)))
     if where is None:
         return vectors, spread
-    near = vectors @ np.array(direction(where.lon, where.lat)) >= np.cos(np.radians(where.radius))
-    covered = cover(where)
-    return vectors[near], spread.confine_to(Moc.of_cells(covered.all), Moc.of_cells(covered.inside))
+    near = vectors @ np.array(position_to_vector(where.lon, where.lat)) >= np.cos(np.radians(where.radius))
+    covered = find_cover(where)
+    return vectors[near], spread.confine_to(Moc.from_cells(covered.all), Moc.from_cells(covered.inside))
 
 
 def true_pairs(a: Vectors, b: Vectors) -> NDArray[np.float64]:
@@ -119,4 +118,4 @@ def test_places_that_are_not_known() -> None:
 def test_nothing() -> None:
     _, stars = table("even", None)
     assert estimate_pairs(stars, stars, -1.0) == 0.0
-    assert estimate_pairs(stars, stars.confine_to(Moc.of(())), 90.0) == 0.0
+    assert estimate_pairs(stars, stars.confine_to(Moc.from_ranges(())), 90.0) == 0.0

@@ -1,31 +1,19 @@
-"""Relations of stored regions of several shapes, by the pieces of their borders, as ClickHouse SQL.
+"""Relations of stored regions of several shapes, by their border arcs, as ClickHouse SQL.
 
-A piece is an arc of a great or small circle, p(t) = (1 - k) a + r (cos t u + sin t v) for t from 0 to its length: as
-numbers [-1, own, a, k, r, u, v, length], vectors by their components. ``own`` is 1 if the piece belongs to the region,
-as those of complements do not. The region is on one side of it alone, so a connected shape that no piece meets is
-wholly inside of the region, or outside.
+A border arc lies on a great or small circle: p(t) = (1 - k) a + r (cos t u + sin t v) for t from 0 to its length. Its
+numbers are [-1, own, a, k, r, u, v, length], vectors by their components. ``own`` is 1 if the arc belongs to the
+region, 0 for borders of complements. The region lies on one side of each arc only, so a connected shape that no arc
+meets is wholly inside or outside.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from adql.clickhouse.sky.row_shape_sql import (
-    Circle,
-    Edges,
-    RowShape,
-    Vector,
-    cross_product,
-    dot,
-    inside,
-    let,
-    separation,
-)
-from adql.regions.area_centroid import border_pieces
-from adql.regions.borders import Curve
-from adql.regions.region import Region
+from adql.clickhouse.sky.row_shape_sql import Circle, Edges, RowShape, is_inside_sql
+from adql.clickhouse.sky.unit_vector_sql import Vector, cross_sql, dot_sql, separation_sql
+from adql.clickhouse.sql_text import let_sql
+from adql.regions.borders import MIN_PART, MIN_SIDE_STEP, SIDE_STEP
 from adql.regions.unit_vectors import ROUNDING
 
 _AXIS: Vector = ("s[3]", "s[4]", "s[5]")
@@ -34,141 +22,134 @@ _V: Vector = ("s[11]", "s[12]", "s[13]")
 _LENGTH = "s[14]"
 _TURN = repr(2 * math.pi)
 
-#: Steps to either side of a piece's middle, in pieces and in radians; and the least angle between two cuts
-_ASIDE, _LEAST_ASIDE, _APART = 1e-7, 1e-13, 1e-12
-
-#: Crossings this near to a piece's end, in its lengths, are left to the next piece
+#: Crossings nearer to an arc's end, in its lengths, belong to the next arc
 _END = 1e-9
 
 _START: Vector = ("e.1", "e.2", "e.3")
 _STOP: Vector = ("e.4", "e.5", "e.6")
 _NORMAL: Vector = ("e.7", "e.8", "e.9")
 
-
-def numbers(region: Region) -> list[list[float]]:
-    """The pieces of a constant region's border."""
-    found = border_pieces(region)
-    middles = [curve.at(np.array([(start + stop) / 2]))[0] for curve, start, stop in found]
-    own = region.contains(np.array(middles).reshape(-1, 3))
-    return [_numbers(*piece, float(belongs)) for piece, belongs in zip(found, own, strict=True)]
+_SWING = {"swing": "sqrt(cosine * cosine + sine * sine)"}
 
 
-def _numbers(curve: Curve, start: float, stop: float, own: float) -> list[float]:
-    start, stop = min(start, stop), max(start, stop)
-    c, s = math.cos(start), math.sin(start)
-    u, v = c * curve.u + s * curve.v, c * curve.v - s * curve.u
-    # 1 - height, exact for small circles
-    k = curve.radius**2 / (1 + curve.height) if curve.height > 0 else 1 - curve.height
-    return [-1.0, own, *curve.axis.tolist(), k, curve.radius, *u.tolist(), *v.tolist(), stop - start]
-
-
-def touches(shape: RowShape) -> str:
-    """SQL of whether a shape meets the region at piece ``s``; at one that is not the region's own, by crossing it."""
+def touches_sql(shape: RowShape) -> str:
+    """Whether a shape meets the region at arc ``s``; an arc that is not the region's own must be crossed."""
     if isinstance(shape, Circle):
         slack = f"if(s[2] > 0, {ROUNDING!r}, -{ROUNDING!r})"
-        return f"arrayMin({_separations(shape, 'near')}) <= radians({shape.radius}) + {slack}"
-    return f"({_inside(f'if(s[2] > 0, 0, {_LENGTH} / 2)', shape, border='s[2] > 0')} OR {_crosses(shape)})"
+        return f"arrayMin({_separations_sql(shape, 'near')}) <= radians({shape.radius}) + {slack}"
+    place = f"if(s[2] > 0, 0, {_LENGTH} / 2)"
+    return f"({_is_place_inside_sql(place, shape, border='s[2] > 0')} OR {_crosses_sql(shape)})"
 
 
-def enters(shape: RowShape) -> str:
-    """SQL of whether piece ``s`` has directions inside of a shape, off its border."""
+def enters_sql(shape: RowShape) -> str:
+    """Whether arc ``s`` has directions inside a shape, off its border."""
     if isinstance(shape, Circle):
-        return f"arrayMin({_separations(shape, 'near')}) < radians({shape.radius}) - {ROUNDING!r}"
-    return f"({_inside(f'{_LENGTH} / 2', shape, border='0')} OR {_crosses(shape)})"
+        return f"arrayMin({_separations_sql(shape, 'near')}) < radians({shape.radius}) - {ROUNDING!r}"
+    return f"({_is_place_inside_sql(f'{_LENGTH} / 2', shape, border='0')} OR {_crosses_sql(shape)})"
 
 
-def stays_in(shape: RowShape) -> str:
-    """SQL of whether all of piece ``s`` is in a shape."""
+def stays_in_sql(shape: RowShape) -> str:
+    """Whether all of arc ``s`` is in a shape."""
     if isinstance(shape, Circle):
-        return f"arrayMax({_separations(shape, 'far')}) <= radians({shape.radius}) + {ROUNDING!r}"
-    return f"({_inside(f'{_LENGTH} / 2', shape)} AND NOT {_crosses(shape)})"
+        return f"arrayMax({_separations_sql(shape, 'far')}) <= radians({shape.radius}) + {ROUNDING!r}"
+    return f"({_is_place_inside_sql(f'{_LENGTH} / 2', shape)} AND NOT {_crosses_sql(shape)})"
 
 
-#: The direction at angle t of the piece, as ``_at`` names it
+#: The direction at angle t of arc s, as ``_at_angle_sql`` names it
 _PLACE: Vector = ("px", "py", "pz")
 
 
-def _at(t: str, body: str) -> str:
-    """``body`` with ``_PLACE``."""
+def _at_angle_sql(t: str, body: str) -> str:
+    """Return ``body`` with names for ``_PLACE`` at angle ``t``."""
     axes = zip(_PLACE, _AXIS, _U, _V, strict=True)
     place = {p: f"{a} * (1 - s[6]) + s[7] * (cos(t) * {u} + sin(t) * {v})" for p, a, u, v in axes}
-    return let({"t": t}, let(place, body)) if t != "t" else let(place, body)
+    return let_sql({"t": t}, let_sql(place, body)) if t != "t" else let_sql(place, body)
 
 
-def spots(others: str, *, on_border: bool) -> str:
-    """SQL of directions, tuples, beside the middles of the parts that the circles of pieces ``others`` cut ``s`` into.
+def spots_sql(others: str, *, on_border: bool) -> str:
+    """Return directions, tuples, beside the middles of the parts into which the circles of ``others`` cut arc ``s``.
 
-    ``on_border``: the middles themselves and the parts' starts too. The formulas are those of ``borders.cuts`` and
-    ``relations``.
+    ``on_border`` adds the middles and the parts' starts. The formulas are those of ``borders.cut_arc`` and
+    ``region_relations``.
     """
     axis: Vector = ("e[3]", "e[4]", "e[5]")
-    apart = " + ".join(f"pow({a} - {b}, 2)" for a, b in zip(_AXIS, axis, strict=True))
-    values = {"cosine": f"s[7] * {dot(_U, axis)}", "sine": f"s[7] * {dot(_V, axis)}"}
-    values["level"] = f"({apart}) / 2 - e[6] + s[6] * {dot(_AXIS, axis)}"
+    squared_chord = _squared_chord_sql(_AXIS, axis)
+    values = {"cosine": f"s[7] * {dot_sql(_U, axis)}", "sine": f"s[7] * {dot_sql(_V, axis)}"}
+    values["level"] = f"({squared_chord}) / 2 - e[6] + s[6] * {dot_sql(_AXIS, axis)}"
     half, towards = "acos(greatest(least(level / swing, 1), -1))", "atan2(sine, cosine)"
     met = f"[positiveModulo({towards} + {half}, {_TURN}), positiveModulo({towards} - {half}, {_TURN})]"
     where = f"if(swing > {ROUNDING!r} AND abs(level) <= swing + {ROUNDING!r}, {met}, [])"
-    angles = f"arrayMap(e -> {let(values, let({'swing': 'sqrt(cosine * cosine + sine * sine)'}, where))}, {others})"
-    inner = f"arraySort(arrayFilter(t -> t > {_APART!r} AND t < {_LENGTH} - {_APART!r}, arrayFlatten({angles})))"
+    crossings = let_sql(values, let_sql(_SWING, where))
+    angles = f"arrayFlatten(arrayMap(e -> {crossings}, {others}))"
+    inner = f"arraySort(arrayFilter(t -> t > {MIN_PART!r} AND t < {_LENGTH} - {MIN_PART!r}, {angles}))"
     starts, stops = "arrayPushFront(inner, 0.)", f"arrayPushBack(inner, {_LENGTH})"
-    parts = f"arrayMap((a, b) -> {_spots_of_part(on_border)}, {starts}, {stops})"
-    return let({"inner": inner}, f"arrayFlatten({parts})")
+    parts = f"arrayMap((a, b) -> {_part_spots_sql(on_border)}, {starts}, {stops})"
+    return let_sql({"inner": inner}, f"arrayFlatten({parts})")
 
 
-def _spots_of_part(on_border: bool) -> str:
-    """Of the part of piece ``s`` from angle a to b."""
-    step = f"greatest({_ASIDE!r} * (b - a) * s[7], {_LEAST_ASIDE!r})"
-    around = [f"(cos(t) * {u} + sin(t) * {v})" for u, v in zip(_U, _V, strict=True)]
-    aside = [f"({a} * s[7] - (1 - s[6]) * {w})" for a, w in zip(_AXIS, around, strict=True)]
-    moved = [[f"({p} {sign} h * {q})" for p, q in zip(_PLACE, aside, strict=True)] for sign in "+-"]
-    left, right = (", ".join(f"{component} / sqrt(1 + h * h)" for component in one) for one in moved)
+def _part_spots_sql(on_border: bool) -> str:
+    """Return the spots of the part of arc ``s`` from angle a to b."""
+    step = f"greatest({SIDE_STEP!r} * (b - a) * s[7], {MIN_SIDE_STEP!r})"
+    left, right = (", ".join(_beside_sql(sign)) for sign in "+-")
     places = f"[({left}), ({right}){', (px, py, pz)' if on_border else ''}]"
-    middle = let({"t": "(a + b) / 2", "h": step}, _at("t", places))
-    start = f"arrayPushBack({middle}, {_at('a', '(px, py, pz)')})" if on_border else middle
-    return f"if(b - a > {_APART!r}, {start}, [])"
+    middle = let_sql({"t": "(a + b) / 2", "h": step}, _at_angle_sql("t", places))
+    start = f"arrayPushBack({middle}, {_at_angle_sql('a', '(px, py, pz)')})" if on_border else middle
+    return f"if(b - a > {MIN_PART!r}, {start}, [])"
 
 
-def _inside(t: str, shape: Edges, *, border: str = "1") -> str:
-    return _at(t, inside(_PLACE, shape, border=border))
+def _beside_sql(sign: str) -> list[str]:
+    """Return the components of ``_PLACE`` moved by h to one side of the arc, as a unit vector."""
+    components = []
+    for place, axis, u, v in zip(_PLACE, _AXIS, _U, _V, strict=True):
+        normal = f"({axis} * s[7] - (1 - s[6]) * (cos(t) * {u} + sin(t) * {v}))"
+        components.append(f"({place} {sign} h * {normal}) / sqrt(1 + h * h)")
+    return components
 
 
-def _separations(circle: Circle, which: str) -> str:
-    """From a circle's centre to the piece's ends, and to its nearest or farthest place if that is between them."""
-    turned = f"atan2({dot(_V, circle.centre)}, {dot(_U, circle.centre)})"
+def _is_place_inside_sql(t: str, shape: Edges, *, border: str = "1") -> str:
+    return _at_angle_sql(t, is_inside_sql(_PLACE, shape, border=border))
+
+
+def _separations_sql(circle: Circle, which: str) -> str:
+    """Return separations of a circle's centre from the arc's ends, and from the 'near' or 'far' place between them."""
+    turned = f"atan2({dot_sql(_V, circle.centre)}, {dot_sql(_U, circle.centre)})"
     place = f"positiveModulo({turned}{f' + {math.pi!r}' if which == 'far' else ''}, {_TURN})"
-    places = let({"w": place}, f"[0., {_LENGTH}, if(w <= {_LENGTH}, w, 0.)]")
-    return f"arrayMap(t -> {_at('t', separation(_PLACE, circle.centre))}, {places})"
+    places = let_sql({"w": place}, f"[0., {_LENGTH}, if(w <= {_LENGTH}, w, 0.)]")
+    return f"arrayMap(t -> {_at_angle_sql('t', separation_sql(_PLACE, circle.centre))}, {places})"
 
 
-def _crosses(edges: Edges) -> str:
-    """Whether the piece crosses some edge, not merely touches it: where its circle meets the edge's great circle.
+def _crosses_sql(edges: Edges) -> str:
+    """Whether the arc crosses some edge, not merely touches it: where its circle meets the edge's great circle.
 
-    To cross is to leave the other by more than rounding, both ways: arcs that are one, or share an end, do not.
+    Crossing arcs leave each other by more than rounding, both ways: arcs that coincide or share an end do not cross.
     """
     values = {
-        "cosine": f"s[7] * {dot(_U, _NORMAL)}",
-        "sine": f"s[7] * {dot(_V, _NORMAL)}",
-        "level": f"(s[6] - 1) * {dot(_AXIS, _NORMAL)}",
-        "least": f"{ROUNDING!r} * sqrt({dot(_NORMAL, _NORMAL)})",
+        "cosine": f"s[7] * {dot_sql(_U, _NORMAL)}",
+        "sine": f"s[7] * {dot_sql(_V, _NORMAL)}",
+        "level": f"(s[6] - 1) * {dot_sql(_AXIS, _NORMAL)}",
+        "least": f"{ROUNDING!r} * sqrt({dot_sql(_NORMAL, _NORMAL)})",
     }
-    after, before = dot(_PLACE, cross_product(_NORMAL, _START)), dot(_PLACE, cross_product(_STOP, _NORMAL))
-    on_piece = f"t > {_END!r} * {_LENGTH} AND t < {1 - _END!r} * {_LENGTH}"
-    leaves = " AND ".join(f"greatest({_height(end)}, {_height(f'(t + {end}) / 2')}) > least" for end in ("0.", _LENGTH))
-    there = f"{on_piece} AND {leaves} AND {_at('t', f'{after} > least AND {before} > least')}"
+    after, before = dot_sql(_PLACE, cross_sql(_NORMAL, _START)), dot_sql(_PLACE, cross_sql(_STOP, _NORMAL))
+    on_arc = f"t > {_END!r} * {_LENGTH} AND t < {1 - _END!r} * {_LENGTH}"
+    heights = [f"greatest({_height_sql(end)}, {_height_sql(f'(t + {end}) / 2')})" for end in ("0.", _LENGTH)]
+    leaves = " AND ".join(f"{height} > least" for height in heights)
+    there = f"{on_arc} AND {leaves} AND {_at_angle_sql('t', f'{after} > least AND {before} > least')}"
     half, middle = "acos(level / swing)", "atan2(sine, cosine)"
     angles = f"[positiveModulo({middle} + {half}, {_TURN}), positiveModulo({middle} - {half}, {_TURN})]"
-    passed = f"{_off_circle(_START)} AND {_off_circle(_STOP)}"
+    passed = f"{_is_off_circle_sql(_START)} AND {_is_off_circle_sql(_STOP)}"
     crossed = f"abs(level) < swing - least AND {passed} AND arrayExists(t -> {there}, {angles})"
-    swing = let({"swing": "sqrt(cosine * cosine + sine * sine)"}, crossed)
-    return f"arrayExists(e -> {let(values, swing)}, {edges.array})"
+    return f"arrayExists(e -> {let_sql(values, let_sql(_SWING, crossed))}, {edges.array})"
 
 
-def _height(t: str) -> str:
-    """Of the piece over the edge's great circle, in lengths of the normal."""
+def _height_sql(t: str) -> str:
+    """Return the height of the arc over the edge's great circle, in lengths of the normal."""
     return f"abs(cosine * cos({t}) + sine * sin({t}) - level)"
 
 
-def _off_circle(place: Vector) -> str:
-    """Whether a direction is not on the piece's circle."""
-    squared = " + ".join(f"pow({p} - {a}, 2)" for p, a in zip(place, _AXIS, strict=True))
-    return f"abs(s[6] - ({squared}) / 2) > {ROUNDING!r} * s[7]"
+def _is_off_circle_sql(place: Vector) -> str:
+    """Whether a direction is off the arc's circle."""
+    return f"abs(s[6] - ({_squared_chord_sql(place, _AXIS)}) / 2) > {ROUNDING!r} * s[7]"
+
+
+def _squared_chord_sql(a: Vector, b: Vector) -> str:
+    return " + ".join(f"pow({p} - {q}, 2)" for p, q in zip(a, b, strict=True))

@@ -1,7 +1,7 @@
-"""Whether a row's position is in one of many circles, as ClickHouse SQL: it is tested against the few that are near.
+"""Membership of a row's position in one of many circles, as ClickHouse SQL: only the few near ones are tested.
 
-Unit vectors fall into a grid of cubes, as in cross-matches. The circles that touch a cube are listed with it; a row
-looks up the list of the cube that it is in, and these circles alone are tested.
+Unit vectors fall into a grid of cubes, as in cross-matches. Each cube has a list of the circles that touch it; a row
+is tested against the list of its cube.
 """
 
 from __future__ import annotations
@@ -12,60 +12,62 @@ from itertools import product
 
 import numpy as np
 
-from adql.clickhouse.sky.chord_sql import most_chord
-from adql.clickhouse.sky.separation_sql import SMALLEST_CUBE, cube, cube_number
+from adql.clickhouse.sky.cube_sql import MIN_CUBE_SIDE, cube_number, cube_number_sql
+from adql.clickhouse.sky.unit_vector_sql import Vector, max_squared_chord
 from adql.regions.cone import Cone
-from adql.regions.unit_vectors import Reals, Vectors, direction
+from adql.regions.unit_vectors import Reals, Vectors, position_to_vector
 
-#: Cubes that are looked at for each circle, about: the more there are, the shorter are their lists
-_CUBES_OF_A_CIRCLE = 16
+#: Cubes visited for each circle, about: more cubes have shorter lists
+_CUBES_PER_CIRCLE = 16
 
-#: Makes chords longer than what rounding may take
+#: Covers the rounding of chords
 _SLACK = 1e-9
 
 
-def in_some(cones: Sequence[Cone], row: tuple[str, str, str]) -> str:
-    """SQL condition, UInt8, on a unit vector of SQL: 0 where it is unknown. Radii are of 0 to 90 degrees."""
-    centres = np.array([direction(c.lon, c.lat) for c in cones])
-    limits = np.array([_limit(c) for c in cones])
+def in_some_circle_sql(cones: Sequence[Cone], row: Vector) -> str:
+    """Return a condition, UInt8, on a unit vector: 0 where that is NULL. Radii are 0 to 90 degrees."""
+    centres = np.array([position_to_vector(c.lon, c.lat) for c in cones])
+    limits = np.array([_find_limit(c) for c in cones])
     reaches = np.sqrt(np.maximum(limits, 0)) + _SLACK
-    side = _side(reaches)
-    near = _near(centres, reaches, side)
+    side = _choose_side(reaches)
+    near = _list_circles(centres, reaches, side)
     circles = ", ".join(repr(tuple(line)) for line in np.column_stack((centres, limits)).tolist())
     lists = ", ".join(repr(members) for members in near.values())
-    place = f"transform({cube(('x', 'y', 'z'), repr(side))}, {[*near]!r}, range(2, {len(near) + 2}), 1)"
+    place = f"transform({cube_number_sql(('x', 'y', 'z'), repr(side))}, {[*near]!r}, range(2, {len(near) + 2}), 1)"
     listed = f"arrayMap(i -> [{circles}][i], [[], {lists}][{place}])"
-    apart = " + ".join(f"({axis} - c.{n}) * ({axis} - c.{n})" for n, axis in enumerate("xyz", 1))
+    squared_chord = " + ".join(f"({axis} - c.{n}) * ({axis} - c.{n})" for n, axis in enumerate("xyz", 1))
     known = ", ".join(f"[ifNull({component}, nan)]" for component in row)
-    return f"arrayMap((x, y, z) -> arrayExists(c -> {apart} <= c.4, {listed}), {known})[1]"
+    return f"arrayMap((x, y, z) -> arrayExists(c -> {squared_chord} <= c.4, {listed}), {known})[1]"
 
 
-def _limit(cone: Cone) -> float:
-    """The greatest squared chord that is inside."""
-    most = most_chord(cone.radius, cone.is_open)
+def _find_limit(cone: Cone) -> float:
+    """Return the greatest squared chord inside the circle."""
+    most = max_squared_chord(cone.radius, cone.is_open)
     return math.nextafter(most, -1) if cone.is_open else most
 
 
-def _side(reaches: Reals) -> float:
-    """Of cubes, a power of 2: the smallest with which there are not too many."""
+def _choose_side(reaches: Reals) -> float:
+    """Return the side of the cubes, a power of 2: the smallest with which there are not too many."""
     side = 2.0
-    while side / 2 >= SMALLEST_CUBE and np.sum((2 + 4 * reaches / side) ** 3) <= _CUBES_OF_A_CIRCLE * 4 * len(reaches):
+    max_cubes = _CUBES_PER_CIRCLE * 4 * len(reaches)
+    while side / 2 >= MIN_CUBE_SIDE and np.sum((2 + 4 * reaches / side) ** 3) <= max_cubes:
         side /= 2
     return side
 
 
-def _near(centres: Vectors, reaches: Reals, side: float) -> dict[int, list[int]]:
-    """The circles, counted from 1, that touch each cube, by its number."""
-    found: dict[int, list[int]] = {}
+def _list_circles(centres: Vectors, reaches: Reals, side: float) -> dict[int, list[int]]:
+    """Return the circles, counted from 1, that touch each cube, by its number."""
+    touching: dict[int, list[int]] = {}
     for i, (centre, reach) in enumerate(zip(centres.tolist(), reaches.tolist(), strict=True)):
-        axes = [_places(coordinate, reach, side) for coordinate in centre]
+        axes = [_find_places(coordinate, reach, side) for coordinate in centre]
         for place in product(*axes):
-            if sum(axis[p] for axis, p in zip(axes, place, strict=True)) <= reach**2:
-                found.setdefault(cube_number(place), []).append(i + 1)
-    return found
+            squared_distance = sum(axis[p] for axis, p in zip(axes, place, strict=True))
+            if squared_distance <= reach**2:
+                touching.setdefault(cube_number(place), []).append(i + 1)
+    return touching
 
 
-def _places(coordinate: float, reach: float, side: float) -> dict[int, float]:
-    """Along one axis, the places of cubes within ``reach``, and the squares of their distances."""
+def _find_places(coordinate: float, reach: float, side: float) -> dict[int, float]:
+    """Return the places of cubes within ``reach`` along an axis, with their squared distances."""
     first, last = (math.floor((coordinate + sign * reach) / side) for sign in (-1, 1))
     return {p: max(p * side - coordinate, coordinate - (p + 1) * side, 0.0) ** 2 for p in range(first, last + 1)}

@@ -1,4 +1,4 @@
-"""The emitter's part for geometry: positions, shapes, relations. Each form takes a node and the emitter of its parts.
+"""The emitter's forms for geometry: positions, shapes, relations.
 
 NULL and NaN coordinates are unknown positions: relations with them are NULL, also under NOT.
 """
@@ -8,40 +8,64 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adql.clickhouse.sky import row_relation_sql, row_shape_sql, stored_moc_sql, stored_region_sql
-from adql.clickhouse.sky.membership_sql import Row, membership
-from adql.clickhouse.sky.separation_sql import nearness, separation, unit_vector
+from adql.clickhouse.sky.membership_sql import Row, membership_sql
 from adql.clickhouse.sky.stored_region_sql import Stored
+from adql.clickhouse.sky.unit_vector_sql import (
+    Vector,
+    is_near_sql,
+    latitude_sql,
+    longitude_sql,
+    position_vector_sql,
+    reach_inside_sql,
+    reach_touching_sql,
+    rotate_vector_sql,
+    separation_sql,
+)
+from adql.clickhouse.sql_text import Emit, Form
 from adql.errors import AdqlUnsupported
-from adql.ir import Call, Covered, Expr, Literal, Shape, Within, evaluate_constant, evaluate_region, read_position
-from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError, circle_relations
-from adql.regions.celestial_frames import rotated
-from adql.regions.region_relations import has_moc
+from adql.ir import (
+    Call,
+    Covered,
+    Expr,
+    Nearness,
+    Position,
+    Separation,
+    Shape,
+    Turn,
+    Within,
+    evaluate_constant,
+    evaluate_region,
+    get_operand,
+    read_frames,
+    read_position,
+)
+from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError
+from adql.regions.region_algebra import has_moc
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import quote_string
-from clickhouse_schema.shape_cover import span
+from clickhouse_schema.shape_cover import number_span
 
-#: the SQL of an expression
-Emit = Callable[[Expr], str]
+_EMPTY_ARRAY = "CAST([], 'Array(Float64)')"
 
 
-def within(expr: Within, emit: Emit) -> str:
+def within_region_sql(expr: Within, emit: Emit) -> str:
     lon, lat = emit(expr.lon), emit(expr.lat)
     index = index_sql(lon, lat) if has_moc(expr.region) else ""
-    test = membership(expr.region, Row(*_vector(expr.lon, expr.lat, emit), index))
-    return _known([f"toFloat64({lon})", f"toFloat64({lat})"], test)
+    test = membership_sql(expr.region, Row(*_position_vector(Position(expr.lon, expr.lat), emit), index))
+    return _if_known_sql([f"toFloat64({lon})", f"toFloat64({lat})"], test)
 
 
-def covered(expr: Covered, emit: Emit) -> str:
-    """Both tests are ranges of the number, which the projection of covers is ordered by."""
-    number, found = emit(expr.number), expr.footprints
-    tests = [f"{number} IN ({', '.join(map(str, found.numbers))})"]
-    if found.cells:
-        tests.append(f"intDiv({number}, {span(found.order)}) IN ({', '.join(map(str, found.cells))})")
+def covered_sql(expr: Covered, emit: Emit) -> str:
+    """Both tests are ranges of the number, by which the projection of shape covers is ordered."""
+    number, covers = emit(expr.number), expr.covers
+    tests = [f"{number} IN ({', '.join(map(str, covers.numbers))})"]
+    if covers.cells:
+        tests.append(f"intDiv({number}, {number_span(covers.order)}) IN ({', '.join(map(str, covers.cells))})")
     return f"({' OR '.join(tests)})"
 
 
-def constant_shape(expr: Shape, emit: Emit) -> str:  # noqa: ARG001  called like the others
-    """DALI numbers of a circle or polygon, ASCII of a MOC."""
+def constant_shape_sql(expr: Shape, emit: Emit) -> str:  # noqa: ARG001  called like the others
+    """Return DALI's numbers of a circle or polygon, the ASCII form of a MOC."""
     region = expr.region
     if isinstance(region, (Moc, Nothing)):
         return quote_string(str(region) if isinstance(region, Moc) else "")
@@ -54,243 +78,276 @@ def constant_shape(expr: Shape, emit: Emit) -> str:  # noqa: ARG001  called like
     return f"[{', '.join(repr(float(n)) for n in numbers)}]"
 
 
-def _known(numbers: list[str], value: str, otherwise: str = "NULL") -> str:
-    """``value`` unless one of the numbers is NULL or NaN."""
+def _if_known_sql(numbers: list[str], value: str, otherwise: str = "NULL") -> str:
+    """Return ``value`` unless one of the numbers is NULL or NaN."""
     unknown = " + ".join(numbers)
     return f"if(isNull({unknown}) OR isNaN({unknown}), {otherwise}, {value})" if numbers else value
 
 
-def _vector(lon: Expr, lat: Expr, emit: Emit) -> tuple[str, str, str]:
+# --- positions --------------------------------------------------------------------------------------------------------
+
+
+def _position_vector(position: Position, emit: Emit) -> Vector:
+    lon, lat = position
     if isinstance(lon, Call) and isinstance(lat, Call) and lon.name == "TURNED LON" and lat.args == lon.args:
-        return _turned(lon, emit)
-    return unit_vector(emit(lon), emit(lat), evaluate_constant(lon), evaluate_constant(lat))
+        return _turned_vector(lon, emit)
+    return position_vector_sql(emit(lon), emit(lat), evaluate_constant(lon), evaluate_constant(lat))
 
 
-# --- frames -----------------------------------------------------------------------------------------------------------
+def _turned_vector(expr: Call, emit: Emit) -> Vector:
+    turn = Turn.from_call(expr)
+    return rotate_vector_sql(_position_vector(turn.position, emit), turn.source, turn.target)
 
 
-def _turned(expr: Call, emit: Emit) -> tuple[str, str, str]:
-    """Vector of a position in another frame."""
-    return rotated(_vector(expr.args[0], expr.args[1], emit), *_frames(expr))
+def _turned_longitude_sql(expr: Call, emit: Emit) -> str:
+    x, y, _ = _turned_vector(expr, emit)
+    return longitude_sql(x, y)
 
 
-def _frames(expr: Call) -> tuple[str, str]:
-    source, target = (str(a.value) for a in expr.args[-2:] if isinstance(a, Literal))
-    return source, target
+def _turned_latitude_sql(expr: Call, emit: Emit) -> str:
+    return latitude_sql(*_turned_vector(expr, emit))
 
 
-def _turned_longitude(expr: Call, emit: Emit) -> str:
-    return row_shape_sql.longitude(*_turned(expr, emit)[:2])
-
-
-def _turned_latitude(expr: Call, emit: Emit) -> str:
-    return row_shape_sql.latitude(*_turned(expr, emit))
-
-
-def _turned_shape(expr: Call, emit: Emit) -> str:
-    """DALI numbers of a point, circle or polygon in another frame; an empty array stays one."""
-    shape = expr.args[0]
-    count = {"point": 1, "circle": 1}.get(shape.type.xtype)
-    return row_shape_sql.transformed(emit(shape), count, lambda vector: rotated(vector, *_frames(expr)))
-
-
-# --- values -----------------------------------------------------------------------------------------------------------
-
-
-def _coordinates(expr: Call, emit: Emit) -> str:
-    """DALI numbers of a point, circle or polygon of columns; an empty array stands for NULL."""
-    parts = [emit(a) for a in expr.args]
-    missing = " OR ".join(f"isNull({p})" for p in parts)
-    values = ", ".join(f"assumeNotNull(toFloat64({p}))" for p in parts)
-    return f"if({missing}, CAST([], 'Array(Float64)'), [{values}])"
-
-
-def _box(expr: Call, emit: Emit) -> str:
-    parts = [emit(a) for a in expr.args]
-    corners = row_shape_sql.box(*(f"assumeNotNull(toFloat64({p}))" for p in parts))
-    return f"if({' OR '.join(f'isNull({p})' for p in parts)}, CAST([], 'Array(Float64)'), {corners})"
-
-
-def _shape_of_text(expr: Call, emit: Emit) -> str:
-    """DALI's numbers; the engine is given the whole text, which it refuses, of those that make no such shape."""
-    text = f"ifNull({emit(expr.args[0])}, '')"
-    latitudes, count = "[n[2]]", {"point": 2, "circle": 3}.get(expr.type.xtype)
-    good = f"length(n) = {count}"
-    if expr.type.xtype == "circle":
-        good += " AND n[3] >= 0 AND n[3] <= 180"
-    elif count is None:
-        good, latitudes = (
-            "length(n) >= 6 AND length(n) % 2 = 0",
-            "arrayFilter((b, i) -> i % 2 = 0, n, arrayEnumerate(n))",
-        )
-    good += f" AND arrayAll(b -> abs(b) <= 90, {latitudes}) AND arrayAll(b -> isFinite(b), n)"
-    numbers = "arrayMap(w -> ifNull(toFloat64OrNull(w), nan), words)"
-    chosen = f"arrayMap(n -> if({good}, words, [concat(t, ' ({expr.type.adql})')]), [{numbers}])[1]"
-    words = f"arrayMap(words -> {chosen}, [splitByRegexp('[\\\\s,]+', trimBoth(t))])[1]"
-    read = f"arrayMap(w -> accurateCast(w, 'Float64'), if(trimBoth(t) = '', [], {words}))"
-    return f"arrayMap(t -> {read}, [{text}])[1]"
-
-
-def _text_of_shape(expr: Call, emit: Emit) -> str:
-    numbers = emit(expr.args[0])
-    return f"if(empty({numbers}), NULL, arrayStringConcat(arrayMap(n -> toString(n), {numbers}), ' '))"
-
-
-#: Forms of how far apart the centres of two circles may be, by radii
-REACHES = {"REACH INSIDE": circle_relations.inside_sql, "REACH TOUCHING": circle_relations.touching_sql}
-
-
-def _reach(expr: Call, emit: Emit) -> str:
-    first, second = (f"toFloat64({emit(a)})" for a in expr.args)
-    return REACHES[expr.name](first, second)
-
-
-# --- separations ------------------------------------------------------------------------------------------------------
-
-
-def _near(expr: Call, emit: Emit) -> str:
-    lon1, lat1, lon2, lat2, radius = expr.args
-    first, second = _vector(lon1, lat1, emit), _vector(lon2, lat2, emit)
-    test = nearness(first, second, emit(radius), evaluate_constant(radius), strict=expr.name == "NEARER")
+def _near_sql(expr: Call, emit: Emit) -> str:
+    left, right, radius, is_strict = Nearness.from_call(expr)
+    first, second = _position_vector(left, emit), _position_vector(right, emit)
+    test = is_near_sql(first, second, emit(radius), evaluate_constant(radius), strict=is_strict)
+    radii = radius.args if isinstance(radius, Call) and radius.name in _REACHES else (radius,)
+    operands = (*left, *right, *radii)
     # a NULL makes the test NULL by itself
-    of_reach = radius.args if isinstance(radius, Call) and radius.name in REACHES else (radius,)
-    parts = (lon1, lat1, lon2, lat2, *of_reach)
-    numbers = [f"toFloat64({emit(a)})" for a in parts if evaluate_constant(a) is None]
+    numbers = [f"toFloat64({emit(a)})" for a in operands if evaluate_constant(a) is None]
     return f"if(isNaN({' + '.join(numbers)}), NULL, {test})" if numbers else test
 
 
-def _distance(expr: Call, emit: Emit) -> str:
-    lon1, lat1, lon2, lat2 = expr.args
-    return f"degrees({separation(_vector(lon1, lat1, emit), _vector(lon2, lat2, emit))})"
+def _distance_sql(expr: Call, emit: Emit) -> str:
+    left, right = Separation.from_call(expr)
+    return f"degrees({separation_sql(_position_vector(left, emit), _position_vector(right, emit))})"
 
 
-# --- shapes of columns ------------------------------------------------------------------------------------------------
+#: Greatest separation of two circles' centres, by their radii
+_REACHES = {"REACH INSIDE": reach_inside_sql, "REACH TOUCHING": reach_touching_sql}
 
 
-def _related(expr: Call, emit: Emit) -> str:
-    test: str
+def _reach_sql(expr: Call, emit: Emit) -> str:
+    first, second = (f"toFloat64({emit(a)})" for a in expr.args)
+    return _REACHES[expr.name](first, second)
+
+
+# --- shapes as values -------------------------------------------------------------------------------------------------
+
+
+def _coordinates_sql(expr: Call, emit: Emit) -> str:
+    """Return DALI's numbers of a point, circle or polygon of columns; an empty array stands for NULL."""
+    parts = [emit(a) for a in expr.args]
+    missing = " OR ".join(f"isNull({p})" for p in parts)
+    values = ", ".join(f"assumeNotNull(toFloat64({p}))" for p in parts)
+    return f"if({missing}, {_EMPTY_ARRAY}, [{values}])"
+
+
+def _box_sql(expr: Call, emit: Emit) -> str:
+    parts = [emit(a) for a in expr.args]
+    missing = " OR ".join(f"isNull({p})" for p in parts)
+    lon, lat, width, height = (f"assumeNotNull(toFloat64({p}))" for p in parts)
+    return f"if({missing}, {_EMPTY_ARRAY}, {row_shape_sql.box_sql(lon, lat, width, height)})"
+
+
+def _turned_shape_sql(expr: Call, emit: Emit) -> str:
+    """Return DALI's numbers of a point, circle or polygon in another frame; an empty array stays empty."""
+    shape = get_operand(expr, "shape")
+    source, target = read_frames(expr)
+    count = 1 if shape.type.xtype in ("point", "circle") else None
+    return row_shape_sql.transform_coordinates_sql(
+        emit(shape), count, lambda vector: rotate_vector_sql(vector, source, target)
+    )
+
+
+def _shape_of_text_sql(expr: Call, emit: Emit) -> str:
+    """Return DALI's numbers; for other texts ClickHouse gets the whole text, which it refuses."""
+    [text] = expr.args
+    condition = _dali_condition_sql(expr.type.xtype)
+    numbers = "arrayMap(w -> ifNull(toFloat64OrNull(w), nan), words)"
+    chosen = f"arrayMap(n -> if({condition}, words, [concat(t, ' ({expr.type.adql})')]), [{numbers}])[1]"
+    words = f"arrayMap(words -> {chosen}, [splitByRegexp('[\\\\s,]+', trimBoth(t))])[1]"
+    read = f"arrayMap(w -> accurateCast(w, 'Float64'), if(trimBoth(t) = '', [], {words}))"
+    return f"arrayMap(t -> {read}, [ifNull({emit(text)}, '')])[1]"
+
+
+def _dali_condition_sql(xtype: str) -> str:
+    """Whether numbers n define a point, circle or polygon."""
+    if xtype == "point":
+        count, latitudes = "length(n) = 2", "[n[2]]"
+    elif xtype == "circle":
+        count, latitudes = "length(n) = 3 AND n[3] >= 0 AND n[3] <= 180", "[n[2]]"
+    else:
+        count = "length(n) >= 6 AND length(n) % 2 = 0"
+        latitudes = "arrayFilter((b, i) -> i % 2 = 0, n, arrayEnumerate(n))"
+    return f"{count} AND arrayAll(b -> abs(b) <= 90, {latitudes}) AND arrayAll(b -> isFinite(b), n)"
+
+
+def _text_of_shape_sql(expr: Call, emit: Emit) -> str:
+    [shape] = expr.args
+    numbers = emit(shape)
+    return f"if(empty({numbers}), NULL, arrayStringConcat(arrayMap(n -> toString(n), {numbers}), ' '))"
+
+
+def _moc_text_sql(expr: Call, emit: Emit) -> str:
+    """Return a computed MOC as text; NULL if an operand is NULL."""
+    text = stored_moc_sql.ascii_moc_sql(_moc_ranges(expr, emit))
+    return _if_known_sql(_moc_numbers(expr, emit), text)
+
+
+# --- relations and measures of shapes of columns ----------------------------------------------------------------------
+
+
+def _contain_sql(expr: Call, emit: Emit) -> str:
+    return _relation_sql(expr, emit, row_relation_sql.contains_sql, stored_moc_sql.is_moc_inside_sql)
+
+
+def _meet_sql(expr: Call, emit: Emit) -> str:
+    return _relation_sql(expr, emit, row_relation_sql.intersects_sql, stored_moc_sql.mocs_meet_sql)
+
+
+def _relation_sql(
+    expr: Call,
+    emit: Emit,
+    relation: Callable[[row_relation_sql.Shape, row_relation_sql.Shape], str],
+    moc_relation: Callable[[stored_moc_sql.Ranges, stored_moc_sql.Ranges], str],
+) -> str:
+    first, second = expr.args
     try:
         if any(a.type.xtype == "moc" and not isinstance(a, Shape) for a in expr.args):
-            test = _related_mocs(expr, emit)
+            test = _moc_relation_sql(first, second, emit, moc_relation)
         else:
-            relation = row_relation_sql.contains if expr.name == "SHAPES CONTAIN" else row_relation_sql.intersects
-            test = relation(*(_column_shape(a, emit) for a in expr.args))
+            test = relation(_column_shape(first, emit), _column_shape(second, emit))
     except ShapeError as error:
         raise AdqlUnsupported(f"{error.message} is not supported", expr.span, error.hint) from error
-    for radius in (emit(a.args[2]) for a in expr.args if isinstance(a, Call) and a.name == "CIRCLE"):
-        test = f"({radius} >= 0 AND {test})"  # nothing is in a circle of a radius below 0, and it is in nothing
-    return _known([n for a in expr.args for n in _numbers(a, emit)], test)
+    for circle in expr.args:
+        if isinstance(circle, Call) and circle.name == "CIRCLE":
+            # a circle of negative radius contains nothing, and is in nothing
+            test = f"({emit(get_operand(circle, 'radius'))} >= 0 AND {test})"
+    return _if_known_sql([n for a in expr.args for n in _shape_numbers(a, emit)], test)
 
 
-def _related_mocs(expr: Call, emit: Emit) -> str:
-    first, second = expr.args
+def _moc_relation_sql(
+    first: Expr,
+    second: Expr,
+    emit: Emit,
+    relation: Callable[[stored_moc_sql.Ranges, stored_moc_sql.Ranges], str],
+) -> str:
     for point, moc in ((first, second), (second, first)):
         if point.type.xtype == "point" and not isinstance(point, Shape):
             lon, lat = read_position(point)
-            return stored_moc_sql.has(_ranges(moc, emit), index_sql(emit(lon), emit(lat)))
-    one, other = _ranges(first, emit), _ranges(second, emit)
-    return stored_moc_sql.is_inside(one, other) if expr.name == "SHAPES CONTAIN" else stored_moc_sql.meets(one, other)
+            return stored_moc_sql.has_index_sql(_moc_ranges(moc, emit), index_sql(emit(lon), emit(lat)))
+    return relation(_moc_ranges(first, emit), _moc_ranges(second, emit))
 
 
-def _ranges(expr: Expr, emit: Emit) -> stored_moc_sql.Ranges:
-    """Of a MOC, or of the cells that a constant shape touches."""
-    if isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION"):
-        parts = tuple(_ranges(a, emit) for a in expr.args)
-        return stored_moc_sql.combined(parts, 1 if expr.name == "MOC UNION" else len(parts))
+def _moc_ranges(expr: Expr, emit: Emit) -> stored_moc_sql.Ranges:
+    """Return a MOC, or that of the cells that a constant shape touches."""
+    if isinstance(expr, Call) and expr.name in _MOC_SETS:
+        parts = tuple(_moc_ranges(a, emit) for a in expr.args)
+        return stored_moc_sql.combine_mocs(parts, 1 if expr.name == "MOC UNION" else len(parts))
     if isinstance(expr, Call) and expr.name == "STORED" and expr.type.xtype == "moc":
         return stored_moc_sql.Ranges(emit(expr))
     region = evaluate_region(expr)
     if region is None:
         raise ShapeError("a MOC compared with a shape from columns", "give the shape as a constant, or a POINT")
-    return stored_moc_sql.ranges_of(region)
-
-
-def _moc(expr: Call, emit: Emit) -> str:
-    """A computed MOC as a text; NULL if a part is."""
-    ranges = _ranges(expr, emit)
-    return _known([n for a in expr.args for n in _numbers(a, emit)], stored_moc_sql.ascii_moc(ranges))
+    return stored_moc_sql.moc_literal(region)
 
 
 def _column_shape(expr: Expr, emit: Emit) -> row_relation_sql.Shape:
-    """The shape's numbers, without NULL: array functions take none. See ``_known`` for those."""
+    """Return the shape without NULLs, which array functions do not take: ``_if_known_sql`` handles these."""
     if isinstance(expr, Call) and expr.name == "STORED":
         return Stored(emit(expr))
     if isinstance(expr, Shape):
         return expr.region
+    return _row_shape(expr, emit)
+
+
+def _row_shape(expr: Expr, emit: Emit) -> row_shape_sql.RowShape:
     if isinstance(expr, Call) and expr.name in ("POINT", "CIRCLE"):
         lon, lat, *radius = (f"assumeNotNull(toFloat64({emit(a)}))" for a in expr.args)
-        vector = unit_vector(lon, lat, evaluate_constant(expr.args[0]), evaluate_constant(expr.args[1]))
-        return row_shape_sql.Circle(vector, radius[0] if radius else "0.")
+        constants = (evaluate_constant(a) for a in Position.from_call(expr))
+        return row_shape_sql.Circle(position_vector_sql(lon, lat, *constants), radius[0] if radius else "0.")
     value = emit(expr)
     if expr.type.xtype == "polygon":
-        return row_shape_sql.polygon(value)
-    vector = unit_vector(f"{value}[1]", f"{value}[2]", None, None)
+        return row_shape_sql.polygon_edges(value)
+    vector = position_vector_sql(f"{value}[1]", f"{value}[2]", None, None)
     return row_shape_sql.Circle(vector, f"{value}[3]" if expr.type.xtype == "circle" else "0.")
 
 
-def _numbers(expr: Expr, emit: Emit) -> list[str]:
-    """What must be known of a shape: its numbers; of an array, that it is not empty."""
+def _shape_numbers(expr: Expr, emit: Emit) -> list[str]:
+    """Return SQL of numbers that are NULL or NaN if the shape is unknown; an empty array is."""
     if isinstance(expr, Shape):
         return []
     if isinstance(expr, Call) and expr.name in ("POINT", "CIRCLE"):
         return [f"toFloat64({emit(a)})" for a in expr.args if evaluate_constant(a) is None]
-    if isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION"):
-        return [n for a in expr.args for n in _numbers(a, emit)]
+    if isinstance(expr, Call) and expr.name in _MOC_SETS:
+        return _moc_numbers(expr, emit)
     value = emit(expr)
     if isinstance(expr, Call) and expr.name == "STORED":
         return [f"if(empty({value}), nan, 0.)"]
     return [f"if(empty({value}), nan, arraySum({value}))"]
 
 
-def _area(expr: Call, emit: Emit) -> str:
-    if expr.args[0].type.xtype == "moc":
-        return _known(_numbers(expr.args[0], emit), stored_moc_sql.area(_ranges(expr.args[0], emit)))
-    shape = _column_shape(expr.args[0], emit)
-    assert isinstance(shape, row_shape_sql.Circle | row_shape_sql.Edges)  # noqa: S101  constants are computed at translation
-    return _known(_numbers(expr.args[0], emit), row_shape_sql.area(shape))
+def _moc_numbers(expr: Call, emit: Emit) -> list[str]:
+    return [number for operand in expr.args for number in _shape_numbers(operand, emit)]
 
 
-def _centroid(expr: Call, emit: Emit) -> str:
-    shape = _column_shape(expr.args[0], emit)
-    assert isinstance(shape, row_shape_sql.Circle | row_shape_sql.Edges)  # noqa: S101  constants are computed at translation
-    return _known(_numbers(expr.args[0], emit), row_shape_sql.centroid(shape), "CAST([], 'Array(Float64)')")
-
-
-def _cap(expr: Call, emit: Emit) -> str:
-    """Part of a circle around a shape of a row; NaN or NULL of an unknown one."""
-    shape, value = expr.args[0], expr.name.removeprefix("CAP ")
-    known = _column_shape(shape, emit)
-    if isinstance(known, Stored):
-        found = stored_region_sql.cap(known, value)
-    elif isinstance(known, row_shape_sql.Circle):
-        found = row_shape_sql.cap(f"[(({', '.join(known.centre)}), radians({known.radius}))]", value)
+def _area_sql(expr: Call, emit: Emit) -> str:
+    [shape] = expr.args
+    if shape.type.xtype == "moc":
+        area = stored_moc_sql.moc_area_sql(_moc_ranges(shape, emit))
     else:
-        found = row_shape_sql.cap(row_shape_sql.discs(emit(shape)), value)
-    return _known(_numbers(shape, emit), found, "nan")
+        area = row_shape_sql.area_sql(_row_shape(shape, emit))
+    return _if_known_sql(_shape_numbers(shape, emit), area)
 
 
-GEOMETRY: dict[str, Callable[[Call, Emit], str]] = {
-    "POINT": _coordinates,
-    "CIRCLE": _coordinates,
-    "POLYGON": _coordinates,
-    "BOX": _box,
-    "TURNED": _turned_shape,
-    "TURNED LON": _turned_longitude,
-    "TURNED LAT": _turned_latitude,
-    "DISTANCE": _distance,
-    "NEAR": _near,
-    "NEARER": _near,
-    **dict.fromkeys(REACHES, _reach),
-    "SHAPES CONTAIN": _related,
-    "SHAPES MEET": _related,
-    "SHAPE OF TEXT": _shape_of_text,
-    "TEXT OF SHAPE": _text_of_shape,
+def _centroid_sql(expr: Call, emit: Emit) -> str:
+    [shape] = expr.args
+    centroid = row_shape_sql.centroid_sql(_row_shape(shape, emit))
+    return _if_known_sql(_shape_numbers(shape, emit), centroid, _EMPTY_ARRAY)
+
+
+def _cap_sql(expr: Call, emit: Emit) -> str:
+    """Return a number of a circle around a row's shape; NaN for an unknown shape."""
+    [operand] = expr.args
+    number = expr.name.removeprefix("CAP ")
+    shape = _column_shape(operand, emit)
+    if isinstance(shape, Stored):
+        value = stored_region_sql.cap_sql(shape, number)
+    elif isinstance(shape, row_shape_sql.Circle):
+        value = row_shape_sql.cap_sql(f"[(({', '.join(shape.centre)}), radians({shape.radius}))]", number)
+    else:
+        value = row_shape_sql.cap_sql(row_shape_sql.vertex_discs_sql(emit(operand)), number)
+    return _if_known_sql(_shape_numbers(operand, emit), value, "nan")
+
+
+_MOC_SETS = ("MOC UNION", "MOC INTERSECTION")
+
+#: Operator -> form
+GEOMETRY_FORMS: dict[str, Form] = {
+    "POINT": _coordinates_sql,
+    "CIRCLE": _coordinates_sql,
+    "POLYGON": _coordinates_sql,
+    "BOX": _box_sql,
+    "TURNED": _turned_shape_sql,
+    "TURNED LON": _turned_longitude_sql,
+    "TURNED LAT": _turned_latitude_sql,
+    "DISTANCE": _distance_sql,
+    "NEAR": _near_sql,
+    "NEARER": _near_sql,
+    "REACH INSIDE": _reach_sql,
+    "REACH TOUCHING": _reach_sql,
+    "SHAPES CONTAIN": _contain_sql,
+    "SHAPES MEET": _meet_sql,
+    "SHAPE OF TEXT": _shape_of_text_sql,
+    "TEXT OF SHAPE": _text_of_shape_sql,
     "STORED": lambda expr, emit: emit(expr.args[0]),
-    "MOC UNION": _moc,
-    "MOC INTERSECTION": _moc,
-    "AREA": _area,
-    "CENTROID": _centroid,
-    "CAP LON": _cap,
-    "CAP LAT": _cap,
-    "CAP RADIUS": _cap,
+    "MOC UNION": _moc_text_sql,
+    "MOC INTERSECTION": _moc_text_sql,
+    "AREA": _area_sql,
+    "CENTROID": _centroid_sql,
+    "CAP LON": _cap_sql,
+    "CAP LAT": _cap_sql,
+    "CAP RADIUS": _cap_sql,
 }

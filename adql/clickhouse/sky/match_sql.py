@@ -1,73 +1,86 @@
-"""The emitter's part for cross-matches: cubes, their levels, and tests of unit vectors.
-
-The cubes of level n have the side 4^(n - 8): 3 arcsec at level 0, beyond the unit sphere at level 10.
-"""
+"""The emitter's forms for joins on the sky: cubes, levels, and the HEALPix cells that a small side selects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from adql.clickhouse.sky.geometry_sql import Emit
-from adql.clickhouse.sky.separation_sql import (
-    LEVELS,
-    Vector,
-    cube,
-    cubes,
-    is_position,
-    known_vector,
-    level_of,
-    nearness,
-    reach,
-    separation,
-    side_of,
+from adql.clickhouse.sky.cube_sql import (
+    CUBE_LEVELS,
+    cube_level_sql,
+    cube_number_sql,
+    cube_reach_sql,
+    cube_side_sql,
+    touched_cubes_sql,
 )
-from adql.ir import Call, Subquery, evaluate_constant
+from adql.clickhouse.sky.neighbour_cell_sql import cell_sql, cells_around_sql
+from adql.clickhouse.sky.unit_vector_sql import (
+    Vector,
+    is_near_sql,
+    is_position_sql,
+    position_vector_or_nan_sql,
+    separation_sql,
+)
+from adql.clickhouse.sql_text import Emit, Form
+from adql.ir import Call, Expr, Literal, Position, Subquery, VectorNearness, evaluate_constant, get_operand
+from clickhouse_schema.healpix import index_sql
+
+# --- unit vectors -----------------------------------------------------------------------------------------------------
 
 
-def _vector(expr: Call, emit: Emit) -> Vector:
-    lon, lat = expr.args[:2]
-    return known_vector(emit(lon), emit(lat), evaluate_constant(lon), evaluate_constant(lat))
+def _position_vector(expr: Call, emit: Emit) -> Vector:
+    lon, lat = Position.from_call(expr)
+    return position_vector_or_nan_sql(emit(lon), emit(lat), evaluate_constant(lon), evaluate_constant(lat))
 
 
-def _axis(expr: Call, emit: Emit) -> str:
-    return _vector(expr, emit)["XYZ".index(expr.name)]
+def _axis_sql(expr: Call, emit: Emit) -> str:
+    return _position_vector(expr, emit)["XYZ".index(expr.name)]
 
 
-def _near(expr: Call, emit: Emit) -> str:
-    *vectors, radius = (emit(a) for a in expr.args)
-    strict = expr.name.endswith("NEARER")
-    return nearness(tuple(vectors[:3]), tuple(vectors[3:]), radius, evaluate_constant(expr.args[6]), strict=strict)
+def _vectors_near_sql(expr: Call, emit: Emit) -> str:
+    left, right, radius, is_strict = VectorNearness.from_call(expr)
+    first, second = _emit_vector(left, emit), _emit_vector(right, emit)
+    return is_near_sql(first, second, emit(radius), evaluate_constant(radius), strict=is_strict)
 
 
-def _apart(expr: Call, emit: Emit) -> str:
-    vectors = [emit(a) for a in expr.args]
-    return f"degrees({separation(tuple(vectors[:3]), tuple(vectors[3:]))})"
+def _separation_degrees_sql(expr: Call, emit: Emit) -> str:
+    left, right = expr.args[:3], expr.args[3:]
+    return f"degrees({separation_sql(_emit_vector(left, emit), _emit_vector(right, emit))})"
 
 
-def _cube(expr: Call, emit: Emit) -> str:
-    return cube(_vector(expr, emit), emit(expr.args[2]))
+def _emit_vector(components: tuple[Expr, ...], emit: Emit) -> Vector:
+    x, y, z = (emit(component) for component in components)
+    return x, y, z
 
 
-def _cubes(expr: Call, emit: Emit) -> str:
-    return cubes(_vector(expr, emit), emit(expr.args[2]), emit(expr.args[3]))
+# --- cubes and levels -------------------------------------------------------------------------------------------------
 
 
-def _cube_of_level(expr: Call, emit: Emit) -> str:
-    level = emit(expr.args[2])
-    return cube(_vector(expr, emit), side_of(level), level)
+def _cube_sql(expr: Call, emit: Emit) -> str:
+    return cube_number_sql(_position_vector(expr, emit), emit(get_operand(expr, "side")))
 
 
-def _cubes_of_level(expr: Call, emit: Emit) -> str:
-    """Without a radius for the greatest ball that the level has."""
-    level = emit(expr.args[2])
-    side = side_of(level)
-    return cubes(_vector(expr, emit), side, reach(emit(expr.args[3])) if len(expr.args) > 3 else f"({side} / 2)", level)
+def _cubes_sql(expr: Call, emit: Emit) -> str:
+    return touched_cubes_sql(
+        _position_vector(expr, emit), emit(get_operand(expr, "side")), emit(get_operand(expr, "reach"))
+    )
 
 
-def _levels(expr: Call, emit: Emit) -> str:
-    """An array of what the subqueries give; without any, of all levels."""
+def _cube_of_level_sql(expr: Call, emit: Emit) -> str:
+    level = emit(get_operand(expr, "level"))
+    return cube_number_sql(_position_vector(expr, emit), cube_side_sql(level), level)
+
+
+def _cubes_of_level_sql(expr: Call, emit: Emit) -> str:
+    """Without a radius, return the cubes of the greatest ball of the level."""
+    _lon, _lat, level_operand, *radius = expr.args
+    level = emit(level_operand)
+    side = cube_side_sql(level)
+    reach = cube_reach_sql(emit(radius[0])) if radius else f"({side} / 2)"
+    return touched_cubes_sql(_position_vector(expr, emit), side, reach, level)
+
+
+def _levels_sql(expr: Call, emit: Emit) -> str:
+    """Return an array of the levels that the subqueries select; without subqueries, of all levels."""
     if not expr.args:
-        return f"range({LEVELS})"
+        return f"range({CUBE_LEVELS})"
     arrays = []
     for arg in expr.args:
         assert isinstance(arg, Subquery)  # noqa: S101  the pass makes nothing else
@@ -76,30 +89,57 @@ def _levels(expr: Call, emit: Emit) -> str:
     return arrays[0] if len(arrays) == 1 else f"arrayDistinct(arrayConcat({', '.join(arrays)}))"
 
 
-def _each_level(expr: Call, emit: Emit) -> str:
-    """One row for each level, from the second argument on."""
-    levels = emit(expr.args[0])
-    if len(expr.args) == 1:
-        return f"arrayJoin({levels})"
-    return f"arrayJoin(arrayFilter(level -> level >= {emit(expr.args[1])}, {levels}))"
+def _each_level_sql(expr: Call, emit: Emit) -> str:
+    """Return a row for each level, from the operand ``first`` on if there is one."""
+    levels, *first = (emit(arg) for arg in expr.args)
+    return f"arrayJoin(arrayFilter(level -> level >= {first[0]}, {levels}))" if first else f"arrayJoin({levels})"
 
 
-MATCHING: dict[str, Callable[[Call, Emit], str]] = {
-    "X": _axis,
-    "Y": _axis,
-    "Z": _axis,
-    "VECTORS NEAR": _near,
-    "VECTORS NEARER": _near,
-    "VECTORS APART": _apart,
-    "IS POSITION": lambda e, emit: is_position(*(emit(a) for a in e.args)),
-    "CUBE": _cube,
-    "CUBES": _cubes,
-    "CUBE OF LEVEL": _cube_of_level,
-    "CUBES OF LEVEL": _cubes_of_level,
-    "LEVEL": lambda e, emit: level_of(emit(e.args[0])),
-    "LEVELS": _levels,
-    "EACH LEVEL": _each_level,
+# --- HEALPix cells ----------------------------------------------------------------------------------------------------
+
+
+def _index_sql(expr: Call, emit: Emit) -> str:
+    lon, lat = (emit(arg) for arg in expr.args)
+    return index_sql(lon, lat)
+
+
+def _cell_of_sql(expr: Call, emit: Emit) -> str:
+    index, order = expr.args
+    return cell_sql(emit(index), _read_order(order))
+
+
+def _cells_around_sql(expr: Call, emit: Emit) -> str:
+    index, order = expr.args
+    return f"arrayJoin({cells_around_sql(emit(index), _read_order(order))})"
+
+
+def _read_order(expr: Expr) -> int:
+    assert isinstance(expr, Literal)  # noqa: S101  the pass that makes these calls writes literals
+    assert isinstance(expr.value, int)  # noqa: S101
+    return expr.value
+
+
+#: Operator -> form
+MATCH_FORMS: dict[str, Form] = {
+    "X": _axis_sql,
+    "Y": _axis_sql,
+    "Z": _axis_sql,
+    "VECTORS NEAR": _vectors_near_sql,
+    "VECTORS NEARER": _vectors_near_sql,
+    "VECTORS APART": _separation_degrees_sql,
+    "IS POSITION": lambda e, emit: is_position_sql(*(emit(a) for a in e.args)),
+    "CUBE": _cube_sql,
+    "CUBES": _cubes_sql,
+    "CUBE OF LEVEL": _cube_of_level_sql,
+    "CUBES OF LEVEL": _cubes_of_level_sql,
+    "LEVEL": lambda e, emit: cube_level_sql(emit(e.args[0])),
+    "LEVELS": _levels_sql,
+    "EACH LEVEL": _each_level_sql,
     "AT LEAST 0": lambda e, emit: f"if({emit(e.args[0])} < 0, 0, {emit(e.args[0])})",
     "ROW NUMBER": lambda e, emit: "rowNumberInAllBlocks()",  # noqa: ARG005  called like the others
     "ROW NUMBER OF SHARD": lambda e, emit: "(rowNumberInAllBlocks() * 65536 + shardNum())",  # noqa: ARG005
+    "HPX29": _index_sql,
+    "CELL OF": _cell_of_sql,
+    "CELLS AROUND": _cells_around_sql,
+    "BASE CELLS": lambda e, emit: "arrayJoin(range(toUInt64(12)))",  # noqa: ARG005
 }

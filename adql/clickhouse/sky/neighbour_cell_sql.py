@@ -1,46 +1,36 @@
-"""The HEALPix cells around a position, as ClickHouse SQL; ``clickhouse_schema.adjacent_cells`` has their reach."""
+"""HEALPix cells of a row's index and the cells around it, as ClickHouse SQL.
+
+``clickhouse_schema.adjacent_cells`` defines how far adjacent cells reach.
+"""
 
 from __future__ import annotations
 
-import math
-
-from clickhouse_schema.adjacent_cells import FACES, REACH, STEPS, TURNS
+from clickhouse_schema.adjacent_cells import FACES, STEPS, TURNS
 from clickhouse_schema.healpix import ORDER
 
-#: Finer cells save nothing more.
-_FINEST = 20
+
+def cell_sql(index: str, order: int) -> str:
+    """Return the cell of ``order`` around an index of order 29: monotonic in the sort key, so it selects granules."""
+    return index if order == ORDER else f"intDiv({index}, {4 ** (ORDER - order)})"
 
 
-def order_for(radius: float) -> int | None:
-    """The finest order whose touching cells hold everything within ``radius`` degrees; None if none does."""
-    if not 0 <= math.radians(radius) < REACH:
-        return None
-    if radius <= farthest(_FINEST):  # also 0, and what a division by it would take beyond all numbers
-        return _FINEST
-    return math.floor(math.log2(REACH / math.radians(radius)))
+def is_in_cells_sql(index: str, cells: tuple[tuple[int, tuple[int, ...]], ...]) -> str:
+    """Whether an index of order 29 is in one of the (order, cells): one IN for each order, false without cells."""
+    tests = [f"{cell_sql(index, order)} IN ({', '.join(map(str, of_order))})" for order, of_order in cells]
+    return f"({' OR '.join(tests)})" if tests else "false"
 
 
-def farthest(order: int) -> float:
-    """Degrees that the touching cells of an order reach; radii of less are held by them."""
-    return math.degrees(REACH / (1 << order))
+def cells_around_sql(index: str, order: int) -> str:
+    """Return an array of the cell of ``order`` around an index of order 29 and those that touch it, some twice.
 
-
-def cell(index: str, order: int) -> str:
-    """SQL of the cell of ``order`` around an index of order 29: a function that the sort key serves."""
-    return f"intDiv({index}, {4 ** (ORDER - order)})"
-
-
-def cells_around(index: str, order: int) -> str:
-    """SQL of an array: the cell of ``order`` around an index of order 29 and those that touch it, some twice.
-
-    Empty for the index of an unknown position.
+    It is empty for the index of rows without a position.
     """
     size, inside = 1 << order, 4**order - 1
     known = f"arrayFilter(c -> c < {12 * 4**order}, [bitShiftRight({index}, {2 * (ORDER - order)})])"
     faces = f"{[face for beyond in FACES for face in beyond]}"
     turns = f"{[turn for beyond in TURNS for turn in beyond]}"
     steps = f"{[*STEPS]}"
-    # (base cell, x, y), each with its steps; then what lies beyond the base cell's borders; then the turned place
+    # (base cell, x, y); each with its steps; then the base cell beyond the border; then the turned place
     own = f"arrayMap(c -> (intDiv(c, {4**order}), mortonDecode(2, bitAnd(c, {inside}))), {known})"
     stepped = (
         "arrayFlatten(arrayMap(c -> arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) + s.2),"

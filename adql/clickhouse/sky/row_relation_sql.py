@@ -1,8 +1,8 @@
-"""CONTAINS and INTERSECTS where a row's columns make one of the shapes or both, as ClickHouse SQL.
+"""CONTAINS and INTERSECTS where a row's columns define one of the shapes or both, as ClickHouse SQL.
 
-A shape is a circle or polygon of a row's numbers (``columns``), a region that a row or a literal keeps as a table does
-(``stored``), or a constant. Constants are taken apart where their parts' answers make up their own; what remains is
-compared as a circle or polygon, or in the form of stored regions.
+A shape is a circle or polygon of a row's numbers (``row_shape_sql``), a region in the form that a table stores
+(``stored_region_sql``), or a constant. Constants are divided into parts where the parts' answers determine their own;
+what remains is compared as a circle or polygon, or in the form of stored regions.
 """
 
 from __future__ import annotations
@@ -13,39 +13,39 @@ from typing import TypeGuard
 
 from adql.clickhouse.sky import row_shape_sql, stored_region_sql
 from adql.clickhouse.sky.row_shape_sql import Circle, Edges, RowShape
-from adql.clickhouse.sky.stored_region_sql import Stored
+from adql.clickhouse.sky.stored_region_sql import Stored, choose_by_count_sql
+from adql.clickhouse.sql_text import let_sql
 from adql.regions.cone import Cone
 from adql.regions.polygon import Polygon
 from adql.regions.region import Region
-from adql.regions.region_algebra import Complement, Intersection, Nothing, Union, WholeSky
-from adql.regions.region_relations import has_moc
+from adql.regions.region_algebra import Complement, Intersection, Nothing, Union, WholeSky, has_moc
 from adql.regions.unit_vectors import ShapeError
 
 Shape = RowShape | Stored | Region
 
-#: Radii of points, as ``columns`` writes them
+#: Radii of points, as ``row_shape_sql`` writes them
 _NO_RADIUS = ("0.", "0.0")
 
-#: Those that SQL knows
+#: A shape in SQL
 Known = RowShape | Stored
 
 
-def contains(inner: Shape, outer: Shape) -> str:
+def contains_sql(inner: Shape, outer: Shape) -> str:
     """Whether all of ``inner`` is in ``outer``. Raises ``ShapeError`` for constants that hold MOCs."""
-    return _named(inner, outer, _contains)
+    return _name_values_sql(inner, outer, _contains_sql)
 
 
-def intersects(first: Shape, second: Shape) -> str:
-    """Whether the shapes have a direction in common. Raises ``ShapeError`` like ``contains``."""
-    return _named(first, second, _intersects)
+def intersects_sql(first: Shape, second: Shape) -> str:
+    """Whether the shapes have a direction in common. Raises ``ShapeError`` like ``contains_sql``."""
+    return _name_values_sql(first, second, _intersects_sql)
 
 
-def _named(first: Shape, second: Shape, relation: Callable[[Shape, Shape], str]) -> str:
-    """The relation of shapes whose values are computed once."""
+def _name_values_sql(first: Shape, second: Shape, relation: Callable[[Shape, Shape], str]) -> str:
+    """Return the relation of shapes whose values have names, so that they are computed once."""
     values: dict[str, str] = {}
     shapes = [_with_names(shape, suffix, values) for shape, suffix in ((first, "1"), (second, "2"))]
     test = relation(*shapes)
-    return f"({row_shape_sql.let(values, test)} = 1)" if values else test
+    return f"({let_sql(values, test)} = 1)" if values else test
 
 
 def _with_names(shape: Shape, suffix: str, values: dict[str, str]) -> Shape:
@@ -62,84 +62,88 @@ def _with_names(shape: Shape, suffix: str, values: dict[str, str]) -> Shape:
     return shape
 
 
-def _contains(inner: Shape, outer: Shape) -> str:
+def _contains_sql(inner: Shape, outer: Shape) -> str:
     if isinstance(inner, Nothing) or isinstance(outer, WholeSky):
         return "1"
     if isinstance(inner, Union):
-        return _all((_contains(part, outer) for part in inner.parts), "AND")
+        return _join_tests_sql((_contains_sql(part, outer) for part in inner.parts), "AND")
     if isinstance(outer, Intersection):
-        return _all((_contains(inner, part) for part in outer.parts), "AND")
+        return _join_tests_sql((_contains_sql(inner, part) for part in outer.parts), "AND")
     if isinstance(outer, Complement):
-        return f"(NOT {_intersects(inner, outer.part)})"
-    return _contains_known(_known(inner), _known(outer))
+        return f"(NOT {_intersects_sql(inner, outer.part)})"
+    return _contains_known_sql(_as_known(inner), _as_known(outer))
 
 
-def _intersects(first: Shape, second: Shape) -> str:
+def _intersects_sql(first: Shape, second: Shape) -> str:
     for one, other in ((first, second), (second, first)):
         if isinstance(one, Nothing):
             return "0"
         if isinstance(one, Union):
-            return _all((_intersects(part, other) for part in one.parts), "OR")
+            return _join_tests_sql((_intersects_sql(part, other) for part in one.parts), "OR")
         if isinstance(one, Complement):
-            return f"(NOT {_contains(other, one.part)})"
-    return _intersects_known(_known(first), _known(second))
+            return f"(NOT {_contains_sql(other, one.part)})"
+    return _intersects_known_sql(_as_known(first), _as_known(second))
 
 
-def _all(tests: Iterable[str], word: str) -> str:
+def _join_tests_sql(tests: Iterable[str], word: str) -> str:
     return f"({f' {word} '.join(tests)})"
 
 
-def _known(shape: Shape) -> Known:
+def _as_known(shape: Shape) -> Known:
     if not isinstance(shape, Region):
         return shape
     if has_moc(shape):
         raise ShapeError("a MOC compared with a shape from columns", "give both as constants, or compare a POINT")
-    return row_shape_sql.of_constant(shape) if isinstance(shape, (Cone, Polygon)) else stored_region_sql.literal(shape)
+    if isinstance(shape, (Cone, Polygon)):
+        return row_shape_sql.constant_shape(shape)
+    return stored_region_sql.region_literal(shape)
 
 
-def _contains_known(inner: Known, outer: Known) -> str:
+def _contains_known_sql(inner: Known, outer: Known) -> str:
     if isinstance(inner, Stored):
-        return stored_region_sql.by_kind(inner, lambda one: _contains_known(one, outer), _stays_in(inner, outer))
+        return choose_by_count_sql(inner, lambda one: _contains_known_sql(one, outer), _is_in_sql(inner, outer))
     if not isinstance(outer, Stored):
-        return row_shape_sql.contains(inner, outer)
+        return row_shape_sql.contains_sql(inner, outer)
     if _is_point(inner):
-        return stored_region_sql.has(outer, inner.centre)
-    return stored_region_sql.by_kind(
-        outer, lambda one: row_shape_sql.contains(inner, one), stored_region_sql.surrounds(outer, inner)
+        return stored_region_sql.contains_vector_sql(outer, inner.centre)
+    return choose_by_count_sql(
+        outer, lambda one: row_shape_sql.contains_sql(inner, one), stored_region_sql.contains_shape_sql(outer, inner)
     )
 
 
-def _stays_in(several: Stored, outer: Known) -> str:
-    """Whether a region of several shapes is in another one."""
+def _is_in_sql(several: Stored, outer: Known) -> str:
+    """Whether a region of several shapes is in another shape."""
     if not isinstance(outer, Stored):
-        return stored_region_sql.stays_in(several, outer)
-    return stored_region_sql.by_kind(
-        outer, lambda one: stored_region_sql.stays_in(several, one), stored_region_sql.within(several, outer)
+        return stored_region_sql.is_in_shape_sql(several, outer)
+    return choose_by_count_sql(
+        outer,
+        lambda one: stored_region_sql.is_in_shape_sql(several, one),
+        stored_region_sql.is_in_region_sql(several, outer),
     )
 
 
-def _intersects_known(first: Known, second: Known) -> str:
+def _intersects_known_sql(first: Known, second: Known) -> str:
     if isinstance(first, Stored):
-        return stored_region_sql.by_kind(first, lambda one: _intersects_known(one, second), _meets(first, second))
+        return choose_by_count_sql(first, lambda one: _intersects_known_sql(one, second), _meets_sql(first, second))
     if not isinstance(second, Stored):
-        return row_shape_sql.intersects(first, second)
+        return row_shape_sql.intersects_sql(first, second)
     if _is_point(first):
-        return stored_region_sql.has(second, first.centre)
-    return stored_region_sql.by_kind(
-        second, lambda one: row_shape_sql.intersects(first, one), stored_region_sql.meets(second, first)
+        return stored_region_sql.contains_vector_sql(second, first.centre)
+    return choose_by_count_sql(
+        second, lambda one: row_shape_sql.intersects_sql(first, one), stored_region_sql.meets_shape_sql(second, first)
     )
 
 
-def _meets(several: Stored, other: Known) -> str:
-    """Whether a region of several shapes meets another one."""
+def _meets_sql(several: Stored, other: Known) -> str:
+    """Whether a region of several shapes meets another shape."""
+    if _is_point(other):
+        return stored_region_sql.contains_vector_sql(several, other.centre)
     if not isinstance(other, Stored):
-        return (
-            stored_region_sql.has(several, other.centre)
-            if _is_point(other)
-            else stored_region_sql.meets(several, other)
-        )
-    return stored_region_sql.by_kind(
-        other, lambda one: stored_region_sql.meets(several, one), stored_region_sql.overlap(several, other)
+        return stored_region_sql.meets_shape_sql(several, other)
+    return choose_by_count_sql(
+        other,
+        lambda one: stored_region_sql.meets_shape_sql(several, one),
+        stored_region_sql.meets_region_sql(several, other),
     )
 
 

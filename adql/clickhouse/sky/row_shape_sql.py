@@ -1,9 +1,8 @@
 """Shapes whose numbers come from a row's columns: construction, relations, area and centroid as ClickHouse SQL.
 
 A polygon is an array of edges, tuples (ax, ay, az, bx, by, bz, nx, ny, nz) of two unit vectors and a x b. The formulas
-are those of ``polygon``: inside by the sum of signed triangles, so any simple polygon in either sense, concave or
-around a pole, stands for its smaller side. Nothing here looks for NULL, NaN or less than three vertices: that is the
-caller's.
+are those of ``adql.regions.polygon``: inside by the sum of signed triangles, so any simple polygon in either sense,
+concave or around a pole, stands for its smaller side. The caller excludes NULL, NaN and fewer than three vertices.
 """
 
 from __future__ import annotations
@@ -12,23 +11,31 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adql.clickhouse.sky.membership_sql import number
+from adql.clickhouse.sky.unit_vector_sql import (
+    Vector,
+    cross_sql,
+    difference_sql,
+    direction_sql,
+    dot_sql,
+    latitude_sql,
+    longitude_sql,
+    separation_sql,
+)
+from adql.clickhouse.sql_text import float_literal, let_sql
 from adql.regions.cone import Cone
-from adql.regions.polygon import SMALL, Polygon
-from adql.regions.unit_vectors import ROUNDING, direction, direction_sql
+from adql.regions.polygon import MAX_FLAT_SIZE, Polygon
+from adql.regions.unit_vectors import ROUNDING, position_to_vector
 
-Vector = tuple[str, str, str]
+#: Degrees (4 microarcsec) by which a cap is wider than needed
+_CAP_SLACK = 1e-9
 
-#: Degrees (4 microarcsec) that a cap is wider than needed
-_SPARE = 1e-9
-
-#: Direction of vertex i of DALI's coordinates c
+#: Unit vector of vertex i of DALI's coordinates c
 _VERTEX: Vector = direction_sql("c[2 * i - 1]", "c[2 * i]")
 
 
 @dataclass(frozen=True, slots=True)
 class Circle:
-    """``radius`` is SQL of degrees; a point is a circle of radius '0.'."""
+    """SQL of a unit vector, and of the radius in degrees; a point has the radius '0.'."""
 
     centre: Vector
     radius: str = "0."
@@ -36,27 +43,25 @@ class Circle:
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """``array`` is SQL of Array(Tuple) of edges."""
+    """SQL of a polygon as Array(Tuple) of edges."""
 
     array: str
 
 
-#: One that a row's numbers make
 RowShape = Circle | Edges
 
 
 # --- construction -----------------------------------------------------------------------------------------------------
 
 
-def polygon(coordinates: str) -> Edges:
-    """From SQL of Array(Float64): lon1, lat1, lon2, lat2 ... in degrees, DALI's polygon."""
-    vertex = f"({', '.join(_VERTEX)})"
-    vertices = f"arrayMap(i -> {vertex}, range(1, intDiv(length(c), 2) + 1))"
-    return Edges(let({"c": coordinates}, let({"v": vertices}, _edges("v"))))
+def polygon_edges(coordinates: str) -> Edges:
+    """Make a polygon of DALI's coordinates, SQL of Array(Float64): lon1, lat1, lon2, lat2 ... in degrees."""
+    vertices = f"arrayMap(i -> ({', '.join(_VERTEX)}), range(1, intDiv(length(c), 2) + 1))"
+    return Edges(let_sql({"c": coordinates}, let_sql({"v": vertices}, _edges_sql("v"))))
 
 
-def box(lon: str, lat: str, width: str, height: str) -> str:
-    """DALI coordinates, SQL of Array(Float64), of the corners of BOX; see ``polygon.box``."""
+def box_sql(lon: str, lat: str, width: str, height: str) -> str:
+    """Return DALI's coordinates, Array(Float64), of the corners of BOX; see ``adql.regions.make_box``."""
     corners = []
     for sx, sy in ("+-", "++", "-+", "--"):
         # centre + x east + y north, turned so that the centre is at longitude 0
@@ -68,146 +73,131 @@ def box(lon: str, lat: str, width: str, height: str) -> str:
         )
     x, y = (f"tan(radians(greatest(toFloat64({size}), 1e-11)) / 2)" for size in (width, height))
     values = {"x": x, "y": y, "lon": f"toFloat64({lon})", "dec": f"radians(toFloat64({lat}))"}
-    return let(values, f"[{', '.join(corners)}]")
+    return let_sql(values, f"[{', '.join(corners)}]")
 
 
-def let(values: dict[str, str], body: str) -> str:
-    """``body`` with names for values, each written and computed once."""
-    return f"arrayMap(({', '.join(values)}) -> {body}, {', '.join(f'[{v}]' for v in values.values())})[1]"
-
-
-def _edges(vertices: str) -> str:
-    """n by (a-b) x (a+b) / 2, which keeps its digits for short edges."""
-    n = [
+def _edges_sql(vertices: str) -> str:
+    """Compute n as (a-b) x (a+b) / 2, which keeps its digits for short edges."""
+    normal = [
         f"((a.{j} - b.{j}) * (a.{k} + b.{k}) - (a.{k} - b.{k}) * (a.{j} + b.{j})) / 2"
         for j, k in ((2, 3), (3, 1), (1, 2))
     ]
-    edge = f"(a.1, a.2, a.3, b.1, b.2, b.3, {', '.join(n)})"
+    edge = f"(a.1, a.2, a.3, b.1, b.2, b.3, {', '.join(normal)})"
     return f"arrayMap((a, b) -> {edge}, {vertices}, arrayRotateLeft({vertices}, 1))"
 
 
-def _literal(region: Polygon) -> str:
-    edges = region.edges
-    scaled = (
-        edges.normals
-        * (((edges.a - edges.b) ** 2).sum(axis=1) * ((edges.a + edges.b) ** 2).sum(axis=1))[:, None] ** 0.5
-    )
-    rows = zip(edges.a, edges.b, scaled / 2, strict=True)
-    return "[" + ", ".join(f"({', '.join(number(c) for v in row for c in v)})" for row in rows) + "]"
-
-
-def of_constant(region: Cone | Polygon) -> RowShape:
-    """A constant circle or polygon in the form of a row's."""
+def constant_shape(region: Cone | Polygon) -> RowShape:
+    """Write a constant circle or polygon in the form of a row's."""
     if isinstance(region, Polygon):
-        return Edges(_literal(region))
-    x, y, z = direction(region.lon, region.lat)
-    return Circle((number(x), number(y), number(z)), number(region.radius))
+        return Edges(_edges_literal(region))
+    x, y, z = position_to_vector(region.lon, region.lat)
+    return Circle((float_literal(x), float_literal(y), float_literal(z)), float_literal(region.radius))
+
+
+def _edges_literal(region: Polygon) -> str:
+    edges = region.edges
+    squared_minus, squared_plus = ((edges.a - edges.b) ** 2).sum(axis=1), ((edges.a + edges.b) ** 2).sum(axis=1)
+    scaled = edges.normals * (squared_minus * squared_plus)[:, None] ** 0.5
+    rows = zip(edges.a, edges.b, scaled / 2, strict=True)
+    return "[" + ", ".join(f"({', '.join(float_literal(c) for v in row for c in v)})" for row in rows) + "]"
 
 
 # --- relations --------------------------------------------------------------------------------------------------------
 
 
-def contains(inner: RowShape, outer: RowShape) -> str:
-    """SQL of whether all of ``inner`` is in ``outer``."""
+def contains_sql(inner: RowShape, outer: RowShape) -> str:
+    """Whether all of ``inner`` is in ``outer``."""
     if isinstance(outer, Circle):
         if isinstance(inner, Circle):
             reach = f"({outer.radius} - {inner.radius})"
-            return f"({outer.radius} >= 180 OR {_within(inner.centre, outer.centre, reach)})"
-        opposite: Vector = tuple(f"(-{c})" for c in outer.centre)  # type: ignore[assignment]
-        free = f"{_to_border(opposite, inner)} >= radians(180 - {outer.radius}) - {ROUNDING!r}"
-        return f"({free} AND (NOT {inside(opposite, inner)} OR {outer.radius} >= 180))"
+            return f"({outer.radius} >= 180 OR {_is_near_sql(inner.centre, outer.centre, reach)})"
+        x, y, z = outer.centre
+        opposite = (f"(-{x})", f"(-{y})", f"(-{z})")
+        free = f"{_border_distance_sql(opposite, inner)} >= radians(180 - {outer.radius}) - {ROUNDING!r}"
+        return f"({free} AND (NOT {is_inside_sql(opposite, inner)} OR {outer.radius} >= 180))"
     if isinstance(inner, Circle):
-        return (
-            f"({inside(inner.centre, outer)} AND "
-            f"({inner.radius} = 0 OR {_to_border(inner.centre, outer)} >= radians({inner.radius}) - {ROUNDING!r}))"
-        )
-    within = " AND ".join(f"arrayAll(d -> {inside(p, outer)}, {inner.array})" for p in (START, MIDDLE))
-    return f"({within} AND NOT {_cross(inner, outer)})"
+        free = f"{_border_distance_sql(inner.centre, outer)} >= radians({inner.radius}) - {ROUNDING!r}"
+        return f"({is_inside_sql(inner.centre, outer)} AND ({inner.radius} = 0 OR {free}))"
+    within = " AND ".join(f"arrayAll(d -> {is_inside_sql(p, outer)}, {inner.array})" for p in (START, MIDDLE))
+    return f"({within} AND NOT {_edges_cross_sql(inner, outer)})"
 
 
-def intersects(first: RowShape, second: RowShape) -> str:
-    """SQL of whether the shapes have a direction in common."""
+def intersects_sql(first: RowShape, second: RowShape) -> str:
+    """Whether the shapes have a direction in common."""
     if isinstance(second, Circle):
         if isinstance(first, Circle):
-            return _within(first.centre, second.centre, f"({first.radius} + {second.radius})")
-        return _circle_meets(second, first)
+            return _is_near_sql(first.centre, second.centre, f"({first.radius} + {second.radius})")
+        return _circle_meets_sql(second, first)
     if isinstance(first, Circle):
-        return _circle_meets(first, second)
-    first_in = f"arrayExists(d -> {inside(START, second)}, {first.array})"
-    second_in = f"arrayExists(d -> {inside(START, first)}, {second.array})"
-    return f"({first_in} OR {second_in} OR {_cross(first, second)})"
+        return _circle_meets_sql(first, second)
+    first_in = f"arrayExists(d -> {is_inside_sql(START, second)}, {first.array})"
+    second_in = f"arrayExists(d -> {is_inside_sql(START, first)}, {second.array})"
+    return f"({first_in} OR {second_in} OR {_edges_cross_sql(first, second)})"
 
 
-def _circle_meets(circle: Circle, edges: Edges) -> str:
-    near = f"({circle.radius} > 0 AND {_to_border(circle.centre, edges)} <= radians({circle.radius}) + {ROUNDING!r})"
-    return f"({inside(circle.centre, edges)} OR {near})"
+def _circle_meets_sql(circle: Circle, edges: Edges) -> str:
+    near = f"{_border_distance_sql(circle.centre, edges)} <= radians({circle.radius}) + {ROUNDING!r}"
+    return f"({is_inside_sql(circle.centre, edges)} OR ({circle.radius} > 0 AND {near}))"
 
 
-def _within(a: Vector, b: Vector, degrees: str) -> str:
-    return f"({separation(a, b)} <= radians({degrees}) + {ROUNDING!r})"
+def _is_near_sql(a: Vector, b: Vector, degrees: str) -> str:
+    return f"({separation_sql(a, b)} <= radians({degrees}) + {ROUNDING!r})"
 
 
-#: start and middle of edge d
+#: Start and middle of edge d
 START: Vector = ("d.1", "d.2", "d.3")
 _LENGTH = "sqrt(2 + 2 * (d.1 * d.4 + d.2 * d.5 + d.3 * d.6))"
 MIDDLE: Vector = (f"((d.1 + d.4) / {_LENGTH})", f"((d.2 + d.5) / {_LENGTH})", f"((d.3 + d.6) / {_LENGTH})")
 
-#: start, end and normal of edge e
+#: Start, end and normal of edge e
 _A: Vector = ("e.1", "e.2", "e.3")
 _B: Vector = ("e.4", "e.5", "e.6")
 _N: Vector = ("e.7", "e.8", "e.9")
+_N_SQUARED = dot_sql(_N, _N)
+_N_LENGTH = f"sqrt({_N_SQUARED})"
 
 
-def dot(a: Vector, b: Vector) -> str:
-    return "(" + " + ".join(f"{p} * {q}" for p, q in zip(a, b, strict=True)) + ")"
-
-
-def cross_product(a: Vector, b: Vector) -> Vector:
-    x, y, z = ((1, 2), (2, 0), (0, 1))
-    return tuple(f"({a[i]} * {b[j]} - {a[j]} * {b[i]})" for i, j in (x, y, z))  # type: ignore[return-value]
-
-
-def separation(a: Vector, b: Vector) -> str:
-    minus, plus = (
-        " + ".join(f"({p} {sign} {q}) * ({p} {sign} {q})" for p, q in zip(a, b, strict=True)) for sign in "-+"
-    )
-    return f"(2 * atan2(sqrt({minus}), sqrt({plus})))"
-
-
-def inside(p: Vector, edges: Edges, *, border: str = "1") -> str:
-    """The sum of triangles of ``Polygon.contains``; of directions on an edge, ``border``.
+def is_inside_sql(p: Vector, edges: Edges, *, border: str = "1") -> str:
+    """Test the sum of triangles of ``Polygon.contains``; return ``border`` for directions on an edge.
 
     A repeated vertex makes no triangle.
     """
     below = " + ".join(f"({a} - {c}) * ({b} - {c})" for a, b, c in zip(_A, _B, p, strict=True))
-    winds = f"abs(arraySum(e -> atan2(-{dot(p, _N)}, {below}), {edges.array})) > {math.pi!r}"
-    after, before = dot(p, cross_product(_N, _A)), dot(p, cross_product(_B, _N))
-    near = f"{ROUNDING!r} * sqrt({dot(_N, _N)})"
-    on = f"{dot(_N, _N)} > 0 AND abs({dot(p, _N)}) <= {near} AND {after} >= -{near} AND {before} >= -{near}"
+    winds = f"abs(arraySum(e -> atan2(-{dot_sql(p, _N)}, {below}), {edges.array})) > {math.pi!r}"
+    after, before = _along_edge_sql(p)
+    near = f"{ROUNDING!r} * {_N_LENGTH}"
+    on_circle = f"{_N_SQUARED} > 0 AND abs({dot_sql(p, _N)}) <= {near}"
+    on = f"{on_circle} AND {after} >= -{near} AND {before} >= -{near}"
     on_border = f"arrayExists(e -> {on}, {edges.array})"
     return f"({winds} OR {on_border})" if border == "1" else f"if({on_border}, {border}, {winds})"
 
 
-def has(shape: RowShape, place: Vector) -> str:
-    """SQL of whether a direction is in the shape or on its border."""
-    return _within(place, shape.centre, shape.radius) if isinstance(shape, Circle) else inside(place, shape)
+def _along_edge_sql(p: Vector) -> tuple[str, str]:
+    """Return two products that are both positive where the foot of p on the great circle of edge e is on the edge."""
+    return dot_sql(p, cross_sql(_N, _A)), dot_sql(p, cross_sql(_B, _N))
 
 
-def _to_border(p: Vector, edges: Edges) -> str:
-    """Least distance in radians: to an edge's great circle where the perpendicular meets it, else to its vertices."""
-    after, before = dot(p, cross_product(_N, _A)), dot(p, cross_product(_B, _N))
-    along = f"sqrt({dot(_N, _N)} * {dot(p, _A)} * {dot(p, _A)} + {after} * {after})"
-    foot = f"atan2(abs({dot(p, _N)}), {along})"
-    ends = f"least({separation(p, _A)}, {separation(p, _B)})"
+def contains_vector_sql(shape: RowShape, place: Vector) -> str:
+    """Whether a direction is in the shape or on its border."""
+    return _is_near_sql(place, shape.centre, shape.radius) if isinstance(shape, Circle) else is_inside_sql(place, shape)
+
+
+def _border_distance_sql(p: Vector, edges: Edges) -> str:
+    """Return the least distance in radians: to an edge's circle where its foot is on the edge, else to its ends."""
+    after, before = _along_edge_sql(p)
+    along = f"sqrt({_N_SQUARED} * {dot_sql(p, _A)} * {dot_sql(p, _A)} + {after} * {after})"
+    foot = f"atan2(abs({dot_sql(p, _N)}), {along})"
+    ends = f"least({separation_sql(p, _A)}, {separation_sql(p, _B)})"
     return f"arrayMin(e -> if({after} > 0 AND {before} > 0, {foot}, {ends}), {edges.array})"
 
 
-def _cross(first: Edges, second: Edges) -> str:
-    """Whether some edges d of the first and e of the second cross, see ``polygon.crossings``; to touch is not to."""
-    ab_c, ab_d = f"({dot(_N, ('d.1', 'd.2', 'd.3'))})", f"({dot(_N, ('d.4', 'd.5', 'd.6'))})"
-    n: Vector = ("d.7", "d.8", "d.9")
-    cd_a, cd_b = dot(n, _A), dot(n, _B)
-    small_e, small_d = f"{ROUNDING!r} * sqrt({dot(_N, _N)})", f"{ROUNDING!r} * sqrt({dot(n, n)})"
+def _edges_cross_sql(first: Edges, second: Edges) -> str:
+    """Whether some edges d of the first and e of the second cross, not merely touch; see ``polygon.find_crossings``."""
+    end: Vector = ("d.4", "d.5", "d.6")
+    normal: Vector = ("d.7", "d.8", "d.9")
+    ab_c, ab_d = f"({dot_sql(_N, START)})", f"({dot_sql(_N, end)})"
+    cd_a, cd_b = dot_sql(normal, _A), dot_sql(normal, _B)
+    small_e, small_d = f"{ROUNDING!r} * {_N_LENGTH}", f"{ROUNDING!r} * sqrt({dot_sql(normal, normal)})"
     left = f"{ab_c} < -{small_e} AND {ab_d} > {small_e} AND {cd_a} > {small_d} AND {cd_b} < -{small_d}"
     right = f"{ab_c} > {small_e} AND {ab_d} < -{small_e} AND {cd_a} < -{small_d} AND {cd_b} > {small_d}"
     return f"arrayExists(d -> arrayExists(e -> ({left}) OR ({right}), {second.array}), {first.array})"
@@ -216,99 +206,92 @@ def _cross(first: Edges, second: Edges) -> str:
 # --- measures ---------------------------------------------------------------------------------------------------------
 
 
-def area(shape: RowShape) -> str:
-    """SQL of square degrees; see ``Cone.area`` and ``polygon.signed_area``."""
+def area_sql(shape: RowShape) -> str:
+    """Return square degrees; see ``Cone.area`` and ``polygon.signed_area``."""
     if isinstance(shape, Circle):
         radius = f"least(greatest({shape.radius}, 0), 180)"
         return f"({4 * math.pi * math.degrees(1) ** 2!r} * pow(sin(radians({radius}) / 2), 2))"
-    return let({"edges1": shape.array}, f"abs({_signed_area('edges1')}) * {math.degrees(1) ** 2!r}")
+    return let_sql({"edges1": shape.array}, f"abs({_signed_area_sql('edges1')}) * {math.degrees(1) ** 2!r}")
 
 
-def _signed_area(edges: str) -> str:
-    below = f"1 + {dot(_A, _B)} + {dot(_A, _O)} + {dot(_B, _O)}"
-    terms = f"arraySum((e, o) -> 2 * atan2({_TRIPLE}, {below}), {edges}, {_first(edges)})"
-    return let({"s": terms}, f"s - {4 * math.pi!r} * round(s / {4 * math.pi!r})")
+def _signed_area_sql(edges: str) -> str:
+    below = f"1 + {dot_sql(_A, _B)} + {dot_sql(_A, _O)} + {dot_sql(_B, _O)}"
+    terms = f"arraySum((e, o) -> 2 * atan2({_TRIPLE}, {below}), {edges}, {_first_vertices_sql(edges)})"
+    return let_sql({"s": terms}, f"s - {4 * math.pi!r} * round(s / {4 * math.pi!r})")
 
 
-def centroid(shape: RowShape) -> str:
-    """SQL of Array(Float64), longitude and latitude in degrees; see ``Polygon.centroid``."""
+def centroid_sql(shape: RowShape) -> str:
+    """Return Array(Float64), longitude and latitude in degrees; see ``Polygon.centroid``."""
     if isinstance(shape, Circle):
-        return _position(*shape.centre)
-    arc = f"{separation(_A, _B)} / greatest(sqrt({dot(_N, _N)}), 1e-300)"
-    whole = [f"arraySum(e -> {n} * {arc}, edges1) * sign(area1)" for n in _N]
-    flat = [
-        f"edges1[1].{i} + arraySum((e, o) -> ({a} + {b} - 2 * o.{i}) * {_TRIPLE}, edges1, {_first('edges1')}) / weight1"
-        for i, a, b in zip((1, 2, 3), _A, _B, strict=True)
-    ]
-    weight = f"3 * arraySum((e, o) -> {_TRIPLE}, edges1, {_first('edges1')})"
-    reach = f"arrayMax((e, o) -> {separation(_A, _O)}, edges1, {_first('edges1')})"
-    vector = [f"if(reach1 < {SMALL!r}, {f}, {w})" for f, w in zip(flat, whole, strict=True)]
-    names = {"weight1": weight, "reach1": reach, "area1": _signed_area("edges1")}
-    inner = let(names, let(dict(zip("xyz", vector, strict=True)), _position("x", "y", "z")))
-    return let({"edges1": shape.array}, inner)
+        return _position_sql(*shape.centre)
+    arc = f"{separation_sql(_A, _B)} / greatest({_N_LENGTH}, 1e-300)"
+    first = _first_vertices_sql("edges1")
+    components = []
+    for i, (a, b, n) in enumerate(zip(_A, _B, _N, strict=True), 1):
+        in_space = f"arraySum(e -> {n} * {arc}, edges1) * sign(area1)"
+        weighted = f"arraySum((e, o) -> ({a} + {b} - 2 * o.{i}) * {_TRIPLE}, edges1, {first})"
+        in_plane = f"edges1[1].{i} + {weighted} / weight1"
+        components.append(f"if(reach1 < {MAX_FLAT_SIZE!r}, {in_plane}, {in_space})")
+    names = {
+        "weight1": f"3 * arraySum((e, o) -> {_TRIPLE}, edges1, {first})",
+        "reach1": f"arrayMax((e, o) -> {separation_sql(_A, _O)}, edges1, {first})",
+        "area1": _signed_area_sql("edges1"),
+    }
+    vector = dict(zip("xyz", components, strict=True))
+    inner = let_sql(names, let_sql(vector, _position_sql("x", "y", "z")))
+    return let_sql({"edges1": shape.array}, inner)
 
 
 #: The first vertex o, in step with the edges, and o.((a-o) x (b-o))
 _O: Vector = ("o.1", "o.2", "o.3")
-_TRIPLE = dot(
-    _O,
-    cross_product(
-        tuple(f"({p} - {q})" for p, q in zip(_A, _O, strict=True)),  # type: ignore[arg-type]
-        tuple(f"({p} - {q})" for p, q in zip(_B, _O, strict=True)),  # type: ignore[arg-type]
-    ),
-)
+_TRIPLE = dot_sql(_O, cross_sql(difference_sql(_A, _O), difference_sql(_B, _O)))
 
 
-def _first(edges: str) -> str:
+def _first_vertices_sql(edges: str) -> str:
+    """Return the first vertex, repeated for each edge."""
     return f"arrayMap(d -> {edges}[1], {edges})"
 
 
-def _position(x: str, y: str, z: str) -> str:
-    return f"[{longitude(x, y)}, {latitude(x, y, z)}]"
+def _position_sql(x: str, y: str, z: str) -> str:
+    return f"[{longitude_sql(x, y)}, {latitude_sql(x, y, z)}]"
 
 
 # --- caps -------------------------------------------------------------------------------------------------------------
 
 
-def discs(coordinates: str) -> str:
-    """SQL of Array(Tuple(vector, radius)) that a polygon of DALI coordinates lies in if its cap is no hemisphere."""
+def vertex_discs_sql(coordinates: str) -> str:
+    """Return the vertices of DALI's coordinates as Array(Tuple(vector, radius)).
+
+    A cap of these that is smaller than a hemisphere contains the polygon.
+    """
     vertex = f"(({', '.join(_VERTEX)}), 0.)"
-    return let({"c": coordinates}, f"arrayMap(i -> {vertex}, range(1, intDiv(length(c), 2) + 1))")
+    return let_sql({"c": coordinates}, f"arrayMap(i -> {vertex}, range(1, intDiv(length(c), 2) + 1))")
 
 
-def cap(around: str, value: str, bounded: str = "1") -> str:
-    """SQL of 'LON', 'LAT' or 'RADIUS', in degrees, of a circle that holds ``discs``; all of the sky unless ``bounded``.
+def cap_sql(around: str, value: str, bounded: str = "1") -> str:
+    """Return 'LON', 'LAT' or 'RADIUS', in degrees, of a circle that contains discs; the whole sky unless ``bounded``.
 
     The radius is a little longer than needed.
     """
     sums = {axis: f"arraySum(d -> d.1.{i}, around)" for i, axis in enumerate("xyz", 1)}
     if value == "RADIUS":
         centre: Vector = ("(x / n)", "(y / n)", "(z / n)")
-        reach = f"arrayMax(d -> d.2 + {separation(('d.1.1', 'd.1.2', 'd.1.3'), centre)}, around)"
-        width = let({"w": f"degrees({reach}) + {_SPARE!r}"}, "if(w < 90, w, 180.)")
-        found = let({"n": "sqrt(x * x + y * y + z * z)"}, f"if(n > 1e-3 AND {bounded}, {width}, 180.)")
+        reach = f"arrayMax(d -> d.2 + {separation_sql(('d.1.1', 'd.1.2', 'd.1.3'), centre)}, around)"
+        width = let_sql({"w": f"degrees({reach}) + {_CAP_SLACK!r}"}, "if(w < 90, w, 180.)")
+        found = let_sql({"n": "sqrt(x * x + y * y + z * z)"}, f"if(n > 1e-3 AND {bounded}, {width}, 180.)")
     else:
-        found = longitude("x", "y") if value == "LON" else latitude("x", "y", "z")
-    return let({"around": around}, let(sums, found))
+        found = longitude_sql("x", "y") if value == "LON" else latitude_sql("x", "y", "z")
+    return let_sql({"around": around}, let_sql(sums, found))
 
 
 # --- frames -----------------------------------------------------------------------------------------------------------
 
 
-def longitude(x: str, y: str) -> str:
-    """Degrees in [0, 360) of a direction; twice modulo, for a rounded -1e-17 would be 360."""
-    return f"positiveModulo(positiveModulo(degrees(atan2({y}, {x})), 360.), 360.)"
-
-
-def latitude(x: str, y: str, z: str) -> str:
-    return f"degrees(atan2({z}, sqrt({x} * {x} + {y} * {y})))"
-
-
-def transformed(coordinates: str, count: int | None, turn: Callable[[Vector], Vector]) -> str:
-    """DALI numbers, SQL of Array(Float64), with the first ``count`` positions (None: all) turned, the rest kept."""
+def transform_coordinates_sql(coordinates: str, count: int | None, turn: Callable[[Vector], Vector]) -> str:
+    """Return DALI's numbers, Array(Float64), with the first ``count`` positions (None: all) turned."""
     x, y, z = turn(_VERTEX)
     count_sql = "intDiv(length(c), 2)" if count is None else f"least({count}, length(c))"
     vectors = f"arrayMap(i -> ({x}, {y}, {z}), range(1, n + 1))"
-    positions = f"arrayFlatten(arrayMap(v -> {_position('v.1', 'v.2', 'v.3')}, {vectors}))"
+    positions = f"arrayFlatten(arrayMap(v -> {_position_sql('v.1', 'v.2', 'v.3')}, {vectors}))"
     inner = f"arrayConcat({positions}, arraySlice(c, 2 * n + 1))"
-    return let({"c": coordinates}, let({"n": count_sql}, inner))
+    return let_sql({"c": coordinates}, let_sql({"n": count_sql}, inner))

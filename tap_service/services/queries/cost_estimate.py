@@ -31,7 +31,7 @@ from adql.ir import (
     walk_select_expressions,
     walk_selects,
 )
-from adql.query_analysis import SETTINGS, cover_region, emit
+from adql.query_analysis import SETTINGS, cover_region, emit_query
 from adql.regions import Moc, Region
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import DOUBLE, Field
@@ -142,7 +142,7 @@ class Estimator:
         sampled = Select(
             replace(scan, part=""), None, (), None, (Output("r", radius, _RADIUS),), False, (), _SAMPLED_ROWS, 0
         )
-        key = emit(sampled)
+        key = emit_query(sampled)
         with self._lock:
             known = self._radii.get(key)
         if known is None:
@@ -163,7 +163,7 @@ class Estimator:
 
         def covered(entry: TableEntry, region: Region) -> float:
             cells, size = cover_region(region), self._size(entry, version)
-            inside, all_ = (find_covered_parts(size.order, Moc.of_cells(part)) for part in (cells.inside, cells.all))
+            inside, all_ = (find_covered_parts(size.order, Moc.from_cells(part)) for part in (cells.inside, cells.all))
             return float(((inside + all_) / 2 * size.rows[:-1]).sum())  # half of each cell on the border
 
         counter = RowCounter(lambda entry: float(self._size(entry, version).rows.sum()), covered)

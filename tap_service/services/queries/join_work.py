@@ -37,7 +37,7 @@ from adql.ir import (
     walk_leaves,
     walk_select_expressions,
 )
-from adql.query_analysis import SMALLEST_CUBE, is_join_equality
+from adql.query_analysis import MIN_CUBE_SIDE, is_join_equality
 from adql.regions import Moc
 from clickhouse_schema.catalogue import TableEntry
 from tap_service.services.queries.column_origins import ColumnOrigins, MeanRadius, count_named_ids
@@ -220,7 +220,7 @@ class _Counter:
         pairs = estimate_pairs(a, b, radius)
         chord = 2 * math.sqrt(compute_cap_area(radius))
         sides = (self._origins.side(key) for key in keys)
-        side = next((known for known in sides if known is not None), max(_LEVEL_SIDE * chord, SMALLEST_CUBE))
+        side = next((known for known in sides if known is not None), max(_LEVEL_SIDE * chord, MIN_CUBE_SIDE))
         reached = area_to_radius(_OBLIQUE * (side + 2 * chord) ** 2 / (4 * math.pi))
         self._add(candidates := estimate_pairs(a, b, reached), candidates * _CANDIDATE_SECONDS)
         self.building += right.total * (1 + 2 * chord / side) ** 3 * _COPY_SECONDS
@@ -352,7 +352,7 @@ def _cells_of(relation: int, select: Select) -> Iterator[tuple[Moc, Moc | None]]
     for cover in covers:
         if isinstance(cover.index, Column) and cover.index.relation == relation:
             inside = [c for c in insides if isinstance(c, InCells) and c.index == cover.index]
-            yield Moc.of_cells(cover.cells), Moc.of_cells(inside[0].cells) if len(inside) == 1 else None
+            yield Moc.from_cells(cover.cells), Moc.from_cells(inside[0].cells) if len(inside) == 1 else None
 
 
 def _inner_conditions(relation: Relation) -> Iterator[Expr]:

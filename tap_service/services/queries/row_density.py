@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adql.regions import Moc
-from clickhouse_schema.healpix import ORDER, centres
+from clickhouse_schema.healpix import ORDER, cell_centres
 
 Reals = NDArray[np.float64]
 
@@ -147,7 +147,7 @@ def _cell_by_cell(a: RowDensity, b: RowDensity, radius: float) -> float:
     here, there = np.flatnonzero(a.rows), np.flatnonzero(b.rows)
     if not len(here) or not len(there):
         return 0.0
-    places = [centres(a.order, cells.astype(np.uint64)) for cells in (here, there)]
+    places = [cell_centres(a.order, cells.astype(np.uint64)) for cells in (here, there)]
     apart = np.arccos(np.clip(places[0] @ places[1].T, -1.0, 1.0))
     parts = np.maximum(a.part[here][:, None], b.part[there][None, :])
     size = 2 * np.arcsin(np.sqrt(np.clip(parts / len(a.rows), 1e-18, 1.0)))  # of the circle as large as what is filled

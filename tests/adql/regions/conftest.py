@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from adql.clickhouse.engine_settings import SETTINGS
 from adql.clickhouse.sky.membership_sql import Row
-from adql.clickhouse.sky.separation_sql import unit_vector
-from adql.regions.unit_vectors import Vectors, directions
+from adql.clickhouse.sky.unit_vector_sql import position_vector_sql
+from adql.regions.unit_vectors import Vectors, positions_to_vectors
 from clickhouse_schema.healpix import index_sql
 from tap_service.storage.engine.engine import Engine
 from tests.adql.sky import positions
@@ -23,12 +23,12 @@ Select = Callable[[str], NDArray[np.int64]]
 @pytest.fixture(scope="session")
 def row() -> Row:
     """SQL of the position of a row of the table."""
-    return Row(*unit_vector("t.ra", "t.dec", None, None), "t.hpx29")
+    return Row(*position_vector_sql("t.ra", "t.dec", None, None), "t.hpx29")
 
 
 @pytest.fixture(scope="session")
 def spots() -> Vectors:
-    return directions(*positions(1000, 11))
+    return positions_to_vectors(*positions(1000, 11))
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from adql.regions import Complement, Cone, Intersection, Moc, Polygon, Range, Region, Union, box
-from adql.regions.celestial_frames import turned_region
-from adql.regions.pixel_index import locate
-from adql.regions.unit_vectors import Vectors, direction, directions, position
+from adql.regions import Complement, Cone, Intersection, Moc, Polygon, Range, Region, Union, make_box
+from adql.regions.celestial_frames import transform_region
+from adql.regions.unit_vectors import Vectors, position_to_vector, positions_to_vectors, vector_to_position
+from clickhouse_schema.healpix import vectors_to_index
 from tests.adql.sky import HARD_PLACES, positions
 
 #: Radians; rows nearer to a border may fall on either side (1e-9 arcsec)
@@ -29,7 +29,9 @@ def offset(place: tuple[float, float], angle: float, size: float) -> tuple[float
     east = np.array([-math.sin(ra), math.cos(ra), 0.0])
     north = np.array([-math.sin(dec) * math.cos(ra), -math.sin(dec) * math.sin(ra), math.cos(dec)])
     way = math.cos(math.radians(angle)) * north + math.sin(math.radians(angle)) * east
-    return position(math.cos(math.radians(size)) * np.array(direction(lon, lat)) + math.sin(math.radians(size)) * way)
+    return vector_to_position(
+        math.cos(math.radians(size)) * np.array(position_to_vector(lon, lat)) + math.sin(math.radians(size)) * way
+    )
 
 
 @st.composite
@@ -68,11 +70,11 @@ def ranges(draw: Any, place: tuple[float, float], size: float) -> Range:
 def mocs(draw: Any, place: tuple[float, float], size: float) -> Moc:
     """Cells of three orders near a place."""
     order = max(0, min(26, round(math.log2(60 / size))))
-    near = directions(*np.array([offset(place, a, size / 2) for a in range(0, 360, 60)]).T)
+    near = positions_to_vectors(*np.array([offset(place, a, size / 2) for a in range(0, 360, 60)]).T)
     picked = draw(
-        st.lists(st.tuples(st.sampled_from(locate(near).tolist()), st.integers(0, 2)), min_size=1, max_size=5)
+        st.lists(st.tuples(st.sampled_from(vectors_to_index(near).tolist()), st.integers(0, 2)), min_size=1, max_size=5)
     )
-    return Moc.of_cells([(order + deeper, [index >> (2 * (29 - order - deeper))]) for index, deeper in picked])
+    return Moc.from_cells([(order + deeper, [index >> (2 * (29 - order - deeper))]) for index, deeper in picked])
 
 
 @st.composite
@@ -82,13 +84,13 @@ def simple(draw: Any, place: tuple[float, float], size: float) -> Region:
     if kind == 0:
         return Cone(*near, size * draw(st.floats(0, 1)))
     if kind == 1:
-        return box(*near, size * draw(st.floats(0.01, 2)), size * draw(st.floats(0.01, 2)))
+        return make_box(*near, size * draw(st.floats(0.01, 2)), size * draw(st.floats(0.01, 2)))
     if kind == 2:
         return draw(ranges(near, size))
     if kind == 3:
         return draw(mocs(near, size))
     if kind == 4:
-        return turned_region(draw(ranges(near, size)), "GALACTIC", "ICRS")
+        return transform_region(draw(ranges(near, size)), "GALACTIC", "ICRS")
     return draw(stars(near, size))
 
 
@@ -111,18 +113,18 @@ def around(place: tuple[float, float], size: float, count: int = 1500) -> Vector
     """Directions near a place, and at all hard places."""
     rng = np.random.default_rng(5)
     spread = rng.normal(size=(count, 3)) * math.radians(size)
-    near = np.array(direction(*place)) + spread
+    near = np.array(position_to_vector(*place)) + spread
     lon, lat = positions(300, 7)
-    return np.concatenate((near / np.linalg.norm(near, axis=1)[:, None], directions(lon, lat)))
+    return np.concatenate((near / np.linalg.norm(near, axis=1)[:, None], positions_to_vectors(lon, lat)))
 
 
 def planar(polygon: Polygon, centre: tuple[float, float], points: Vectors) -> NDArray[np.bool_]:
     """Inside by the even-odd rule in the gnomonic plane around ``centre``, where great circles are straight lines."""
-    middle = np.array(direction(*centre))
+    middle = np.array(position_to_vector(*centre))
     east = np.cross([0.0, 0.0, 1.0], middle) if abs(middle[2]) < 0.9 else np.cross([1.0, 0.0, 0.0], middle)
     east = east / np.linalg.norm(east)
     north = np.cross(middle, east)
-    vertices = directions(*np.array(polygon.vertices).T)
+    vertices = positions_to_vectors(*np.array(polygon.vertices).T)
     vx, vy = vertices @ east / (vertices @ middle), vertices @ north / (vertices @ middle)
     ahead = points @ middle > 0
     depth = np.where(ahead, points @ middle, 1.0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
-from adql.regions import MOST_CELLS, Moc, Nothing, Polygon, Region, WholeSky, cover
-from adql.regions.pixel_index import locate
+from adql.regions import MAX_COVER_CELLS, Moc, Nothing, Polygon, Region, WholeSky, find_cover
 from adql.regions.unit_vectors import Vectors, separations
+from clickhouse_schema.healpix import vectors_to_index
 from tests.adql.regions.shapes import BORDER, regions
 
 
@@ -15,12 +15,12 @@ from tests.adql.regions.shapes import BORDER, regions
 @given(regions())
 def test_nothing_is_missed_and_inner_cells_are_inside(sample: tuple[Region, Vectors]) -> None:
     region, points = sample
-    found = cover(region)
-    index, inside = locate(points), region.contains(points)
-    clear = np.abs(region.distance(points)) > BORDER
-    assert not (inside & ~Moc.of_cells(found.all).has(index)).any()
-    assert not (~inside & clear & Moc.of_cells(found.inside).has(index)).any()
-    assert sum(len(cells) for _, cells in found.all) <= 4 * MOST_CELLS
+    found = find_cover(region)
+    index, inside = vectors_to_index(points), region.contains(points)
+    clear = np.abs(region.signed_distance(points)) > BORDER
+    assert not (inside & ~Moc.from_cells(found.all).has_index(index)).any()
+    assert not (~inside & clear & Moc.from_cells(found.inside).has_index(index)).any()
+    assert sum(len(cells) for _, cells in found.all) <= 4 * MAX_COVER_CELLS
 
 
 @settings(max_examples=40, deadline=None)
@@ -28,7 +28,7 @@ def test_nothing_is_missed_and_inner_cells_are_inside(sample: tuple[Region, Vect
 def test_distance_is_signed_and_never_too_great(sample: tuple[Region, Vectors]) -> None:
     """Two points on different sides are at least as far apart as both are from the border."""
     region, points = sample
-    inside, apart = region.contains(points), region.distance(points)
+    inside, apart = region.contains(points), region.signed_distance(points)
     assert (apart[inside] <= BORDER).all()
     assert (apart[~inside] >= -BORDER).all()
     within, without = points[inside][:200], points[~inside][:200]
@@ -37,20 +37,20 @@ def test_distance_is_signed_and_never_too_great(sample: tuple[Region, Vectors]) 
 
 
 def test_the_cover_of_all_and_of_nothing() -> None:
-    assert cover(WholeSky()).inside == ((0, tuple(range(12))),)
-    assert cover(Nothing()).all == ()
+    assert find_cover(WholeSky()).inside == ((0, tuple(range(12))),)
+    assert find_cover(Nothing()).all == ()
 
 
 def test_a_polygon_of_many_vertices_is_covered_as_tightly_as_its_cone() -> None:
     angles = np.linspace(0, 360, 500, endpoint=False)
     polygon = Polygon(tuple((float(a), 80.0) for a in angles))
-    found = cover(polygon)
-    assert sum(len(cells) for _, cells in found.all) <= MOST_CELLS
-    covered = Moc.of_cells(found.all)
+    found = find_cover(polygon)
+    assert sum(len(cells) for _, cells in found.all) <= MAX_COVER_CELLS
+    covered = Moc.from_cells(found.all)
     assert polygon.area < covered.area < 1.6 * polygon.area
 
 
 def test_a_moc_small_enough_is_its_own_cover() -> None:
-    moc = Moc.parse("3/5-10 5/3 7")
-    assert cover(moc).border == ()
-    assert Moc.of_cells(cover(moc).inside).ranges.tolist() == moc.ranges.tolist()
+    moc = Moc.parse_ascii("3/5-10 5/3 7")
+    assert find_cover(moc).border == ()
+    assert Moc.from_cells(find_cover(moc).inside).ranges.tolist() == moc.ranges.tolist()

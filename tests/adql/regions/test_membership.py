@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adql.clickhouse.sky.membership_sql import Row, membership
-from adql.regions import Complement, Cone, Polygon, Range, Region, Union, WholeSky, box
-from adql.regions.unit_vectors import Vectors, directions
+from adql.clickhouse.sky.membership_sql import Row, membership_sql
+from adql.regions import Complement, Cone, Polygon, Range, Region, Union, WholeSky, make_box
+from adql.regions.unit_vectors import Vectors, positions_to_vectors
 from tests.adql.regions.conftest import Select
 from tests.adql.regions.shapes import BORDER, around, comb, offset, places, planar, regions, sizes, stars
 from tests.adql.sky import positions, separation
@@ -24,8 +24,8 @@ FIXTURES = [HealthCheck.function_scoped_fixture]
 def test_sql_equals_contains(select: Select, row: Row, spots: Vectors, sample: tuple[Region, Vectors]) -> None:
     region, _ = sample
     found = np.zeros(len(spots), dtype=bool)
-    found[select(membership(region, row))] = True
-    clear = np.abs(region.distance(spots)) > BORDER
+    found[select(membership_sql(region, row))] = True
+    clear = np.abs(region.signed_distance(spots)) > BORDER
     expected = region.contains(spots)
     different = found != expected
     if "Moc" not in repr(region):  # a MOC's rows are told by the index alone
@@ -39,7 +39,7 @@ def test_contains_equals_the_even_odd_rule_in_the_plane(data: Any) -> None:
     place, size = data.draw(places), data.draw(sizes)
     polygon = data.draw(stars(place, size))
     points = around(place, size)
-    clear = np.abs(polygon.distance(points)) > BORDER
+    clear = np.abs(polygon.signed_distance(points)) > BORDER
     assert (polygon.contains(points) == planar(polygon, place, points))[clear].all()
 
 
@@ -65,8 +65,8 @@ def _check_by_sectors(polygon: Polygon, points: Vectors, evaluate: Any) -> str:
     border = np.concatenate((edges.a, middles))
     beside = np.concatenate([middles + distance * edges.normals for distance in (-1e-6, -1e-12, 1e-12, 1e-6)])
     points = np.concatenate((points, beside))
-    points = points[np.abs(polygon.distance(points)) > 1e-14]
-    condition = membership(polygon, Row("p.1", "p.2", "p.3"))
+    points = points[np.abs(polygon.signed_distance(points)) > 1e-14]
+    condition = membership_sql(polygon, Row("p.1", "p.2", "p.3"))
     assert "arrayFilter" in condition
     literal = ", ".join(f"({x!r}, {y!r}, {z!r})" for x, y, z in np.concatenate((points, border)).tolist())
     [found] = evaluate([f"arrayMap(p -> {condition}, [{literal}])"])
@@ -81,7 +81,7 @@ def test_cones_equal_astropy(select: Select, row: Row, place: tuple[float, float
     apart = separation(*positions(1000, 11), *place)
     clear = np.abs(apart - size) * 3600 > 1e-9
     found = np.zeros(len(apart), dtype=bool)
-    found[select(membership(Cone(*place, size), row))] = True
+    found[select(membership_sql(Cone(*place, size), row))] = True
     assert (found == (apart <= size))[clear].all()
 
 
@@ -92,8 +92,8 @@ def test_cones_equal_astropy(select: Select, row: Row, place: tuple[float, float
         Polygon(((10, 10), (20, 10), (12, 12), (10, 30))),
         Polygon(((0, 80), (120, 80), (240, 80))),
         Polygon(((359.9, 44.9), (0.1, 44.9), (0, 45), (0.1, 45.1), (359.9, 45.1))),
-        box(0, 90, 1, 1),
-        box(45, 0, 1e-6, 1e-6),
+        make_box(0, 90, 1, 1),
+        make_box(45, 0, 1e-6, 1e-6),
     ],
 )
 def test_vertices_and_edges_belong_to_the_polygon(polygon: Polygon, evaluate: Any) -> None:
@@ -101,16 +101,16 @@ def test_vertices_and_edges_belong_to_the_polygon(polygon: Polygon, evaluate: An
     middles = edges.a + edges.b
     points = np.concatenate((edges.a, middles / np.linalg.norm(middles, axis=1)[:, None]))
     assert polygon.contains(points).all()
-    tests = [membership(polygon, Row(*(repr(float(c)) for c in p))) for p in points]
+    tests = [membership_sql(polygon, Row(*(repr(float(c)) for c in p))) for p in points]
     assert evaluate(tests) == [1] * len(tests)
 
 
 def test_a_range_is_what_between_means(select: Select, row: Row) -> None:
     lon, lat = positions(1000, 11)
     between = (lon >= 44.5) & (lon <= 91) & (lat >= -1) & (lat <= 42)
-    assert select(membership(Range(44.5, 91, -1, 42), row)).tolist() == np.flatnonzero(between).tolist()
+    assert select(membership_sql(Range(44.5, 91, -1, 42), row)).tolist() == np.flatnonzero(between).tolist()
     across = ((lon >= 359) | (lon <= 1)) & (lat >= -90) & (lat <= 45)
-    found = set(select(membership(Range(359, 1, -90, 45), row)).tolist())
+    found = set(select(membership_sql(Range(359, 1, -90, 45), row)).tolist())
     # a pole is in, whatever its longitude
     assert found - set(np.flatnonzero(np.abs(lat) == 90).tolist()) == set(
         np.flatnonzero(across & (np.abs(lat) < 90)).tolist()
@@ -119,14 +119,14 @@ def test_a_range_is_what_between_means(select: Select, row: Row) -> None:
 
 def test_unknown_positions_are_in_no_shape_but_in_complements(evaluate: Any) -> None:
     nowhere = Row("nan", "nan", "nan", "13835058055282163712")
-    shapes = [Cone(1, 2, 3), box(1, 2, 3, 4), Union((Cone(1, 2, 3), Range(1, 2, 3, 4))), comb((1.0, 2.0), 3.0, 5)]
-    assert evaluate([membership(s, nowhere) for s in shapes]) == [0, 0, 0, 0]
-    assert evaluate([membership(Complement(s), nowhere) for s in shapes]) == [1, 1, 1, 1]
-    assert evaluate([membership(WholeSky(), nowhere)]) == [1]
+    shapes = [Cone(1, 2, 3), make_box(1, 2, 3, 4), Union((Cone(1, 2, 3), Range(1, 2, 3, 4))), comb((1.0, 2.0), 3.0, 5)]
+    assert evaluate([membership_sql(s, nowhere) for s in shapes]) == [0, 0, 0, 0]
+    assert evaluate([membership_sql(Complement(s), nowhere) for s in shapes]) == [1, 1, 1, 1]
+    assert evaluate([membership_sql(WholeSky(), nowhere)]) == [1]
 
 
 def test_the_smaller_side_is_meant_in_either_sense() -> None:
     vertices = ((0.0, 80.0), (120.0, 80.0), (240.0, 80.0))
-    pole, far = directions([0, 0], [90, -90])
+    pole, far = positions_to_vectors([0, 0], [90, -90])
     for polygon in (Polygon(vertices), Polygon(vertices[::-1])):
         assert polygon.contains(np.array([pole, far])).tolist() == [True, False]

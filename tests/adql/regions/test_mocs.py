@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adql.regions import Moc, ShapeError
-from adql.regions.pixel_index import locate
-from adql.regions.unit_vectors import directions
-from clickhouse_schema.healpix import index_sql
+from adql.regions.unit_vectors import positions_to_vectors
+from clickhouse_schema.healpix import index_sql, vectors_to_index
 from tests.adql.sky import positions
 
 DEEPEST = 3
@@ -21,13 +20,13 @@ CELLS = 12 * 4**DEEPEST
 mocs = st.lists(
     st.integers(0, DEEPEST).flatmap(lambda order: st.tuples(st.just(order), st.integers(0, 12 * 4**order - 1))),
     max_size=30,
-).map(lambda pairs: Moc.of_cells((order, [cell]) for order, cell in pairs))
+).map(lambda pairs: Moc.from_cells((order, [cell]) for order, cell in pairs))
 
 
 def cells(moc: Moc) -> set[int]:
     """All cells of the deepest order, by the midpoints of their ranges."""
     size = 4 ** (29 - DEEPEST)
-    return set(np.flatnonzero(moc.has(np.arange(CELLS) * size + size // 2)).tolist())
+    return set(np.flatnonzero(moc.has_index(np.arange(CELLS) * size + size // 2)).tolist())
 
 
 @given(mocs, mocs)
@@ -39,14 +38,14 @@ def test_set_operations(one: Moc, other: Moc) -> None:
 
 @given(mocs)
 def test_text_and_cells_come_back(moc: Moc) -> None:
-    assert Moc.parse(str(moc)).ranges.tolist() == moc.ranges.tolist()
-    assert Moc.of_cells(moc.cells()).ranges.tolist() == moc.ranges.tolist()
+    assert Moc.parse_ascii(str(moc)).ranges.tolist() == moc.ranges.tolist()
+    assert Moc.from_cells(moc.list_cells()).ranges.tolist() == moc.ranges.tolist()
 
 
 @given(mocs)
 def test_cells_are_the_fewest(moc: Moc) -> None:
     """No four brothers are left side by side."""
-    for order, of_order in moc.cells():
+    for order, of_order in moc.list_cells():
         brothers = [cell // 4 for cell in of_order]
         assert order == 0 or all(brothers.count(b) < 4 for b in set(brothers))
 
@@ -63,7 +62,7 @@ def test_cells_are_the_fewest(moc: Moc) -> None:
     ],
 )
 def test_texts(text: str, said: str) -> None:
-    assert Moc.parse(text).ranges.tolist() == Moc.parse(said).ranges.tolist()
+    assert Moc.parse_ascii(text).ranges.tolist() == Moc.parse_ascii(said).ranges.tolist()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,7 @@ def test_texts(text: str, said: str) -> None:
 )
 def test_errors_tell_the_place(text: str, message: str, at: int) -> None:
     with pytest.raises(ShapeError, match=message) as raised:
-        Moc.parse(text)
+        Moc.parse_ascii(text)
     assert raised.value.at == at
 
 
@@ -88,6 +87,6 @@ def test_the_index_is_that_of_the_tables(engine: Any) -> None:
     values = ", ".join(f"({a!r}, {b!r})" for a, b in zip(lon.tolist(), lat.tolist(), strict=True))
     sql = f"SELECT {index_sql('p.1', 'p.2', 20)} FROM (SELECT arrayJoin([{values}]) AS p)"
     by_engine = engine.fetch_table(sql, {"max_query_size": 1 << 24}).column(0).to_numpy().astype(np.int64)
-    here = locate(directions(lon, lat)) >> 18
+    here = vectors_to_index(positions_to_vectors(lon, lat)) >> 18
     # the places where cells meet are in either
     assert (here != by_engine).sum() <= 12

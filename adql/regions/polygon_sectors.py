@@ -1,0 +1,152 @@
+"""Sectors of polygons with many vertices: only the few edges of a position's sector decide whether it is inside.
+
+Meridians of a reference direction divide the sky into sectors. The arc from a position to the reference stays in the
+position's sector, so it can cross only edges that touch the sector, and the position can lie on no others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adql.regions.polygon import Edges, Polygon
+from adql.regions.unit_vectors import Reals, Vectors, dot_products, vector_lengths
+
+#: Ten times the rounding of a direction; over the distance from the reference it is that of an azimuth
+_ROUNDING = 1e-14
+
+#: Least sine of the distance of a reference from the great circle of every edge, if some reference has it
+_MIN_CLEARANCE = 1e-7
+
+#: References tried near the polygon, and all over the sky
+_NEAR_REFERENCES, _FAR_REFERENCES = 48, 8
+
+#: Edges in all sectors together, for each edge of the polygon
+_MAX_COPIES = 16
+
+_Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Sectors:
+    """A polygon's edges by sector.
+
+    Parameters
+    ----------
+    pole, u, v : Reals
+        Unit vectors at right angles, shape (3,); ``pole`` is the reference.
+    edges : Edges
+        Counterclockwise around ``pole``, seen from outside the sphere.
+    bounds : Reals
+        Where each sector begins: ascending azimuths in radians, from ``u`` towards ``v``; the first is below all.
+    members : tuple of tuple of int
+        The numbers of the edges of each sector.
+    """
+
+    pole: Reals
+    u: Reals
+    v: Reals
+    edges: Edges
+    bounds: Reals
+    members: tuple[tuple[int, ...], ...]
+
+
+def divide_polygon(polygon: Polygon, far: Vectors) -> Sectors:
+    """Divide a polygon around the reference from which the fewest edges lie behind each other.
+
+    References are near the polygon or among ``far``, shape (n, 3). Their antipodes, which no unique arc joins to them,
+    are outside, for all but the largest polygons.
+    """
+    edges = polygon.edges
+    total = len(edges.a)
+    near = _choose_clearest(edges, _spread_around(edges.a), _NEAR_REFERENCES)
+    candidates = np.concatenate((near, _choose_clearest(edges, far, _FAR_REFERENCES)))
+    clearance = _find_clearance(edges, candidates) - polygon.contains(-candidates)
+    good = clearance > _MIN_CLEARANCE
+    if not good.any():
+        good = clearance == clearance.max()
+    views = (_View.from_pole(edges, pole) for pole in candidates[good])
+    view = min(views, key=lambda view: view.count_copies(total))
+    count = total
+    while count > 1 and view.count_copies(count) > _MAX_COPIES * total:
+        count //= 2
+    return view.divide_edges(count)
+
+
+def _spread_around(vertices: Vectors) -> Vectors:
+    """Return directions all over a cap that contains the vertices, unless they surround half of the sky."""
+    total = vertices.sum(axis=0)
+    middle = total / max(float(vector_lengths(total)), 1e-9)
+    u, v = _perpendiculars(middle)
+    i = np.arange(200) + 0.5
+    reach = np.sqrt(i / 200) * vector_lengths(vertices - middle).max()
+    angle = np.pi * (1 + np.sqrt(5)) * i
+    found = middle + reach[:, None] * (np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * v)
+    return np.asarray(found / vector_lengths(found)[:, None])
+
+
+def _perpendiculars(pole: Reals) -> tuple[Reals, Reals]:
+    """Return unit vectors perpendicular to ``pole`` and to each other, counterclockwise."""
+    u = np.cross(pole, np.eye(3)[np.argmin(np.abs(pole))])
+    u = u / vector_lengths(u)
+    return u, np.cross(pole, u)
+
+
+def _find_clearance(edges: Edges, points: Vectors) -> Reals:
+    return np.asarray(np.abs(dot_products(points, edges.normals)).min(axis=1))
+
+
+def _choose_clearest(edges: Edges, points: Vectors, count: int) -> Vectors:
+    return points[np.argsort(-_find_clearance(edges, points), kind="stable")[:count]]
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """The edges seen from ``pole``: azimuths of their first and last points; first > last across the cut."""
+
+    pole: Reals
+    u: Reals
+    v: Reals
+    edges: Edges
+    first: Reals
+    last: Reals
+
+    @classmethod
+    def from_pole(cls, edges: Edges, pole: Reals) -> _View:
+        middle = edges.a.mean(axis=0)
+        u = middle - (middle @ pole) * pole  # the cut is opposite to the polygon
+        u = u / vector_lengths(u) if vector_lengths(u) > 1e-9 else _perpendiculars(pole)[0]
+        v = np.cross(pole, u)
+        turned = (edges.normals @ pole < 0)[:, None]
+        a, b = np.where(turned, edges.b, edges.a), np.where(turned, edges.a, edges.b)
+        oriented = Edges(a, b, np.where(turned, -edges.normals, edges.normals))
+        first, last = (np.arctan2(p @ v, p @ u) for p in (a, b))
+        slack = _ROUNDING / max(float(np.abs(edges.normals @ pole).min()), _ROUNDING)
+        return cls(pole, u, v, oriented, first - slack, last + slack)
+
+    def find_bounds(self, count: int) -> Reals:
+        """Return the bounds of ``count`` sectors, in which about as many edges begin, and of one before them."""
+        places = np.linspace(0, len(self.first), count, endpoint=False).astype(np.int64)
+        return np.concatenate(([-4.0], np.unique(np.sort(self.first)[places])))
+
+    def find_ends(self, bounds: Reals) -> tuple[_Numbers, _Numbers]:
+        """Return the numbers of the sectors in which each edge begins and ends."""
+        first, last = (np.searchsorted(bounds, ends, side="right") - 1 for ends in (self.first, self.last))
+        return np.maximum(first, 0), last
+
+    def count_copies(self, count: int) -> int:
+        bounds = self.find_bounds(count)
+        first, last = self.find_ends(bounds)
+        return int((last - first + 1 + len(bounds) * (self.first > self.last)).sum())
+
+    def divide_edges(self, count: int) -> Sectors:
+        bounds = self.find_bounds(count)
+        members: list[list[int]] = [[] for _ in bounds]
+        across = self.first > self.last
+        for edge, (first, last) in enumerate(zip(*self.find_ends(bounds), strict=True)):
+            touched = (*range(last + 1), *range(first, len(bounds))) if across[edge] else range(first, last + 1)
+            for sector in touched:
+                members[sector].append(edge)
+        return Sectors(self.pole, self.u, self.v, self.edges, bounds, tuple(tuple(m) for m in members))
