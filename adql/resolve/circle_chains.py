@@ -10,15 +10,13 @@ from adql.errors import Span
 from adql.ir import Call, Expr, Nearness, Within, evaluate_constant
 from adql.ir.operand_views import Position
 from adql.regions import Cone, Union
+from adql.regions.circle_union import MIN_UNION_CIRCLES
 from clickhouse_schema.datatypes import BOOLEAN
-
-#: The number of circles around one position from which they are united
-_MIN_CIRCLES = 12
 
 
 def unite_circles(op: str, conditions: list[Expr], span: Span) -> list[Expr]:
     """Return the operands of ``op``, 'AND' or 'OR', with each union of circles in place of its first circle."""
-    if len(conditions) < _MIN_CIRCLES:
+    if len(conditions) < MIN_UNION_CIRCLES:
         return conditions
     circles = [_match_circle(op, condition) for condition in conditions]
     cones: dict[Position, list[Cone]] = {}
@@ -29,7 +27,7 @@ def unite_circles(op: str, conditions: list[Expr], span: Span) -> list[Expr]:
     joined: list[Expr] = []
     for condition, circle in zip(conditions, circles, strict=True):
         same = cones.get(circle[0]) if circle is not None else None
-        if circle is None or (same is not None and len(same) < _MIN_CIRCLES):
+        if circle is None or (same is not None and len(same) < MIN_UNION_CIRCLES):
             joined.append(condition)
         elif same is not None:
             inside = Within(BOOLEAN, *circle[0], Union(tuple(same)), span=span)

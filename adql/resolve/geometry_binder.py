@@ -3,7 +3,7 @@
 ``adql.resolve.shape_binder`` binds shapes. CONTAINS and INTERSECTS become '0 OR 1'(condition), where the condition is
 
 * NEAR of the positions of points and circles; its radius for two circles is 'REACH INSIDE'(outer, inner) or
-  'REACH TOUCHING'(left, right) of their radii, see ``adql.regions.circle_relations``;
+  'REACH TOUCHING'(left, right) of their radii, see ``adql.regions.cone``;
 * Within, of a point and a Shape;
 * 'SHAPES CONTAIN' or 'SHAPES MEET' for other shapes; between constants its value.
 """

@@ -19,7 +19,7 @@ import numpy as np
 
 from adql.ir import Call, Column, Expr, Literal, Nearness, Within, evaluate_constant
 from adql.regions import Complement, Cone, Intersection, Region, Union, position_to_vector
-from adql.regions.circle_union import CircleUnion
+from adql.regions.circle_union import MIN_UNION_CIRCLES, CircleUnion
 from adql.rewrite.coordinate_ranges import find_column_bounds, make_coordinate_range
 from adql.rewrite.impossible_conditions import is_never_true
 
@@ -28,9 +28,6 @@ Position = tuple[Column, Column]
 
 #: Columns compared with constants that are tried as positions, in pairs
 _MAX_COLUMNS = 24
-
-#: The number of circles from which a union tests them together
-_MIN_DISCS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +138,7 @@ def _confine(position: Position, region: Region, negated: bool, *, is_exact: boo
     lon, lat = position
     if lon.relation != lat.relation:
         return {}
-    region = unite_regions([region])  # puts many circles into Discs
+    region = unite_regions([region])  # unites many circles
     return {position: Confinement(Complement(region) if negated else region, is_exact)}
 
 
@@ -173,10 +170,10 @@ def intersect_regions(regions: list[Region]) -> Region:
 
 
 def unite_regions(regions: list[Region]) -> Region:
-    """Return the union of one or more regions; many circles become one ``Discs``."""
+    """Return the union of one or more regions; many circles become one ``CircleUnion``."""
     parts = [part for r in regions for part in (r.parts if isinstance(r, Union) else (r,))]
     cones = [p for p in parts if isinstance(p, Cone) and p.radius >= 0]
-    if len(cones) >= _MIN_DISCS:
+    if len(cones) >= MIN_UNION_CIRCLES:
         parts = [p for p in parts if not (isinstance(p, Cone) and p.radius >= 0)]
         centres = np.array([position_to_vector(c.lon, c.lat) for c in cones])
         parts.append(CircleUnion(centres, np.radians([min(c.radius, 180.0) for c in cones])))

@@ -9,7 +9,7 @@ each cube that the bounding box of its ball of the match radius touches: a super
 Equal cubes give each candidate pair once, and the exact test on the unit vectors, computed once per row, decides.
 
 Where the radius depends on rows, there is a grid for each of a few levels of radii
-(``adql.clickhouse.sky.separation_sql``), and the number of a cube contains its level (``_plan_levels``). So a few large
+(``adql.clickhouse.sky.cube_sql``), and the number of a cube contains its level (``_plan_levels``). So a few large
 radii cost their own pairs alone.
 
 Comes after ``move_keys_to_on``: a join with an equality needs no cubes.

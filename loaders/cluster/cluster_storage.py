@@ -346,7 +346,7 @@ class ClusterStorage(Storage):
     @cached_property
     def _holders(self) -> str:
         """SQL of the shards that have copies of a row."""
-        return self.overlap.holders(HPX29, _HOME)
+        return self.overlap.copy_shards_sql(HPX29, _HOME)
 
     @property
     def overlap_is_filled(self) -> bool:

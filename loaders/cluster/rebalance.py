@@ -256,7 +256,7 @@ class _Cluster:
         self._settle(entry, self.wanted, LOCAL)
         if self._overlaps(entry):
             into = self._topology.insert_target_sql(entry.schema.name, base, OVERLAP)
-            holders = f"arrayJoin({self._overlap(entry).holders(HPX29, SHARD_COLUMN)})"
+            holders = f"arrayJoin({self._overlap(entry).copy_shards_sql(HPX29, SHARD_COLUMN)})"
             rows = self._all(entry, self.wanted)
             sql = f"INSERT INTO {into} ({names}, {SHARD_COLUMN}) SELECT {names}, {holders} FROM {rows}"
             self._engine.execute(sql, _BY_HERE)

@@ -94,13 +94,13 @@ def overlap_faults(engine: Engine, table: Table, overlap: Overlap, local: str, c
     pass over the rows; the rows one by one, by their hashes, of shards where those differ.
     """
     row = row_hash(table)
-    holder = f"arrayJoin({overlap.holders(HPX29, SHARD_COLUMN)})"
+    holder = f"arrayJoin({overlap.copy_shards_sql(HPX29, SHARD_COLUMN)})"
     sums = f"count() AS rows, sum({row}) AS hashes"
     wanted = _by_shard(engine, f"SELECT {holder} AS holder, {sums} FROM {local} GROUP BY holder")
     found = _by_shard(engine, f"SELECT {SHARD_COLUMN} AS holder, {sums} FROM {copies} GROUP BY holder")
     faults = []
     for shard in sorted({s for s in wanted.keys() | found.keys() if wanted.get(s) != found.get(s)}):
-        must = f"SELECT {row} AS hash, 1 AS must, 0 AS there FROM {local} WHERE {overlap.holds(shard)}"
+        must = f"SELECT {row} AS hash, 1 AS must, 0 AS there FROM {local} WHERE {overlap.has_copy_sql(shard)}"
         there = f"SELECT {row} AS hash, 0 AS must, 1 AS there FROM {copies} WHERE {SHARD_COLUMN} = {shard}"
         [counts] = engine.fetch_table(
             "SELECT sumIf(m - t, m > t) AS missing, sumIf(t, m = 0) AS strange, sumIf(t - m, m > 0 AND t > m) AS double"

@@ -85,7 +85,7 @@ def _spread(engine: Engine, table: Table, schema_name: str, came: str, topology:
     engine.execute(f"INSERT INTO {local} ({names}, {SHARD_COLUMN}) SELECT {names}, {shard} FROM {came}")
     if position is not None:
         overlap = topology.insert_target_sql(schema_name, table.name, OVERLAP)
-        copies = f"arrayJoin({Overlap(placed, OVERLAP_RADIUS).holders('hpx29', shard)})"
+        copies = f"arrayJoin({Overlap(placed, OVERLAP_RADIUS).copy_shards_sql('hpx29', shard)})"
         engine.execute(f"INSERT INTO {overlap} ({names}, {SHARD_COLUMN}) SELECT {names}, {copies} FROM {came}")
     if not topology.is_one_server:
         for part in (LOCAL, OVERLAP):

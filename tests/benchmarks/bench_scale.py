@@ -195,7 +195,7 @@ def _overlap(shards: int) -> float:
         index = "rand64(number) % toUInt64(3458764513820540928)"
         cells = ", ".join(str(cell) for cell in np.flatnonzero(south))
         found = engine.fetch_table(
-            f"SELECT avg(length({Overlap(map_, RADIUS).holders('hpx29', 'home')})) AS copies FROM"
+            f"SELECT avg(length({Overlap(map_, RADIUS).copy_shards_sql('hpx29', 'home')})) AS copies FROM"
             f" (SELECT {index} AS hpx29, {map_.shard_sql('hpx29')} AS home FROM numbers(2000000))"
             f" WHERE bitShiftRight(hpx29, 50) IN ({cells})"
         )

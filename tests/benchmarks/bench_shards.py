@@ -103,7 +103,7 @@ def compare(engine: Engine, catalogue: Catalogue, reporter: ConsoleReporter) -> 
 
 def overlaps(engine: Engine, placement: Sharding, reporter: ConsoleReporter) -> None:
     for radius in RADII:
-        holders = Overlap(placement.map, radius).holders("hpx29", placement.map.shard_sql("hpx29"))
+        holders = Overlap(placement.map, radius).copy_shards_sql("hpx29", placement.map.shard_sql("hpx29"))
         copies = (
             f"SELECT avg(length({holders})) AS n FROM (SELECT {index_sql('ra', 'dec')} AS hpx29 FROM whole.objects)"
         )

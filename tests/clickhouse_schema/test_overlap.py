@@ -47,7 +47,7 @@ def _held(engine: Engine, overlap: Overlap, index: NDArray[np.uint64], homes: ND
     rows = {"n": np.arange(len(index)), "hpx29": index, "__shard": homes.astype(np.uint16)}
     engine.execute("CREATE OR REPLACE TABLE overlapping (n Int64, hpx29 UInt64, __shard UInt16) ENGINE = Memory")
     engine.insert_batches("overlapping", [pa.RecordBatch.from_pydict(rows)])
-    found = engine.fetch_table(f"SELECT n, arrayJoin({overlap.holders()}) AS holder FROM overlapping")
+    found = engine.fetch_table(f"SELECT n, arrayJoin({overlap.copy_shards_sql()}) AS holder FROM overlapping")
     held = np.zeros((len(index), overlap.map.shard_count), dtype=bool)
     n, holder = found["n"].to_numpy(), found["holder"].to_numpy()
     assert len(n) == len(set(zip(n.tolist(), holder.tolist(), strict=True)))
@@ -85,7 +85,7 @@ def test_rows_within_the_radius_of_a_shards_cells_have_a_copy_there(
     assert not (needed & ~held).any()
     assert not held[np.arange(len(at)), homes].any()
     for shard in range(0, map_.shard_count, 3):
-        copies = engine.fetch_table(f"SELECT n FROM overlapping WHERE {Overlap(map_, radius).holds(shard)}")[
+        copies = engine.fetch_table(f"SELECT n FROM overlapping WHERE {Overlap(map_, radius).has_copy_sql(shard)}")[
             "n"
         ].to_numpy()
         assert set(copies) == set(np.flatnonzero(held[:, shard]))

@@ -92,7 +92,7 @@ def made(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
         )
         for part, where in (
             (LOCAL, shard),
-            (OVERLAP, f"arrayJoin({Overlap(placement.map, 0.1).holders('hpx29', shard)})"),
+            (OVERLAP, f"arrayJoin({Overlap(placement.map, 0.1).copy_shards_sql('hpx29', shard)})"),
         ):
             into = topology.insert_target_sql("pruning", table.name, part)
             engine.execute(

@@ -75,7 +75,7 @@ _PASSES = 0.1
 #: Rows in cubes that touch a row's box are those within a square, in a plane along the cubes: of the cube's side and
 #: twice the radius. In other planes there are this much more, as measured.
 _OBLIQUE = 1.15
-#: Sides of cubes for radii that depend on rows, in radii: from 2 to 8 (``adql.clickhouse.sky.separation_sql.level_of``)
+#: Sides of cubes for radii that depend on rows, in radii: from 2 to 8 (``adql.clickhouse.sky.cube_sql.cube_level_sql``)
 _LEVEL_SIDE = 4.0
 
 _GEOMETRIC = frozenset(("NEAR", "NEARER", "DISTANCE", "VECTORS NEAR", "VECTORS NEARER", "VECTORS APART"))
