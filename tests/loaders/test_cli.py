@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from loaders.control.control_server import hand_over
-from tests.tap_service.test_first_queries import suggested
+from tests.tap_service.site.test_first_queries import suggested
 
 
 class Said:

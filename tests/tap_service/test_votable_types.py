@@ -37,8 +37,8 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.test_evolve import Said
 from tests.tap_service.conftest import Served
 from tests.tap_service.serializers.conftest import write_document
-from tests.tap_service.test_hostile_files import LIMITS
-from tests.tap_service.test_uploads import ask
+from tests.tap_service.uploads.test_hostile_files import LIMITS
+from tests.tap_service.uploads.test_query_uploads import ask
 from tests.tap_service.votable_cells import Column, read, written
 
 NAN, INF = float("nan"), float("inf")

@@ -23,9 +23,9 @@ from tap_service.config import Config
 from tap_service.services.uploads.sandbox_client import SandboxClient
 from tests.tap_service.asking import Job
 from tests.tap_service.conftest import Served
+from tests.tap_service.jobs.test_job_recovery import SERVICE, Process
 from tests.tap_service.processes import children, open_files, said_by
-from tests.tap_service.test_hostile_files import REFUSED, arrow
-from tests.tap_service.test_job_recovery import SERVICE, Process
+from tests.tap_service.uploads.test_hostile_files import REFUSED, arrow
 
 CSV = b"n\n1\n2\n"
 SUM = "SELECT SUM(n) AS n FROM TAP_UPLOAD.t"

@@ -18,7 +18,7 @@ from tests.tap_service.asking import Job, create
 from tests.tap_service.cluster import Workers
 from tests.tap_service.conftest import served
 from tests.tap_service.cut_tables import CUT, STARS, make
-from tests.tap_service.test_job_recovery import SERVICE, Process
+from tests.tap_service.jobs.test_job_recovery import SERVICE, Process
 
 #: with the tables, which the first one makes; what is foreseen to take longer than 140 microseconds goes in pieces, about twenty
 PIECEWISE = SERVICE.replace(

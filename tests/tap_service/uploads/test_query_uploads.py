@@ -361,7 +361,7 @@ def test_a_match_with_a_stored_table(service: Served) -> None:
 
 
 def test_the_documentation_lists_the_formats() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "uploads.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "uploads.md").read_text()
     table = re.findall(r"^\| (\w+) \| (`[a-z/+., `-]+`) \|", text, re.MULTILINE)
     assert [name for name, _ in table] == [form.name for form in READABLE]
     for (_, types), form in zip(table, READABLE, strict=True):

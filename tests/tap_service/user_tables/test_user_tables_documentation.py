@@ -12,7 +12,7 @@ from tap_service.config import Config
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import user
 
-TEXT = (Path(__file__).parents[2] / "docs" / "user-tables.md").read_text()
+TEXT = (Path(__file__).parents[3] / "docs" / "user-tables.md").read_text()
 
 
 def test_the_commands_and_the_code_run(own: Served, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from tap_service.config import Config
 from tests.tap_service.asking import create
 from tests.tap_service.conftest import Served
 
-TEXT = (Path(__file__).parents[2] / "docs" / "async.md").read_text()
+TEXT = (Path(__file__).parents[3] / "docs" / "async.md").read_text()
 
 
 def test_the_commands_run(service: Served, tmp_path: Path) -> None:
