@@ -68,15 +68,22 @@ def _bound_distance(op: str, left: Expr, right: Expr, span: Span) -> Expr | None
     """
     if not (isinstance(left, Call) and left.name == "DISTANCE"):
         return None
+    if op in ("<", "<="):
+        return _make_nearness(left, right, span, is_strict=op == "<")
     radius = evaluate_constant(right)
-    if op not in ("<", "<=") and radius is None:
+    if radius is None:
         return None
-    positions = Separation.from_call(left)
-    near, nearer = (Nearness(*positions, right, is_strict).to_call(span) for is_strict in (False, True))
-    if op in ("=", "<>"):
-        at = near if radius == 0 else Call(BOOLEAN, "AND", (near, negate_if(True, nearer)), span=span)
-        return negate_if(op == "<>", at)
-    return negate_if(op in (">", ">="), near if op in ("<=", ">") else nearer)
+    if op in (">", ">="):
+        return negate_if(True, _make_nearness(left, right, span, is_strict=op == ">="))
+    at = _make_nearness(left, right, span, is_strict=False)
+    if radius != 0:
+        nearer = _make_nearness(left, right, span, is_strict=True)
+        at = Call(BOOLEAN, "AND", (at, negate_if(True, nearer)), span=span)
+    return negate_if(op == "<>", at)
+
+
+def _make_nearness(distance: Call, radius: Expr, span: Span, *, is_strict: bool) -> Call:
+    return Nearness(*Separation.from_call(distance), radius, is_strict).to_call(span)
 
 
 def _make_comparison_hint(left: Expr, right: Expr) -> str | Hint:

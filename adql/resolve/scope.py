@@ -63,7 +63,18 @@ class Scope:
 
     def find_own_column(self, parts: Parts, span: Span) -> Expr | None:
         """Return the column of a reference to a table of this query; None if there is none."""
-        return self._find_visible(parts[0], span) if len(parts) == 1 else self._find_qualified(parts, span)
+        if len(parts) > 1:
+            return self._find_qualified(parts, span)
+        [name] = parts
+        candidates = [v for v in self._find_by_name(name) if is_same_name(name, v.name)]
+        if len(candidates) > 1:
+            where = " and ".join(v.source.title for v in candidates if v.source)
+            raise AdqlSemanticError(
+                f"column {parts_to_text(parts)} is ambiguous: it is in {where}",
+                span,
+                "put the table's name or alias before it",
+            )
+        return candidates[0].bind(span) if candidates else None
 
     def find_source(self, qualifier: Parts, span: Span) -> Source:
         """Return the one table that a qualifier names."""
@@ -112,17 +123,6 @@ class Scope:
                 "write its expression again, or select it in a subquery",
             )
         return AdqlSemanticError(message, span, self._make_unknown_hint(name, span))
-
-    def _find_visible(self, name: nodes.Identifier, span: Span) -> Expr | None:
-        candidates = [v for v in self._find_by_name(name) if is_same_name(name, v.name)]
-        if len(candidates) > 1:
-            where = " and ".join(v.source.title for v in candidates if v.source)
-            raise AdqlSemanticError(
-                f"column {parts_to_text((name,))} is ambiguous: it is in {where}",
-                span,
-                "put the table's name or alias before it",
-            )
-        return candidates[0].bind(span) if candidates else None
 
     def _find_qualified(self, parts: Parts, span: Span) -> Expr | None:
         called = [source for source in self.sources if source.is_called(parts[:-1])]
