@@ -1,4 +1,4 @@
-"""The application, and how a server has to run it."""
+"""The application, and the settings of the server that runs it."""
 
 from __future__ import annotations
 
@@ -46,9 +46,16 @@ _OF_TAP = (
 
 
 def create_app(config: Config, engine: Engine, portal: Path | None = None) -> FastAPI:
-    """The service over ``engine``, which has been initialised and stays its owner's to close.
+    """Build the service.
 
-    ``portal``: the build of the portal, the project's own by default. Where there is none, `/` is a plain page.
+    Parameters
+    ----------
+    config
+        The settings.
+    engine
+        An initialised engine; the caller closes it after the service.
+    portal
+        The folder of a built portal, by default the project's own. Without one, `/` is a plain page.
     """
     services = build_services(config, engine)
     shown = portal_router(portal or web.DIST) or page_routes.door_router
@@ -61,7 +68,7 @@ def create_app(config: Config, engine: Engine, portal: Path | None = None) -> Fa
 
     app = FastAPI(title=config.title, lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     app.state.services = services
-    #: each with the place of its paths
+    #: each with the prefix of its paths
     app.state.routers = (*(("/tap", router) for router in _OF_TAP), ("", page_routes.router), ("", shown))
     for prefix, router in app.state.routers:
         app.include_router(router, prefix=prefix, dependencies=[Depends(identify_visitor)] if prefix else [])
@@ -73,16 +80,16 @@ def create_app(config: Config, engine: Engine, portal: Path | None = None) -> Fa
 
 
 class Protocol(H11Protocol):
-    """HTTP as uvicorn speaks it, but what is no HTTP at all gets an error in the service's own words.
+    """uvicorn's HTTP with an error document for requests that are not HTTP.
 
-    What such a client still sends is read and dropped for a while: closing at once would reset the connection, and the
-    client would never read the error.
+    The rest of such a request is read and dropped for a while: closing at once would reset the connection before the
+    client has read the error.
     """
 
     _refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Send each piece at once, or some wait 40 ms: asyncio sees to that only where a socket says it is TCP."""
+        """Set TCP_NODELAY, without which some pieces wait 40 ms; asyncio does it only for sockets of proto TCP."""
         super().connection_made(transport)
         connection = transport.get_extra_info("socket")
         if connection.family in (socket.AF_INET, socket.AF_INET6):
@@ -94,7 +101,7 @@ class Protocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 (uvicorn's signature)
         body = error_document(
-            "this is no valid HTTP request, or its address and headers are longer than "
+            "this is not a valid HTTP request, or its address and headers are longer than "
             f"{MAX_REQUEST_HEAD} bytes: send a long query by POST"
         )
         headers = [("Content-Type", CONTENT_TYPE), ("Server", PRODUCT), ("Connection", "close")]
@@ -105,7 +112,7 @@ class Protocol(H11Protocol):
         self.loop.call_later(LINGER_SECONDS, self.transport.close)
 
 
-#: for uvicorn.Config: without these, headers of proxies would be believed twice and Server would be uvicorn's
+#: for uvicorn.Config: the service itself evaluates headers of proxies and sets the header Server
 SERVER: dict[str, Any] = {
     "http": Protocol,
     "ws": "none",

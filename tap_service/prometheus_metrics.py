@@ -1,4 +1,4 @@
-"""Prometheus metrics, in a registry of their own."""
+"""Prometheus metrics of the service."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from tap_service.models.query_report import QueryReport
 
-#: the phases of a query in seconds, from a look-up to a download
+#: seconds, from a look-up to a long download
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
 
 
@@ -30,7 +30,7 @@ class ServiceMetrics:
         )
 
     def record_query(self, report: QueryReport) -> None:
-        """A query has ended."""
+        """Count a query that has ended."""
         self.queries.labels(report.status).inc()
         self.rows.inc(report.rows)
         self.bytes.inc(report.bytes)

@@ -1,4 +1,4 @@
-"""Bytes that wait on the local disk, in files without names that vanish with the process, within a budget."""
+"""Anonymous files on the local disk, which disappear with the process, within a budget."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 
 class NoRoom(Exception):
-    """No more bytes can be held; the message says what the client can do."""
+    """The budget is exhausted; the message names the reason."""
 
 
 class Budget:
-    """Bytes that several holders may have together."""
+    """A limit of bytes that several holders share."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -22,6 +22,7 @@ class Budget:
         self._lock = threading.Lock()
 
     def take_bytes(self, count: int, *, anyway: bool = False) -> bool:
+        """Reserve bytes if there is room, or ``anyway``; return whether they are reserved."""
         with self._lock:
             if self.used + count > self.limit and not anyway:
                 return False
@@ -34,7 +35,7 @@ class Budget:
 
 
 class ScratchFile:
-    """A file without a name. It closes when the last thread that uses it lets go."""
+    """An anonymous file, which closes with its last reference."""
 
     def __init__(self, directory: Path) -> None:
         self._descriptor, name = tempfile.mkstemp(prefix="skyhouse-", dir=directory)
@@ -56,18 +57,18 @@ class ScratchFile:
 
 @dataclass(frozen=True, slots=True)
 class ScratchSpace:
-    """Where files may be made, and how many bytes they may hold together."""
+    """A directory for anonymous files and the budget that they share."""
 
     directory: Path
     budget: Budget
 
     def create_incoming_file(self) -> IncomingFile:
-        """Raises OSError."""
+        """Create a file for a client's bytes. Raise OSError."""
         return IncomingFile(self)
 
 
 class IncomingFile:
-    """What a client sends, in a file without a name; its bytes count in the budget until it is closed."""
+    """The bytes that a client sends, in an anonymous file; they count in the budget until it closes."""
 
     def __init__(self, space: ScratchSpace) -> None:
         self._budget = space.budget
@@ -75,15 +76,15 @@ class IncomingFile:
         self.size = 0
 
     def write(self, data: bytes | bytearray) -> None:
-        """Raises NoRoom, OSError."""
+        """Append bytes. Raise NoRoom, OSError."""
         if not self._budget.take_bytes(len(data)):
-            raise NoRoom("as many files of other requests are being read here now")
+            raise NoRoom("files of other requests take all the space")
         self.size += len(data)
         self._file.write(data)
 
     @property
     def path(self) -> Path:
-        """Where the whole of it can be read until it is closed. Raises OSError."""
+        """A path by which the file can be read until it closes. Raises OSError."""
         self._file.flush()
         return Path(f"/proc/{os.getpid()}/fd/{self._file.fileno()}")
 
@@ -93,5 +94,5 @@ class IncomingFile:
             self._budget.return_bytes(self.size)
 
 
-#: for those who need none
+#: for serializers that need no space
 NO_SCRATCH = ScratchSpace(Path(os.devnull), Budget(0))

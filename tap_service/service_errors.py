@@ -1,22 +1,22 @@
-"""Errors of the service, each with its HTTP status; the message is what the user reads.
+"""Errors of the service with their HTTP status; users read the message.
 
 ServiceError
-├── UserFault             400, the request is wrong
+├── UserFault             400, a fault of the request
 │   ├── ParameterFault    a parameter is wrong, missing or repeated
-│   ├── UploadFault       an uploaded table cannot be used
-│   ├── QueryFault        the query cannot be answered: not ADQL, an unknown name, a value that does not fit
-│   ├── QueryTooHeavy     the query needs more time or memory than it may take
+│   ├── UploadFault       an upload cannot be used
+│   ├── QueryFault        the query is invalid: not ADQL, an unknown name, a value that does not fit
+│   ├── QueryTooHeavy     the query exceeds its time or memory
 │   ├── Unauthorized      401, credentials are missing or wrong
-│   ├── Forbidden         403, another's, or not now
+│   ├── Forbidden         403, not the owner, or not in this phase
 │   ├── NotFound          404
-│   ├── Conflict          409, there is one already, or somebody else was quicker
+│   ├── Conflict          409, the name exists, or a concurrent change
 │   ├── BodyTooSlow       408
 │   ├── BodyTooLarge      413
-│   └── TooManyJobs       429, as many of the user's jobs wait as may
-├── ClientGone            the client has closed the connection; nobody reads this
+│   └── TooManyJobs       429, too many jobs of the user wait
+├── ClientGone            the client closed the connection; nobody reads the message
 ├── ServiceBusy           503, too many queries wait
-├── ServiceUnavailable    503, the engine or the disk is out of order
-└── InternalFault         500, a fault of our own
+├── ServiceUnavailable    503, the engine or the disk does not work
+└── InternalFault         500, a bug of Skyhouse
 """
 
 from __future__ import annotations

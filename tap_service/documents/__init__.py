@@ -1,4 +1,1 @@
-"""The XML documents of the service: VOSI, TAPRegExt, DALI examples, errors.
-
-Pure: what is said comes in, bytes go out.
-"""
+"""The XML documents of the service: VOSI, TAPRegExt, UWS, DALI examples and errors. Pure functions to bytes."""

@@ -1,6 +1,6 @@
-"""VOSI 1.1 capabilities with TAPRegExt 1.0 (its erratum 1).
+"""VOSI 1.1 capabilities with TAPRegExt 1.0 (erratum 1).
 
-TAPRegExt 1.1's ``forMode`` is left out: the clients in use refuse it, so one output limit holds for both modes.
+TAPRegExt 1.1's ``forMode`` is omitted because clients in use refuse it; one output limit applies to both modes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAMESPACES = {
 }
 _TAP = "ivo://ivoa.net/std/TAP"
 _TAPREGEXT = "ivo://ivoa.net/std/TAPRegExt"
-#: Types of features begin as the standard that defines them writes them, for not all clients compare without case
+#: feature types in the case of the standard that defines them: some clients compare case-sensitively
 _OF_TAPREGEXT = ("udf", "adqlgeo")
 _FEATURES_OF_ADQL = "ivo://ivoa.net/std/tapregext#features-"
 
@@ -30,7 +30,7 @@ _NOTHING = Markup("")
 
 
 def capabilities_document(service: ServiceDescription, formats: Sequence[Format] = FORMATS) -> bytes:
-    """The service's /capabilities. ``formats`` are the output formats it offers."""
+    """Return /capabilities with these output formats."""
     base = service.base_url
     security = _security_methods(service)
     document = tag(
@@ -62,9 +62,9 @@ def _interface_element(url: str, use: str, kind: str, version: str, security: Ma
 
 
 def _security_methods(service: ServiceDescription) -> Markup:
-    """The ways in to what knows its callers: clients take the interfaces without these for anonymous ones.
+    """Return the login methods; clients treat interfaces without them as anonymous.
 
-    A method without an id is the anonymous one; a service without users says nothing.
+    A method without an id means anonymous access. A service without users has no methods.
     """
     if not service.security_methods:
         return _NOTHING

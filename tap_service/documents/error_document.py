@@ -1,4 +1,4 @@
-"""DALI 1.1's error document, section 4.2: a VOTable whose QUERY_STATUS is ERROR and whose text is the message."""
+"""The error document of DALI 1.1, section 4.2: a VOTable with QUERY_STATUS ERROR and the message."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONTENT_TYPE = "application/x-votable+xml"
 
 
 def error_document(message: str, query: str = "") -> bytes:
-    """``message`` may contain anything; ``query`` is repeated where it is known."""
-    said = Markup(query_status(Status("ERROR", message)) + "\n")
-    asked = Markup(named_info("QUERY", query) + "\n") if query else Markup("")
-    return (OPENING + RESOURCE + said + asked + RESOURCE_END + CLOSING).encode()
+    """Return the error document; it repeats the ``query`` if known."""
+    status_info = Markup(query_status(Status("ERROR", message)) + "\n")
+    query_info = Markup(named_info("QUERY", query) + "\n") if query else Markup("")
+    return (OPENING + RESOURCE + status_info + query_info + RESOURCE_END + CLOSING).encode()

@@ -1,4 +1,4 @@
-"""What the service says about itself: the input of the documents, filled in by whoever builds the service."""
+"""The description of the service, from which the documents are written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One feature of the query language: ``form`` is a UDF's signature, a function's name, or a keyword."""
+    """A feature of the query language; ``form`` is the signature of a UDF, the name of a function, or a keyword."""
 
     form: str
     description: str = ""
@@ -16,10 +16,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class FeatureList:
-    """Features of one kind.
-
-    ``kind`` is TAPRegExt's word ('udf', 'adqlgeo', 'adql-string', 'adql-sets' ...), or the identifier of another one.
-    """
+    """Features of one kind: TAPRegExt's 'udf', 'adqlgeo', 'adql-string', 'adql-sets' ..., or an IVOA identifier."""
 
     kind: str
     features: tuple[Feature, ...]
@@ -27,7 +24,7 @@ class FeatureList:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A default and a hard limit; seconds for times, rows or bytes for data. None = not said."""
+    """A default and a hard limit, in seconds, rows or bytes; None omits it."""
 
     default: int | None
     hard: int | None
@@ -35,10 +32,18 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class ServiceDescription:
-    """All of it is true of the running service. ``base_url`` has no slash at its end.
+    """The running service.
 
-    ``upload_methods`` are TAPRegExt's words 'inline', 'http', 'https', 'ftp'; without any, no upload limit is said.
-    ``security_methods`` are standard ids of ways to log in; ``anonymous`` tells whether it also goes without.
+    Attributes
+    ----------
+    base_url
+        Without a final slash.
+    upload_methods
+        TAPRegExt's 'inline', 'http', 'https', 'ftp'; without any, the document has no upload limit.
+    security_methods
+        Standard ids of login methods.
+    anonymous
+        Whether anonymous callers may use the service.
     """
 
     base_url: str
@@ -57,7 +62,7 @@ class ServiceDescription:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """``up_since`` is UTC; ``notes`` are sentences for people, such as what is out of order."""
+    """``up_since`` is in UTC; ``notes`` are sentences for people, such as the cause of an outage."""
 
     available: bool
     up_since: datetime | None = None
@@ -66,7 +71,7 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A query for /examples. ``ident`` is an XML name, unique in the document; ``tables`` are qualified names."""
+    """A query for /examples; ``ident`` is an XML name, unique in the document, ``tables`` are qualified names."""
 
     ident: str
     name: str

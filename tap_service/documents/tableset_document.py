@@ -1,4 +1,4 @@
-"""VOSI 1.1 tables: the catalogue as a VODataService 1.1 tableset, whole or without columns, and one table of it."""
+"""VOSI 1.1 tables: the catalogue as a VODataService 1.1 tableset, and a single table."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _TABLESET = "vosi:tableset"
 
 
 def tableset_document(entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
-    """All tables, the entries of one schema next to each other; ``detail=False`` leaves columns and keys out."""
+    """Return all tables; entries of one schema must be adjacent. ``detail=False`` omits columns and keys."""
     schemas = _schema_elements(entries, detail)
     return (DECLARATION + tag(_TABLESET, _NAMESPACES, join_lines(*schemas)) + "\n").encode()
 
 
 def append_tables(document: bytes, entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
-    """A tableset with further tables, of schemas that are not in it."""
+    """Append tables of further schemas to a tableset."""
     end = f"</{_TABLESET}>\n".encode()
     return (
         document.removesuffix(end)
@@ -54,7 +54,7 @@ def _schema_elements(entries: Iterable[TableEntry], detail: bool) -> Iterator[Ma
 
 
 def table_document(entry: TableEntry) -> bytes:
-    """One table, for /tables/{name}."""
+    """Return the document of one table, for /tables/{name}."""
     return (
         DECLARATION + tag("vosi:table", {**_NAMESPACES, "type": "table"}, _table_element(entry, True)) + "\n"
     ).encode()

@@ -1,4 +1,4 @@
-"""UWS 1.1: a job, a list of jobs, its results and its parameters."""
+"""The documents of UWS 1.1: a job, a job list, results and parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AT_ONCE = 500
 
 
 def job_document(job: Job, url: str) -> bytes:
-    """``url`` is the job's own address."""
+    """Return the document of a job; ``url`` is its address."""
     error = job.error
     return _root_document(
         "uws:job",
@@ -53,7 +53,7 @@ def job_document(job: Job, url: str) -> bytes:
 
 
 def job_list(references: Iterable[JobReference], url: str) -> Iterator[bytes]:
-    """The list in pieces; ``url`` is the list's own address."""
+    """Yield the job list in pieces; ``url`` is its address."""
     yield (DECLARATION + start_tag("uws:jobs", _NAMESPACES | _VERSION) + "\n").encode()
     rest = iter(references)
     while some := list(islice(rest, _AT_ONCE)):
@@ -93,36 +93,35 @@ def _parameters_element(namespaces: dict[str, str], job: Job) -> Markup:
 
 
 def _results_element(namespaces: dict[str, str], job: Job, url: str) -> Markup:
-    """Of a COMPLETED job, ``result``, which TAP 1.1 names so."""
-    found = job.result
-    if found is None:
+    """List the result of a COMPLETED job, which TAP 1.1 calls ``result``."""
+    if job.result is None:
         return tag("uws:results", namespaces)
-    said = {"xlink:type": "simple", "xlink:href": f"{url}/results/result"}
-    size = {"size": str(found.size), "mime-type": found.content_type}
-    return tag("uws:results", namespaces, tag("uws:result", {"id": "result", **said, **size}))
+    link = {"xlink:type": "simple", "xlink:href": f"{url}/results/result"}
+    about = {"size": str(job.result.size), "mime-type": job.result.content_type}
+    return tag("uws:results", namespaces, tag("uws:result", {"id": "result", **link, **about}))
 
 
 def _info_element(job: Job) -> Markup:
-    """What was foreseen when the job was queued, and what its worker tells.
+    """Return the estimate of a queued job and the reports of its worker.
 
-    In one element, for CADC's clients read no jobInfo with several; without a namespace, since taplint warns of others.
+    A single child, because CADC's clients cannot read several; without a namespace, because taplint warns of it.
     """
-    told: dict[str, str | int | float] = {}
+    info: dict[str, str | int | float] = {}
     if (foreseen := job.foreseen) is not None:
-        told = {
+        info = {
             "workClass": WorkClass.from_seconds(foreseen.seconds),
             "rowsForeseen": foreseen.rows,
             "bytesForeseen": foreseen.bytes,
             "secondsForeseen": round(foreseen.seconds, 3),
         }
         if (result := foreseen.result) is not None:
-            told |= {"resultRowsForeseen": result.rows, "resultRowsPrecision": result.precision}
+            info |= {"resultRowsForeseen": result.rows, "resultRowsPrecision": result.precision}
         if foreseen.warning and job.info.get("queryStatus") != "OK":
-            told["warning"] = foreseen.warning
-    told |= job.info
-    if not told:
+            info["warning"] = foreseen.warning
+    info |= job.info
+    if not info:
         return Markup("")
-    work = join_lines(*(element(name, str(value)) for name, value in told.items()))
+    work = join_lines(*(element(name, str(value)) for name, value in info.items()))
     return element("uws:jobInfo", element("work", work))
 
 

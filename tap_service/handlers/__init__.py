@@ -1,1 +1,1 @@
-"""HTTP handlers: typed parameters, one service call, return."""
+"""HTTP handlers: read the parameters, call one service, return its answer."""

@@ -1,4 +1,4 @@
-"""/tap/async: UWS 1.1's resources, as TAP 1.1, section 2.3, and DALI 1.1, section 2.1, use them."""
+"""/tap/async: the resources of UWS 1.1, by TAP 1.1, section 2.3, and DALI 1.1, section 2.1."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ router = APIRouter(prefix="/async")
 
 _XML = "application/xml"
 _READ = ["GET", "HEAD"]
-#: what a job tells changes by itself
+#: a job changes without requests
 _FRESH = {"Cache-Control": "no-store"}
 
 
@@ -67,8 +67,8 @@ async def act_on_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: 
     actions = [value.upper() for name, value in pairs if name.upper() == "ACTION"]
     if actions != ["DELETE"]:
         raise Forbidden(
-            "here a job takes ACTION=DELETE alone: "
-            "parameters of the query go to its /parameters, PHASE=RUN and PHASE=ABORT to its /phase"
+            "the job itself accepts only ACTION=DELETE: "
+            "send parameters of the query to its /parameters, PHASE=RUN and PHASE=ABORT to its /phase"
         )
     return await destroy_job(job_id, skyhouse, caller, asker)
 
@@ -156,7 +156,7 @@ def _job_url(asker: RequestOrigin, job_id: str = "") -> str:
 
 
 def _redirect_to_job(asker: RequestOrigin, job_id: str = "") -> Response:
-    """Go on at the job, or at the list."""
+    """Redirect to the job, or to the list."""
     return Response(status_code=303, headers={"Location": _job_url(asker, job_id)})
 
 
@@ -174,7 +174,7 @@ async def _set_property(
     caller: Caller,
     asker: Asker,
 ) -> Response:
-    """Change one property of a job by the parameter of this name."""
+    """Change one property of a job to the parameter ``name``."""
     value = _require_one(name, await read_request_pairs(request, skyhouse))
     await run_in_threadpool(change, job_id, value, caller)
     return _redirect_to_job(asker, job_id)
@@ -183,5 +183,5 @@ async def _set_property(
 def _require_one(name: str, pairs: list[Pair]) -> str:
     values = [value for given, value in pairs if given.upper() == name]
     if len(values) != 1:
-        raise ParameterFault(f"give the parameter {name} here, once")
+        raise ParameterFault(f"give the parameter {name} once")
     return values[0]

@@ -1,4 +1,4 @@
-"""Work for a client that may go away meanwhile."""
+"""Cancel work when its client disconnects."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _T = TypeVar("_T")
 
 
 async def wait_for_disconnect(receive: Receive) -> None:
-    """Returns when the client has gone. The request's body has been read before."""
+    """Wait until the client disconnects; the request's body must have been read."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def run_unless_gone(gone: asyncio.Task[None], work: Awaitable[_T]) -> _T:
-    """Do ``work``, unless the client goes away before: then ClientGone."""
+    """Await ``work``; cancel it and raise ClientGone if the task ``gone`` ends first."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
-            raise ClientGone("the client went away")
+            raise ClientGone("the client disconnected")
         return task.result()
     finally:
         task.cancel()

@@ -1,4 +1,4 @@
-"""Errors as clients get them: under /tap a DALI error document, elsewhere a line of text. Never the framework's own."""
+"""Error responses: a DALI error document under /tap, a line of text elsewhere, never the framework's own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tap_service.service_errors import ServiceError, ServiceUnavailable
 
 _log = logging.getLogger("skyhouse")
 
-_MEANINGS = {
+_MESSAGES = {
     404: "there is nothing at {path}; the endpoints are /tap/sync, /tap/async, /tap/tables, /tap/capabilities, "
     "/tap/availability and /tap/examples",
     405: "{method} is not allowed at {path}; allowed: {allow}",
@@ -38,7 +38,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 class CatchFaults:
-    """What no handler caught is a fault of ours: it goes to the log, and the client gets a document all the same."""
+    """Logs exceptions that no handler expected, and answers with an error document."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -56,19 +56,19 @@ class CatchFaults:
 
         try:
             await self._app(scope, receive, watched)
-        except asyncio.CancelledError:  # by the server, which shuts down and has waited long enough
+        except asyncio.CancelledError:  # the shutdown's time limit has passed
             if not started:
-                said = "the service is shutting down; ask again later"
-                await error_response(scope["path"], 503, said, ServiceUnavailable.headers)(scope, receive, send)
+                message = "the service is shutting down; try again later"
+                await error_response(scope["path"], 503, message, ServiceUnavailable.headers)(scope, receive, send)
         except Exception as error:
             _log.error("%s %r failed", scope["method"], scope["path"], exc_info=error)
             if not started:
-                said = "the service failed on this request; the fault is ours, and its operator finds it in the log"
-                await error_response(scope["path"], 500, said)(scope, receive, send)
+                message = "the service failed because of a bug; its operator finds the details in the log"
+                await error_response(scope["path"], 500, message)(scope, receive, send)
 
 
 async def _service_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ServiceError)  # noqa: S101 (the type that it is registered for)
+    assert isinstance(error, ServiceError)  # noqa: S101 (the registered type)
     return error_response(request.url.path, error.status, str(error), error.headers)
 
 
@@ -78,14 +78,14 @@ async def _http_error(request: Request, error: Exception) -> Response:
     allow = ", ".join(_allowed_methods(request))
     if error.status_code == 405:
         headers["Allow"] = allow
-    said = _MEANINGS.get(error.status_code, "{detail}").format(
+    message = _MESSAGES.get(error.status_code, "{detail}").format(
         path=request.url.path, method=request.method, allow=allow, detail=error.detail
     )
-    return error_response(request.url.path, error.status_code, said, headers)
+    return error_response(request.url.path, error.status_code, message, headers)
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """Of all routes at this path: the framework names those of the first alone."""
+    """Return the methods of all routes at this path; the framework lists only those of the first one."""
     found: set[str] = set()
     for prefix, router in request.app.state.routers:
         scope = {"type": "http", "method": "", "path": request.scope["path"].removeprefix(prefix)}
@@ -97,5 +97,5 @@ def _allowed_methods(request: Request) -> list[str]:
 
 async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    said = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in error.errors())
-    return error_response(request.url.path, 400, f"the request is not valid: {said}")
+    faults = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in error.errors())
+    return error_response(request.url.path, 400, f"the request is not valid: {faults}")

@@ -1,6 +1,6 @@
-"""What helps to write a query: what it would cost, its faults with their places, and where a table's rows are.
+"""Help for writing a query, in JSON: its estimate, its errors with positions, and the density of a table.
 
-In JSON, for pages and scripts: TAP has nothing for it.
+TAP does not define these resources.
 
 GET|POST /tap/estimate             the parameters of /sync
 GET /tap/tables/{name}/density     order
@@ -32,7 +32,7 @@ from tap_service.services.queries.tap_parameters import read_tap_parameters
 router = APIRouter()
 
 _NO_STORE = {"Cache-Control": "no-store"}
-#: without another order: more cells than a map on a screen has places for
+#: finer than a map on a screen shows
 _DEFAULT_ORDER = 6
 _MAX_ORDER = 29
 
@@ -83,7 +83,7 @@ def forecast_as_json(found: QueryEstimate, config: Config) -> dict[str, Any]:
 
 
 def _result_as_json(limit: RowLimit) -> dict[str, Any]:
-    """The rows of the result, and what the row limit will do to them."""
+    """Return the estimated rows of the result and the effect of the row limit."""
     rows, sample = limit.rows, limit.sample
     return {
         "rows": rows and rows.rows,
@@ -108,9 +108,9 @@ def _field_as_json(field: Field) -> dict[str, str]:
 
 
 def errors_as_json(error: UserFault, query: str) -> list[dict[str, Any]]:
-    """Those of a query with their places and what repairs them.
+    """Return the errors of a query with their positions and fixes.
 
-    Lines and columns are counted from 1, the offsets of ``fixes`` from 0, in characters; the ends are exclusive.
+    Lines and columns count from 1, the offsets of ``fixes`` from 0, in characters; ends are exclusive.
     """
     cause = error.__cause__
     if isinstance(error, QueryFault) and isinstance(cause, AdqlError):
@@ -119,13 +119,13 @@ def errors_as_json(error: UserFault, query: str) -> list[dict[str, Any]]:
 
 
 def _error_as_json(error: AdqlError, query: str) -> dict[str, Any]:
-    said: dict[str, Any] = {"message": error.message, "hint": error.hint}
+    fields: dict[str, Any] = {"message": error.message, "hint": error.hint}
     if error.fixes:
-        said["fixes"] = [{"start": fix.span.start, "end": fix.span.end, "text": fix.text} for fix in error.fixes]
+        fields["fixes"] = [{"start": fix.span.start, "end": fix.span.end, "text": fix.text} for fix in error.fixes]
     if error.span == NOWHERE:
-        return said
+        return fields
     (line, column), (end_line, end_column) = (offset_to_line_column(query, offset) for offset in error.span)
-    return {**said, "line": line, "column": column, "endLine": end_line, "endColumn": end_column}
+    return {**fields, "line": line, "column": column, "endLine": end_line, "endColumn": end_column}
 
 
 @router.api_route("/tables/{name}/density", methods=["GET", "HEAD"])
@@ -156,5 +156,5 @@ def _read_order(text: str) -> int:
     if not text:
         return _DEFAULT_ORDER
     if not (text.isascii() and text.isdigit() and len(text) <= 2 and int(text) <= _MAX_ORDER):
-        raise ParameterFault(f"order is a whole number from 0 to {_MAX_ORDER}: the cells are of this order, or coarser")
+        raise ParameterFault(f"order must be an integer from 0 to {_MAX_ORDER}: the finest order of the cells")
     return int(text)

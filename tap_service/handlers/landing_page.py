@@ -1,4 +1,4 @@
-"""The plain page at /tap, and at the door where the portal has not been built: what this is, and how to ask it."""
+"""The plain page at /tap, and at / if the portal has not been built: what the service is and how to query it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def landing_page(config: Config, tap_url: str, tables: Sequence[str]) -> str:
     body = join_lines(
         element("h1", config.title),
         element("p", config.description),
-        element("p", "A TAP service: ask it in ADQL with TOPCAT, pyvo, STILTS or any other client. Its address is"),
+        element("p", "A TAP service: query it in ADQL with TOPCAT, pyvo, STILTS or any other client. Its address is"),
         element("pre", tap_url),
         element("ul", *(element("li", tag("a", {"href": f"{tap_url}/{path}"}, text)) for text, path in links)),
         element("h2", "Tables"),

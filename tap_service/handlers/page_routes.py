@@ -1,4 +1,4 @@
-"""Pages for people: the examples (which clients read too) and what stands at the door; and the metrics."""
+"""The examples, the landing page and the metrics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tap_service.handlers.landing_page import landing_page
 from tap_service.handlers.request_context import Asker, Skyhouse, admit_caller
 
 router = APIRouter()
-#: what stands at the door where the portal has not been built
+#: the landing page at /, if the portal has not been built
 door_router = APIRouter()
 tap_router = APIRouter()
 

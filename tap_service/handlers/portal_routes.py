@@ -1,8 +1,8 @@
-"""The portal's files, with headers that let it do what it needs and nothing else.
+"""The files of the portal, with headers that allow it only what it needs.
 
-Each file of the build has a route of its own, so no path leads out of the build. They are read when the service starts
-and compressed once, better than is worth while for an answer that is sent once. A page is made of one file that is
-asked for each time, index.html, and of files whose names change with what is in them.
+Each file of the build has its own route, so that no path leads out of the build. The files are read at the start and
+compressed once, at a higher level than a response that is sent once. Browsers revalidate index.html and cache the
+other files, whose names contain a hash of their content.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from starlette.concurrency import run_in_threadpool
 
 from tap_service.handlers.response_compression import choose_encoding, zstd
 
-#: where index.html has the nonce: the policy allows the styles that bear it, which the editor makes as it runs
+#: the placeholder of the nonce in index.html; the policy allows the editor's dynamic styles with this nonce
 NONCE = "{csp-nonce}"
 
-#: SAMP's Web Profile: a program on the user's own machine, which answers there or nowhere
+#: SAMP's Web Profile: a hub on the user's own machine
 _SAMP = "http://127.0.0.1:21012 http://localhost:21012"
 
 _INDEX = "index.html"
@@ -47,7 +47,7 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def content_security_policy(nonce: str = "") -> str:
-    """The Content-Security-Policy of a page; of its workers too, which have the policy they come with."""
+    """Return the Content-Security-Policy of a page or of a worker script."""
     styles = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
     return "; ".join(
         (
@@ -66,7 +66,7 @@ def content_security_policy(nonce: str = "") -> str:
 
 
 def portal_router(folder: Path) -> APIRouter | None:
-    """Routes to the files of the build in ``folder``; None if there is none. Raises OSError."""
+    """Return routes to the files of the build in ``folder``, None if there is no build. Raise OSError."""
     if not (folder / _INDEX).is_file():
         return None
     router = APIRouter()
@@ -90,7 +90,7 @@ class _PortalFile:
         self.cached = _IMMUTABLE if name.startswith("assets/") else "no-cache"
 
     def encode_with(self, encoding: str) -> bytes:
-        """The file in an encoding of ``_ENCODERS``, '' for none."""
+        """Return the file in an encoding of ``_ENCODERS``, '' for none."""
         if encoding not in self._encoded:
             self._encoded[encoding] = _ENCODERS[encoding](self._encoded[""])
         return self._encoded[encoding]
@@ -115,7 +115,7 @@ def _file_route(file: _PortalFile) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _matches_etag(header: str, etag: str) -> bool:
-    """Whether an If-None-Match names this one, weakly compared as RFC 9110 says."""
+    """Return whether an If-None-Match names this tag, by RFC 9110's weak comparison."""
     return header.strip() == "*" or etag in (named.strip().removeprefix("W/") for named in header.split(","))
 
 

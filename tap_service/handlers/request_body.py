@@ -1,4 +1,4 @@
-"""The body of a request that is a file, on disk."""
+"""Receive the body of a request as a file on disk."""
 
 from __future__ import annotations
 
@@ -13,35 +13,51 @@ from tap_service.handlers.request_form import iterate_body, no_room_error
 from tap_service.scratch_files import IncomingFile, NoRoom, ScratchSpace
 from tap_service.service_errors import BodyTooLarge, UploadFault
 
-#: smaller pieces are put together before they are written
+#: how many bytes are written at once
 _PIECE = 1 << 20
 
 
 @asynccontextmanager
 async def receive_body_file(request: Request, space: ScratchSpace, most: int) -> AsyncIterator[Path]:
-    """A path to the whole body, which vanishes with the context. One that is too long is read on but not kept.
+    """Receive the whole body and yield its path, which is valid in the context.
 
-    Raises BodyTooLarge, BodyTooSlow, ClientGone, UploadFault if empty, ServiceUnavailable where it finds no room.
+    Parameters
+    ----------
+    request
+        The request, whose body has not been read.
+    space
+        Where the body is stored.
+    most
+        The largest size in bytes; a longer body is read to its end but not stored.
+
+    Raises
+    ------
+    BodyTooLarge, BodyTooSlow, ClientGone
+        The body does not arrive completely.
+    UploadFault
+        The body is empty.
+    ServiceUnavailable
+        There is no space for the body.
     """
     try:
         file = space.create_incoming_file()
     except OSError as error:
-        raise no_room_error("the file finds", error) from error
+        raise no_room_error("the file", error) from error
     with closing(file):
         try:
             length = await _receive_body(request, file, most)
             path = file.path
         except (OSError, NoRoom) as error:
-            raise no_room_error("the file finds", error) from error
+            raise no_room_error("the file", error) from error
         if length > most:
-            raise BodyTooLarge(f"the file has more than {most} bytes, the most that this service takes at once")
+            raise BodyTooLarge(f"the file has more than {most} bytes, the limit of this service")
         if not length:
-            raise UploadFault("the request has no body: send a table file in it, or the definition of a table")
+            raise UploadFault("the request has no body: send a table file or the definition of a table")
         yield path
 
 
 async def _receive_body(request: Request, file: IncomingFile, most: int) -> int:
-    """The length of the body, which is in the file unless it is more than ``most``."""
+    """Write the body to the file unless it has more than ``most`` bytes; return its length."""
     length = 0
     piece = bytearray()
     async for chunk in iterate_body(request, most):

@@ -1,4 +1,4 @@
-"""What every handler needs of the request around it."""
+"""The dependencies of handlers: the services, the caller and the origin of the request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def get_services(request: Request) -> Services:
 
 
 def get_origin(request: Request) -> RequestOrigin:
-    """Who asks, and the service's own address for this client."""
+    """Return the client's address, and the service's address for this client."""
     config = get_services(request).config
     headers = {name: ", ".join(request.headers.getlist(name)) for name in request.headers}
     request_url = str(request.base_url).rstrip("/")
@@ -26,10 +26,14 @@ def get_origin(request: Request) -> RequestOrigin:
 
 
 async def identify_visitor(request: Request) -> Identity | None:
-    """Who has proved to ask; None is anonymous. Every request below /tap comes by here.
+    """Authenticate the caller of a request below /tap; None is anonymous.
 
-    Raises Unauthorized for wrong credentials. A browser adds a password that it remembers to whatever another site's
-    page makes it send: Forbidden, where that could change something.
+    Raises
+    ------
+    Unauthorized
+        The credentials are wrong.
+    Forbidden
+        A page of another site made the browser send a remembered password with a request that could change something.
     """
     headers = request.headers.getlist("authorization")
     if (
@@ -37,13 +41,13 @@ async def identify_visitor(request: Request) -> Identity | None:
         and request.method not in ("GET", "HEAD")
         and request.headers.get("sec-fetch-site") == "cross-site"
     ):
-        raise Forbidden("a page of another site asks with your password: it needs a token instead")
+        raise Forbidden("a page of another site sent your password: it must use a token")
     request.state.visitor = await get_services(request).authenticator.identify(headers)
     return cast("Identity | None", request.state.visitor)
 
 
 def admit_caller(request: Request, visitor: Annotated[Identity | None, Depends(identify_visitor)]) -> Identity | None:
-    """The visitor, who may use the service. Raises Unauthorized for anonymous ones where the service is closed."""
+    """Return the visitor if they may use the service. Raise Unauthorized unless anonymous access is allowed."""
     get_services(request).authenticator.check_admission(visitor)
     return visitor
 

@@ -1,6 +1,6 @@
-"""The parameters of a request as pairs of text, and the files that come with them.
+"""Read the parameters and files of a request, from its query string and its form.
 
-From its query string and its form. Text is UTF-8 strictly; sizes are bounded; files go to disk as they come in.
+Text is strict UTF-8; sizes are limited; files are written to disk as they arrive.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 _URLENCODED = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
 
-#: Of a body that is read on a thread: smaller pieces are put together
+#: how many bytes are parsed at once, on a thread
 _PIECE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A part with a file, which goes with the request."""
+    """A part with a file; it lasts as long as the request."""
 
     content_type: str
     file: IncomingFile
@@ -57,7 +57,7 @@ class FilePart:
 
 @dataclass
 class Form:
-    """``files``: by the names of their parts."""
+    """Parameters, and files by the names of their parts."""
 
     pairs: list[Pair] = field(default_factory=list)
     files: dict[str, FilePart] = field(default_factory=dict)
@@ -68,16 +68,29 @@ class Form:
 
 
 async def read_request_pairs(request: Request, skyhouse: Services) -> list[Pair]:
-    """The pairs of the query string, then those of the form of a POST; files are left out.
+    """Read the parameters of the query string, then those of the form of a POST; files are dropped.
 
-    Raises ParameterFault for what is no form or not UTF-8, BodyTooLarge for a body that no query needs.
+    Raises
+    ------
+    ParameterFault
+        The body is not a form, or not UTF-8.
+    BodyTooLarge
+        The body is longer than a query can be.
     """
     form = await read_request_form(request, skyhouse, with_files=False)
     return form.pairs
 
 
 async def read_request_form(request: Request, skyhouse: Services, *, with_files: bool = True) -> Form:
-    """The same with the files, which are the caller's to close. Raises ServiceUnavailable where they find no room."""
+    """Read parameters and files; the caller closes the form.
+
+    Raises
+    ------
+    ParameterFault, BodyTooLarge
+        As in ``read_request_pairs``.
+    ServiceUnavailable
+        There is no space for the files.
+    """
     form = Form(parse_urlencoded(request.scope["query_string"], "the query string"))
     if request.method != "POST":
         return form
@@ -93,19 +106,19 @@ async def read_request_form(request: Request, skyhouse: Services, *, with_files:
         except BaseException as error:
             reader.close()
             if isinstance(error, OSError | NoRoom):
-                raise no_room_error("the files of the request find", error) from error
+                raise no_room_error("the files of the request", error) from error
             raise
         return form
     body = await _read_body(request, most)
     if body and kind not in (b"", _URLENCODED.encode()):
-        raise ParameterFault(f"the Content-Type of a POST is {_URLENCODED} or {_MULTIPART} here")
+        raise ParameterFault(f"the Content-Type of a POST must be {_URLENCODED} or {_MULTIPART}")
     form.pairs += parse_urlencoded(body, "the body") if body else []
     return form
 
 
-def no_room_error(what_finds: str, error: OSError | NoRoom) -> ServiceUnavailable:
+def no_room_error(what: str, error: OSError | NoRoom) -> ServiceUnavailable:
     why = error.strerror if isinstance(error, OSError) else error
-    return ServiceUnavailable(f"{what_finds} no room here ({why}). Ask again later")
+    return ServiceUnavailable(f"there is no space for {what} ({why}); try again later")
 
 
 def parse_urlencoded(data: bytes, where: str) -> list[Pair]:
@@ -118,9 +131,9 @@ def parse_urlencoded(data: bytes, where: str) -> list[Pair]:
 
 
 async def iterate_body(request: Request, most: int) -> AsyncIterator[bytes]:
-    """The body; of one of more than ``most`` bytes only as much as is worth reading to be heard.
+    """Yield the body, and of a body of more than ``most`` bytes at most MAX_DISCARDED_BYTES.
 
-    Raises ClientGone, and BodyTooSlow for one that drips in.
+    A client reads the error only when its body was read. Raise ClientGone, and BodyTooSlow for a slow body.
     """
     began = asyncio.get_running_loop().time()
     length, more = 0, True
@@ -130,11 +143,11 @@ async def iterate_body(request: Request, most: int) -> AsyncIterator[bytes]:
                 message = await request.receive()
         except TimeoutError:
             raise BodyTooSlow(
-                f"the request's body came in too slowly, {length} bytes so far: there are {BODY_SECONDS:.0f} s for it, "
+                f"the request's body arrived too slowly, {length} bytes so far: the limit is {BODY_SECONDS:.0f} s, "
                 f"and a second more for each {BODY_BYTES_PER_SECOND} bytes. Send it again"
             ) from None
         if message["type"] == "http.disconnect":
-            raise ClientGone("the client went away while it sent its request")
+            raise ClientGone("the client disconnected while it sent its request")
         chunk = message.get("body", b"")
         length += len(chunk)
         yield chunk
@@ -142,7 +155,7 @@ async def iterate_body(request: Request, most: int) -> AsyncIterator[bytes]:
 
 
 async def _read_body(request: Request, most: int) -> bytes:
-    """The whole body. One that is too long is read on but not kept: a client listens when it has said all."""
+    """Read the whole body; an oversized one is read but not stored."""
     body = bytearray()
     length = 0
     async for chunk in iterate_body(request, most):
@@ -155,7 +168,7 @@ async def _read_body(request: Request, most: int) -> bytes:
 
 
 async def _read_parts(request: Request, reader: PartReader, most: int) -> None:
-    """Feed the reader; after a fault the rest of the body is read on and dropped, and then the fault is told."""
+    """Feed the reader. After a fault, read and drop the rest of the body, then raise the fault."""
     fault: Exception | None = None
     piece = bytearray()
     is_empty = True
@@ -179,16 +192,16 @@ async def _read_parts(request: Request, reader: PartReader, most: int) -> None:
 
 def _too_long_error(most: int) -> BodyTooLarge:
     return BodyTooLarge(
-        f"the parameters of the request have more than {most} bytes, and no query needs as many: "
+        f"the parameters of the request have more than {most} bytes, the limit of this service: "
         "put a long list of values into a table and upload it (UPLOAD)"
     )
 
 
 class PartReader:
-    """Reads the parts of a multipart/form-data body into a ``Form``, and files among them to disk.
+    """Reads the parts of a multipart/form-data body into a ``Form``, and its files to disk.
 
-    A part that has not the name of a parameter is a file if it has a file name, or is long. At most ``most`` bytes of
-    text and ``most_of_files`` of files: 0 drops them.
+    A part is a file if it does not have the name of a parameter, and has a file name, is long or is not UTF-8. The
+    limits are ``most`` bytes of text and ``most_of_files`` bytes of files; 0 drops files.
     """
 
     def __init__(self, form: Form, boundary: bytes, most: int, most_of_files: int, space: ScratchSpace) -> None:
@@ -219,7 +232,7 @@ class PartReader:
             self._parser = MultipartParser(boundary, callbacks)
 
     def write(self, data: bytes) -> None:
-        """Raises ParameterFault, BodyTooLarge, and NoRoom or OSError where files have no room."""
+        """Parse the next bytes. Raise ParameterFault, BodyTooLarge, and NoRoom or OSError without space for files."""
         with _translate_parser_errors():
             self._parser.write(data)
 
@@ -284,13 +297,13 @@ class PartReader:
             self._write_file(data[start:end])
 
     def _write_file(self, data: bytes | bytearray) -> None:
-        """To the file, unless files are dropped."""
+        """Write to the file, unless files are dropped."""
         if self._file is not None:
             self._room_for_files -= len(data)
             if self._room_for_files < 0:
                 raise BodyTooLarge(
-                    f"the files of the request have more than {self._most_of_files} bytes, and this service takes no "
-                    "more at once: upload fewer rows or columns, or the same in a compact format, such as Parquet"
+                    f"the files of the request have more than {self._most_of_files} bytes, the limit of this service: "
+                    "upload fewer rows or columns, or use a compact format such as Parquet"
                 )
             self._file.write(data)
 
@@ -323,7 +336,7 @@ def _translate_parser_errors() -> Iterator[None]:
     try:
         yield
     except FormParserError as error:
-        raise ParameterFault(f"the body is not multipart/form-data as its Content-Type says: {error}") from error
+        raise ParameterFault(f"the body is not valid multipart/form-data: {error}") from error
 
 
 def _decode_part(data: bytes) -> str:

@@ -1,7 +1,7 @@
-"""Responses compressed as clients accept it (RFC 9110, section 12.5.3): zstd, else gzip, while they are streamed.
+"""Compress responses while they are streamed, by Accept-Encoding (RFC 9110, section 12.5.3): zstd, else gzip.
 
-Compression is done on threads, and each piece leaves at once. Left alone are what is compressed already, what is small,
-and parts of a result (Range), which are parts of its own bytes. The ETag of a compressed response is weak.
+Compression runs on threads, and each piece is flushed. Responses that are small or already compressed stay as they are,
+and so do ranges, which refer to the original bytes. The ETag of a compressed response is weak.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-#: fewer bytes fit into one packet as they are
+#: fewer bytes fit into one packet without compression
 _MIN_BYTES = 1000
-#: more bytes at once than this are compressed on a thread: the event loop has other clients too
+#: more bytes are compressed on a thread, so that the event loop serves other clients meanwhile
 _MAX_INLINE_BYTES = 16_384
 _COMPRESSED_TYPES = ("application/vnd.apache.parquet", "font/woff2")
-#: with 31 bits of window the bytes are gzip's
+#: zlib's window bits for the gzip format
 _GZIP_BITS = 31
 
 
@@ -34,7 +34,7 @@ __all__ = ["CompressResponses", "Encoder", "choose_encoding", "zstd"]
 
 class Encoder(Protocol):
     def encode(self, data: bytes, last: bool) -> bytes:
-        """The next bytes, of which nothing is kept back; the end of the stream after the ``last``."""
+        """Compress and flush the next bytes; end the stream after the ``last``."""
 
 
 class _Gzip:
@@ -56,12 +56,12 @@ class _Zstd:
         return self._encoder.compress(data, self._encoder.FLUSH_BLOCK)
 
 
-#: the better first
+#: best first
 _ENCODERS: dict[str, Callable[[], Encoder]] = {"zstd": _Zstd, "gzip": _Gzip}
 
 
 def choose_encoding(header: str) -> str:
-    """The encoding that an Accept-Encoding header likes best, '' for none."""
+    """Return the encoding that an Accept-Encoding header prefers, '' for none."""
     qualities: dict[str, float] = {}
     for entry in header.lower().split(","):
         name, *parameters = (part.strip() for part in entry.split(";"))
@@ -94,7 +94,7 @@ class CompressResponses:
 
 
 class _Sender:
-    """Sends one response, compressed if that is wanted."""
+    """Sends one response, compressed if the client accepts it."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._request = Headers(scope=scope)

@@ -1,9 +1,10 @@
-"""Headers of every response: the product, what browsers shall not do with it, and under /tap leave for scripts of any
+"""Headers of every response: the product, restrictions for browsers, and under /tap the permission for scripts of any
 site (CORS).
 
-No cookie says who asks, and ``context.visitor_of`` refuses what a browser would send with a password of its own accord.
-Below /tap the headers also say how to log in, or as whom the client is known (IVOA AuthVO): with 401, and with what an
-anonymous client gets, since TOPCAT offers a login where it finds a challenge beside 200, where no browser asks for one.
+CORS is safe because there are no cookies, and ``request_context.identify_visitor`` refuses remembered passwords from
+other sites. Under /tap the headers also contain the login methods or the caller's identity (IVOA AuthVO). Challenges
+come with 401 and with responses to anonymous clients: TOPCAT offers a login for a challenge with 200, and browsers do
+not ask for a password then.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _EXPOSED = (
     "Location, Content-Disposition, Content-Range, Accept-Ranges, ETag, Retry-After, WWW-Authenticate, "
     f"{VISITOR_HEADER}, {ROW_LIMIT_HEADER}, {RESULT_ROWS_HEADER}, {STATUS_HEADER}, {TABLE_EXPIRES_HEADER}"
 )
-#: the portal has its own policy; other pages, which show what anybody may have written, run and load nothing
+#: the portal has its own policy; other pages may contain users' text and must neither run nor load anything
 _FOR_BROWSERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -38,9 +39,9 @@ _FOR_BROWSERS = {
 }
 
 
-#: of a request whose credentials nobody has looked at, or that were wrong
+#: the visitor of a request whose credentials were not checked, or were wrong
 _UNKNOWN = object()
-#: what a header takes as it is: other characters of the names that token issuers give are percent-encoded
+#: characters of a header; others, which names of token issuers may contain, are percent-encoded
 _PRINTABLE = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
 
 
@@ -74,7 +75,7 @@ def _add_login_headers(scope: Scope, status: int, headers: MutableHeaders) -> No
     visitor = scope.get("state", {}).get("visitor", _UNKNOWN)
     if status == 401 or (visitor is None and 200 <= status < 300):
         methods = scope["app"].state.services.authenticator.login_methods
-        for method in methods or (BASIC,) * (status == 401):  # RFC 9110, section 15.5.2: 401 never goes without
+        for method in methods or (BASIC,) * (status == 401):  # RFC 9110, section 15.5.2: 401 needs a challenge
             headers.append("WWW-Authenticate", method.challenge)
     elif isinstance(visitor, Identity):
         headers[VISITOR_HEADER] = quote(visitor.name, safe=_PRINTABLE)

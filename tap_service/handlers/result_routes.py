@@ -1,6 +1,6 @@
-"""/tap/async/{job}/results/result: a stored result, as a whole or the part that a client still lacks (RFC 9110, 14).
+"""/tap/async/{job}/results/result: a stored result or a range of it (RFC 9110, section 14).
 
-And /tap/async/{job}/preview: its first rows, while the job still runs.
+/tap/async/{job}/preview: the first rows while the job still runs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
     headers = {
         "ETag": etag,
         "Accept-Ranges": "bytes",
-        "Cache-Control": "private, no-cache",  # a job that is destroyed has no result any more
+        "Cache-Control": "private, no-cache",  # the job may be destroyed
         "Content-Type": job.result.content_type,
         "Content-Disposition": f'inline; filename="result.{job.result.extension}"',
     }
@@ -65,14 +65,14 @@ async def send_preview(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Respo
 
 
 def _names_etag(header: str, etag: str) -> bool:
-    """Whether If-Match, or If-None-Match without the signs of weakness, is of this result."""
+    """Return whether a list of entity tags without weakness marks contains this one."""
     return header.strip() == "*" or etag in re.split(r"\s*,\s*", header.strip())
 
 
 def read_range(header: str, size: int) -> tuple[int, int] | None:
-    """From which byte to before which; None for all of them, also where several ranges are asked for at once.
+    """Return the start and the exclusive end of a Range header; None for no range, or several.
 
-    A start at or beyond ``size`` cannot be satisfied.
+    A start at or beyond ``size`` is not satisfiable.
     """
     match = _RANGE.fullmatch(header.replace(" ", ""))
     if match is None or match.groups() == ("", ""):
@@ -86,7 +86,7 @@ def read_range(header: str, size: int) -> tuple[int, int] | None:
 
 
 class _StoredResult(Response):
-    """Bytes as they are read. If they end early, so does the connection: no client takes them for the whole."""
+    """A stored result. If its bytes end early, the connection breaks, so that the client notices."""
 
     def __init__(self, pieces: Iterator[bytes], status: int, headers: dict[str, str]) -> None:
         self.status_code = status

@@ -1,4 +1,4 @@
-"""/tap/sync: one query, one response, streamed while the engine still works."""
+"""/tap/sync: one query, whose result is streamed while the engine computes it."""
 
 from __future__ import annotations
 
@@ -47,10 +47,7 @@ async def answer_sync(request: Request, skyhouse: Skyhouse, caller: Caller, aske
 
 
 class ResultResponse(Response):
-    """The answer's bytes as they come. It has no length: it is sent in chunks, and the last one says it is whole.
-
-    A document that could not be finished is broken off before that, so that no client takes it for the whole.
-    """
+    """A streamed result in HTTP chunks. An incomplete result lacks the last chunk, so that clients notice."""
 
     def __init__(self, answer: SyncAnswer, gone: asyncio.Task[None]) -> None:
         self.status_code = 200
@@ -73,7 +70,7 @@ class ResultResponse(Response):
         try:
             await run_unless_gone(self._gone, self._send_pieces(send))
         except ClientGone:
-            _log.debug("a client went away")
+            _log.debug("a client disconnected")
         finally:
             self._gone.cancel()
             self._answer.close()

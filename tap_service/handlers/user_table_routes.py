@@ -1,11 +1,11 @@
-"""Users' own tables: made, filled, indexed and removed in the dialect that pyvo speaks, and a job's result as a table.
+"""User tables, by the protocol that pyvo uses, and a job's result as a table.
 
-PUT /tap/tables/{name}      a definition (VOSI table) or a table file: makes the table
-POST /tap/load/{name}       a table file: its rows are added, or take the place of those in the table
-POST /tap/table-update      TABLE, INDEX, UNIQUE: a job that makes an index
-POST /tap/async/{job}/table TABLE, REPLACE: a job that makes a table of the result of this one
+PUT /tap/tables/{name}      a definition (VOSI table) or a table file: creates the table
+POST /tap/load/{name}       a table file: appends its rows, or replaces those in the table
+POST /tap/table-update      TABLE, INDEX, UNIQUE: starts a job that creates an index
+POST /tap/async/{job}/table TABLE, REPLACE: starts a job that saves this job's result as a table
 DELETE /tap/tables/{name}
-GET /tap/mydb               what a user has, and how much there may be
+GET /tap/mydb               the user's tables and limits
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NO_STORE = {"Cache-Control": "no-store"}
 
 
 def require_table_owner(caller: Caller) -> str:
-    """The name of the user who asks. Raises Unauthorized for anonymous callers."""
+    """Return the name of the user. Raise Unauthorized for anonymous callers."""
     return require_user(caller)
 
 
@@ -65,7 +65,7 @@ async def load_rows(name: str, request: Request, skyhouse: Skyhouse, user: User)
         kind = request.headers.get("content-type", "")
         work = partial(skyhouse.user_tables.load_rows, user, name, path, kind, replace=replace)
         record, rows = await skyhouse.user_tables.run_load(user, work)
-    return PlainTextResponse(f"loaded {rows} rows into {record.qualified_name}, which has {record.rows} now\n")
+    return PlainTextResponse(f"loaded {rows} rows into {record.qualified_name}, which now has {record.rows}\n")
 
 
 @router.delete("/tables/{name}")
@@ -80,7 +80,7 @@ async def index_table(request: Request, skyhouse: Skyhouse, caller: Caller, aske
     given = _read_known(await read_request_pairs(request, skyhouse), ("TABLE", "INDEX", "UNIQUE"))
     for name in ("TABLE", "INDEX"):
         if name not in given:
-            raise ParameterFault(f"give {name}: an index of a column (INDEX) of a table of yours (TABLE) is made here")
+            raise ParameterFault(f"give {name}: this creates an index on a column (INDEX) of your table (TABLE)")
     return await _redirect_to_job(skyhouse, caller, asker, [("REQUEST", CREATE_INDEX), *given.items()])
 
 
@@ -89,11 +89,11 @@ async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
     require_user(caller)
     given = _read_known(await read_request_pairs(request, skyhouse), ("TABLE", "REPLACE"))
     if "TABLE" not in given:
-        raise ParameterFault("give TABLE: the name of the table that the result shall be, such as TABLE=mydb.bright")
+        raise ParameterFault("give TABLE: the name of the new table, such as TABLE=mydb.bright")
     skyhouse.user_tables.parse_table_name(given["TABLE"])
     source = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     if source.result is None:
-        raise ParameterFault(f"the job has no result that could be a table: it is {source.phase}")
+        raise ParameterFault(f"the job has no result to save as a table: it is {source.phase}")
     check_savable(source, skyhouse.config)
     pairs = [("REQUEST", SAVE_TABLE), *given.items(), ("JOB", job_id), ("PHASE", "RUN")]
     return await _redirect_to_job(skyhouse, caller, asker, pairs)
@@ -122,7 +122,7 @@ async def show_own_tables(skyhouse: Skyhouse, user: User) -> Response:
 
 
 async def _redirect_to_job(skyhouse: Skyhouse, caller: Identity | None, asker: Asker, pairs: list[Pair]) -> Response:
-    """Go on at a new job."""
+    """Create a job and redirect to it."""
     job = await run_in_threadpool(skyhouse.jobs.create_job, pairs, caller, asker.client)
     return Response(status_code=303, headers={"Location": f"{asker.base_url}/tap/async/{job.job_id}"})
 
@@ -133,7 +133,7 @@ def _read_known(pairs: list[Pair], names: tuple[str, ...]) -> dict[str, str]:
         if name.upper() not in names:
             continue
         if name.upper() in given:
-            raise ParameterFault(f"the parameter {name.upper()} is given more than once; it takes one value")
+            raise ParameterFault(f"the parameter {name.upper()} is given more than once; give it one value")
         given[name.upper()] = value.strip()
     return {name: value for name, value in given.items() if value}
 
@@ -142,5 +142,5 @@ def _read_replace(request: Request) -> bool:
     given = _read_known(parse_urlencoded(request.scope["query_string"], "the query string"), ("REPLACE",))
     word = given.get("REPLACE", "false").lower()
     if word not in ("true", "false"):
-        raise ParameterFault("replace is true or false: whether what is there goes")
+        raise ParameterFault("replace must be true or false: whether to replace the existing table or rows")
     return word == "true"

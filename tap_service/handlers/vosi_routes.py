@@ -1,4 +1,4 @@
-"""The documents that say what the service is: availability, capabilities, tables."""
+"""VOSI: availability, capabilities and tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _READ = ["GET", "HEAD"]
 
 @router.api_route("/availability", methods=_READ)
 async def show_availability(skyhouse: Skyhouse) -> Response:
-    """200 also when the service is out of order: this document is about that. Like /capabilities for everybody."""
+    """Return 200 even if the service does not work, which the document states. Public, like /capabilities."""
     return Response(availability_document(await skyhouse.availability.check_availability()), media_type=_XML)
 
 
@@ -59,7 +59,7 @@ async def show_table(name: str, skyhouse: Skyhouse, caller: Caller) -> Response:
 
 
 def find_table(skyhouse: Services, caller: Identity | None, name: str) -> TableEntry:
-    """The table of this name that the caller sees. Raises NotFound."""
+    """Return the table that the caller sees by this name. Raise NotFound."""
     entry = skyhouse.catalogue_cache.snapshot_for(caller.name if caller else None).find_table(name)
     if entry is None:
         raise NotFound(f"there is no table {name[:200]!r}; /tap/tables?detail=min lists them, written schema.table")
@@ -67,7 +67,7 @@ def find_table(skyhouse: Services, caller: Identity | None, name: str) -> TableE
 
 
 def expiry_header(skyhouse: Services, user: str, entry: TableEntry) -> dict[str, str]:
-    """The header that tells how long one of the user's own tables is kept if nobody uses it."""
+    """Return the header with the expiry of a user table."""
     if entry.schema is not user_table_record.SCHEMA:
         return {}
     end = skyhouse.user_tables.list_expiries(user).get(entry.table.name)
@@ -75,5 +75,5 @@ def expiry_header(skyhouse: Services, user: str, entry: TableEntry) -> dict[str,
 
 
 def _cache_headers(caller: Identity | None) -> dict[str, str]:
-    """What one user sees is nothing for caches that others share."""
+    """Forbid shared caches to store what an authenticated user sees."""
     return {"Cache-Control": "private, no-cache"} if caller else {}

@@ -1,1 +1,1 @@
-"""Values that the service reads from requests."""
+"""Plain values: jobs, identities, parameters of requests, instants."""

@@ -1,4 +1,4 @@
-"""Who asks."""
+"""The identity of a caller."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A user that has proved to be one. ``name`` is unique: users of a token issuer are called ``issuer:name``.
+    """An authenticated user; None stands for an anonymous caller.
 
-    An administrator sees and ends everybody's jobs. Nobody's identity is None: an anonymous caller.
+    ``name`` is unique: users of a token issuer are called ``issuer:name``. An ``admin`` sees and ends all jobs.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""How far a job is that is done in pieces: part of its record, so that another worker can go on with it."""
+"""The progress of a divided job: part of its record, so that another worker can continue it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a piece has given: its ``rows``, and the ``size`` in bytes of what ``attempt`` stored. Without rows, 0."""
+    """The result of a piece: its ``rows``, and the ``size`` in bytes of the part that ``attempt`` stored, if any."""
 
     attempt: int
     rows: int
@@ -16,9 +16,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class PieceWork:
-    """``parts`` are those of the first pieces, in order, of a query cut at ``borders``, indexes of order 29.
+    """The pieces of a query, divided at the order-29 cells ``borders``, and the ``parts`` of the finished first ones.
 
-    ``basis`` is the same as long as query and data are. ``changes``: how often the job began anew for it was not.
+    ``basis`` identifies query and data; ``changes`` counts the restarts of the job because the data changed.
     """
 
     basis: str = ""

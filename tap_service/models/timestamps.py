@@ -1,13 +1,13 @@
-"""Instants as UWS and DALI write them: UTC, milliseconds, the letter Z."""
+"""Instants in the format of UWS and DALI: UTC, milliseconds, the letter Z."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
 
-#: the zone may be missing, and in an address its + may have become a space
+#: the zone is optional; in a URL, its + may have become a space
 _ZONE = r"\s*(Z|[ +-]\d\d(?::?\d\d)?)?"
-#: ISO 8601's extended and basic forms of calendar dates; each may end after any part but the century. YYYYMM is none
+#: ISO 8601's extended and basic forms of calendar dates; each may end after any part, but YYYYMM is not valid
 _FORMS = tuple(
     re.compile(form, re.ASCII)
     for form in (
@@ -18,32 +18,44 @@ _FORMS = tuple(
 
 
 def now() -> datetime:
-    """The present instant in UTC, cut to milliseconds as it will be written."""
+    """Return the present instant in UTC, cut to milliseconds."""
     return cut_to_milliseconds(datetime.now(UTC))
 
 
 def cut_to_milliseconds(instant: datetime) -> datetime:
-    """``instant`` in UTC without what is finer than a millisecond."""
+    """Return the instant in UTC, rounded down to a millisecond."""
     utc = instant.astimezone(UTC)
     return utc.replace(microsecond=utc.microsecond // 1000 * 1000)
 
 
 def format_instant(instant: datetime) -> str:
-    """Such as 2026-01-31T12:00:00.000Z. CADC's clients insist on the milliseconds and the Z."""
+    """Format as 2026-01-31T12:00:00.000Z. CADC's clients require the milliseconds and the Z."""
     return instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def parse_instant(text: str) -> datetime:
-    """An instant as a client writes it in ISO 8601, in the extended or the basic form.
+    """Parse a client's ISO 8601 instant, in the extended or the basic form.
 
-    Parts that are left out at its end are the first ones (2015 is the beginning of that year), and no zone is UTC.
-    Raises ValueError with words for the client.
+    Parameters
+    ----------
+    text
+        Parts missing at its end take their first value (2015 is the beginning of that year); the default zone is UTC.
+
+    Returns
+    -------
+    datetime
+        In UTC, cut to milliseconds.
+
+    Raises
+    ------
+    ValueError
+        With a message for the client.
     """
     match = next((match for form in _FORMS if (match := form.fullmatch(text.strip()))), None)
     if match is None:
         raise ValueError(
-            "an instant is written as in 2026-01-31T12:00:00.000Z or 20260131T120000Z, in UTC; "
-            "it may end after any of its parts, as in 2026-01-31, 20260131, 2026-01 or 2026"
+            "write an instant as in 2026-01-31T12:00:00.000Z or 20260131T120000Z, in UTC; "
+            "it may end after any part, as in 2026-01-31, 20260131, 2026-01 or 2026"
         )
     year, month, day, hour, minute, second, fraction, zone = match.groups()
     date = f"{year}-{month or '01'}-{day or '01'}"
@@ -56,5 +68,5 @@ def parse_instant(text: str) -> datetime:
 
 
 def add_seconds(instant: datetime, seconds: float) -> datetime:
-    """``seconds`` after ``instant``."""
+    """Return the instant ``seconds`` after another one, cut to milliseconds."""
     return cut_to_milliseconds(instant + timedelta(seconds=seconds))

@@ -13,32 +13,32 @@ from tap_service.constants import MAX_UPLOADS
 from tap_service.models.request_parameters import shorten_value
 from tap_service.service_errors import ParameterFault
 
-#: The schema of uploaded tables in a query
+#: the schema of uploads in a query
 UPLOAD_SCHEMA = "TAP_UPLOAD"
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-#: Between two tables in one parameter, as TAP 1.0 has them; a ``;`` in an address is followed by something else.
+#: the separator of two tables in one parameter, which TAP 1.0 allows, but not a ``;`` in an address
 _NEXT = re.compile(r";(?=\s*[A-Za-z][A-Za-z0-9_]*\s*,\s*(?:param:|[a-z]+://))", re.IGNORECASE)
 
 
 class Part(Protocol):
-    """A file that came with a request."""
+    """A file that a client sent with a request."""
 
     @property
     def content_type(self) -> str:
-        """As its sender says, '' if nothing."""
+        """The type that the client declared, or ''."""
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """The size in bytes."""
 
     def open(self) -> BinaryIO:
-        """The whole of it, from the start; it is the caller's to close. Raises OSError."""
+        """Open the file; the caller closes it. Raise OSError."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A short table that came like a parameter, without a file name."""
+    """A short table that a client sent like a parameter, without a file name."""
 
     text: str
     content_type: str = ""
@@ -48,7 +48,7 @@ class TextPart:
         return len(self.text.encode())
 
     def open(self) -> BinaryIO:
-        file = tempfile.TemporaryFile()  # noqa: SIM115 (the caller's to close)
+        file = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
         file.write(self.text.encode())
         file.seek(0)
         return file
@@ -56,7 +56,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A table ``name`` of a query, in a part of the request or at an ``address``."""
+    """The upload ``name`` of a query, from a part of the request or from an ``address``."""
 
     name: str
     part: Part | None = None
@@ -64,7 +64,20 @@ class Upload:
 
 
 def read_uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Upload, ...]:
-    """The tables that UPLOAD's values name. Raises ParameterFault."""
+    """Parse the values of UPLOAD.
+
+    Parameters
+    ----------
+    values
+        Each is ``name,address``; several of them may be separated by ``;``.
+    parts
+        The files of the request, to which ``param:...`` refers.
+
+    Raises
+    ------
+    ParameterFault
+        A value is malformed, or names a part that does not exist.
+    """
     found: dict[str, Upload] = {}
     for value in values:
         for pair in _NEXT.split(value):
@@ -72,7 +85,7 @@ def read_uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Uplo
                 continue
             upload = _read_upload(pair.strip(), parts)
             if upload.name.lower() in found:
-                raise ParameterFault(f"UPLOAD: two tables are called {upload.name}; give each a name of its own")
+                raise ParameterFault(f"UPLOAD: two tables are called {upload.name}; give each its own name")
             found[upload.name.lower()] = upload
     if len(found) > MAX_UPLOADS:
         raise ParameterFault(f"UPLOAD: {len(found)} tables are too many; a query may have {MAX_UPLOADS}")
@@ -83,13 +96,14 @@ def _read_upload(pair: str, parts: Mapping[str, Part]) -> Upload:
     name, comma, address = (word.strip() for word in pair.partition(","))
     if not comma or not address:
         raise ParameterFault(
-            "UPLOAD is a name and where the table is, such as UPLOAD=mine,param:file with a part called file, "
+            "UPLOAD takes a name and a location, such as UPLOAD=mine,param:file with a part called file, "
             "or UPLOAD=mine,https://example.org/stars.vot"
         )
     name = name[len(UPLOAD_SCHEMA) + 1 :] if name.upper().startswith(UPLOAD_SCHEMA + ".") else name
     if not _NAME.fullmatch(name):
         raise ParameterFault(
-            f"UPLOAD: {shorten_value(name)} is no name of a table: write a letter, then letters, digits and _, up to 64"
+            f"UPLOAD: {shorten_value(name)} is not a valid table name: "
+            "use up to 64 letters, digits and _, beginning with a letter"
         )
     scheme, _, rest = address.partition(":")
     if scheme.lower() == "param":
@@ -109,7 +123,7 @@ def _read_upload(pair: str, parts: Mapping[str, Part]) -> Upload:
 
 
 def is_fetchable(address: str) -> bool:
-    """Whether it is an http or https address, without a user in it."""
+    """Return whether this is an http or https address without a user name."""
     try:
         parts = urlsplit(address)
         port = parts.port

@@ -1,4 +1,4 @@
-"""A job as UWS 1.1 describes it, with the words of the standard."""
+"""A job, in the terms of UWS 1.1."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from enum import StrEnum
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from tap_service.models.piece_progress import PieceWork
-from tap_service.models.request_parameters import Pair
+from tap_service.models.request_parameters import SINGLE_VALUED, Pair
 from tap_service.models.timestamps import add_seconds
 from tap_service.models.work_class import Estimate, Place
 
 
 class ExecutionPhase(StrEnum):
-    """UWS 1.1, section 2.1.3. This service puts no job on hold, suspends none and archives none."""
+    """The phases of UWS 1.1, section 2.1.3. This service does not use HELD, SUSPENDED and ARCHIVED."""
 
     PENDING = "PENDING"
     QUEUED = "QUEUED"
@@ -29,16 +29,16 @@ class ExecutionPhase(StrEnum):
     ARCHIVED = "ARCHIVED"
 
 
-#: a client may wait for the next phase of these (UWS 1.1, section 2.2.1.2)
+#: phases in which a client can wait for the next one (UWS 1.1, section 2.2.1.2)
 ACTIVE = frozenset({ExecutionPhase.PENDING, ExecutionPhase.QUEUED, ExecutionPhase.EXECUTING})
 
-#: what jobInfo tells: the names of XML elements
+#: the XML elements of a jobInfo
 Info = Mapping[str, str | int | float]
 
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """A stored result. ``key`` is its name in the result store, ``size`` in bytes, ``etag`` without quotes."""
+    """A stored result: its ``key`` in the result store, ``size`` in bytes, ``etag`` without quotes."""
 
     key: str
     size: int
@@ -49,7 +49,7 @@ class JobResult:
 
 @dataclass(frozen=True, slots=True)
 class JobFile:
-    """A file that came with a job, by the ``name`` of its part; ``key`` is its name in the result store."""
+    """An uploaded file of a job: the ``name`` of its part, and its ``key`` in the result store."""
 
     name: str
     key: str
@@ -59,7 +59,7 @@ class JobFile:
 
 @dataclass(frozen=True, slots=True)
 class JobError:
-    """Why a job has no result. ``transient``: the same job may well succeed later."""
+    """Why a job failed. ``transient``: the same job may succeed later."""
 
     message: str
     transient: bool = False
@@ -67,14 +67,29 @@ class JobError:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One job. Instants are UTC, cut to milliseconds; ``execution_duration`` in seconds.
+    """One job. Instants are in UTC, cut to milliseconds.
 
-    ``owner`` is None for an anonymous job, which whoever knows its address may use. ``attempt`` counts how often the
-    job has begun to execute: a worker names its attempt with each word about the job, so that one that was given up for
-    dead cannot speak for its successor. ``foreseen`` and ``turn``, its place in the order of jobs, are those of a job
-    that was queued. ``fingerprint`` is the same for jobs of an owner whose results must be the same, '' for none.
-    ``deaths`` counts the workers that were given up, since the last piece that was done; ``heartbeat`` is when the
-    present one was last heard of. ``pieces`` is None for a job that is done in one.
+    Attributes
+    ----------
+    owner
+        None for an anonymous job, which everyone may use who knows its address.
+    execution_duration
+        In seconds.
+    client
+        The address of the job's creator, for the query log.
+    foreseen, turn
+        The estimate and the position in the order of jobs, set when the job is queued.
+    fingerprint
+        Equal for jobs of one owner that must have the same result; '' if unknown.
+    attempt
+        How often the job has started. Workers name their attempt in every change, so that a worker that was wrongly
+        declared dead cannot change the record of its successor.
+    deaths
+        The number of workers that died with the job since its last finished piece.
+    heartbeat
+        The last report of the present worker.
+    pieces
+        None for a job that is not divided.
     """
 
     job_id: str
@@ -86,7 +101,7 @@ class Job:
     parameters: tuple[Pair, ...] = ()
     files: tuple[JobFile, ...] = ()
     run_id: str = ""
-    client: str = ""  # address of who created it, for the query log
+    client: str = ""
     quote: datetime | None = None
     foreseen: Estimate | None = None
     turn: int = 0
@@ -104,45 +119,45 @@ class Job:
 
     @property
     def place(self) -> Place:
-        """Its place among the jobs that wait or run; anonymous ones from one address take turns as one user's."""
+        """Its place in the queue; anonymous jobs from one address take turns like those of one user."""
         user = f"anonymous at {_shared_address(self.client)}" if self.owner is None else self.owner
         seconds = self.foreseen.seconds if self.foreseen else 0.0
         return Place(self.job_id, user, self.turn, seconds, self.start_time)
 
     def end_after(self, at: datetime, seconds: float) -> datetime:
-        """The instant so much later than ``at``, but not later than its destruction."""
+        """Return the instant ``seconds`` after ``at``, at most the destruction time."""
         life = (self.destruction_time - at).total_seconds()
         return add_seconds(at, seconds) if seconds < life else self.destruction_time
 
     @property
     def query_id(self) -> str:
-        """What the engine knows the query of this attempt by."""
+        """The engine's id of the query of this attempt."""
         return f"async-{self.job_id}-{self.attempt}"
 
     @property
     def result_key(self) -> str:
-        """Where this attempt writes its result."""
+        """The key of this attempt's result in the result store."""
         return f"{self.job_id}-{self.attempt}"
 
     @property
     def preview_key(self) -> str:
-        """Where this attempt has put its first rows, if it has given any."""
+        """The key of this attempt's preview."""
         return f"{self.result_key}p"
 
     def part_key(self, attempt: int, number: int) -> str:
-        """Where an attempt writes the part of the result that a piece gives; pieces are numbered from 0."""
+        """Return the key of the part of piece ``number``, from 0, in an attempt."""
         return f"{self.job_id}-{attempt}x{number}"
 
     @property
     def part_keys(self) -> tuple[str, ...]:
-        """Of all parts that are done."""
+        """The keys of all stored parts."""
         parts = self.pieces.parts if self.pieces else ()
         return tuple(self.part_key(part.attempt, number) for number, part in enumerate(parts) if part.size)
 
 
 @dataclass(frozen=True, slots=True)
 class JobReference:
-    """A line of a job list."""
+    """An entry of a job list."""
 
     job_id: str
     phase: ExecutionPhase
@@ -153,9 +168,10 @@ class JobReference:
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """Which jobs to list: all conditions hold together. ``owner`` None = everybody's, no phases = all but ARCHIVED.
+    """Which jobs to list; all conditions apply.
 
-    ``after`` is exclusive; ``last`` is the largest number of jobs, the most recent ones.
+    ``owner`` None selects all owners, no ``phases`` all but ARCHIVED; ``after`` is exclusive; ``last`` selects that
+    many most recent jobs.
     """
 
     owner: str | None
@@ -165,9 +181,9 @@ class JobFilter:
 
 
 def merge_parameters(old: Sequence[Pair], new: Iterable[Pair]) -> tuple[Pair, ...]:
-    """The parameters of a job after ``new`` ones were posted: they replace those of their names, UPLOAD accumulates.
+    """Add posted parameters to those of a job: they replace others of the same name, except that UPLOAD accumulates.
 
-    A parameter that one request gives twice stays so: it is the query that then fails, as in /sync.
+    A parameter that one request repeats stays repeated; the query then fails, as in /sync.
     """
     new = [(_canonical_name(name), value) for name, value in new]
     replaced = {name.upper() for name, _ in new} - {"UPLOAD"}
@@ -175,7 +191,7 @@ def merge_parameters(old: Sequence[Pair], new: Iterable[Pair]) -> tuple[Pair, ..
 
 
 def _shared_address(client: str) -> str:
-    """The address, or the network of an IPv6 one: who has one of its addresses has 2^64."""
+    """Return the address, or the /64 network of an IPv6 address, which belongs to one client."""
     try:
         address = ip_address(client)
     except ValueError:
@@ -186,8 +202,8 @@ def _shared_address(client: str) -> str:
 
 
 def _canonical_name(name: str) -> str:
-    """TAP's own parameters have no case: they are told in capitals. Others stay as the client wrote them."""
-    return name.upper() if name.upper() in _OWN else name
+    """Return TAP's parameters, which are case-insensitive, in capitals; others stay as they are."""
+    return name.upper() if name.upper() in _TAP_PARAMETERS else name
 
 
-_OWN = frozenset({"REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "RUNID", "UPLOAD", "REUSE"})
+_TAP_PARAMETERS = frozenset({*SINGLE_VALUED, "UPLOAD", "REUSE"})

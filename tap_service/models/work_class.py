@@ -1,4 +1,4 @@
-"""What a query costs, and a job's place among those that wait or run."""
+"""The cost of a query, and a job's place among those that wait or run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Precision = Literal["exact", "about", "at most"]
 
 @dataclass(frozen=True, slots=True)
 class ResultRows:
-    """How many rows a query gives if no row limit cuts them."""
+    """The number of rows of a result without row limit."""
 
     rows: int
     precision: Precision
@@ -24,9 +24,9 @@ class ResultRows:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What is foreseen after the reading: pairs that joins find by their keys, and rows of the result to be written.
+    """The estimated work after reading: pairs that joins find by their keys, and rows of the result to write.
 
-    ``sure``: these are about so many; else conditions may leave fewer, or nobody knows.
+    ``sure``: the numbers are about right; otherwise they are upper bounds or guesses.
     """
 
     joined: int
@@ -38,10 +38,22 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """``rows`` and ``bytes`` that the engine will read, ``seconds`` of all work, and the ``kind`` of work.
+    """The estimated cost of a query.
 
-    ``steps``: what of the work follows after the reading.
-    ``result``: the rows that it gives, None if nobody knows; ``warning``: what the row limit will cut, '' for nothing.
+    Attributes
+    ----------
+    rows, bytes
+        What the engine reads.
+    seconds
+        The duration of all work.
+    kind
+        The kind of work, for which the engine's rate is measured.
+    result
+        The rows of the result; None if unknown.
+    warning
+        What the row limit will cut; '' for nothing.
+    steps
+        The work after reading.
     """
 
     rows: int
@@ -54,9 +66,9 @@ class Estimate:
 
 
 class WorkClass(StrEnum):
-    """By the seconds of work that are foreseen, or have been worked already.
+    """The class of a job by its estimated duration, or by the elapsed time if that is longer.
 
-    Unknown is SHORT, for it is mostly a query that fails at once.
+    A job without estimate is SHORT: mostly its query fails at once.
     """
 
     SHORT = "short"
@@ -72,7 +84,7 @@ class WorkClass(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Of a job that is QUEUED or EXECUTING: who shares the turns, its turn, the seconds foreseen, and since when."""
+    """A QUEUED or EXECUTING job: its user, its turn, its estimated seconds, and when it started."""
 
     job_id: str
     user: str
@@ -81,6 +93,6 @@ class Place:
     started: datetime | None = None
 
     def work_class(self, at: datetime) -> WorkClass:
-        """Its class at that time: a job that lasts longer than foreseen is of a heavier one."""
+        """Return the class at an instant; a job that exceeds its estimate moves to a heavier class."""
         elapsed = 0.0 if self.started is None else (at - self.started).total_seconds()
         return WorkClass.from_seconds(max(self.seconds, elapsed))

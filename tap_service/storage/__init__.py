@@ -1,1 +1,1 @@
-"""Engine and stores."""
+"""What outlives a request: the engine (``engine/``), jobs (``jobs/``), results (``results/``) and accounts."""

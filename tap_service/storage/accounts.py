@@ -1,7 +1,7 @@
 """Local users and their tokens, in an SQLite file that the service reads and ``skyhouse user`` writes.
 
-Passwords are kept as scrypt hashes (RFC 7914, N=2^14, r=8, p=1: about 50 ms), each with a salt of its own. Tokens are
-256 random bits, which nobody guesses, so a plain SHA-256 of them is kept.
+Passwords are stored as salted scrypt hashes (RFC 7914, N=2^14, r=8, p=1: about 50 ms). Tokens are 256 random bits, so
+a plain SHA-256 of them suffices.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pathlib import Path
 
 from tap_service.models.identity import Identity
 
-#: its name in the data directory
+#: name of the file in the data directory
 ACCOUNTS_FILE = "accounts.sqlite"
 
-#: no colon: Basic authentication ends the name there, and the users of token issuers have one
+#: no colon: it ends the name in Basic authentication, and names of token issuers' users contain one
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}")
 _MIN_PASSWORD = 8
 _MAX_PASSWORD = 1000
-_TOKEN_PREFIX = "sky_"  # noqa: S105  not a token: it lets scanners of source code find leaked ones
+_TOKEN_PREFIX = "sky_"  # noqa: S105  lets scanners of source code find leaked tokens
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS user (
@@ -46,12 +46,12 @@ CREATE TABLE IF NOT EXISTS token (
 
 
 class AccountError(Exception):
-    """What the operator asked for cannot be; the message says why."""
+    """A command on accounts failed; the message names the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """``tokens``: (label, Unix time of expiry or None) of those that are still good."""
+    """A user; ``tokens`` are the valid ones: (label, Unix time of expiry or None)."""
 
     name: str
     admin: bool
@@ -59,7 +59,7 @@ class Account:
 
 
 class Accounts:
-    """Safe to use from several threads and processes at once."""
+    """The file of users. Safe for several threads and processes."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -79,7 +79,7 @@ class Accounts:
 
     @property
     def version(self) -> int:
-        """Another number after each change that another connection made."""
+        """A number that changes whenever another connection changes the file."""
         with self._lock:
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
@@ -91,7 +91,7 @@ class Accounts:
             return bool(self._connection.execute("SELECT EXISTS (SELECT 1 FROM user)").fetchone()[0])
 
     def find_by_password(self, name: str, password: str) -> Identity | None:
-        """The user if the password is theirs. Takes as long for a name that does not exist."""
+        """Return the user if the password is right. Takes the same time for an unknown name."""
         with self._lock:
             row = self._connection.execute("SELECT salt, hash, admin FROM user WHERE name = ?", (name,)).fetchone()
         salt, known, admin = row or (*self._nobody, 0)
@@ -110,13 +110,14 @@ class Accounts:
     # --- for the operator
 
     def add_user(self, name: str, password: str, *, admin: bool = False) -> None:
-        """A new user; one that exists gets the new password and rank."""
+        """Create a user, or change the password and rank of an existing one. Raise AccountError."""
         if not _NAME.fullmatch(name):
             raise AccountError(
-                f"{name!r} is no user name: letters, digits and . _ @ + - are, 100 at most, a letter or digit first"
+                f"{name!r} is not a valid user name: use up to 100 letters, digits and . _ @ + -, "
+                "beginning with a letter or digit"
             )
         if not _MIN_PASSWORD <= len(password) <= _MAX_PASSWORD:
-            raise AccountError(f"a password has {_MIN_PASSWORD} to {_MAX_PASSWORD} characters")
+            raise AccountError(f"a password must have {_MIN_PASSWORD} to {_MAX_PASSWORD} characters")
         salt = secrets.token_bytes(16)
         with self._begin_transaction() as connection:
             connection.execute(
@@ -126,13 +127,13 @@ class Accounts:
             )
 
     def remove_user(self, name: str) -> None:
-        """The user and all their tokens."""
+        """Delete a user with all tokens. Raise AccountError."""
         with self._begin_transaction() as connection:
             self._require_user(name)
             connection.execute("DELETE FROM user WHERE name = ?", (name,))
 
     def add_token(self, name: str, label: str, days: float | None) -> str:
-        """A new token of a user, good for ``days`` or for ever: it is told this once and kept as a hash."""
+        """Create and return a token, valid for ``days`` or forever; only its hash is stored. Raise AccountError."""
         token = _TOKEN_PREFIX + secrets.token_urlsafe(32)
         expires = None if days is None else time.time() + days * 86400
         with self._begin_transaction() as connection:
@@ -141,7 +142,7 @@ class Accounts:
         return token
 
     def revoke_tokens(self, name: str, label: str) -> int:
-        """Take back the tokens of a user that have this label; how many there were."""
+        """Delete the tokens of a user with this label; return how many there were. Raise AccountError."""
         with self._begin_transaction() as connection:
             self._require_user(name)
             return connection.execute("DELETE FROM token WHERE user = ? AND label = ?", (name, label)).rowcount
@@ -160,7 +161,7 @@ class Accounts:
 
     def _require_user(self, name: str) -> None:
         if self._connection.execute("SELECT 1 FROM user WHERE name = ?", (name,)).fetchone() is None:
-            raise AccountError(f"there is no user {name}; `skyhouse user list` names them")
+            raise AccountError(f"there is no user {name}; `skyhouse user list` lists the users")
 
     @contextmanager
     def _begin_transaction(self) -> Iterator[sqlite3.Connection]:

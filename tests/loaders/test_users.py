@@ -38,9 +38,9 @@ def test_the_life_of_a_user(data: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "typed", "said"),
     [
-        (["add", "a:b"], "long enough\n", "error: 'a:b' is no user name"),
-        (["add", "alice"], "short\n", "error: a password has 8 to 1000 characters"),
-        (["add", "alice"], "", "error: a password has"),
+        (["add", "a:b"], "long enough\n", "error: 'a:b' is not a valid user name"),
+        (["add", "alice"], "short\n", "error: a password must have 8 to 1000 characters"),
+        (["add", "alice"], "", "error: a password must have"),
         (["token", "nobody"], "", "error: there is no user nobody"),
         (["revoke", "nobody", "x"], "", "error: there is no user nobody"),
         (["remove", "nobody"], "", "error: there is no user nobody"),

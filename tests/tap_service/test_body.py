@@ -70,4 +70,4 @@ def test_files_of_requests_share_the_disk(serve: Callable[..., Served]) -> None:
         assert (answer.status_code, answer.text.split()) == (200, ["n", "9000"])
         refused = ask(90_000)
         assert refused.status_code == 503
-        assert "files of the request find no room here" in refused.text
+        assert "there is no space for the files of the request" in refused.text

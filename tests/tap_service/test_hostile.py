@@ -138,7 +138,7 @@ def test_long_queries(service: Any) -> None:
     megabyte = "SELECT n FROM svc.numbers WHERE n IN (" + "1, " * 350_000 + "1)"
     response = service.ask(megabyte)
     assert response.status_code == 400
-    assert f"the query has {len(megabyte)} characters, and this service reads 500000 at most" in response.text
+    assert f"the query has {len(megabyte)} characters, and this service accepts at most 500000" in response.text
     allowed = "SELECT n FROM svc.numbers WHERE n IN (" + "1," * 50_000 + "1)"
     assert service.ask(allowed, FORMAT="csv").text == "n\r\n1\r\n"
 
@@ -153,15 +153,15 @@ def test_a_body_that_no_query_needs(service: Any) -> None:
     ):
         response = httpx.post(service.sync, content=content, headers={"Content-Type": kind}, timeout=30)
         assert response.status_code == 413
-        assert "no query needs as many" in response.text
+        assert "the limit of this service" in response.text
 
 
 @pytest.mark.parametrize(
     ("body", "said"),
     [
         (b'--b\r\nContent-Disposition: form-data; name="x"\r\n\r\n\r\n' * 2000 + b"--b--\r\n", "more than 1000 parts"),
-        (b"--b\r\n" + b"X: y\r\n" * 10_000 + b"\r\n--b--\r\n", "is not multipart/form-data"),
-        (b"--b\r\nX: " + b"y" * 1_000_000 + b"\r\n\r\n--b--\r\n", "is not multipart/form-data"),
+        (b"--b\r\n" + b"X: y\r\n" * 10_000 + b"\r\n--b--\r\n", "is not valid multipart/form-data"),
+        (b"--b\r\nX: " + b"y" * 1_000_000 + b"\r\n\r\n--b--\r\n", "is not valid multipart/form-data"),
     ],
     ids=["parts", "headers", "long header"],
 )

@@ -1,4 +1,4 @@
-"""The parameters of TAP 1.1, section 2.7, and DALI 1.1, section 3, as a client gives them."""
+"""Read the parameters of a TAP query (TAP 1.1, section 2.7, and DALI 1.1, section 3)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class TapParameters:
-    """A valid set. ``maxrec`` is None where the client gave none."""
+    """The valid parameters of a query; ``maxrec`` is None if the client gave none."""
 
     query: str
     language: str
@@ -31,17 +31,27 @@ class TapParameters:
 def read_tap_parameters(
     pairs: Iterable[Pair], max_query_length: int, parts: Mapping[str, Part] | None = None
 ) -> TapParameters:
-    """Read the pairs of a request: names without case, unknown ones ignored, an empty value as none.
+    """Read the parameters of a request.
 
-    ``parts``: the files that UPLOAD may name.
+    Parameters
+    ----------
+    pairs
+        Names are case-insensitive; unknown ones and empty values are ignored.
+    max_query_length
+        In characters.
+    parts
+        The files to which UPLOAD may refer.
 
-    Raises ParameterFault, which names the parameter, what is wrong and what is right.
+    Raises
+    ------
+    ParameterFault
+        Names the parameter, the fault and the way out.
     """
     pairs = tuple(pairs)
     given = _read_single_values(pairs)
     texts = {name: TextPart(value) for name, value in pairs if not is_known(name)}
     if (request := given.get("REQUEST", "doQuery")).lower() != "doquery":
-        raise ParameterFault(f"REQUEST={shorten_value(request)} is not known; only doQuery is, and it can be left out")
+        raise ParameterFault(f"unknown value REQUEST={shorten_value(request)}; give doQuery, or leave REQUEST out")
     language = _read_language(given.get("LANG", LANGUAGES[0]))
     query = given.get("QUERY", "")
     if not query.strip():
@@ -50,8 +60,8 @@ def read_tap_parameters(
         )
     if len(query) > max_query_length:
         raise ParameterFault(
-            f"the query has {len(query)} characters, and this service reads {max_query_length} at most: "
-            "shorten it, for instance by a condition in place of a long list of values"
+            f"the query has {len(query)} characters, and this service accepts at most {max_query_length}: "
+            "shorten it, for example by replacing a long list of values by a condition"
         )
     return TapParameters(
         query,
@@ -70,7 +80,7 @@ def _read_single_values(pairs: Iterable[Pair]) -> dict[str, str]:
         if known not in SINGLE_VALUED:
             continue
         if known in given:
-            raise ParameterFault(f"the parameter {known} is given more than once; it takes one value")
+            raise ParameterFault(f"the parameter {known} is given more than once; give it one value")
         given[known] = value
     return {name: value for name, value in given.items() if value.strip()}
 
@@ -91,7 +101,7 @@ def _read_format(given: dict[str, str]) -> Format:
     except UnknownFormatError as error:
         raise ParameterFault(str(error)) from error
     if found[0] != found[-1]:
-        raise ParameterFault("FORMAT and RESPONSEFORMAT mean the same and are given with different values; give one")
+        raise ParameterFault("FORMAT and RESPONSEFORMAT mean the same but have different values; give one of them")
     return found[0]
 
 

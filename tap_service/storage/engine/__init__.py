@@ -1,0 +1,1 @@
+"""ClickHouse, embedded or as servers, behind the interface of ``engine.py``."""

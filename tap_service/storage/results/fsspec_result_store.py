@@ -1,4 +1,4 @@
-"""Results in a file system that fsspec knows, such as an S3-compatible object store."""
+"""Results in a file system of fsspec, such as an S3-compatible object store."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _PIECE_BYTES = 1 << 20
 
 
 class FsspecResultStore:
-    """Below ``url``, such as ``s3://bucket/results``. Raises OSError if there is no such place or no way to it.
+    """Results below ``url``, such as ``s3://bucket/results``. Raises OSError if it is unreachable.
 
-    An object appears when its last part is committed. In S3 the parts of one that a killed process has left are not
-    seen, and go by the bucket's own rule for incomplete uploads.
+    An object appears when its last part is committed. S3 hides the parts of an object that a killed process left; the
+    bucket's lifecycle rule for incomplete uploads deletes them.
     """
 
     def __init__(self, url: str) -> None:
         with _translate_errors():
-            # what other processes write is to be seen
+            # without the cache, objects that other processes write are visible
             self._files, self._root = fsspec.core.url_to_fs(url, use_listings_cache=False)
             self._files.makedirs(self._root, exist_ok=True)
 
@@ -81,13 +81,13 @@ class FsspecWriter:
         self._size = 0
         self._ended = False
 
-    def write(self, data: bytes, *, anyway: bool = False) -> None:  # noqa: ARG002 (there is no more room than there is)
+    def write(self, data: bytes, *, anyway: bool = False) -> None:  # noqa: ARG002 (the protocol's)
         with _translate_errors():
             self._file.write(data)
         self._size += len(data)
 
     def end(self) -> None:
-        """What is left is sent by ``commit``."""
+        """``commit`` sends the rest."""
 
     def commit(self) -> int:
         with _translate_errors():
@@ -120,17 +120,17 @@ def _read_pieces(file: Any, start: int, end: int) -> Iterator[bytes]:
 
 
 def _modification_time(entry: dict[str, Any]) -> float:
-    """When an object was written, in seconds since 1970; each file system calls it otherwise."""
+    """Return the seconds from 1970 to the last write of an object; the key differs between file systems."""
     at = next(entry[name] for name in ("LastModified", "mtime", "created", "last_modified") if name in entry)
     return at.timestamp() if isinstance(at, datetime) else float(at)
 
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """The libraries of the object stores have errors of their own."""
+    """Raise the errors of the object stores' libraries as OSError."""
     try:
         yield
     except OSError:
         raise
     except Exception as error:
-        raise OSError(f"the store for results does not work: {error!r}") from error
+        raise OSError(f"the result store does not work: {error!r}") from error

@@ -1,4 +1,4 @@
-"""Files that came with a job, which wait for it in the result store."""
+"""The uploaded files of a job, which the result store keeps until the job runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PIECE = 1 << 20
 
 
 def store_upload_file(results: ResultStore, key: str, name: str, part: Part) -> JobFile:
-    """Keep a part of a request. Raises OSError."""
+    """Store a part of a request. Raise OSError."""
     writer = results.create_result(key)
     try:
         with part.open() as file:
@@ -29,7 +29,7 @@ def store_upload_file(results: ResultStore, key: str, name: str, part: Part) -> 
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """``directory``: where it is copied to, into a file without a name."""
+    """A stored file as the part of an upload; ``open`` copies it to an anonymous file in ``directory``."""
 
     results: ResultStore
     file: JobFile
@@ -51,7 +51,7 @@ class StoredPart:
             copy.seek(0)
         except ResultMissing as error:
             copy.close()
-            raise FileNotFoundError(f"the file {self.file.key} has been lost") from error
+            raise FileNotFoundError(f"the file {self.file.key} is missing") from error
         except BaseException:
             copy.close()
             raise

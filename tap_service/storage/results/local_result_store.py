@@ -1,4 +1,4 @@
-"""Results in a directory of the local disk."""
+"""Results in a directory, local or shared over the network."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PIECE_BYTES = 1 << 20
 
 
 class LocalResultStore:
-    """A file for each result; one that is not whole yet has ``.part`` at its end."""
+    """One file per result; the name of an incomplete one ends in ``.part``."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -31,7 +31,7 @@ class LocalResultStore:
             raise ResultMissing(key) from error
 
     def copy_result(self, key: str, to: str) -> None:
-        """One file of two names, which takes its room once and goes with the last of them."""
+        """Give the file a second name; its space is freed with the last one."""
         path = self._directory / to
         path.unlink(missing_ok=True)
         try:
@@ -63,7 +63,7 @@ class LocalResultStore:
 
 
 class LocalWriter:
-    """Written through, then renamed: whoever sees the file sees all of it."""
+    """Writes a file, syncs it and renames it, so that only a complete file is visible."""
 
     def __init__(self, path: Path, lasting: bool) -> None:
         self._path = path
@@ -72,7 +72,7 @@ class LocalWriter:
         self._file = open(self._part, "wb", buffering=_PIECE_BYTES)  # noqa: SIM115 (closed by commit and discard)
         self._size = 0
 
-    def write(self, data: bytes, *, anyway: bool = False) -> None:  # noqa: ARG002 (there is no more room than there is)
+    def write(self, data: bytes, *, anyway: bool = False) -> None:  # noqa: ARG002 (the protocol's)
         self._file.write(data)
         self._size += len(data)
 
@@ -90,13 +90,13 @@ class LocalWriter:
         return self._size
 
     def discard(self) -> None:
-        with suppress(OSError):  # what is still in the buffer may have no room
+        with suppress(OSError):  # the disk may be too full for the buffer
             self._file.close()
         self._part.unlink(missing_ok=True)
 
 
 def _sync_directory(directory: Path) -> None:
-    """Make a new name in it safe from a power cut."""
+    """Make new names in a directory durable."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -105,7 +105,7 @@ def _sync_directory(directory: Path) -> None:
 
 
 class _FilePieces:
-    """Bytes of an open file; it closes when its reader lets go."""
+    """The bytes of an open file, which closes when the reader releases the iterator."""
 
     def __init__(self, path: Path, start: int, end: int) -> None:
         self._descriptor = os.open(path, os.O_RDONLY)

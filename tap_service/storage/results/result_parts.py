@@ -1,4 +1,4 @@
-"""Parts of a result on their way: Arrow batches in an object of the result store, and back."""
+"""Parts of a divided job's result: Arrow batches in objects of the result store."""
 
 from __future__ import annotations
 
@@ -14,9 +14,17 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def write_part(results: ResultStore, key: str, batches: Iterable[pa.RecordBatch]) -> tuple[int, int]:
-    """Store the batches under ``key``, whole or not at all; how many rows and bytes. Without rows nothing is stored.
+    """Store batches under ``key``, all or nothing.
 
-    Raises OSError when the store has no room or cannot be reached, and what the batches raise.
+    Returns
+    -------
+    tuple[int, int]
+        The numbers of rows and of bytes. Without rows, nothing is stored.
+
+    Raises
+    ------
+    OSError
+        The store is full or unreachable. Exceptions of ``batches`` pass through.
     """
     rows = 0
     writer = results.create_result(key)
@@ -37,7 +45,7 @@ def write_part(results: ResultStore, key: str, batches: Iterable[pa.RecordBatch]
 
 
 def read_part(results: ResultStore, key: str, size: int) -> Iterator[pa.RecordBatch]:
-    """The batches of a part of ``size`` bytes, one in memory at a time. Raises ResultMissing, OSError."""
+    """Yield the batches of a part of ``size`` bytes, one in memory at a time. Raise ResultMissing, OSError."""
     file = _Source(results.read_result(key, 0, size))
     yield from pa.ipc.open_stream(pa.PythonFile(file, "r"))
 
@@ -56,7 +64,7 @@ class _Sink(io.RawIOBase):
 
 
 class _Source(io.RawIOBase):
-    """A file of pieces of bytes, read once from the first to the last."""
+    """A file over an iterator of bytes, read once."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -66,7 +74,7 @@ class _Source(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Fewer bytes than ``size`` at the end alone."""
+        """Read ``size`` bytes, fewer only at the end."""
         found = []
         missing = size if size >= 0 else 1 << 62
         while missing > 0:

@@ -1,4 +1,4 @@
-"""The result store: one object for each result of a job, visible when it is whole and not before."""
+"""The result store: one object per result of a job, which becomes visible when it is complete."""
 
 from __future__ import annotations
 
@@ -7,45 +7,62 @@ from typing import Protocol
 
 
 class ResultMissing(Exception):
-    """There is no result of this name."""
+    """There is no result with this key."""
 
 
 class ResultWriter(Protocol):
-    """A result on its way into the store. ``commit`` or ``discard`` ends it."""
+    """Writes one result into the store. ``commit`` or ``discard`` ends it."""
 
     def write(self, data: bytes, *, anyway: bool = False) -> None:
-        """Raises OSError when there is no room or the store cannot be reached. ``anyway`` makes no difference."""
+        """Append bytes. Raise OSError if the store is full or unreachable. ``anyway`` is ignored."""
 
     def end(self) -> None:
-        """All is written. Nothing can be seen yet."""
+        """Note that everything is written; the result is not visible yet."""
 
     def commit(self) -> int:
-        """Make it visible under its key, whole and safe from a power cut; its size in bytes. Raises OSError."""
+        """Make the result visible and durable; return its size in bytes. Raise OSError."""
 
     def discard(self) -> None:
-        """Leave nothing behind. After ``commit`` it does nothing."""
+        """Delete what was written; does nothing after ``commit``."""
 
 
 class ResultStore(Protocol):
-    """Safe to call from several threads. ``key`` is letters, digits and hyphens. OSError if it cannot be reached."""
+    """Stores bytes by ``key``: letters, digits and hyphens. Thread-safe; raises OSError if it is unreachable."""
 
     def create_result(self, key: str, *, lasting: bool = True) -> ResultWriter:
-        """What a dead worker left under this key is overwritten. One that is not ``lasting`` may go by a power cut."""
+        """Start a result; overwrites what a dead worker left. Unless ``lasting``, a power cut may lose it."""
 
     def read_result(self, key: str, start: int, end: int) -> Iterator[bytes]:
-        """The bytes from ``start`` to before ``end``, in pieces; opened at once. Raises ResultMissing, OSError.
+        """Open a result and yield its bytes.
 
-        A result that is deleted while it is read is read to its end.
+        Parameters
+        ----------
+        key
+            The key of the result.
+        start, end
+            The range of bytes; ``end`` is exclusive.
+
+        Returns
+        -------
+        Iterator[bytes]
+            Pieces of the range. A result that is deleted meanwhile can be read to its end.
+
+        Raises
+        ------
+        ResultMissing
+            At the call, before the first piece.
+        OSError
+            At the call or while the pieces are read.
         """
 
     def copy_result(self, key: str, to: str) -> None:
-        """A result under another key too, without reading it. Raises ResultMissing, OSError."""
+        """Copy a result to another key inside the store. Raise ResultMissing, OSError."""
 
     def delete_result(self, key: str) -> None:
-        """What is not there is deleted already."""
+        """Delete a result, if it exists."""
 
     def list_keys(self, minimum_age: float) -> list[str]:
-        """Of results, half ones too, that nobody has written to for ``minimum_age`` seconds: for the sweep."""
+        """Return the keys of complete and incomplete results not written to for ``minimum_age`` seconds."""
 
     def check_writable(self) -> None:
-        """Raise OSError unless a result can be written."""
+        """Raise OSError unless results can be written."""

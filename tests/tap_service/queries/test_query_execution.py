@@ -96,7 +96,7 @@ def test_a_value_that_the_format_cannot_carry(engine: EmbeddedEngine) -> None:
     [
         (NoRoom("it is full"), QueryTooHeavy, True),
         (OSError(28, "No space left on device"), ServiceUnavailable, True),
-        (OSError("the store for results does not work"), ServiceUnavailable, True),
+        (OSError("the result store does not work"), ServiceUnavailable, True),
         (RuntimeError("a fault of ours"), InternalFault, True),
     ],
 )

@@ -190,7 +190,7 @@ class TestErrors:
         assert b"server: skyhouse/" in head.lower()
         assert body.startswith(
             error_document(
-                "this is no valid HTTP request, or its address and headers are longer than 262144 bytes: "
+                "this is not a valid HTTP request, or its address and headers are longer than 262144 bytes: "
                 "send a long query by POST"
             )
         )

@@ -148,7 +148,7 @@ def test_what_cannot_be_saved(alice: User, own: Served) -> None:
     refused(csv, 403, "does not preserve all values", TABLE="mydb.saved")
     refused(good, 400, "give TABLE", REPLACE="true")
     refused(good, 403, "your own tables are in the schema mydb", TABLE="svc.saved")
-    refused(failed, 400, "the job has no result that could be a table: it is ERROR", TABLE="mydb.saved")
+    refused(failed, 400, "the job has no result to save as a table: it is ERROR", TABLE="mydb.saved")
     refused(Job(good.url, ("bob", "battery-staple")), 403, "another's", TABLE="mydb.saved")
     refused(Job(good.url), 401, "tables of your own need", TABLE="mydb.saved")
     refused(Job(good.url + "0", alice.auth), 404, "there is no job", TABLE="mydb.saved")
