@@ -1,4 +1,4 @@
-"""How the tests use /tap/async: as a plain HTTP client does."""
+"""A plain HTTP client of /tap/async for tests."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FINISHED = ("COMPLETED", "ERROR", "ABORTED")
 
 
 def _ask(method: str, url: str, **options: Any) -> httpx.Response:
-    """Without TLS: reading the certificates takes longer than most requests."""
+    """Send a request without TLS verification: reading the certificates takes longer than most requests."""
     return httpx.request(method, url, verify=False, timeout=100, **options)
 
 
 class Job:
-    """A job by its address, as TOPCAT resumes one."""
+    """A job, identified by its URL."""
 
     def __init__(self, url: str, auth: tuple[str, str] | None = None) -> None:
         self.url = url
@@ -52,7 +52,7 @@ class Job:
         return ElementTree.fromstring(response.content)
 
     def said(self, name: str) -> str | None:
-        """The text of a part of the summary: None if there is none or it is nil."""
+        """Return the text of an element of the job document, None if it is missing or nil."""
         return self.summary.findtext(UWS + name) or None
 
     @property
@@ -65,7 +65,7 @@ class Job:
         return self.summary.findtext(f"{UWS}errorSummary/{UWS}message") or ""
 
     def ended(self) -> str:
-        """Wait for the end by UWS 1.1's long polls; the phase."""
+        """Wait for the end with UWS 1.1 long polls; return the phase."""
         while True:
             answer = self.get(params={"WAIT": "-1"})
             assert answer.status_code == 200, answer.text

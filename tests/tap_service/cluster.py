@@ -1,4 +1,4 @@
-"""A cluster in small: real Celery workers and a real Redis; ClickHouse's place is taken by the stand-in."""
+"""A small cluster: real Celery workers and a real Redis; a stand-in replaces ClickHouse."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Workers:
-    """``python -m workers`` in a process of its own, with the settings in its environment."""
+    """``python -m workers`` in a separate process, with the settings in its environment."""
 
     def __init__(self, settings: dict[str, Any], output: Path, jobs: str = "all") -> None:
         self._environment = {f"SKYHOUSE_{name.upper()}": str(value) for name, value in settings.items()}
@@ -35,14 +35,14 @@ class Workers:
             )
 
     def children(self) -> list[int]:
-        """The processes that execute jobs, which the main one has forked."""
+        """Return the forked processes that execute jobs."""
         return [pid for pid, is_caretaker in self._all() if not is_caretaker]
 
     def caretakers(self) -> list[int]:
         return [pid for pid, is_caretaker in self._all() if is_caretaker]
 
     def kill(self) -> None:
-        """All of it at once, as a machine that loses its power. Nothing happens to one that has ended."""
+        """Kill all processes at once, like a power failure; do nothing if the main process has ended."""
         if self.process.poll() is not None:
             return
         others = [pid for pid, _ in self._all()]
@@ -59,6 +59,6 @@ class Workers:
         return self.process.wait(timeout=60)
 
     def _all(self) -> list[tuple[int, bool]]:
-        """Each process that the main one, or a thread of it, has started, and whether it is the caretaker."""
+        """Return each child process of the main one, and whether it is the caretaker."""
         found = children(self.process.pid)
         return [(pid, b"workers.caretaker" in line) for pid in found if (line := said_by(pid, "cmdline"))]

@@ -1,4 +1,4 @@
-"""The service on a free port: a real server over the tests' engine, with small tables of known content."""
+"""Fixtures: a real server on a free port over the tests' engine, with small tables of known content."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Served:
         return httpx.post(self.sync, data=data, timeout=60, verify=False)  # certificates take 20 ms to read
 
     def raw(self, request: bytes) -> bytes:
-        """Send bytes as they are; all that comes back until the server closes."""
+        """Send raw bytes; return the bytes received until the server closes the connection."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:
             connection.sendall(request)
             received = b""
@@ -95,7 +95,7 @@ class Served:
             return received
 
     def refresh(self) -> None:
-        """Read the catalogue now, which the service does every second."""
+        """Read the catalogue now; the service does so every second."""
         self.server.config.app.state.services.catalogue_cache.refresh()
 
     def metric(self, name: str, **labels: str) -> float:
@@ -137,7 +137,7 @@ def svc_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
 
 @pytest.fixture(scope="module")
 def serve(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Served]]:
-    """Start a server with these settings; it ends with the file's tests."""
+    """Start a server with these settings for the tests of one file."""
     with ExitStack() as stack:
 
         def start(**settings: Any) -> Served:
@@ -151,7 +151,7 @@ def serve(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) 
 def cluster_settings(
     svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., dict[str, Any]]]:
-    """The settings of another cluster, which has a database of its own in the one Redis server of the tests."""
+    """Return the settings of a new cluster, with its own database in the one Redis server of the tests."""
     with (
         redis_server(tmp_path_factory.mktemp("redis")) as jobs,
         standing_in(str(svc_engine.data_path / "clickhouse")) as clickhouse,
@@ -169,7 +169,7 @@ def cluster_settings(
 def serve_cluster(
     cluster_settings: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., Served]]:
-    """As ``serve``, with jobs in Redis and workers of its own."""
+    """Like ``serve``, with jobs in Redis and separate workers."""
     with ExitStack() as stack:
         started: list[Workers] = []
 
@@ -189,7 +189,7 @@ def serve_cluster(
 
 @pytest.fixture(scope="session")
 def start_server() -> Callable[..., AbstractContextManager[Served]]:
-    """``served``, for tests that end their server themselves."""
+    """Return ``served``, for tests that stop their server themselves."""
     return served
 
 
@@ -201,19 +201,19 @@ def service(serve: Callable[..., Served]) -> Served:
 
 @pytest.fixture(scope="session")
 def accounts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of users, those of ``users.USERS``."""
+    """A file with the users of ``users.USERS``."""
     return write_accounts(tmp_path_factory.mktemp("accounts") / "accounts.sqlite")
 
 
 @pytest.fixture(scope="module")
 def own(serve: Callable[..., Served], accounts: Path) -> Served:
-    """A service whose users have tables, of a megabyte and five in number."""
+    """A service whose users may have five tables of one megabyte in total."""
     return serve(accounts=accounts, user_table_bytes=1_000_000, user_tables=5, user_table_file=20_000_000)
 
 
 @pytest.fixture(scope="session")
 def eventually() -> Callable[[Callable[[], bool]], None]:
-    """Wait until a condition holds; what never comes runs into the test's own time limit."""
+    """Wait until a condition holds; the time limit of the test ends a futile wait."""
 
     def wait(condition: Callable[[], bool]) -> None:
         while not condition():
@@ -224,5 +224,5 @@ def eventually() -> Callable[[Callable[[], bool]], None]:
 
 @pytest.fixture(scope="session")
 def heavy() -> str:
-    """A query that works for minutes without giving a row."""
+    """A query that runs for minutes without returning a row."""
     return "SELECT COUNT(*) AS n FROM svc.numbers AS a JOIN svc.numbers AS b ON a.n < b.n"

@@ -1,4 +1,4 @@
-"""Tables for jobs in pieces: stars all over the sky, some of them without a position."""
+"""Tables for jobs in pieces: stars over the whole sky, some without a position."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def make(engine: Engine) -> None:
 
 
 def replace(engine: Engine, name: str, rows: int, first: int = 0) -> None:
-    """The table as a load makes it: beside the one that is there, then in its place; ids from ``first`` on."""
+    """Replace the table as a load does, by EXCHANGE; ids start at ``first``."""
     table = next(table for table in CUT.tables if table.name == name)
     engine.execute(f"DROP TABLE IF EXISTS cut.{name}__loading SYNC")
     engine.execute(create_table_sql(table, f"cut.{name}__loading"))

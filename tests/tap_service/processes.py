@@ -1,4 +1,4 @@
-"""What /proc says of processes, which end, and of files, which close, while it is read: those count as gone."""
+"""Reads processes and open files from /proc; what vanishes meanwhile counts as gone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def said_by(process: int | str, what: str) -> bytes:
-    """A file of /proc/{process}, empty for one that is gone."""
+    """Return a file of /proc/{process}, empty if the process is gone."""
     try:
         return Path(f"/proc/{process}/{what}").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
@@ -16,13 +16,13 @@ def said_by(process: int | str, what: str) -> bytes:
 
 
 def children(process: int) -> list[int]:
-    """Processes that a process has started, whichever of its threads did."""
+    """Return the child processes of a process, started by any of its threads."""
     lists = [said_by(process, f"task/{thread}/children") for thread in _listed(f"/proc/{process}/task")]
     return [int(child) for some in lists for child in some.split()]
 
 
 def open_files(directory: Path) -> int:
-    """How many files in a directory this process has open, also those that have no name any more."""
+    """Count the open files of this process in a directory, including deleted ones."""
     count = 0
     for descriptor in _listed("/proc/self/fd"):
         with suppress(FileNotFoundError):

@@ -77,7 +77,7 @@ def archive() -> Iterator[ThreadingHTTPServer]:
 
 @pytest.fixture(autouse=True)
 def swept() -> Iterator[None]:
-    """What pyvo has left open goes with its own test."""
+    """Close what pyvo leaves open within the test that opened it."""
     yield
     gc.collect()
 

@@ -1,4 +1,4 @@
-"""Users with tables of their own, as the tests ask for them: with pyvo, and as plain HTTP clients."""
+"""Users with tables of their own, as pyvo and plain HTTP clients."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class User:
         self.vo = pyvo.dal.TAPService(service.tap, session=self.session)
 
     def http(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """Without TLS: reading the certificates takes longer than most requests."""
+        """Send a request without TLS verification: reading the certificates takes longer than most requests."""
         return httpx.request(method, f"{self.tap}/{path}", auth=self.auth, verify=False, timeout=60, **options)
 
     def ask(self, query: str, **parameters: str) -> httpx.Response:
@@ -55,7 +55,7 @@ class User:
         return self.http("PUT", f"tables/{name}", content=content, headers={"Content-Type": kind}, params=parameters)
 
     def define(self, name: str) -> None:
-        """An empty table of one column, a."""
+        """Create an empty table with one column, a."""
         definition = "<table><column><name>a</name><dataType>int</dataType></column></table>"
         answer = self.put(name, definition, "text/xml")
         assert answer.status_code == 201, answer.text
@@ -69,7 +69,7 @@ class User:
         return Job(answer.headers["location"], self.auth)
 
     def indexed(self, table: str, column: str, **parameters: str) -> Job:
-        """The job that makes an index, at its end."""
+        """Run a job that creates an index; return it when it has ended."""
         job = self.job("table-update", TABLE=table, INDEX=column, **parameters).run()
         job.ended()
         return job
@@ -81,7 +81,7 @@ class User:
 
 @contextmanager
 def user(service: Served, name: str) -> Iterator[User]:
-    """One whose tables go in the end."""
+    """A user whose tables are dropped at the end."""
     found = User(service, name)
     yield found
     for table in found.tables:

@@ -1,4 +1,4 @@
-"""docs/async.md is true: its commands run as they stand, and what it names is there."""
+"""docs/async.md is correct: its commands run unchanged, and the names in it exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/async: UWS 1.1 as clients use it."""
+"""Requests to /async: UWS 1.1 as clients use it."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _LEAVES_STREAMS_OPEN = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisab
 
 @pytest.fixture
 def swept() -> Iterator[None]:
-    """What pyvo has left open goes with its own test."""
+    """Close what pyvo leaves open within the test that opened it."""
     yield
     gc.collect()
 
 
 @pytest.fixture(scope="module", params=["embedded", "cluster"])
 def serve(request: pytest.FixtureRequest, serve: Callable[..., Served]) -> Callable[..., Served]:
-    """The same of both deployments."""
+    """The same tests run on both deployments."""
     return serve if request.param == "embedded" else request.getfixturevalue("serve_cluster")
 
 
@@ -50,7 +50,7 @@ def service(serve: Callable[..., Served]) -> Served:
 
 @pytest.fixture
 def running(service: Served, svc_engine: Any, eventually: Eventually) -> Any:
-    """Start a query that never ends; it is destroyed after the test."""
+    """Start a query that never ends, and destroy it after the test."""
     jobs: list[Job] = []
 
     def start(query: str = ENDLESS, **parameters: Any) -> Job:
@@ -105,7 +105,7 @@ class TestLife:
         assert [parameter.get("id") for parameter in job.summary.iter(UWS + "parameter")] == ["LANG", "QUERY", "FORMAT"]
 
     def test_a_client_that_follows_where_it_is_sent(self, service: Served) -> None:
-        """As astroquery does: one POST that starts the job, whose answer is the job."""
+        """astroquery follows the redirect of the POST that starts a job."""
         asked = {"REQUEST": "doQuery", "LANG": "ADQL", "FORMAT": "csv", "phase": "RUN", "QUERY": THREE}
         answer = httpx.post(f"{service.tap}/async", data=asked, follow_redirects=True)
         summary = ElementTree.fromstring(answer.content)
@@ -250,7 +250,7 @@ class TestErrors:
         assert list(ElementTree.fromstring(job.get("/results").content)) == []
 
     def test_a_fault_in_mid_stream_leaves_no_half_result(self, service: Served, running: Any) -> None:
-        """A query that is cut at its execution duration, with rows by the million written."""
+        """A query is stopped at its execution duration after millions of rows."""
         job = running(EXECUTIONDURATION="1")
         assert job.ended() == "ABORTED"
         assert "the job has worked for 1 seconds, its execution duration" in job.message
@@ -421,7 +421,7 @@ class TestParameters:
         assert job.said("runId") == "two & three"
 
     def test_odd_bytes(self, service: Served) -> None:
-        """Told as they are where XML can tell them."""
+        """Job documents keep unusual characters that XML can represent."""
         odd = "\x00\x0b<a>&\"'\ud7ff\uffff\r\n\t]]>"
         told = "\ufffd\ufffd<a>&\"'\ud7ff\ufffd\r\n\t]]>"
         job = create(service.tap, f"SELECT {odd}", RUNID="r" * 10_000, **{odd: odd})

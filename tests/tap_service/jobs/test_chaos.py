@@ -1,7 +1,7 @@
-"""A hundred jobs while workers and Redis are killed at random: none is lost, none is wrong.
+"""A hundred jobs run while workers and Redis are killed at random: no job is lost, no result is wrong.
 
-``CHAOS_SECONDS`` in the environment makes it longer, with as many more jobs; ``CHAOS_SEED`` repeats the order of what
-is killed.
+``CHAOS_SECONDS`` in the environment sets the duration, with proportionally more jobs; ``CHAOS_SEED`` repeats the order
+of kills.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ AGAIN = (429, 503)
 
 
 def wanted(number: int) -> tuple[str, str]:
-    """The query of job ``number`` and its result; one in ten works for a while."""
+    """Return the query of job ``number`` and its result; one query in ten takes a while."""
     if number % 10:
         rows = 1 + number % 7
         return f"SELECT TOP {rows} {number} AS mine FROM TAP_SCHEMA.columns", "mine\r\n" + f"{number}\r\n" * rows
@@ -44,7 +44,7 @@ def wanted(number: int) -> tuple[str, str]:
 
 
 class Client:
-    """One that comes back when it is asked to, or when nobody answers."""
+    """A client that retries after 503 and after connection errors."""
 
     def __init__(self, tap: str, http: httpx.Client) -> None:
         self._tap = tap
@@ -58,7 +58,7 @@ class Client:
             time.sleep(0.2)
 
     def done(self, number: int) -> tuple[str, str, str]:
-        """Address, phase, and result or error of a job that has run."""
+        """Run a job; return its URL, phase, and result or error."""
         parameters = {"LANG": "ADQL", "QUERY": wanted(number)[0], "FORMAT": "csv", "MAXREC": "1000000"}
         url = self.ask("POST", self._tap + "/async", data=parameters).headers["location"]
         while self.ask("GET", url + "/phase").text == "PENDING":
@@ -73,7 +73,7 @@ class Client:
 
 
 def havoc(cluster: Cluster, fleet: list[Workers], over: threading.Event) -> list[str]:
-    """Kill something every second or so, until all is over or the time is up; what was killed."""
+    """Kill a process about every second until all jobs end or the time is up; return the kills."""
     dice, until, killed = random.Random(SEED), time.monotonic() + SECONDS, []
     while time.monotonic() < until and not over.wait(dice.uniform(0.3, 1.2)):
         what = dice.choice(["process", "process", "process", "worker", "redis"])

@@ -1,4 +1,4 @@
-"""What becomes of jobs when a part of a cluster dies: with real workers, a real Redis and a server that can be killed."""
+"""Jobs survive the failure of any part of a cluster: real workers, a real Redis and a server that can be killed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROWS = {"FORMAT": "csv", "MAXREC": "100000000"}
 
 
 class Cluster:
-    """Everything but the workers."""
+    """All parts of a cluster except the workers."""
 
     def __init__(self, directory: Path, jobs: RedisServer, clickhouse: ClickHouseServer) -> None:
         self.jobs = jobs
@@ -43,7 +43,7 @@ class Cluster:
         self.new()
 
     def new(self) -> None:
-        """Another database for jobs, and another place for results."""
+        """Return settings with a new job database and a new result store."""
         self.results = self._directory / self.jobs.new_url().rpartition("/")[2]
         self.settings = {
             "query_log": "",
@@ -57,7 +57,7 @@ class Cluster:
 
     @contextmanager
     def served(self, clickhouse_url: str = "") -> Iterator[Served]:
-        """Which may reach ClickHouse by another way."""
+        """Start a service, which may reach ClickHouse through a relay."""
         url = clickhouse_url or self.clickhouse.url
         engine = ClickHouseEngine(url)
         with served(Config(**self.settings | {"clickhouse_url": url}), engine) as service:
@@ -73,7 +73,7 @@ class Cluster:
             workers.kill()  # two seconds faster than to ask it; a test that has stopped it itself has waited for it
 
     def in_engine(self, job: Job) -> bool:
-        """Whether the job's query works in the engine."""
+        """Return whether the job's query runs in the engine."""
         ident = job.url.rsplit("/", 1)[1]
         found = self.engine.fetch_table(
             f"SELECT 1 AS one FROM system.processes WHERE startsWith(Settings['log_comment'], 'async-{ident}')"
@@ -222,7 +222,7 @@ def test_workers_wait_for_clickhouse(cluster: Cluster) -> None:
 
 
 def test_the_network_to_clickhouse_breaks_in_mid_query(cluster: Cluster, eventually: Eventually) -> None:
-    """For the service and the workers: what runs fails, what comes waits, and all is well when it is back."""
+    """Running queries fail and new jobs wait until service and workers reach ClickHouse again."""
     with (
         relay(cluster.clickhouse.port) as network,
         cluster.served(network.url) as service,
@@ -244,7 +244,7 @@ def test_the_network_to_clickhouse_breaks_in_mid_query(cluster: Cluster, eventua
 
 
 def test_a_service_that_is_cut_off_from_clickhouse(cluster: Cluster, eventually: Eventually) -> None:
-    """It hands out jobs and aborts them all the same: the workers see to the engine."""
+    """A service without ClickHouse still queues and aborts jobs; the workers stop the queries."""
     with (
         relay(cluster.clickhouse.port) as network,
         cluster.served(network.url) as service,
@@ -262,7 +262,7 @@ def test_a_service_that_is_cut_off_from_clickhouse(cluster: Cluster, eventually:
 
 
 def test_workers_whose_network_to_clickhouse_swallows_everything(cluster: Cluster, eventually: Eventually) -> None:
-    """The worker hears nothing any more, not even that there is nothing to hear."""
+    """The worker's packets vanish without an error."""
     with (
         relay(cluster.clickhouse.port) as network,
         cluster.served() as service,

@@ -29,7 +29,7 @@ Eventually = Callable[[Callable[[], bool]], None]
 
 @dataclass(frozen=True)
 class Cluster:
-    """Two servers, of which the first takes what is asked of TAP_SCHEMA while it lives."""
+    """Two servers; the first answers queries on TAP_SCHEMA while it is alive."""
 
     servers: tuple[ClickHouseServer, ClickHouseServer]
     settings: dict[str, Any]

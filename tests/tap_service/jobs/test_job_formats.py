@@ -1,4 +1,4 @@
-"""Results of jobs in formats whose beginning or end is made last."""
+"""Results of jobs in formats whose header or footer is written last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What jobInfo says of a job's work."""
+"""jobInfo describes the work of a job."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_what_a_short_job_took(service: Served) -> None:
 
 
 class Told:
-    """What jobInfo tells of a query while the engine's figures are these."""
+    """Computes jobInfo of a query for given figures of the engine."""
 
     def __init__(self, engine: EmbeddedEngine, catalogue: Catalogue, rates: JobStore, query: str) -> None:
         translation = translate(query, catalogue)
@@ -47,7 +47,7 @@ class Told:
         self._progress = JobProgress(self._execution, self.foreseen)
 
     def __call__(self, read: float, joined: float = 0.0, written: float = 0.0) -> tuple[str, int | None]:
-        """Stage and percent, with these parts of what was foreseen."""
+        """Return stage and percent for these fractions of the estimated work."""
         steps = self.foreseen.steps
         assert steps
         self._execution.report.rows = round(written * steps.written)

@@ -77,7 +77,7 @@ def test_queries_of_no_job_are_stopped(engine: EmbeddedEngine, store: SqliteJobS
 
 
 def half_written(directory: Path, key: str) -> None:
-    """What a writer leaves that was killed."""
+    """Write what a killed writer leaves."""
     (directory / "results" / f"{key}.part").write_bytes(b"half")
 
 
@@ -131,7 +131,7 @@ def test_what_no_job_counts_as_its_own_is_swept(
 
 
 def in_pieces(store: SqliteJobStore, results: LocalResultStore, job_id: str, attempt: int, count: int) -> None:
-    """The job's next attempt does ``count`` pieces, and is in the middle of another one."""
+    """Let the job's next attempt finish ``count`` pieces and start another one."""
     store.start_job(job_id, "w", now())
     job = store.get_job(job_id)
     work = job.pieces or PieceWork("basis", (1, 2, 3))

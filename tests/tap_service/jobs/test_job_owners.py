@@ -1,4 +1,4 @@
-"""Whose job it is: nobody sees, changes, stops or ends another's."""
+"""Job owners: nobody sees, changes, stops or destroys another user's job."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_anothers_job(tychos: Job, auth: tuple[str, str] | None, method: str, pa
 
 
 def test_these_are_all_resources() -> None:
-    """What is added to a job has to be tried by others too."""
+    """The tests cover all resources of a job: a new one must be added here."""
     tried = {(method, path.partition("?")[0]) for method, path, _ in RESOURCES}
     there = {
         (method, route.path.removeprefix("/async/{job_id}"))

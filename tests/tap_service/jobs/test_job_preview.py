@@ -1,4 +1,4 @@
-"""The first rows of a job, before its end."""
+"""Previews: the first rows of a running job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns, places and limits; the stores' part is tested with the stores."""
+"""Turns, places and limits of the queue; the tests of the stores cover their part."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rules(short: int = 1, long: int = 1, very_long: int = 1, user_running: int =
 
 
 class Asked:
-    """A queue over a real store, and users who ask."""
+    """A queue over a real store, filled by users."""
 
     def __init__(self, store: SqliteJobStore, rules: QueueRules) -> None:
         self.store = store
@@ -175,7 +175,7 @@ def test_limits(store: SqliteJobStore) -> None:
 
 
 def test_quotes(store: SqliteJobStore) -> None:
-    """Behind what waits and half of what runs, never after the destruction; unknown without an estimate."""
+    """A quote adds waiting jobs and half of the running ones, ends before the destruction, and needs an estimate."""
     asked = Asked(store, rules(long=2))
     asked.put("alice", LONG, "a")
     asked.taken()

@@ -1,4 +1,4 @@
-"""Clients that change their minds at the wrong moment, and a job store that does not answer for a while."""
+"""Aborts and deletions at any moment, and a job store that is locked for a while."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def files(path: Path) -> set[str]:
 
 
 def test_abort_and_delete_at_any_moment(serve: Callable[..., Served], tmp_path: Path, eventually: Eventually) -> None:
-    """Whatever comes first, a job ends, and has a result if and only if it is COMPLETED."""
+    """A job always ends, and has a result if and only if it is COMPLETED."""
     service = serve(jobs_path=tmp_path, concurrent_jobs=4, user_running_jobs=4)
 
     def one(number: int) -> Job | None:
@@ -50,7 +50,7 @@ def test_abort_and_delete_at_any_moment(serve: Callable[..., Served], tmp_path: 
 def test_a_job_store_that_does_not_answer(
     serve: Callable[..., Served], tmp_path: Path, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another program holds the file: clients are asked to come back, and no job's end is lost."""
+    """Another program locks the file: clients get 503 with Retry-After, and no job's end is lost."""
     monkeypatch.setattr("tap_service.storage.jobs.sqlite_job_store._PATIENCE_SECONDS", 0.05)
     service = serve(jobs_path=tmp_path, concurrent_jobs=1, user_running_jobs=1)
     job = create(service.tap, "SELECT COUNT(*) AS c FROM svc.numbers AS a JOIN svc.numbers AS b ON a.n = b.n")

@@ -1,4 +1,4 @@
-"""What becomes of jobs when their process is killed, is stopped, or has no more room: with real processes."""
+"""Jobs survive when their process is killed, is stopped, or runs out of disk: with real processes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ROWS = {"FORMAT": "csv", "MAXREC": "100000000"}
 
 
 class Process:
-    """The service in a process of its own, started again as often as wanted over the same data."""
+    """The service in a separate process, which can be restarted over the same data."""
 
     def __init__(self, data: Path, program: str = SERVICE) -> None:
         self.data = data
@@ -63,7 +63,7 @@ class Process:
         self.process.wait()
 
     def results(self) -> list[str]:
-        """Files of results and previews."""
+        """Return the files of results and previews."""
         return sorted(path.name for path in (self.data / "jobs" / "results").iterdir())
 
     def _answers(self) -> bool:
@@ -115,7 +115,7 @@ def test_jobs_outlive_their_process(process: Process, eventually: Callable[[Call
 
 
 def test_no_room_for_a_result(process: Process) -> None:
-    """No file may be larger than four megabytes: what a full disk does to the file that grows."""
+    """A limit of four megabytes per file acts like a full disk on the growing file."""
     limit = 4 << 20
     process.start(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     job = create(process.tap, LONG, PHASE="RUN", **ROWS)

@@ -1,4 +1,4 @@
-"""Jobs in pieces, in both deployments: the same rows as in one, each once, in one document; and nothing left behind."""
+"""Jobs in pieces, on both deployments, return the rows of the whole query in one document, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def cut_engine(svc_engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
 
 @pytest.fixture(scope="module", params=["embedded", "cluster"])
 def piecewise(request: pytest.FixtureRequest, cut_engine: EmbeddedEngine) -> Served:
-    """Whatever is foreseen to take longer than a tenth of a millisecond goes in pieces."""
+    """Queries estimated at more than 0.1 milliseconds run in pieces."""
     start = request.getfixturevalue("serve" if request.param == "embedded" else "serve_cluster")
     served: Served = start(piece_seconds=1e-4)
     return served
@@ -52,7 +52,7 @@ def ended(served: Served, query: str, **parameters: str) -> Job:
 
 
 def in_one(served: Served, query: str) -> list[list[str]]:
-    """By /sync, which cuts nothing."""
+    """Return the rows by /sync, which runs the query as a whole."""
     return sorted(table(served.ask(query, **EVERYTHING).text))
 
 
@@ -191,7 +191,7 @@ def test_a_failure_in_a_piece(piecewise: Served, eventually: Eventually) -> None
 
 
 def test_stopped_between_and_in_pieces(piecewise: Served, eventually: Eventually) -> None:
-    """As many pieces as there may be, each with some work: the job lasts for several seconds."""
+    """The query has the maximum number of pieces and lasts for several seconds."""
     for action in ("PHASE=ABORT", "DELETE"):
         job = create(piecewise.tap, MATCH.format("LEFT"), PHASE="RUN", **EVERYTHING)
         eventually(lambda job=job: int(job.info.get("piecesDone") or 0) > 1)

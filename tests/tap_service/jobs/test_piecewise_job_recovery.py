@@ -1,4 +1,4 @@
-"""A job in pieces whose process is killed goes on at the first piece that is not done: with real processes."""
+"""A job in pieces whose process is killed resumes at its first unfinished piece: with real processes."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def done(job: Job) -> int:
 
 
 def attempts(names: list[str]) -> dict[int, int]:
-    """The last attempt that has done each piece, by its number, of which there is a part."""
+    """Return, by piece number, the last attempt that has stored a part of it."""
     found = [name.rpartition("-")[2].split("x") for name in names if "x" in name.rpartition("-")[2] and "." not in name]
     return {number: attempt for attempt, number in sorted((int(attempt), int(number)) for attempt, number in found)}
 
 
 def reported(parts: dict[int, int]) -> list[int]:
-    """Those that whoever was killed has reported for sure: not the last one that it has written."""
+    """Return the pieces that the killed process has certainly reported: all but the last one written."""
     return sorted(parts)[:-1]
 
 

@@ -1,4 +1,4 @@
-"""What clients see of queues, quotes and limits, in both deployments; who is next is tested with the queues."""
+"""Queues, quotes and limits as clients see them, on both deployments; test_job_queues covers the order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def service(request: pytest.FixtureRequest, serve: Callable[..., Served]) -> Ser
 
 @pytest.fixture
 def run(service: Served) -> Iterator[Callable[..., Job]]:
-    """Start a job, which is destroyed after the test."""
+    """Start a job, and destroy it after the test."""
     jobs: list[Job] = []
 
     def start(query: str, **parameters: str) -> Job:
@@ -46,7 +46,7 @@ def run(service: Served) -> Iterator[Callable[..., Job]]:
 
 
 def known(service: Served) -> list[str]:
-    """The ids of all jobs."""
+    """Return the ids of all jobs."""
     jobs = service.server.config.app.state.services.stores.jobs
     return [each.job_id for each in jobs.list_references(JobFilter(None))]
 
@@ -65,7 +65,7 @@ def test_light_work_passes_heavy_work(run: Callable[..., Job], heavy: str, event
 def test_heavy_work_gives_way_to_light_work(
     run: Callable[..., Job], svc_engine: Any, heavy: str, eventually: Eventually
 ) -> None:
-    """The engine's threads do where it may; here is what it is told."""
+    """The engine gets the niceness of heavy queries; whether its threads obey depends on its rights."""
     job = run(heavy)
     ident = job.url.rsplit("/", 1)[1]
     running = (
@@ -96,7 +96,7 @@ def test_what_is_foreseen(run: Callable[..., Job], heavy: str) -> None:
 
 
 def test_a_long_query_is_foreseen_when_it_starts(run: Callable[..., Job], heavy: str, eventually: Eventually) -> None:
-    """Translating it may take seconds, for which its client would wait."""
+    """Its translation may take seconds, for which the client would have to wait."""
     long = f"{heavy} -- {'long ' * 5000}"
     job = run(long)
     eventually(lambda: job.phase == "EXECUTING" and "secondsForeseen" in job.info)
@@ -140,7 +140,7 @@ def test_who_has_too_many_waiting_jobs(
 
 
 def test_a_place_that_becomes_free_by_itself(service: Served, eventually: Eventually) -> None:
-    """As when a job moves to a heavier class: nobody says that another one may start."""
+    """A place becomes free without a wake-up, as when a job moves to a heavier class."""
     job = create(service.tap, THREE)
     services = service.server.config.app.state.services
     services.stores.jobs.queue_job(job.url.rsplit("/", 1)[1])

@@ -1,4 +1,4 @@
-"""Estimates against what the engine really reads and counts."""
+"""Estimates against the rows that the engine reads and counts."""
 
 from __future__ import annotations
 

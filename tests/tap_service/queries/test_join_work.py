@@ -1,4 +1,4 @@
-"""What is foreseen of joins, as relations: of forecasts to the rows that the engine gives, and to each other."""
+"""Estimates of joins, compared with the rows of the engine and with each other."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_the_same_on_a_cluster(
 
 
 def test_uploaded_rows_may_be_anywhere(demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, tmp_path: Path) -> None:
-    """Nobody has counted them by place; they have one all the same."""
+    """Uploaded rows have positions but no density table."""
     columns = tuple(Column(name=name, datatype="double") for name in ("ra", "dec"))
     mine = Table(name="mine", columns=columns, layout=Layout(position=("ra", "dec")))
     entry = TableEntry(Schema(name="TAP_UPLOAD", tables=(mine,)), mine, 1000, stored_sql="`skyhouse`.`upload_1`")
@@ -131,7 +131,7 @@ def test_products_are_exact(foresee: Foresee) -> None:
 
 
 def test_the_wider_the_more(foresee: Foresee) -> None:
-    """Whatever the plan of the engine is for a radius."""
+    """A larger radius never has a smaller estimate."""
     radii = [0.001 * 2.2**power for power in range(16)] + [180]
     found = [foresee(f"SELECT a.ra {STAR_STAR} {APART} <= {radius}") for radius in radii]
     written = [steps(each).written for each in found]
@@ -142,7 +142,7 @@ def test_the_wider_the_more(foresee: Foresee) -> None:
 
 
 def test_a_region_leaves_less(foresee: Foresee) -> None:
-    """Whichever side it is of."""
+    """A region on either side reduces the estimate."""
     query = f"SELECT a.ra {STAR_STAR} {APART} < 0.5"
     everywhere, first, second = (
         steps(foresee(query + where))
@@ -161,7 +161,7 @@ def test_a_look_up_by_id_leaves_one(foresee: Foresee) -> None:
 
 
 def test_what_is_not_known_is_told_so(foresee: Foresee) -> None:
-    """Conditions leave fewer; how often values occur, nobody has counted."""
+    """Conditions leave fewer rows, by a factor that nobody knows."""
     query = f"SELECT a.ra {STAR_STAR} {APART} < 0.5"
     filtered = steps(foresee(query + " WHERE a.vt_mag < 5"))
     assert not filtered.sure
@@ -186,7 +186,7 @@ def test_a_row_limit_ends_what_it_can_end(foresee: Foresee) -> None:
 
 
 def test_work_is_of_its_class(foresee: Foresee) -> None:
-    """What /sync, the queues and the portal go by."""
+    """/sync, the queues and the portal depend on the work class."""
 
     def work(query: str) -> WorkClass:
         return WorkClass.from_seconds(foresee(query).seconds)

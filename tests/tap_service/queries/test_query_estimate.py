@@ -1,4 +1,4 @@
-"""/tap/estimate and /tap/tables/{name}/density: what they tell against the tables' own rows, and what they refuse."""
+"""/tap/estimate and /tap/tables/{name}/density against the rows of the tables, and the requests that they refuse."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def demo(
     start_server: Callable[..., AbstractContextManager[Served]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Served]:
-    """The demo's tables were loaded, and what is loaded is counted."""
+    """The demo tables were loaded, so they have density tables."""
     config = Config(query_log="", jobs_path=tmp_path_factory.mktemp("jobs"))
     with start_server(config, demo_engine) as service:
         yield service

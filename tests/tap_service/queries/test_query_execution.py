@@ -1,4 +1,4 @@
-"""The part on a thread, over the real engine with SQL that fails where we want it to."""
+"""Execution on a thread over the real engine, with SQL that fails on purpose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ONE_THREAD = {"max_threads": 1, "max_block_size": 1000}
 
 
 class Collected:
-    """A sink that keeps all, and fails at its n-th write if told to."""
+    """A sink that keeps all bytes, and can fail at its n-th write."""
 
     def __init__(self, failure: Exception | None = None, at: int = 0) -> None:
         self.data = b""

@@ -1,4 +1,4 @@
-"""The spool: order, bounds, and what is given back."""
+"""The spool: order, limits, and freed memory and disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHARE = 16
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SpoolStore]:
-    """1000 bytes of memory for one result, 10,000 of disk."""
+    """A store with 1000 bytes of memory for one result and 10,000 bytes of disk."""
     store = SpoolStore(1000 * SHARE, 10_000, tmp_path)
     yield store
     store.close()
@@ -60,7 +60,7 @@ def test_after_the_file_memory_again(store: SpoolStore) -> None:
 
 
 def test_a_reader_that_keeps_up_needs_no_room(store: SpoolStore) -> None:
-    """Ten times what the spool may hold goes through."""
+    """Ten times the size of the spool passes through it."""
     parts = [random.Random(number).randbytes(700) for number in range(300)]
 
     async def run() -> bytes:

@@ -1,4 +1,4 @@
-"""Pairs of rows that are foreseen from counts in cells, against those that there are."""
+"""Pairs of rows estimated from counts in cells, against the true pairs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Vectors = NDArray[np.float64]
 
 @cache
 def places(kind: str) -> Vectors:
-    """Unit vectors: all over the sky; in 60 crowds of a few degrees; along a great circle; in a field of 20 degrees."""
+    """Unit vectors over the whole sky, in 60 clusters of a few degrees, along a great circle, or in a field of 20 degrees."""
     random = np.random.default_rng(len(kind))
     found = random.normal(size=(ROWS, 3))
     if kind == "clusters":
@@ -51,7 +51,7 @@ def places(kind: str) -> Vectors:
 
 
 def table(kind: str, where: Cone | None) -> tuple[Vectors, RowDensity]:
-    """Rows in a region, and what is known of them: counts of all rows in cells, and the cells of the region."""
+    """Rows in a region, with the counts of all rows in cells, and the cells of the region."""
     vectors, order = places(kind), ORDERS[kind]
     cells = vectors_to_index(vectors) >> (2 * (ORDER - order))
     rows = np.bincount(cells, minlength=12 * 4**order).astype(np.float64)
@@ -64,7 +64,7 @@ def table(kind: str, where: Cone | None) -> tuple[Vectors, RowDensity]:
 
 
 def true_pairs(a: Vectors, b: Vectors) -> NDArray[np.float64]:
-    """Within each of RADII, from a part of the rows of ``a``."""
+    """Count the pairs within each of RADII, from a part of the rows of ``a``."""
     part = a[:: max(1, len(a) // SAMPLED)]
     apart = np.sort(np.degrees(np.arccos(np.clip(part @ b.T, -1.0, 1.0))).ravel())
     return np.searchsorted(apart, RADII, side="right") * (len(a) / len(part))
@@ -105,7 +105,7 @@ def test_only_one_side_is_confined() -> None:
 
 
 def test_places_that_are_not_known() -> None:
-    """They are taken to be anywhere; rows without a place meet none."""
+    """Rows of unknown positions may be anywhere; rows without a position match nothing."""
     _, stars = table("even", None)
     unknown = RowDensity.unplaced(100.0)
     assert estimate_pairs(unknown, stars, 60.0) == pytest.approx(100 * ROWS / 4)

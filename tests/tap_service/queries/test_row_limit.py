@@ -1,4 +1,4 @@
-"""What a row limit cuts: foreseen rows against those that the engine gives, and that no cut result looks whole."""
+"""Row limits: estimated rows against those of the engine, and no cut result looks complete."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ AT_MOST = [
 def test_rows_are_foreseen(
     estimator: Estimator, demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, precision: str, queries: list[str]
 ) -> None:
-    """Counted by the engine in one query."""
+    """The engine counts the rows in one query."""
     translations = [translate(query, demo_catalogue) for query in queries]
     counts = ", ".join(f"(SELECT count() FROM ({made.sql})) AS n{at}" for at, made in enumerate(translations))
     (row,) = demo_engine.fetch_table(f"SELECT {counts}", translations[0].settings).to_pylist()

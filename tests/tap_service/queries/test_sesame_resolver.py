@@ -1,4 +1,4 @@
-"""Sesame on the loopback: good answers, unknown names, and what a broken or hostile service sends."""
+"""A stand-in for Sesame: good answers, unknown names, and broken or hostile answers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _drip(piece: bytes, times: int) -> Iterator[bytes]:
 
 
 def _answers() -> dict[str, Iterable[bytes]]:
-    """What the stand-in sends for a name."""
+    """Return the bytes that the stand-in sends for a name."""
     return {
         "GJ 699": _http(_GOOD),
         "nothing": _http(_UNKNOWN),
@@ -61,7 +61,7 @@ def _answers() -> dict[str, Iterable[bytes]]:
 
 
 class StandIn:
-    """A listening socket that answers each connection by the name in its request."""
+    """A socket that answers each connection according to the name in its request."""
 
     def __init__(self) -> None:
         self.requests: list[str] = []

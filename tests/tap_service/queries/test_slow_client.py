@@ -1,4 +1,4 @@
-"""Clients that read slowly get everything: the engine has long finished, and its time limit is not theirs."""
+"""Slow clients get the whole result: the time limit counts the engine's work, not the download."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SlowReader:
 
     @property
     def body(self) -> bytes:
-        """What is in the chunks; the last one, of no length, has to be there."""
+        """Return the content of the chunks; the final empty chunk must be there."""
         rest = bytes(self.received).partition(b"\r\n\r\n")[2]
         pieces = []
         while True:
@@ -66,7 +66,7 @@ class SlowReader:
 def test_at_200_kilobytes_a_second(
     serve: Callable[..., Any], spool_memory: int, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """The download lasts longer than the limit of the engine's time, and all of it comes."""
+    """The download takes longer than the time limit of the engine, and is complete."""
     service = serve(sync_seconds=2, spool_memory=spool_memory)
     where = "memory" if spool_memory else "disk"
     query = "SELECT n, word FROM svc.numbers WHERE n < 500000"
@@ -88,7 +88,7 @@ def test_at_200_kilobytes_a_second(
 
 
 def test_the_first_bytes_leave_before_the_last_are_made(serve: Callable[..., Any]) -> None:
-    """The whole result would never come: its client sees rows all the same."""
+    """The client receives rows of a result that would never end."""
     service = serve()
     data = {"QUERY": "SELECT a.n FROM svc.numbers AS a, svc.numbers AS b", "FORMAT": "csv", "MAXREC": "10000000"}
     with httpx.stream("POST", service.sync, data=data) as response:
@@ -102,7 +102,7 @@ def test_the_first_bytes_leave_before_the_last_are_made(serve: Callable[..., Any
 def test_a_full_spool_is_said(
     serve: Callable[..., Any], form: str, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """A VOTable ends with the error; a CSV, which has no place for it, without its last chunk."""
+    """A VOTable ends with the error; a CSV, which has no place for it, lacks its last chunk."""
     service = serve(spool_memory=1_600_000, spool_disk=8_000_000)
     query = "SELECT n, word FROM svc.numbers"
     reader = SlowReader(service.port, QUERY=query, MAXREC="1000000", FORMAT=form)

@@ -1,4 +1,4 @@
-"""/sync: answers in every format, limits that are said, errors as DALI documents, and what happens in mid-stream."""
+"""Requests to /sync: every format, reported limits, errors as DALI documents, and failures in mid-stream."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.tap_service.serializers.readers import read
 
 
 def status_of(response: httpx.Response) -> list[tuple[str, str]]:
-    """QUERY_STATUS values in the order of the document, each with its text."""
+    """Return the QUERY_STATUS values in document order, each with its text."""
     pattern = r'<INFO name="QUERY_STATUS" value="(\w+)"(?:/>|>(.*?)</INFO>)'
     return re.findall(pattern, response.text, re.DOTALL)
 
@@ -202,7 +202,7 @@ def hasty(serve: Callable[..., Any]) -> Any:
 
 
 class TestMidStream:
-    """The engine stops after the first rows are out: here at its time limit."""
+    """The engine stops at its time limit, after the first rows were sent."""
 
     def test_a_votable_ends_well_formed_and_says_so(self, hasty: Any) -> None:
         response = hasty.ask(ENDLESS, MAXREC=100_000_000)
@@ -316,7 +316,7 @@ class TestQueryLog:
 def test_shutdown(
     start_server: Any, svc_engine: Any, heavy: str, tmp_path: Path, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """Requests that are still running when the server has waited long enough get an error, and a line in the log."""
+    """Requests that outlast the grace period of a shutdown get an error, and a line in the log."""
     log = tmp_path / "queries.log"
     answers: list[httpx.Response] = []
     with start_server(

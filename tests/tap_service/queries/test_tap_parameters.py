@@ -1,4 +1,4 @@
-"""Parameters of DALI and TAP: read from pairs, and from real requests of every form."""
+"""Parameters of DALI and TAP, read from pairs and from real requests of every form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A value that cannot be computed with is told in ADQL's words."""
+"""Errors about values use the terms of ADQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users, tokens and who is let in."""
+"""Users, tokens and admission."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def test_files_of_issuers_that_cannot_be_used(tmp_path: Path, text: str, said: s
 
 
 def test_many_wrong_passwords_do_not_keep_others_out(identities: Authenticator, accounts: Accounts) -> None:
-    """They wait for their turn, and a token or a remembered password does not."""
+    """Wrong passwords queue; tokens and remembered passwords do not wait for them."""
     bearer = f"Bearer {accounts.add_token('alice', 'laptop', None)}"
     good = basic("alice", "correct horse")
 

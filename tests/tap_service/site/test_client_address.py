@@ -1,4 +1,4 @@
-"""Absolute addresses and the client's own, behind proxies: headers alone, then a real nginx with TLS and a path prefix."""
+"""The public URL and the client's address behind proxies: by headers, then with a real nginx, TLS and a path prefix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``serve`` prints to try are queries of tables that the service has, ready to be pasted."""
+"""The example queries that ``serve`` prints can be pasted and run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ URL = "http://127.0.0.1:8000"
 
 
 def suggested(printed: str) -> tuple[str, list[str], str]:
-    """The query for pyvo, the words of the STILTS command and the query for curl, as Python and a shell read them."""
+    """Return the query for pyvo, the words of the STILTS command and the query for curl, as Python and a shell parse them."""
     python = re.search(r"\.search\((.*?)\)\.to_table\(\)", printed, re.DOTALL)
     assert python is not None
     commands = re.findall(r"^ +((?:stilts|curl) .*\\\n.*)$", printed, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Who is let in, over HTTP, and how clients find out that one can log in."""
+"""Admission over HTTP, and how clients discover the login methods."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Users:
 
 @pytest.fixture(scope="module")
 def users(tmp_path_factory: pytest.TempPathFactory) -> Users:
-    """Those of ``users.USERS``, and a token of Alice's."""
+    """The users of ``users.USERS``, and a token of Alice."""
     path = write_accounts(tmp_path_factory.mktemp("users") / "accounts.sqlite")
     accounts = Accounts(path)
     token = accounts.add_token("alice", "laptop", None)
@@ -81,7 +81,7 @@ def challenges(answer: httpx.Response) -> list[str]:
 
 
 def test_wrong_credentials_are_refused_everywhere(open_service: Served, closed_service: Served) -> None:
-    """At every address below /tap, by every method, with the protocol's error document."""
+    """Every path below /tap refuses them, for every method, with the protocol's error document."""
     routers = open_service.server.config.app.state.routers
     asked = sorted(
         (method, re.sub(r"\{\w+\}", "x", f"{prefix}{route.path}"))
@@ -141,7 +141,7 @@ def test_names_from_elsewhere_fit_into_a_header() -> None:
 
 
 def test_failures_of_anonymous_callers_are_no_invitation(open_service: Served) -> None:
-    """TOPCAT would ask for a password, which could not help."""
+    """TOPCAT would ask for a password, which would not help."""
     for path, status in (("/sync?QUERY=DUFF", 400), ("/tables/none.such", 404), ("/async/none", 404)):
         failed = httpx.get(open_service.tap + path)
         assert (failed.status_code, challenges(failed)) == (status, [])
@@ -149,7 +149,7 @@ def test_failures_of_anonymous_callers_are_no_invitation(open_service: Served) -
 
 
 def test_jobs_are_made_by_whom_one_says_one_is(open_service: Served, closed_service: Served) -> None:
-    """Wrong credentials make no anonymous job."""
+    """Wrong credentials do not create an anonymous job."""
     for served, auth, status in (
         (open_service, WRONG, 401),
         (open_service, ("nobody", ALICE[1]), 401),
@@ -169,7 +169,7 @@ def test_another_sites_page_gets_nothing_done_with_a_remembered_password(open_se
 
 
 def test_the_ways_in_are_declared(open_service: Served, closed_service: Served, service: Served) -> None:
-    """Of TAP, of its tables and examples; what has to answer everybody declares none (TAP 1.1, section 2.4)."""
+    """TAP, tables and examples declare them; public resources declare none (TAP 1.1, section 2.4)."""
 
     def declared(served: Served) -> list[list[str | None]]:
         tree = ElementTree.fromstring(httpx.get(served.tap + "/capabilities").content)
@@ -187,7 +187,7 @@ def test_the_ways_in_are_declared(open_service: Served, closed_service: Served, 
 @pytest.mark.usefixtures("mine")
 @pytest.mark.parametrize("by", ["password", "token"])
 def test_pyvo_logs_in(open_service: Served, closed_service: Served, users: Users, by: str) -> None:
-    """Knowing no more than the capabilities tell it."""
+    """pyvo needs only the capabilities."""
     for served in (open_service, closed_service):
         session = AuthSession()
         if by == "password":
@@ -208,7 +208,7 @@ def test_pyvo_logs_in(open_service: Served, closed_service: Served, users: Users
 
 @pytest.mark.usefixtures("mine")
 def test_stilts_logs_in(closed_service: Served, tmp_path: Path) -> None:
-    """As it and TOPCAT do where a service asks for a password, here without a terminal."""
+    """STILTS answers the challenge, like TOPCAT, here without a terminal."""
     properties = {"auth.username": ALICE[0], "auth.password": ALICE[1]}
     properties |= {"star.basicauth.user": ALICE[0], "star.basicauth.password": ALICE[1]}  # of older versions
     java = [f"-D{name}={value}" for name, value in properties.items()]

@@ -140,7 +140,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(self._body())
 
     def log_message(self, *_: object) -> None:
-        """Tests say themselves what they did."""
+        """Log nothing."""
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding") != "chunked":

@@ -1,4 +1,4 @@
-"""Table files that lie, are broken, or unpack to more than fits: one sentence each, in bounded memory."""
+"""Table files that lie, are broken, or unpack to huge sizes: one sentence for each, in limited memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UNFORESEEN = "hard to tell"
 
 @pytest.fixture
 def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
-    """As the reader's process does, in this one: without limits of the system."""
+    """Read a file in this process, without the sandbox's system limits."""
     monkeypatch.setattr(ByteStream, "most_bytes", LIMITS.unpacked_bytes)
 
     def read(content: bytes, content_type: str = "") -> Answer:
@@ -97,7 +97,7 @@ def parquet(table: pa.Table, **options: Any) -> bytes:
 
 
 def footer_says(rows: bytes) -> bytes:
-    """A Parquet file of 100 rows, with another number of rows in its footer, as thrift writes it."""
+    """Return a Parquet file of 100 rows whose footer claims another number, in thrift encoding."""
     whole = parquet(pa.table({"a": pa.array(range(100))}), compression="none")
     size = struct.unpack("<I", whole[-8:-4])[0]
     body, footer = whole[: -8 - size], whole[-8 - size : -8]
@@ -391,7 +391,7 @@ def damaged(content: bytes, dice: random.Random) -> bytes:
 @pytest.mark.parametrize("form", FILES)
 @pytest.mark.filterwarnings("ignore")  # astropy's, of broken headers
 def test_damaged_files(read: Callable[..., Answer], form: str) -> None:
-    """Any answer is good that is one: what libraries raise for broken files is known."""
+    """Every damaged file gets rows or a ReadError: all exceptions of the libraries are handled."""
     dice = random.Random(5)
     whole = FILES[form]()
     assert read(whole).error == ""
@@ -415,7 +415,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TableFileReader]
 
 
 def bomb(kind: str) -> bytes:
-    """A few kilobytes that stand for gigabytes, or for one value without end."""
+    """Return a few kilobytes that unpack to gigabytes, or to one endless value."""
     if kind == "text":
         return gzip.compress(b"a,b\n1," + b"x" * 100_000_000, 1)
     if kind == "arrow":

@@ -1,4 +1,4 @@
-"""Uploads that somebody made to do harm, sent to the running service: refused in the protocol's form, and it lives on."""
+"""Malicious uploads to a running service: it refuses them with the protocol's error document, and stays alive."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ VOTABLE = "{http://www.ivoa.net/xml/VOTable/v1.3}"
 
 @pytest.fixture(scope="module")
 def tight(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Served:
-    """Little is allowed here."""
+    """A service with small limits."""
     return serve(
         upload_bytes=20 << 20,
         upload_rows=100_000,
@@ -47,14 +47,14 @@ def tight(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory
 
 
 def ask(service: Served, content: bytes = CSV, query: str = SUM, kind: str = "", **parameters: str) -> httpx.Response:
-    """``content`` as TAP_UPLOAD.t."""
+    """Send a query with ``content`` as TAP_UPLOAD.t."""
     data = {"QUERY": query, "UPLOAD": "t,param:t", "FORMAT": "csv", **parameters}
     part = ("t", content, kind) if kind else ("t", content)
     return httpx.post(service.sync, data=data, files={"t": part}, timeout=60, verify=False)
 
 
 def refusal(answer: httpx.Response, status: int = 400) -> str:
-    """The sentence of an error in DALI's form."""
+    """Return the message of a DALI error document."""
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/x-votable+xml"
     info = ElementTree.fromstring(answer.content).find(f".//{VOTABLE}INFO[@name='QUERY_STATUS']")
@@ -68,7 +68,7 @@ def refusal(answer: httpx.Response, status: int = 400) -> str:
 
 
 def hosts(process: int) -> list[int]:
-    """What the readers of a service are forked from."""
+    """Return the sandbox processes of a service."""
     return [child for child in children(process) if b"tap_service.readers.sandbox_host" in said_by(child, "cmdline")]
 
 
@@ -77,7 +77,7 @@ def readers(process: int) -> list[int]:
 
 
 def peak(process: int) -> int:
-    """Bytes of memory that it has had at most."""
+    """Return the peak memory of a process in bytes."""
     lines = said_by(process, "status").decode().splitlines()
     return next((int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM")), 0)
 
@@ -95,7 +95,7 @@ def peak(process: int) -> int:
     ],
 )
 def test_files(tight: Served, case: str, said: str) -> None:
-    """Those of ``test_hostile_files`` come through as they are told there."""
+    """The files of ``test_hostile_files`` get the same messages over HTTP."""
     sentence = refusal(ask(tight, REFUSED[case][0]))
     assert sentence.startswith("table t: the file")
     assert said in sentence
@@ -132,7 +132,7 @@ def test_names_that_do_nothing(tight: Served) -> None:
 
 
 def test_positions_that_are_none(tight: Served) -> None:
-    """They are nowhere, and the rest is where it is; with some out of range there is no index of positions."""
+    """Rows without a valid position match nothing; with values out of range the upload has no position index."""
     none = "nan,nan\n,\n,5\ninf,0\n"
     query = (
         "SELECT COUNT(*) AS n, SUM(CASE WHEN 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 1)) THEN 1 ELSE 0 END) AS m"
@@ -248,7 +248,7 @@ def test_a_job_tells_the_same(tight: Served) -> None:
 
 
 def begun(service: Served, share: float = 0.5) -> socket.socket:
-    """A client that has sent a part of an upload of four megabytes."""
+    """Start an upload of four megabytes, and send only a part of it."""
     body = QUERY + part("t", b"n\n" + b"1\n" * 2_000_000, FILE) + b"--b--\r\n"
     head = f"POST /tap/sync HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(body)}\r\n\r\n"
     connection = socket.create_connection(("127.0.0.1", service.port), timeout=30)
@@ -268,7 +268,7 @@ def test_clients_that_vanish(serve: Callable[..., Served], tmp_path: Path, event
 
 
 def test_no_room_for_files(serve: Callable[..., Served], tmp_path: Path) -> None:
-    """A directory that takes no files is what a full disk is to them."""
+    """A directory without write permission acts like a full disk."""
     spool = tmp_path / "spool"
     spool.mkdir()
     service = serve(spool_path=spool)
@@ -281,7 +281,7 @@ def test_no_room_for_files(serve: Callable[..., Served], tmp_path: Path) -> None
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The processes that are started meanwhile for readers to be forked from."""
+    """Collect the sandbox processes started meanwhile."""
     started: list[int] = []
     start = SandboxClient._started
 
@@ -319,7 +319,7 @@ def test_a_reader_that_is_killed(serve: Callable[..., Served], started: list[int
 def test_what_readers_are_forked_from_is_killed(
     serve: Callable[..., Served], started: list[int], eventually: Any
 ) -> None:
-    """It is started again, and the file is read from its begin."""
+    """The sandbox is restarted, and the file is read again."""
     service = serve()
     with ThreadPoolExecutor(1) as thread:
         answer = thread.submit(ask, service, LARGE, "SELECT COUNT(*) AS n FROM TAP_UPLOAD.t")
@@ -371,7 +371,7 @@ def process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Process
 
 
 class Address:
-    """As ``Served``, of a process."""
+    """Like ``Served``, for a separate process."""
 
     def __init__(self, process: Process) -> None:
         self.port = process.port
@@ -380,7 +380,7 @@ class Address:
 
 
 def stored(process: Process) -> list[str]:
-    """Uploaded tables in the engine."""
+    """Return the uploaded tables in the engine."""
     names = [name for _, _, files in os.walk(process.data / "clickhouse") for name in files]
     return [name.removesuffix(".sql") for name in names if name.startswith("upload_") and name.endswith(".sql")]
 
@@ -417,7 +417,7 @@ def test_nothing_is_left_after_a_crash(process: Process, eventually: Callable[[C
 
 
 def test_memory_of_bombs_and_of_large_files(process: Process) -> None:
-    """The service itself holds none of the file; its readers what their limit allows."""
+    """The service holds no part of the file; readers stay within their limit."""
     service: Any = Address(process)
     assert ask(service).text == "n\r\n3\r\n"
     before, most = peak(process.process.pid), 0

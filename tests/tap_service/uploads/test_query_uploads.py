@@ -1,4 +1,4 @@
-"""Uploaded tables, as clients send them: every format, several tables, matches, in /sync and in jobs."""
+"""Uploaded tables as clients send them: every format, several tables, cross-matches, in /sync and in jobs."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ NAMES = ["id", "ra", "dec", "name", "flag", "spectrum"]
 
 @pytest.fixture(autouse=True)
 def swept() -> Iterator[None]:
-    """What pyvo has left open goes with its own test."""
+    """Close what pyvo leaves open within the test that opened it."""
     yield
     gc.collect()
 
 
 def stars() -> Table:
-    """With NULLs, characters beyond ASCII, and the metadata that VOTable has."""
+    """A table with NULLs, non-ASCII characters and VOTable metadata."""
     table = Table(
         {
             "id": MaskedColumn(np.array([1, 2, 3], np.int64), mask=[False, False, True]),
@@ -114,7 +114,7 @@ FORMATS: dict[str, Callable[[Table], bytes]] = {
 
 
 def ask(service: Served, query: str, files: dict[str, bytes], **parameters: str) -> httpx.Response:
-    """Each file becomes the table of its name."""
+    """Send a query with each file as the table of its name."""
     data = {"QUERY": query, "UPLOAD": ";".join(f"{name},param:{name}" for name in files), **parameters}
     return httpx.post(
         service.sync, data=data, files={name: (name, content) for name, content in files.items()}, timeout=60
@@ -174,7 +174,7 @@ def test_text(service: Served, content_type: str, content: bytes) -> None:
 
 
 def test_what_is_guessed_of_text_is_corrected_by_later_rows(service: Served) -> None:
-    """Integers become numbers, and these text; and what is out of range is no position."""
+    """Integers become floats, floats become text, and values out of range are no positions."""
     text = "x" * 200
     lines = ["i,f,ra,dec,text", *(f"{i},{i},{i % 360},0,{text}" for i in range(25_000)), f"1.5,none,1000,91,{text}"]
     files = {"t": "\n".join(lines).encode()}
@@ -244,7 +244,7 @@ def left(service: Served) -> list[str]:
 
 @pytest.fixture(params=["embedded", "cluster"])
 def either(request: pytest.FixtureRequest, service: Served) -> Served:
-    """Both deployments."""
+    """A service of either deployment."""
     if request.param == "embedded":
         return service
     found: Served = request.getfixturevalue("serve_cluster")()
@@ -297,7 +297,7 @@ def test_a_job_whose_table_is_none(either: Served) -> None:
 
 @contextmanager
 def web(content: bytes, content_type: str = "", redirects: int = 0) -> Iterator[str]:
-    """A server with one file; its address."""
+    """Serve one file over HTTP; return its URL."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -314,7 +314,7 @@ def web(content: bytes, content_type: str = "", redirects: int = 0) -> Iterator[
             self.wfile.write(content)
 
         def log_message(self, *_: object) -> None:
-            """Tests say themselves what they did."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever)

@@ -1,4 +1,4 @@
-"""Files of other servers, which may be anything and answer anything."""
+"""Files fetched from other servers, whose addresses and answers may be hostile."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Script = Callable[[socket.socket], object]
 
 @contextmanager
 def web(script: Script) -> Iterator[int]:
-    """A server that reads each request and goes on as the script does; its port."""
+    """Start a server that reads each request and runs the script; return its port."""
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
 
@@ -57,7 +57,7 @@ def forever(first: bytes, piece: bytes) -> Script:
 
 
 def drip(first: bytes) -> Script:
-    """A byte now and then: no single read waits for long."""
+    """Send single bytes slowly, so that no single read times out."""
 
     def script(connection: socket.socket) -> None:
         connection.sendall(first)
@@ -135,7 +135,7 @@ def test_servers_that_never_end(tmp_path: Path, first: bytes) -> None:
 
 
 def test_redirects_have_one_deadline(tmp_path: Path) -> None:
-    """Each answer comes in time, all together do not."""
+    """Each answer arrives in time, but all together exceed the limit."""
     pause = threading.Event()
 
     def script(connection: socket.socket) -> None:
@@ -201,7 +201,7 @@ def test_addresses_of_no_public_host(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 class Names:
-    """A stand-in for DNS: what each name is looked up as, one answer after the other."""
+    """A stand-in for DNS: the successive answers for each name."""
 
     def __init__(self, **answers: list[str]) -> None:
         self._answers = {name.replace("_", "."): list(found) for name, found in answers.items()}
@@ -223,7 +223,7 @@ def test_names_of_what_is_not_public(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_an_answer_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name is looked up once for each connection, which goes to the address that was looked at."""
+    """A connection goes to the address that was checked, without a second look-up."""
     names = Names(example_org=["192.0.2.1", "127.0.0.1"])
     monkeypatch.setattr(socket, "getaddrinfo", names)
     monkeypatch.setattr("tap_service.services.uploads.url_fetch.is_public", lambda found: found[4][0] == "192.0.2.1")
@@ -250,7 +250,7 @@ def test_a_redirect_is_looked_up_anew(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_the_own_host_under_a_public_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if 127.0.0.1 were public: it is this host's all the same."""
+    """A public address of this host is refused: here 127.0.0.1 counts as public."""
     monkeypatch.setattr("tap_service.services.uploads.url_fetch.ip_address", lambda _: IPv4Address("8.8.8.8"))
     with web(says(OK)) as port, pytest.raises(UploadFault, match="no address of the public internet"):
         fetch(tmp_path, f"http://127.0.0.1:{port}/")

@@ -1,4 +1,4 @@
-"""What becomes of users' tables with time, and of what processes leave behind that die."""
+"""Expiry of user tables, and removal of tables that dead processes have left."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_what_is_replaced_goes_when_nobody_can_read_it(
 
 
 def test_what_a_dead_process_has_left(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
-    """A table that it was filling, and one that it was about to make visible."""
+    """A staging table, and a table that was about to be published."""
     filling, live = new_name(STAGING_PREFIX), new_name(LIVE_PREFIX)
     for name in (filling, live):
         svc_engine.execute(create_table_sql(TABLE, quote_storage(name)))

@@ -1,4 +1,4 @@
-"""Jobs that change users' own tables: indexes, and results that become tables."""
+"""Jobs that change user tables: indexes, and results saved as tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACES = "id,lon,lat,mag,word\n" + "".join(f"{i},{i % 360},{i % 179 - 89},{i % 7
 
 @pytest.fixture(scope="module")
 def places(own: Served) -> Iterator[User]:
-    """alice, with a table mydb.places."""
+    """The user alice with a table mydb.places."""
     with user(own, "alice") as alice:
         assert alice.put("mydb.places", PLACES).status_code == 201
         yield alice
@@ -27,7 +27,7 @@ def places(own: Served) -> Iterator[User]:
 
 @pytest.fixture
 def alice(places: User) -> Iterator[User]:
-    """The same, with no other table in the end."""
+    """The same user; her other tables are dropped after the test."""
     yield places
     for table in places.tables.keys() - {"mydb.places"}:
         assert places.http("DELETE", f"tables/{table}").status_code == 204
@@ -42,7 +42,7 @@ def indexed_columns(asker: User, table: str) -> list[str]:
 
 
 def test_what_an_index_is(alice: User, svc_engine: EmbeddedEngine) -> None:
-    """Of a column, of one that names the rows, and of a position."""
+    """Indexes of a column, of a unique column, and of a position."""
     assert alice.put("mydb.searched", PLACES).status_code == 201
     for column, unique, said in (
         ("mag", "false", "rows are found by mag"),
@@ -70,7 +70,7 @@ def test_what_an_index_is(alice: User, svc_engine: EmbeddedEngine) -> None:
 
 
 def test_what_is_no_index(alice: User) -> None:
-    """All at once: jobs wait for each other's places no longer than they work."""
+    """The jobs run at once, to save time."""
     cases = [
         ("mydb.places", "magnitude", "", "mydb.places has no column 'magnitude'; it has id, lon, lat, mag, word"),
         ("mydb.places", "wrd", "", "has no column 'wrd': did you mean word?"),
@@ -128,7 +128,7 @@ def test_a_result_becomes_a_table(alice: User, form: str) -> None:
 
 
 def test_what_cannot_be_saved(alice: User, own: Served) -> None:
-    """And of a table that is there, only what was asked for is replaced."""
+    """An existing table is replaced only with REPLACE."""
     query = {"LANG": "ADQL", "QUERY": "SELECT TOP 5 id, id AS id2 FROM svc.stars", "PHASE": "RUN"}
     csv, good, twice, failed = (
         alice.job("async", **{**query, **more})
@@ -171,7 +171,7 @@ def test_what_cannot_be_saved(alice: User, own: Served) -> None:
 
 
 def test_workers_change_tables_of_their_jobs_owners(serve_cluster: Callable[..., Served], accounts: Path) -> None:
-    """In processes that know of the owner by the job alone; and the service sees the change at once."""
+    """Workers know the owner only from the job; the service sees the change at once."""
     with user(serve_cluster(accounts=accounts), "carol") as carol:
         carol.define("mydb.mine")
         assert carol.load("mydb.mine", "a\n1\n2\n").status_code == 200

@@ -1,4 +1,4 @@
-"""Users' own tables, as pyvo, STILTS and plain HTTP clients make, fill and ask them."""
+"""User tables, as pyvo, STILTS and plain HTTP clients create, load and query them."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_table_from_a_votable_with_pyvo(alice: User) -> None:
 
 
 def test_stilts_asks_with_a_password(alice: User, serve: Callable[..., Served], accounts: Path, tmp_path: Path) -> None:
-    """It gives one only if it is asked for. Tables are read also where none may be made any more."""
+    """STILTS sends a password only after a challenge. Existing tables stay readable when new ones are not permitted."""
     assert alice.put("mydb.stars", ROWS, "text/tab-separated-values").status_code == 201
     service = serve(accounts=accounts, anonymous=False, user_tables=0)
     name, password = alice.auth
@@ -180,7 +180,7 @@ def test_users_have_tables_of_one_name(alice: User, bob: User) -> None:
 
 
 def test_a_job_sees_the_tables_of_its_owner(alice: User, bob: User) -> None:
-    """As they are when it runs, not when it was created."""
+    """A job reads the tables as they are when it runs, not when it was created."""
     query = {"LANG": "ADQL", "FORMAT": "csv", "QUERY": "SELECT * FROM mydb.later"}
     jobs = [who.job("async", **query) for who in (alice, bob)]
     assert alice.put("mydb.later", "a\n7\n").status_code == 201
@@ -227,7 +227,7 @@ def test_anonymous_callers_have_no_tables(own: Served, method: str, path: str) -
 
 
 def test_every_format_makes_and_fills_a_table(alice: User) -> None:
-    """PUT makes the table of the first file, POST adds the rows of the others."""
+    """PUT creates the table from the first file, POST appends the rows of the others."""
     arrow = pa.table({"n": pa.array([1, None, 3], pa.int32()), "x": [0.5, 1.5, -2.0], "t": ["a", "b,c", "é"]})
     table = AstropyTable({"n": [1, 2, 3], "x": [0.5, 1.5, -2.0], "t": ["a", "b,c", "é"]}, masked=True)
     table["n"].mask = [False, True, False]
@@ -267,7 +267,7 @@ def test_every_format_makes_and_fills_a_table(alice: User) -> None:
 
 
 def test_rows_take_the_types_of_the_table(alice: User) -> None:
-    """Not those that the file alone would be guessed to have."""
+    """The table's types count, not those inferred from the file."""
     definition = DEFINITION.replace(">long<", ' arraysize="4*">char<')
     assert alice.put("mydb.stars", definition, "text/xml").status_code == 201
     assert alice.load("mydb.stars", "id,ra,dec,name\n0012,1,2,\n").status_code == 200
@@ -456,7 +456,7 @@ def test_loads_at_once_lose_nothing(alice: User) -> None:
 
 
 def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine) -> None:
-    """Two loads of a user work, eight wait, and the next one is refused; another user's does not wait for them."""
+    """Two loads of a user run, eight wait, and the next one is refused; another user's load does not wait."""
     config = Config()
     tables = UserTableService(
         config, svc_engine, CatalogueCache(svc_engine), TableFileReader(config, is_kept_ready=False)

@@ -1,4 +1,4 @@
-"""docs/user-tables.md is true: its commands and its Python run as they stand, and what it names is there."""
+"""docs/user-tables.md is correct: its commands and its Python run unchanged, and the names in it exist."""
 
 from __future__ import annotations
 
