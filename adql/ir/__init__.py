@@ -1,4 +1,4 @@
-"""The bound query: the resolver builds it from the syntax tree, the passes rewrite it, the emitter prints it."""
+"""The bound query: the resolver builds it from the syntax tree, the passes rewrite it, the emitter writes it as SQL."""
 
 from adql.ir.column_metadata import derive_field
 from adql.ir.constant_folding import evaluate_constant, widen_exactly

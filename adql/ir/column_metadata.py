@@ -1,4 +1,4 @@
-"""What a result says of its columns: unit, UCD and description carried from the tables through expressions."""
+"""Metadata of result columns: unit, UCD and description, from the tables through expressions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _NEVER_NULL = ("COUNT", "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUM
 
 
 def derive_field(expr: Expr, name: str) -> Field:
-    """What VOTable says of a result column.
+    """Return the field of a result column called ``name``.
 
-    Of expressions that is their type and, where it is known, their unit; the rest is that of columns and extremes.
+    An expression has its type and, if known, its unit. Columns, minima, maxima and picked values keep their UCD and
+    description too.
     """
     if isinstance(expr, Column):
         return expr.field if name == expr.field.name else replace(expr.field, name=name)

@@ -1,4 +1,4 @@
-"""Values known at translation."""
+"""Evaluation of constants."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clickhouse_schema.datatypes import ColumnType
 
 
 def evaluate_constant(expr: Expr) -> float | None:
-    """The number that an expression of literals stands for; None if it depends on rows, is NULL or not finite."""
+    """Return the number of an expression of literals; None if it depends on rows, is NULL or not finite."""
     if isinstance(expr, Literal) and isinstance(expr.value, (int, float)) and not isinstance(expr.value, bool):
         return _discard_infinite(float(expr.value))
     if not isinstance(expr, Call):
@@ -22,7 +22,7 @@ def evaluate_constant(expr: Expr) -> float | None:
 
 
 def widen_exactly(value: int | float, kind: ColumnType) -> int | float | None:
-    """A number in the engine's widest type of integers or of reals, as ``kind`` is; None if that does not hold it."""
+    """Return the number as Int64 for an integer ``kind``, else as Float64; None if that cannot hold it exactly."""
     if kind.is_integer:
         return int(value) if value == value // 1 and -(1 << 63) <= value < 1 << 63 else None
     return float(value) + 0.0 if float(value) == value else None

@@ -1,7 +1,7 @@
 """The expressions of the bound query.
 
-Names are gone: a column is (relation number, stored name), an output has a generated alias, every expression has a
-type. All nodes are frozen and compare by meaning: spans and metadata do not count.
+A column is a relation number and a stored name, and every expression has a type. All nodes are frozen and compare by
+meaning, without spans and metadata.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from adql.regions import Region
 from adql.regions.region import ShapeCovers
 from clickhouse_schema.datatypes import ColumnType, Field
 
-#: the type of a bare NULL: fits everywhere
+#: The type of a bare NULL, which fits everywhere
 UNTYPED = ColumnType("char", "0")
 
 
 @dataclass(frozen=True, slots=True)
 class Expr:
+    """A typed value. ``children``: the expressions directly below; subqueries are not children."""
+
     type: ColumnType
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
@@ -26,7 +28,7 @@ class Expr:
     def children(self) -> tuple[Expr, ...]:
         return ()
 
-    def with_children(self, children: tuple[Expr, ...]) -> Expr:  # noqa: ARG002  leaves have none
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:  # noqa: ARG002  a leaf has no children
         return self
 
 
@@ -37,7 +39,7 @@ class Literal(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Column(Expr):
-    """Column ``name`` (as stored, or the alias of a derived table's output) of relation number ``relation``."""
+    """A column of relation number ``relation``. ``name``: as stored, or the alias of a derived table's output."""
 
     relation: int
     name: str
@@ -46,7 +48,7 @@ class Column(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Call(Expr):
-    """A function or an operator by its name: the keys of ``adql.functions`` and of the emitter's operator table."""
+    """A call of a function (``adql.functions.FUNCTIONS``) or an operator (``adql.ir.operators``)."""
 
     name: str
     args: tuple[Expr, ...]
@@ -61,7 +63,7 @@ class Call(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate(Expr):
-    """A set function; COUNT(*) has no args."""
+    """A set function; COUNT(*) has no arguments."""
 
     name: str
     args: tuple[Expr, ...]
@@ -77,7 +79,7 @@ class Aggregate(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """``unit``: 'ROWS' or 'RANGE'; bounds are (kind, offset), the offset None where the kind takes none.
+    """The rows of a window. ``unit``: 'ROWS' or 'RANGE'; bounds are (kind, offset), without one the offset is None.
 
     A kind is 'UNBOUNDED PRECEDING', 'PRECEDING', 'CURRENT ROW', 'FOLLOWING' or 'UNBOUNDED FOLLOWING'.
     """
@@ -95,9 +97,9 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Windowed(Expr):
-    """``name(args) OVER (...)``: a set function or one of ``adql.resolve.window_binder``.
+    """``name(args) OVER (...)``: a set function or a window function (``adql.resolve.window_binder``).
 
-    It sees the rows (groups, in a grouped SELECT) that WHERE and HAVING leave: no condition may be moved below it.
+    It reads the rows, or groups in a grouped SELECT, that pass WHERE and HAVING: no condition may move below it.
     """
 
     name: str
@@ -124,7 +126,7 @@ class Windowed(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Lookup(Expr):
-    """Of ``values`` the one whose key equals ``operand``; ``otherwise`` if there is none. Keys are of one kind."""
+    """The value of the key that equals ``operand``, else ``otherwise``. Keys are all numbers or all texts."""
 
     operand: Expr
     keys: tuple[int | float | str, ...]
@@ -141,7 +143,7 @@ class Lookup(Expr):
 
 @dataclass(frozen=True, slots=True)
 class InCells(Expr):
-    """Whether a HEALPix index of order 29 lies in one of the NESTED ``cells``, given as (order, cells)."""
+    """Whether a HEALPix index of order 29 is in one of the NESTED ``cells``: pairs of an order and its cells."""
 
     index: Expr
     cells: tuple[tuple[int, tuple[int, ...]], ...]
@@ -156,7 +158,7 @@ class InCells(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Covered(Expr):
-    """Whether ``number``, the stored cover of a shape, is one of ``covers``: of those that are near a region."""
+    """Whether ``number``, the shape cover of a row, is one of ``covers``, those of shapes near a region."""
 
     number: Expr
     covers: ShapeCovers
@@ -171,14 +173,14 @@ class Covered(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Shape(Expr):
-    """A region of the sky that is known at translation."""
+    """A region that is known at translation."""
 
     region: Region
 
 
 @dataclass(frozen=True, slots=True)
 class Within(Expr):
-    """Whether the position (lon, lat), degrees, ICRS, lies in a region that is known at translation."""
+    """Whether the position (lon, lat), in degrees, ICRS, is in a region that is known at translation."""
 
     lon: Expr
     lat: Expr

@@ -1,4 +1,4 @@
-"""Walks over expressions and changes of them; subqueries are not entered."""
+"""Traversal and rewriting of expressions, without their subqueries."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from clickhouse_schema.datatypes import BOOLEAN
 
 
 def walk_expr(expr: Expr) -> Iterator[Expr]:
-    """The expression and all below it; subqueries are not entered."""
+    """Walk the expression and all expressions below it."""
     yield expr
     for child in expr.children:
         yield from walk_expr(child)
 
 
 def walk_columns(expr: Expr) -> Iterator[Column]:
-    """The columns below an expression, subqueries not entered."""
+    """Walk the columns of an expression."""
     return (e for e in walk_expr(expr) if isinstance(e, Column))
 
 
@@ -26,7 +26,7 @@ def has_aggregate(expr: Expr) -> bool:
 
 
 def transform_expr(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """Apply ``change`` bottom-up; subqueries are not entered."""
+    """Apply ``change`` to each expression, bottom-up."""
     children = expr.children
     if children:
         changed = tuple([transform_expr(child, change) for child in children])
@@ -36,7 +36,7 @@ def transform_expr(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
 
 
 def split_conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
-    """The parts of a chain of ANDs."""
+    """Return the conjuncts of nested ANDs, none for None."""
     if expr is None:
         return ()
     if isinstance(expr, Call) and expr.name == "AND":

@@ -1,4 +1,4 @@
-"""What a subquery takes from the queries around it: its free columns."""
+"""Free columns: the columns of the queries around that a subquery uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adql.ir.query_traversal import map_select, walk_leaves, walk_select_express
 
 
 def find_free_columns(query: Query) -> tuple[Column, ...]:
-    """The columns of queries around that ``query`` uses, at any depth, each once."""
+    """Return the columns of the queries around that ``query`` uses at any depth, each once."""
     if isinstance(query, SetOperation):
         return tuple(dict.fromkeys((*find_free_columns(query.left), *find_free_columns(query.right))))
     own = {leaf.relation for leaf in walk_leaves(query.from_)}
@@ -32,7 +32,7 @@ def find_free_columns(query: Query) -> tuple[Column, ...]:
 
 
 def walk_used_columns(expr: Expr) -> Iterator[Column]:
-    """The columns of an expression, with the free ones of its subqueries."""
+    """Walk the columns of an expression and the free columns of its subqueries."""
     for part in walk_expr(expr):
         if isinstance(part, Column):
             yield part
@@ -45,12 +45,12 @@ def is_correlated(expr: Expr) -> bool:
 
 
 def has_correlated_subquery(expr: Expr) -> bool:
-    """Whether some part of it is a correlated subquery."""
+    """Whether a part of the expression is a correlated subquery."""
     return any(is_correlated(part) for part in walk_expr(expr))
 
 
 def substitute_in_query(query: Query, names: Mapping[Column, Expr]) -> Query:
-    """``query`` with free columns exchanged, at every depth."""
+    """Replace free columns of a query at every depth."""
     if isinstance(query, SetOperation):
         return replace(
             query, left=substitute_in_query(query.left, names), right=substitute_in_query(query.right, names)
@@ -79,7 +79,7 @@ def substitute_in_expr(expr: Expr, names: Mapping[Column, Expr]) -> Expr:
 
 
 def _substitute_in_relation(relation: Relation, names: Mapping[Column, Expr]) -> Relation:
-    """Below derived tables; ``map_select`` sees to the conditions."""
+    """Replace columns inside derived tables; ``map_select`` changes the conditions."""
     if isinstance(relation, Scan):
         return relation
     if isinstance(relation, Derived):
@@ -93,7 +93,7 @@ def _substitute_in_relation(relation: Relation, names: Mapping[Column, Expr]) ->
 
 
 def is_correlated_by_where(select: Select) -> bool:
-    """Whether a query is correlated by conjuncts of its WHERE alone, none of which has a subquery in it."""
+    """Whether only WHERE uses columns of queries around."""
     if any(isinstance(leaf, Derived) and find_free_columns(leaf.query) for leaf in walk_leaves(select.from_)):
         return False
     own = {leaf.relation for leaf in walk_leaves(select.from_)}

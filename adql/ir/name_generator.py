@@ -1,12 +1,12 @@
-"""Generated names."""
+"""Generated names of relations and outputs."""
 
 from __future__ import annotations
 
 
 class NameGenerator:
-    """The generated names of one translation: relation numbers and output aliases.
+    """The generated relation numbers and output aliases of one translation, and two facts about the query.
 
-    ``keeps_join_order``: a pass found a join that the engine must not move. ``is_correlated``: some subquery uses a
+    ``keeps_join_order``: a pass found a join that ClickHouse must not reorder. ``is_correlated``: a subquery uses a
     column of a query around it.
     """
 

@@ -15,7 +15,7 @@ from clickhouse_schema.datatypes import Field
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """``part``: which of a sharded table a shard reads (``clickhouse_schema.shard_map``); '' = all of it.
+    """A table of the catalogue. ``part``: the table of a shard to read (``clickhouse_schema.shard_map``), '' for all.
 
     ``span``: the table with its alias in FROM.
     """
@@ -28,9 +28,9 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """``place`` on a cluster: 'shards', where each computes it for its own rows; 'here', which must not be sent.
+    """A query in FROM. ``place`` on a cluster: 'shards' where each computes it for its own rows, 'here' on this server.
 
-    With 'shards' ``cluster`` is that of ClickHouse's name, and ``shard`` the output that tells a row's shard, if any.
+    With 'shards', ``cluster`` is ClickHouse's name of the cluster, and ``shard`` the output with a row's shard, if any.
     """
 
     relation: int
@@ -42,10 +42,10 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """``kind``: 'INNER' (with no condition a product), 'LEFT', 'RIGHT', 'FULL'; from passes also 'SEMI' and 'ANTI'.
+    """A join. ``kind``: 'INNER' (a product without a condition), 'LEFT', 'RIGHT', 'FULL'; of passes 'SEMI' and 'ANTI'.
 
-    These two keep each row of the left that has some (no) match on the right, once; the right's columns are not seen
-    outside of ``condition``. ``is_global``: the right side is computed once and sent to all shards.
+    SEMI keeps each left row with a match once, ANTI each left row without one; the right columns are visible only in
+    ``condition``. ``is_global``: the right side is computed once and sent to all shards.
     """
 
     kind: str
@@ -63,7 +63,7 @@ Relation = Scan | Derived | Join
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A result column: ``alias`` generated and unique in the whole query, ``field`` what the user sees."""
+    """A result column. ``alias``: generated, unique in the query. ``field``: the name and metadata for the user."""
 
     alias: str
     expr: Expr
@@ -84,13 +84,13 @@ class Select:
 
     @property
     def is_grouped(self) -> bool:
-        """Rows of the result are groups, not rows of FROM."""
+        """Whether the rows of the result are groups."""
         return bool(self.group_by) or self.having is not None or any(has_aggregate(o.expr) for o in self.outputs)
 
 
 @dataclass(frozen=True, slots=True)
 class SetOperation:
-    """``outputs`` are columns of relation number ``relation``, which stands for the combined rows."""
+    """UNION, EXCEPT or INTERSECT. ``outputs``: columns of relation number ``relation``, the combined rows."""
 
     op: str
     all: bool
@@ -111,7 +111,7 @@ Query = Select | SetOperation
 
 @dataclass(frozen=True, slots=True)
 class Subquery(Expr):
-    """A scalar subquery of one output; no row gives NULL."""
+    """A scalar subquery with one output; NULL without a row."""
 
     query: Query
 

@@ -1,4 +1,4 @@
-"""Walks over bound queries and changes of them."""
+"""Traversal and rewriting of bound queries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from adql.ir.query_nodes import (
 
 
 def walk_selects(query: Query) -> Iterator[Select]:
-    """Every SELECT of a query: sides of set operations, derived tables, subqueries."""
+    """Walk the SELECTs of a query: sides of set operations, derived tables, subqueries."""
     if isinstance(query, SetOperation):
         yield from walk_selects(query.left)
         yield from walk_selects(query.right)
@@ -38,7 +38,7 @@ def walk_selects(query: Query) -> Iterator[Select]:
 
 
 def walk_leaves(relation: Relation) -> Iterator[Scan | Derived]:
-    """The leaves of a join tree, left to right."""
+    """Walk the leaves of a join tree, left to right."""
     if isinstance(relation, Join):
         yield from walk_leaves(relation.left)
         yield from walk_leaves(relation.right)
@@ -47,7 +47,7 @@ def walk_leaves(relation: Relation) -> Iterator[Scan | Derived]:
 
 
 def walk_joins(relation: Relation) -> Iterator[Join]:
-    """The joins of a join tree, the inner ones before those around them."""
+    """Walk the joins of a join tree, each after the joins inside it."""
     if isinstance(relation, Join):
         yield from walk_joins(relation.left)
         yield from walk_joins(relation.right)
@@ -63,7 +63,7 @@ def walk_join_conditions(relation: Relation) -> Iterator[Expr]:
 
 
 def walk_select_expressions(select: Select) -> Iterator[Expr]:
-    """Every expression of one SELECT, join conditions included."""
+    """Walk the whole expressions of one SELECT, with its join conditions."""
     yield from walk_join_conditions(select.from_)
     if select.where is not None:
         yield select.where
@@ -75,21 +75,27 @@ def walk_select_expressions(select: Select) -> Iterator[Expr]:
 
 
 def has_window(query: Query) -> bool:
-    """Whether some output of the query itself is made by a window function."""
+    """Whether an output of the query itself has a window function."""
     return any(isinstance(e, Windowed) for output in query.outputs for e in walk_expr(output.expr))
 
 
 def map_select(select: Select, change: Callable[[Expr], Expr]) -> Select:
-    """``select`` with ``change`` applied to every whole expression (not below; see ``transform_expr``)."""
+    """Apply ``change`` to each whole expression of a SELECT; ``transform_expr`` reaches the parts."""
 
-    def tree(relation: Relation) -> Relation:
+    def change_conditions(relation: Relation) -> Relation:
         if not isinstance(relation, Join):
             return relation
         condition = None if relation.condition is None else change(relation.condition)
-        return Join(relation.kind, tree(relation.left), tree(relation.right), condition, relation.is_global)
+        return Join(
+            relation.kind,
+            change_conditions(relation.left),
+            change_conditions(relation.right),
+            condition,
+            relation.is_global,
+        )
 
     return Select(
-        from_=tree(select.from_),
+        from_=change_conditions(select.from_),
         where=None if select.where is None else change(select.where),
         group_by=tuple([change(e) for e in select.group_by]),
         having=None if select.having is None else change(select.having),

@@ -1,4 +1,4 @@
-"""Units as VOUnit texts: products, powers and conversions, by astropy. '' stands for no unit, or none known."""
+"""Products, powers and conversions of units by astropy. Units are VOUnit texts, '' for no or an unknown unit."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MAX_POWER = 20
 
 
 class UnitFault(Exception):
-    """A conversion that cannot be made; the message says which and why."""
+    """A conversion is impossible; the message has the reason."""
 
 
 @lru_cache(maxsize=1024)
 def multiply_units(first: str, second: str, power: float = 1) -> str:
-    """Unit of first * second ** power."""
+    """Return the unit of first * second ** power."""
     a, b = _parse_unit(first), _parse_unit(second)
     if a is None or b is None:
         return ""
@@ -33,14 +33,30 @@ def multiply_units(first: str, second: str, power: float = 1) -> str:
 
 @lru_cache(maxsize=1024)
 def raise_unit(unit: str, power: float) -> str:
-    """Unit of unit ** power; none for powers beyond all use, which overflow."""
+    """Return unit ** power, '' for powers above 20, which overflow."""
     parsed = _parse_unit(unit)
     return "" if parsed is None or not abs(power) <= _MAX_POWER else _format_unit(lambda: parsed**power)
 
 
 @lru_cache(maxsize=1024)
 def find_conversion(source: str, target: str) -> tuple[str, float]:
-    """``target`` as VOUnit spells it, and what a number in ``source`` is multiplied by. UnitFault if there is none."""
+    """Find the conversion between two units.
+
+    Parameters
+    ----------
+    source, target
+        VOUnits.
+
+    Returns
+    -------
+    tuple[str, float]
+        ``target`` in VOUnit's spelling, and the factor for a number in ``source``.
+
+    Raises
+    ------
+    UnitFault
+        The units are of different quantities, or ``target`` is no unit.
+    """
     wanted = normalise_unit(target)
     if wanted is None:
         raise UnitFault(f"'{make_printable(target)}' is no unit")
@@ -55,7 +71,7 @@ def find_conversion(source: str, target: str) -> tuple[str, float]:
 
 
 def is_same_unit(first: str, second: str) -> bool:
-    """Whether they are one unit, maybe in two spellings."""
+    """Whether they are the same unit, in any spelling."""
     if first == second or not (first and second):
         return first == second
     try:
@@ -69,12 +85,12 @@ def _conversion_factor(source: UnitBase | None, target: UnitBase | None) -> floa
         return None
     try:
         return float(source.to(target)) if source.is_equivalent(target) else None
-    except ArithmeticError:  # of high powers
+    except ArithmeticError:  # powers are too high
         return None
 
 
 def _round_factor(factor: float) -> float:
-    """Factors are products of decimals: without the rounding of the product, 0.001 or 1/15 in place of their like."""
+    """Remove the rounding error of a product of decimal factors: return 0.001 or 1/15 for their neighbours."""
     for number, inverse in ((factor, False), (1 / factor, True)):
         short = float(f"{number:.12g}")
         if math.isclose(number, short, rel_tol=1e-15):
@@ -84,13 +100,13 @@ def _round_factor(factor: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _parse_unit(unit: str) -> UnitBase | None:
-    """None for no unit and for those that astropy does not compute with, such as logarithms."""
+    """Return None for no unit and for units that astropy cannot compute with, such as logarithms."""
     if not unit:
         return None
-    from astropy import units  # 0.4 s: not at the import of the package
+    from astropy import units  # takes 0.4 s, so not at the import of the package
 
     with _warnings_are_global, warnings.catch_warnings():
-        warnings.simplefilter("ignore", units.UnitsWarning)  # deprecated units, such as erg, are units
+        warnings.simplefilter("ignore", units.UnitsWarning)  # deprecated units, such as erg, are valid
         try:
             return units.Unit(unit, format="vounit")
         except (ValueError, TypeError):

@@ -1,7 +1,7 @@
-"""The unit of an expression: what each operator and function makes of the units of its arguments.
+"""Units of expressions, derived from the units of operands; docs/adql.md has the rules for users.
 
-A unit is declared only where it is certain. A number has none, so its product or quotient with a value has none that is
-known: ``distance * 3600`` may be one in arcsec or 3600 of them. docs/adql.md states the rules for users.
+A unit is declared only if it is certain. A number has no unit, so the unit of its product with a value is unknown:
+``distance * 3600`` may be a conversion to arcsec or 3600 distances.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from adql.ir.unit_arithmetic import is_same_unit, multiply_units, raise_unit
 
 Rule = Callable[[Sequence[Expr]], str]
 
-#: Set and window functions that give one of the values of their argument
+#: Set and window functions that return one of the values of their argument
 OWN_VALUES = ("MIN", "MAX", "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE")
 
-#: Those whose result is in the unit of their argument, also of a logarithm's
+#: Set functions with the unit of their argument, which may be a logarithm
 _MEANS = ("AVG", "MEDIAN", "SKYHOUSE_QUANTILE")
 
-#: Those that add or subtract values
+#: Set functions that add or subtract values
 _SUMS = ("SUM", "STDDEV", "STDDEV_SAMP", "STDDEV_POP")
 
 _VARIANCES = ("VARIANCE", "VAR_SAMP", "VAR_POP")
@@ -33,7 +33,7 @@ _GEOMETRIES = ("point", "circle", "polygon")
 
 
 def derive_unit(expr: Expr) -> str:
-    """The VOUnit of an expression's values, '' where it has none or it is not known."""
+    """Return the VOUnit of an expression's values, '' if it has none or it is unknown."""
     if isinstance(expr, Column):
         return expr.field.unit
     if expr.type.xtype in _GEOMETRIES:
@@ -53,7 +53,7 @@ def derive_unit(expr: Expr) -> str:
 
 
 def find_common_unit(args: Sequence[Expr]) -> str:
-    """The one unit of all values, '' if they differ; a constant has that of the others."""
+    """Return the unit of all values, '' if they differ; a constant takes the unit of the others."""
     units = {derive_unit(arg) for arg in args if not _is_pure_number(arg)}
     return units.pop() if len(units) == 1 else ""
 
@@ -79,7 +79,7 @@ def _derive_aggregate_unit(expr: Aggregate | Windowed) -> str:
 
 
 def _is_pure_number(expr: Expr) -> bool:
-    """Whether it is made of numbers alone, and so in the unit of what it is added to or compared with."""
+    """Whether it has only literals, and so takes the unit of the value beside it."""
     return all(isinstance(part, (Literal, Call)) for part in walk_expr(expr)) and not derive_unit(expr)
 
 
@@ -88,7 +88,7 @@ def _unit_of_first(args: Sequence[Expr]) -> str:
 
 
 def _unit_of_multiple(args: Sequence[Expr]) -> str:
-    """The unit of the value, but for logarithms, whose sums and multiples are logarithms of something else."""
+    """Return the unit of the value, '' for a logarithm: its multiples are logarithms of other units."""
     unit = derive_unit(args[0])
     return "" if unit.startswith("log(") else unit
 
@@ -115,8 +115,9 @@ def _unit_of_root(args: Sequence[Expr]) -> str:
 
 
 def _unit_of_case(args: Sequence[Expr]) -> str:
-    """Of its results; the rest are conditions."""
-    return find_common_unit([*args[1:-1:2], args[-1]])
+    """The values; the other operands are conditions."""
+    *pairs, otherwise = args
+    return find_common_unit([*pairs[1::2], otherwise])
 
 
 def _unit_of_element(args: Sequence[Expr]) -> str:
@@ -128,18 +129,18 @@ def _unit_requested(args: Sequence[Expr]) -> str:
     return str(unit.value) if isinstance(unit, Literal) else ""
 
 
-def _require_units(result: str, *taken: str) -> Rule:
-    """``result``, unless an argument is known to be in another unit than the function takes it in."""
+def _require_units(result: str, *expected: str) -> Rule:
+    """Return ``result`` unless an argument has a known unit other than the one that the function takes."""
 
     def rule(args: Sequence[Expr]) -> str:
-        units = [(derive_unit(arg), unit) for arg, unit in zip(args, cycle(taken), strict=False)]
-        return result if all(not given or is_same_unit(given, wanted) for given, wanted in units) else ""
+        units = [(derive_unit(arg), unit) for arg, unit in zip(args, cycle(expected), strict=False)]
+        return result if all(not actual or is_same_unit(actual, unit) for actual, unit in units) else ""
 
     return rule
 
 
 def _require_equal_units(result: str) -> Rule:
-    """``result``, unless the arguments, of which the function takes ratios, are in different units."""
+    """Return ``result`` unless the arguments, of which the function takes ratios, have different units."""
     return lambda args: result if len({derive_unit(a) for a in args if not _is_pure_number(a)}) < 2 else ""
 
 
@@ -160,7 +161,7 @@ _PHOTOMETRY: dict[str, Rule] = {
     "DNTOFLUXSIGMA": _require_equal_units(_FLUX),
 }
 
-#: Calls by their names; of others no unit is known.
+#: Name of a call -> the rule for its unit; other calls have no known unit
 RULES: dict[str, Rule] = {
     **dict.fromkeys(
         ("ROUND", "TRUNCATE", "CEILING", "FLOOR", "CAST", "EXACT", "EXACT OR NULL", "ONE ZERO"), _unit_of_first
