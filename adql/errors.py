@@ -167,7 +167,8 @@ _EXCERPT_WIDTH = 100
 def _format_excerpt(text: str, span: Span, column: int) -> str:
     begin = span.start - (column - 1)
     first = max(0, column - 1 - _EXCERPT_WIDTH // 2)
-    source = text[begin : begin + first + _EXCERPT_WIDTH].split("\n")[0].replace("\t", " ").rstrip("\r")
+    line = text[begin : begin + first + _EXCERPT_WIDTH].split("\n")[0]
+    source = line.replace("\t", " ").rstrip("\r")
     width = max(1, min(span.end - span.start, len(source) - (column - 1)))
     shown = _replace_unprintable(source[first:])
     width = max(1, min(width, _EXCERPT_WIDTH - (column - 1 - first)))

@@ -29,7 +29,8 @@ def _expand_position(args: tuple[Expr, ...], span: Span) -> Expr:
         arg = args[place]
         if isinstance(arg, Literal) and arg.value is None:
             raise AdqlSemanticError(f"ivo_epoch_prop_pos takes no NULL as {name}", arg.span)
-    return Call(POINT, "POINT", (Call(DOUBLE, "EPOCH LON", args), Call(DOUBLE, "EPOCH LAT", args)), span=span)
+    coordinates = (Call(DOUBLE, "EPOCH LON", args), Call(DOUBLE, "EPOCH LAT", args))
+    return Call(POINT, "POINT", coordinates, span=span)
 
 
 def _motion_sql(args: tuple[str, ...]) -> tuple[str, str, str]:

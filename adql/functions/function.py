@@ -93,11 +93,12 @@ class Function:
 
     def _format_signature(self, count: int, kind: str) -> str:
         """Format one form; ``ref_epoch`` becomes ``refEpoch``: TOPCAT's parser rejects underscores in parameters."""
-        repeated = self.parameters[-1:] * (count - len(self.parameters))
-        names = [p.name for p in self.parameters[:count]]
-        names += [f"{p.name}{i}" for i, p in enumerate(repeated, 2)]
+        parameters = self.expand_parameters(count)
+        names = [p.name for p in parameters]
+        for number in range(2, 2 + count - len(self.parameters)):
+            names[len(self.parameters) + number - 2] += str(number)
         names = [re.sub("_(.)", lambda letter: letter[1].upper(), name) for name in names]
-        types = [kind or p.adql for p in (*self.parameters[:count], *repeated)]
+        types = [kind or p.adql for p in parameters]
         arguments = ", ".join(f"{name} {type_}" for name, type_ in zip(names, types, strict=True))
         return f"{self.name}({arguments}) -> {kind or self.returns}"
 
@@ -115,7 +116,8 @@ class Function:
 
     def expand_parameters(self, count: int) -> tuple[Parameter, ...]:
         """Return the parameter of each of ``count`` arguments."""
-        return (*self.parameters[:count], *self.parameters[-1:] * (count - len(self.parameters)))
+        repeated = self.parameters[-1:] * (count - len(self.parameters))
+        return (*self.parameters[:count], *repeated)
 
     def emit_sql(self, args: tuple[str, ...], result: ColumnType) -> str:
         if self.integer_sql and result.is_integer:

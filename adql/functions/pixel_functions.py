@@ -31,7 +31,8 @@ def _index_sql(order: str, lon: str, lat: str) -> str:
 
 
 def _expand_center(args: tuple[Expr, ...], span: Span) -> Expr:
-    return Call(POINT, "POINT", (Call(DOUBLE, "PIXEL LON", args), Call(DOUBLE, "PIXEL LAT", args)), span=span)
+    coordinates = (Call(DOUBLE, "PIXEL LON", args), Call(DOUBLE, "PIXEL LAT", args))
+    return Call(POINT, "POINT", coordinates, span=span)
 
 
 class _Pixel:

@@ -14,7 +14,7 @@ from typing import NoReturn
 from adql.errors import AdqlSyntaxError, Fix, Hint, Span
 from adql.syntax.cursor import SUBQUERY_LEVELS, Cursor
 from adql.syntax.hints.other_dialects import find_function_hint
-from adql.syntax.hints.parse_position import replace_tokens
+from adql.syntax.hints.parse_position import replace_token
 from adql.syntax.nodes import (
     Between,
     Binary,
@@ -32,6 +32,7 @@ from adql.syntax.nodes import (
     Like,
     NullLiteral,
     NumberLiteral,
+    OrderTerm,
     Query,
     ScalarSubquery,
     StringLiteral,
@@ -98,6 +99,26 @@ def parse_values(cursor: Cursor, first: Expression | None = None) -> tuple[Expre
     while cursor.take(","):
         items.append(parse_value(cursor))
     return tuple(items)
+
+
+def parse_order_by(cursor: Cursor) -> tuple[OrderTerm, ...]:
+    """Read ``ORDER BY ...`` if it follows."""
+    if not cursor.take("ORDER"):
+        return ()
+    cursor.expect("BY", "BY after ORDER")
+    terms = [_parse_order_term(cursor)]
+    while cursor.take(","):
+        terms.append(_parse_order_term(cursor))
+    return tuple(terms)
+
+
+def _parse_order_term(cursor: Cursor) -> OrderTerm:
+    first = cursor.at
+    expression = parse_value_or_condition(cursor)
+    descending = cursor.take("DESC")
+    if not descending:
+        cursor.take("ASC")
+    return OrderTerm(cursor.span_from(first), expression, descending)
 
 
 def require_value(expression: Expression) -> None:
@@ -210,7 +231,7 @@ def _refuse_chained_comparison(cursor: Cursor, compared: int) -> None:
     hint = Hint("comparisons cannot be chained: write a < b AND b < c")
     if "||" in cursor.kinds[compared : cursor.at]:
         at = cursor.kinds.index("||", compared)
-        hint = Hint("join texts with ||; 'or' is OR", (replace_tokens(cursor, at, at, "OR"),))
+        hint = Hint("join texts with ||; 'or' is OR", (replace_token(cursor, at, "OR"),))
     cursor.fail("AND, OR or the end of the condition", hint)
 
 
@@ -250,9 +271,12 @@ def _parse_predicate(cursor: Cursor, left: Expression, first: int) -> Expression
 def _refuse_null_comparison(cursor: Cursor, kind: str, first: int, operator: int, is_right: bool) -> NoReturn:
     """Refuse a comparison with NULL, which is no value in ADQL and makes a comparison in SQL never true."""
     test = "IS NULL" if kind == "=" else "IS NOT NULL"
-    span, fix = cursor.span_from(first), Fix(Span(cursor.starts[operator], cursor.ends[cursor.at - 1]), test)
-    if not is_right:
-        fix = Fix(span, f"{cursor.text[cursor.starts[operator + 1] : span.end]} {test}")
+    span = cursor.span_from(first)
+    if is_right:
+        fix = Fix(cursor.span_from(operator), test)
+    else:
+        right = cursor.text[cursor.starts[operator + 1] : span.end]
+        fix = Fix(span, f"{right} {test}")
     known = kind in ("=", "<>", "!=")
     hint = Hint(f"write {test}", (fix,)) if known else Hint("NULL is tested by IS NULL and IS NOT NULL")
     raise AdqlSyntaxError(f"a comparison with NULL by {kind} is never true", span, hint)

@@ -27,6 +27,7 @@ from clickhouse_schema.reserved_words import RESERVED
 _JOIN_WORDS = frozenset({"NATURAL", "CROSS", "INNER", "LEFT", "RIGHT", "FULL", "JOIN"})
 _ALIAS = (WORD, NAME, "AS")
 _NAME_SYMBOLS = ("/", "-", "+")
+_NAME_PARTS = (*_NAME_SYMBOLS, ".", WORD, NUMBER)
 
 
 def parse_tables(cursor: Cursor) -> tuple[TableReference, ...]:
@@ -126,11 +127,13 @@ def _is_glued(cursor: Cursor, at: int) -> bool:
     return cursor.starts[at] == cursor.ends[at - 1]
 
 
+def _is_name_part(kind: str) -> bool:
+    return kind in _NAME_PARTS or kind in RESERVED
+
+
 def _refuse_unquoted_name(cursor: Cursor, first: int) -> NoReturn:
     """Refuse a name such as VizieR's I/239/hip_main, which ends at the next blank."""
-    while (cursor.kinds[cursor.at] in (*_NAME_SYMBOLS, ".", WORD, NUMBER) or cursor.kinds[cursor.at] in RESERVED) and (
-        _is_glued(cursor, cursor.at)
-    ):
+    while _is_glued(cursor, cursor.at) and _is_name_part(cursor.kinds[cursor.at]):
         cursor.at += 1
     span = cursor.span_from(first)
     name = cursor.text[span.start : span.end]
@@ -208,14 +211,25 @@ def _parse_join_or_query(cursor: Cursor) -> Join | Query:
 def _name_table(cursor: Cursor, inner: Join | Query, first: int) -> TableReference:
     if isinstance(inner, Join) and cursor.kinds[cursor.at] not in _ALIAS:
         return inner
-    query = inner if isinstance(inner, Query) else _select_all(inner)
+    query = inner if isinstance(inner, Query) else select_all(inner)
     alias = _parse_alias(cursor)
     if alias is None:
         cursor.fail("a name for the subquery", "a subquery in FROM needs a name: (SELECT ...) AS q")
     return DerivedTable(cursor.span_from(first), query, alias)
 
 
-def _select_all(join: Join) -> Select:
-    """Return ``SELECT * FROM join``."""
-    star = SelectItem(join.span, Star(join.span), None)
-    return Select(join.span, (), None, False, None, (star,), (join,), None, (), None)
+def select_all(table: TableReference) -> Select:
+    """Return ``SELECT * FROM table``."""
+    star = SelectItem(table.span, Star(table.span), None)
+    return Select(
+        table.span,
+        order_by=(),
+        offset=None,
+        distinct=False,
+        top=None,
+        items=(star,),
+        from_=(table,),
+        where=None,
+        group_by=(),
+        having=None,
+    )

@@ -85,7 +85,9 @@ def tokenise(text: str) -> Tokens:
     kinds = [kind_of(token) or kind_of(token.upper()) or kind_by_first[token[0]] for token in texts]
     if COMMENT in kinds:
         kept = [kind is not COMMENT for kind in kinds]
-        texts, starts, ends = list(compress(texts, kept)), list(compress(starts, kept)), list(compress(ends, kept))
+        texts = list(compress(texts, kept))
+        starts = list(compress(starts, kept))
+        ends = list(compress(ends, kept))
         kinds = list(compress(kinds, kept))
     if len(kinds) > MAX_TOKENS:
         raise AdqlSyntaxError(

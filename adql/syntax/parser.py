@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from adql.errors import AdqlSyntaxError
 from adql.syntax.cursor import Cursor
-from adql.syntax.expression_grammar import parse_condition, parse_subquery, parse_value_or_condition
-from adql.syntax.from_grammar import parse_tables
+from adql.syntax.expression_grammar import parse_condition, parse_order_by, parse_subquery, parse_value_or_condition
+from adql.syntax.from_grammar import parse_tables, select_all
 from adql.syntax.hints.other_dialects import WORD_HINTS
 from adql.syntax.nodes import (
     CommonTable,
@@ -28,7 +28,6 @@ from adql.syntax.nodes import (
 )
 from adql.syntax.operand_grammar import OPERANDS
 from adql.syntax.token_kinds import END, NAME, WORD
-from adql.syntax.window_grammar import parse_order_by
 
 
 def parse(text: str, functions: Collection[str] | None = None) -> Statement:
@@ -98,7 +97,8 @@ def _parse_query(cursor: Cursor, first: Query | None) -> Query:
     limited = query.offset is not None or (isinstance(query, Select) and query.top is not None)
     if enclosed and (query.order_by or limited):
         query = _wrap_query(query)
-    return replace(query, span=start.extend_to(cursor.span_at(cursor.at - 1)), order_by=order, offset=offset)
+    span = start.extend_to(cursor.span_at(cursor.at - 1))
+    return replace(query, span=span, order_by=order, offset=offset)
 
 
 def _parse_union(cursor: Cursor, first: Query | None) -> Query:
@@ -158,7 +158,8 @@ def _parse_select(cursor: Cursor) -> Select:
         cursor.expect("BY", "BY after GROUP")
         group_by = _parse_group_terms(cursor)
     having = parse_condition(cursor) if cursor.take("HAVING") else None
-    return Select(cursor.span_from(first), (), None, distinct, top, tuple(items), tables, where, group_by, having)
+    span = cursor.span_from(first)
+    return Select(span, (), None, distinct, top, tuple(items), tables, where, group_by, having)
 
 
 def _parse_group_terms(cursor: Cursor) -> tuple[Expression, ...]:
@@ -204,6 +205,4 @@ def _parse_qualified_star(cursor: Cursor) -> Star | None:
 
 def _wrap_query(query: Query) -> Select:
     """Return ``SELECT * FROM (query)``, for a parenthesised query with an order or limit of its own."""
-    star = SelectItem(query.span, Star(query.span), None)
-    table = DerivedTable(query.span, query, Identifier(query.span, "query", True))
-    return Select(query.span, (), None, False, None, (star,), (table,), None, (), None)
+    return select_all(DerivedTable(query.span, query, Identifier(query.span, "query", True)))

@@ -1,35 +1,15 @@
-"""Productions of ORDER BY and of windows: OVER (PARTITION BY ... ORDER BY ... frame)."""
+"""Productions of windows: OVER (PARTITION BY ... ORDER BY ... frame)."""
 
 from __future__ import annotations
 
 from adql.errors import AdqlSyntaxError
 from adql.syntax.cursor import Cursor
-from adql.syntax.expression_grammar import parse_value_or_condition, parse_values
-from adql.syntax.nodes import Expression, Frame, OrderTerm, Window
+from adql.syntax.expression_grammar import parse_order_by, parse_values
+from adql.syntax.nodes import Expression, Frame, Window
 from adql.syntax.token_kinds import NUMBER
 
 _BOUNDS = ("UNBOUNDED PRECEDING", "PRECEDING", "CURRENT ROW", "FOLLOWING", "UNBOUNDED FOLLOWING")
 _EXPECTED_BOUND = "UNBOUNDED PRECEDING, n PRECEDING, CURRENT ROW, n FOLLOWING or UNBOUNDED FOLLOWING"
-
-
-def parse_order_by(cursor: Cursor) -> tuple[OrderTerm, ...]:
-    """Read ``ORDER BY ...`` if it follows."""
-    if not cursor.take("ORDER"):
-        return ()
-    cursor.expect("BY", "BY after ORDER")
-    terms = [_parse_order_term(cursor)]
-    while cursor.take(","):
-        terms.append(_parse_order_term(cursor))
-    return tuple(terms)
-
-
-def _parse_order_term(cursor: Cursor) -> OrderTerm:
-    first = cursor.at
-    expression = parse_value_or_condition(cursor)
-    descending = cursor.take("DESC")
-    if not descending:
-        cursor.take("ASC")
-    return OrderTerm(cursor.span_from(first), expression, descending)
 
 
 def parse_window(cursor: Cursor) -> Window:
@@ -59,7 +39,8 @@ def _parse_frame(cursor: Cursor) -> Frame:
     else:
         start, end = _parse_frame_bound(cursor), ("CURRENT ROW", None)
     span = cursor.span_from(first)
-    if start[0] == _BOUNDS[-1] or end[0] == _BOUNDS[0] or _BOUNDS.index(start[0]) > _BOUNDS.index(end[0]):
+    first_bound, last_bound = _BOUNDS.index(start[0]), _BOUNDS.index(end[0])
+    if first_bound == len(_BOUNDS) - 1 or last_bound == 0 or first_bound > last_bound:
         raise AdqlSyntaxError("the frame ends before it begins", span)
     return Frame(span, unit, start, end)
 

@@ -43,6 +43,7 @@ _HINTS = {
 }
 _UNDERSCORED = re.compile(r"_[0-9A-Za-z_]*")
 _TOP = re.compile(r"\bTOP\s+(\d+)\s*$", re.IGNORECASE)
+_BACKTICKED = re.compile(r"`([^`\n]+)`")
 _IN = re.compile(r"\bIN\s*$", re.IGNORECASE)
 
 
@@ -97,15 +98,14 @@ def _find_character_hint(text: str, start: int, parts: Sequence[str], borders: S
         return Hint(_HINTS[character])
     if not character.isalpha():
         return NO_HINT
-    word = next(word for word in re.finditer(r"\w+", text) if word.start() <= start < word.end())
+    word = next(word for word in re.finditer(r"\w+", text) if start < word.end())
     hint = "a name with letters other than a to z must be put in double quotes"
     return Hint(hint, (Fix(Span(*word.span()), f'"{word[0]}"'),))
 
 
 def _hint_backticks(text: str, start: int) -> Hint:
-    names = re.finditer(r"`([^`\n]+)`", text[start:])
-    fixes = (Fix(Span(start + name.start(), start + name.end()), name_to_adql(name[1])) for name in names)
-    return Hint(_HINTS["`"], tuple(fixes))
+    names = _BACKTICKED.finditer(text, start)
+    return Hint(_HINTS["`"], tuple(Fix(Span(*name.span()), name_to_adql(name[1])) for name in names))
 
 
 def _hint_percent(text: str, start: int) -> Hint:

@@ -32,6 +32,11 @@ def replace_tokens(position: ParsePosition, first: int, last: int, text: str) ->
     return Fix(Span(start, end), text)
 
 
+def replace_token(position: ParsePosition, at: int, text: str) -> Fix:
+    """Replace one token by ``text``, set off by blanks from adjacent words."""
+    return replace_tokens(position, at, at, text)
+
+
 def append_to_token(position: ParsePosition, at: int, text: str) -> Fix:
     """Insert ``text`` after a token."""
     return Fix(position.span_at(at), position.texts[at] + text)

@@ -11,6 +11,7 @@ from adql.syntax.hints.parse_position import (
     append_to_token,
     delete_tokens,
     find_open_bracket,
+    replace_token,
     replace_tokens,
 )
 from adql.syntax.token_kinds import END, NAME, NUMBER, WORD
@@ -32,7 +33,7 @@ def find_row_limit_hint(position: ParsePosition, expected: str) -> Hint:
         swapped = (replace_tokens(position, at - 2, at, f"DISTINCT TOP {position.texts[at - 1]}"),)
         return Hint("DISTINCT goes after SELECT, before TOP", swapped)
     if expected == "a whole number after TOP" and (found := _WHOLE.fullmatch(position.texts[at])):
-        return Hint("write it without a point or quotes", (replace_tokens(position, at, at, found[1]),))
+        return Hint("write it without a point or quotes", (replace_token(position, at, found[1]),))
     if kinds[at] == "(" and kinds[at - 1] == "TOP":
         bare = kinds[at + 1 : at + 3] == [NUMBER, ")"]
         return Hint(
@@ -46,8 +47,9 @@ def _make_top_fixes(position: ParsePosition, first: int) -> tuple[Fix, ...]:
     """Replace the limit at token ``first`` by TOP after its SELECT."""
     kinds, texts = position.kinds, position.texts
     if kinds[first - 1] == "SELECT":
-        return (replace_tokens(position, first, first, "TOP"),)
-    numbers = [at for at in range(first + 1, first + 5) if at < len(kinds) and kinds[at] == NUMBER]
+        return (replace_token(position, first, "TOP"),)
+    following = range(first + 1, min(first + 5, len(kinds)))
+    numbers = [at for at in following if kinds[at] == NUMBER]
     select = _find_select(position, first)
     if not numbers or select is None or not texts[numbers[0]].isdecimal():
         return ()
@@ -82,7 +84,7 @@ def find_missing_from_hint(position: ParsePosition, expected: str) -> Hint:
     if kinds[at] in (WORD, NAME) and kinds[at - 1] == "*" and kinds[at + 1] != "(":
         return Hint(
             f"is FROM missing before {position.texts[at]}?",
-            (replace_tokens(position, at, at, f"FROM {position.texts[at]}"),),
+            (replace_token(position, at, f"FROM {position.texts[at]}"),),
         )
     if kinds[at] not in (*_SET_OPERATORS, END, ";", ")", "WHERE", "GROUP", "HAVING", "ORDER", "OFFSET"):
         return NO_HINT
@@ -104,8 +106,9 @@ def _has_column_names(position: ParsePosition, first: int, end: int) -> bool:
     """Return whether any of these tokens names a column, and not a function or an alias."""
     kinds = position.kinds
     for at in range(first, end):
-        if kinds[at] == "*" and kinds[at - 1] in ("SELECT", "DISTINCT", ",", "."):
+        kind, before, after = kinds[at], kinds[at - 1], kinds[at + 1]
+        if kind == "*" and before in ("SELECT", "DISTINCT", ",", "."):
             return True
-        if kinds[at] in (WORD, NAME) and kinds[at + 1] != "(" and kinds[at - 1] not in ("AS", ")", NUMBER):
+        if kind in (WORD, NAME) and after != "(" and before not in ("AS", ")", NUMBER):
             return True
     return False

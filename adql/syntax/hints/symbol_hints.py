@@ -13,6 +13,7 @@ from adql.syntax.hints.parse_position import (
     delete_tokens,
     find_kind_before_bracket,
     find_open_bracket,
+    replace_token,
     replace_tokens,
 )
 from adql.syntax.reserved_functions import GEOMETRIES
@@ -34,7 +35,7 @@ def find_number_hint(position: ParsePosition, expected: str) -> Hint:
     if position.kinds[at] == NUMBER and "name" in expected:
         name, point, rest = position.texts[at].partition(".")
         hint = f'a name that begins with a digit must be put in double quotes: "{name}"'
-        return Hint(hint, (replace_tokens(position, at, at, f'"{name}"{point}{rest}'),))
+        return Hint(hint, (replace_token(position, at, f'"{name}"{point}{rest}'),))
     if position.kinds[at - 1] == NUMBER and position.kinds[at] in _OPERANDS:
         called = find_kind_before_bracket(position, at)
         if called == "IN":
@@ -52,14 +53,14 @@ def find_alias_hint(position: ParsePosition, expected: str) -> Hint:
     if position.kinds[at] != STRING or not ("(a name)" in expected or follows):
         return NO_HINT
     name = name_to_adql(position.texts[at][1:-1].replace("''", "'"))
-    return Hint("an alias is written without quotes, or in double quotes", (replace_tokens(position, at, at, name),))
+    return Hint("an alias is written without quotes, or in double quotes", (replace_token(position, at, name),))
 
 
 def find_comma_hint(position: ParsePosition, expected: str) -> Hint:
     at, kinds = position.at, position.kinds
     kind, before = kinds[at], kinds[at - 1]
     if expected.startswith("AND between") and kind in (",", "TO"):
-        return Hint("write BETWEEN a AND b", (replace_tokens(position, at, at, "AND" if kind == "TO" else " AND"),))
+        return Hint("write BETWEEN a AND b", (replace_token(position, at, "AND" if kind == "TO" else " AND"),))
     if before == "," and (
         kind in _CLAUSES or kind in (")", "SELECT", "BY", "NOT", "USING", "WHEN", "THEN", "IN", "IS")
     ):
@@ -69,7 +70,7 @@ def find_comma_hint(position: ParsePosition, expected: str) -> Hint:
     if before in ("SELECT", "ALL", "DISTINCT") and kind == "FROM":
         return Hint("name the columns after SELECT, or * for all")
     if kind == "," and expected == "AS and a type":
-        return Hint("write CAST(value AS type)", (replace_tokens(position, at, at, " AS"),))
+        return Hint("write CAST(value AS type)", (replace_token(position, at, " AS"),))
     if kind == "," and expected == "the end of the query":
         return Hint("conditions are joined by AND or OR")
     if kind in _OPERANDS and before in _VALUE_ENDS:
@@ -121,7 +122,7 @@ def _find_in_hint(position: ParsePosition) -> Hint:
     hint, at = "IN takes a list or a subquery: IN (1, 2)", position.at
     if position.kinds[at] == "[" and "]" in position.kinds[at:]:
         end = position.kinds.index("]", at)
-        return Hint(hint, (replace_tokens(position, at, at, "("), replace_tokens(position, end, end, ")")))
+        return Hint(hint, (replace_token(position, at, "("), replace_token(position, end, ")")))
     last = at
     while position.kinds[last] in (NUMBER, STRING) and position.kinds[last + 1] == ",":
         last += 2
@@ -222,7 +223,7 @@ def find_other_hint(position: ParsePosition, expected: str) -> Hint:
     if kind == "AS" and kinds[at - 1] == ")" and "TABLESAMPLE" in (text.upper() for text in texts[:at]):
         return Hint("write the alias of a table before TABLESAMPLE")
     if expected.startswith("( and the columns") and kind in (WORD, NAME):
-        return Hint("write USING (column)", (replace_tokens(position, at, at, f"({texts[at]})"),))
+        return Hint("write USING (column)", (replace_token(position, at, f"({texts[at]})"),))
     if expected == "( after EXISTS":
         return Hint("EXISTS takes a subquery: EXISTS (SELECT * FROM ...)")
     if expected == "PRECISION after DOUBLE":
@@ -230,8 +231,9 @@ def find_other_hint(position: ParsePosition, expected: str) -> Hint:
     if kind in ("UNION", "EXCEPT", "INTERSECT"):
         return Hint(f"put a query with ORDER BY or OFFSET in parentheses before {kind}")
     if kind == STRING and expected.startswith("a table"):
-        name = ".".join(map(name_to_adql, texts[at][1:-1].replace("''", "'").split(".")))
-        return Hint("names are written without quotes, or in double quotes", (replace_tokens(position, at, at, name),))
+        parts = texts[at][1:-1].replace("''", "'").split(".")
+        name = ".".join(map(name_to_adql, parts))
+        return Hint("names are written without quotes, or in double quotes", (replace_token(position, at, name),))
     if kind == END and "a value" in expected:
         return Hint(f"the query ends after {texts[at - 1]}: is a part missing?")
     if expected.endswith("END") and kind in _CLAUSES:
@@ -240,9 +242,9 @@ def find_other_hint(position: ParsePosition, expected: str) -> Hint:
 
 
 def _find_star_argument_hint(position: ParsePosition) -> Hint:
-    called = max(0, find_open_bracket(position, position.at) - 1)
-    if position.kinds[called] == WORD and get_close_matches(position.texts[called].upper(), ["COUNT"], cutoff=0.7):
-        return Hint("did you mean COUNT?", (replace_tokens(position, called, called, "COUNT"),))
-    return other_dialects.find_function_hint(position.texts[called], position.span_at(called)) or Hint(
-        "only COUNT(*) takes a *"
-    )
+    at = max(0, find_open_bracket(position, position.at) - 1)
+    name = position.texts[at]
+    if position.kinds[at] == WORD and get_close_matches(name.upper(), ["COUNT"], cutoff=0.7):
+        return Hint("did you mean COUNT?", (replace_token(position, at, "COUNT"),))
+    hint = other_dialects.find_function_hint(name, position.span_at(at))
+    return hint or Hint("only COUNT(*) takes a *")

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from adql.errors import NO_HINT, Fix, Hint
 from adql.syntax.hints import other_dialects
-from adql.syntax.hints.parse_position import ParsePosition, append_to_token, delete_tokens, replace_tokens
+from adql.syntax.hints.parse_position import ParsePosition, append_to_token, delete_tokens, replace_token
 from adql.syntax.hints.row_limit_hints import find_missing_from_hint, find_row_limit_hint
 from adql.syntax.hints.symbol_hints import (
     find_alias_hint,
@@ -57,6 +57,7 @@ _NEVER_NAMES = frozenset(
     {"SELECT", "FROM", "WHERE", "GROUP", "ORDER", "BY", "HAVING", "AND", "OR", "NOT", "ON", "USING", "JOIN", "UNION"}
     | {"EXCEPT", "INTERSECT", "AS", "WHEN", "THEN", "IN", "IS"}
 )
+_REPEATED = frozenset({"AND", "OR", "NOT", "SELECT", "FROM", "WHERE", "BY", "AS", "ON"})
 _ENDS = ("the end of the query", "FROM")
 _OPERANDS = frozenset({WORD, NAME, NUMBER, STRING, ")"})
 
@@ -86,7 +87,7 @@ def _find_doubled_hint(position: ParsePosition, _expected: str) -> Hint:
     """Find the hint for a doubled keyword."""
     at = position.at
     kind = position.kinds[at]
-    if kind not in ("AND", "OR", "NOT", "SELECT", "FROM", "WHERE", "BY", "AS", "ON") or kind != position.kinds[at - 1]:
+    if kind != position.kinds[at - 1] or kind not in _REPEATED:
         return NO_HINT
     return Hint(f"{kind} is repeated", (delete_tokens(position, at, at),))
 
@@ -107,9 +108,7 @@ def _find_dialect_hint(position: ParsePosition, expected: str) -> Hint:
             word = position.texts[neighbour].upper()
             if word in other_dialects.WORD_SYNONYMS:
                 replacement = other_dialects.WORD_SYNONYMS[word]
-                return Hint(
-                    f"it is {replacement} in ADQL", (replace_tokens(position, neighbour, neighbour, replacement),)
-                )
+                return Hint(f"it is {replacement} in ADQL", (replace_token(position, neighbour, replacement),))
             if word in other_dialects.WORD_HINTS:
                 return Hint(other_dialects.WORD_HINTS[word])
     return NO_HINT
@@ -162,7 +161,7 @@ def _find_keyword_hint(position: ParsePosition, expected: str) -> Hint:
     if kind in ARGUMENTS and kind not in _NEVER_NAMES and "a value" in expected:
         call = _CALLS.get(kind, "")
         hint = f"{kind} is a function: {call or f'{kind}(...)'}; to use the word as a name put it in double quotes"
-        return Hint(hint, (replace_tokens(position, at, at, call),) if call else ())
+        return Hint(hint, (replace_token(position, at, call),) if call else ())
     return NO_HINT
 
 
@@ -175,7 +174,7 @@ def _find_reserved_hint(position: ParsePosition, expected: str) -> Hint:
     written = position.texts[at]
     quoted = Hint(
         f'{written} is a reserved word; to use it as a name put it in double quotes: "{written}"',
-        (replace_tokens(position, at, at, f'"{written}"'),),
+        (replace_token(position, at, f'"{written}"'),),
     )
     if position.kinds[at - 1] == "AS" and kind != "FROM" and "name" in expected:
         return quoted
