@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adql.clickhouse.operator_sql import OPERATORS as EMITTERS
-from adql.clickhouse.partial_aggregate_sql import STATES
+from adql.clickhouse.operator_sql import FORMS
+from adql.clickhouse.partial_aggregate_sql import STATE_FORMS
 from adql.functions import INTERNAL_SQL
 from adql.ir import Call, Cases, Expr, Literal, Nearness, Separation, Turn, VectorNearness, get_operand
 from adql.ir.operators import OPERATORS, REPLACED_BY_PASSES
@@ -24,7 +24,7 @@ def _roles(exprs: tuple[Expr, ...]) -> str:
 
 
 def test_emitter_and_table_have_the_same_operators() -> None:
-    assert {*EMITTERS, *INTERNAL_SQL, *STATES} == OPERATORS.keys() - {*REPLACED_BY_PASSES}
+    assert {*FORMS, *INTERNAL_SQL, *STATE_FORMS} == OPERATORS.keys() - {*REPLACED_BY_PASSES}
 
 
 @pytest.mark.parametrize("name", ["NEAR", "NEARER", "NEAREST", "MUTUAL", "DISTANCE"])
