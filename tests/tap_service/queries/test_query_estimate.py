@@ -236,7 +236,7 @@ class TestDensity:
     def test_orders_that_are_none(self, service: Served, order: str) -> None:
         answer = density(service, "svc.stars", order=order)
         assert answer.status_code == 400
-        assert "order is a whole number from 0 to 29" in answer.text
+        assert "order must be an integer from 0 to 29" in answer.text
 
     @pytest.mark.parametrize(
         "name", ["svc.nothing", "nothing", "system.parts", "skyhouse.density", "a'b", "%00", "日本"]

@@ -390,7 +390,7 @@ def test_a_table_is_not_replaced_unasked(alice: User) -> None:
     definition = "<table><column><name>b</name><dataType>int</dataType></column></table>"
     assert alice.put("mydb.mine", definition, "text/xml", replace="true").status_code == 201
     assert alice.load("mydb.mine", "b\n2\n").status_code == 200
-    assert alice.load("mydb.mine", "b\n3\n", replace="true").text.endswith("which has 1 now\n")
+    assert alice.load("mydb.mine", "b\n3\n", replace="true").text.endswith("which now has 1\n")
     assert alice.rows("SELECT b FROM mydb.mine") == [["3"]]
     assert alice.put("mydb.mine", "b\n2\n", replace="maybe").status_code == 400
 

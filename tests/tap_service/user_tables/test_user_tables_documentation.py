@@ -29,8 +29,8 @@ def test_the_commands_and_the_code_run(own: Served, tmp_path: Path) -> None:
         )
         assert run.returncode == 0, run.stderr
         assert "1,Alcyone" in run.stdout
-        assert "loaded 1 rows into mydb.stars, which has 3 now" in run.stdout
-        assert "loaded 2 rows into mydb.stars, which has 2 now" in run.stdout
+        assert "loaded 1 rows into mydb.stars, which now has 3" in run.stdout
+        assert "loaded 2 rows into mydb.stars, which now has 2" in run.stdout
         assert run.stdout.count("<uws:phase>COMPLETED<") == 3
         told = json.loads(next(line for line in run.stdout.splitlines() if line.startswith("{")))
         assert [(table["name"], table["rows"]) for table in told["tables"]] == [
