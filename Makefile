@@ -45,7 +45,7 @@ equality: $(VENV)/test
 EXAMPLES ?= 5000
 fuzz: $(VENV)/test
 	SKYHOUSE_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/adql/test_fuzz.py tests/adql/test_differential.py \
-	    tests/tap_service/test_fuzzed_requests.py --timeout 0
+	    tests/tap_service/handlers/test_fuzzed_requests.py --timeout 0
 
 # On a real cluster: make cluster-test URL=http://ch1:8123,http://ch2:8123 (tests/cluster/real.py has the rest)
 cluster-test: $(VENV)/test

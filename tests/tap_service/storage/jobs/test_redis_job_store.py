@@ -14,8 +14,8 @@ from tap_service.models.timestamps import add_seconds
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.jobs.redis_job_store import RedisJobStore, _Record
+from tests.tap_service.storage.jobs.test_job_store import FAULT, RESULT, T0, brought_to, made
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
-from tests.tap_service.storage.test_job_store import FAULT, RESULT, T0, brought_to, made
 
 
 @pytest.fixture(scope="module")
