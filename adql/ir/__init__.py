@@ -38,7 +38,7 @@ from adql.ir.free_columns import (
 )
 from adql.ir.name_generator import NameGenerator
 from adql.ir.operand_views import Cases, Nearness, Position, Separation, Turn, VectorNearness, read_frames
-from adql.ir.operators import NEARNESS, OPERATORS, REPLACED_BY_PASSES, get_operand
+from adql.ir.operators import get_operand
 from adql.ir.query_nodes import (
     Derived,
     Exists,
@@ -67,9 +67,6 @@ from adql.ir.unit_arithmetic import UnitFault, find_conversion, multiply_units, 
 from adql.ir.unit_rules import derive_unit, find_common_unit
 
 __all__ = [
-    "NEARNESS",
-    "OPERATORS",
-    "REPLACED_BY_PASSES",
     "UNTYPED",
     "Aggregate",
     "Call",

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from adql.errors import NOWHERE, Span
 from adql.ir.expression_nodes import Call, Expr, Literal
-from adql.ir.operators import NEARNESS
 from clickhouse_schema.datatypes import BOOLEAN
 
 
@@ -49,7 +48,7 @@ class Nearness(NamedTuple):
 
     @classmethod
     def match(cls, expr: Expr) -> Nearness | None:
-        return cls.from_call(expr) if isinstance(expr, Call) and expr.name in NEARNESS else None
+        return cls.from_call(expr) if isinstance(expr, Call) and expr.name in ("NEAR", "NEARER") else None
 
     def to_call(self, span: Span = NOWHERE) -> Call:
         name = "NEARER" if self.is_strict else "NEAR"

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from adql.ir.expression_nodes import Call, Expr
 
-#: Bounds on the separation of two positions: at most the radius; below the radius
-NEARNESS = ("NEAR", "NEARER")
-
 #: Operators that passes replace: the emitter does not know them
 REPLACED_BY_PASSES = ("NEAREST", "MUTUAL", "CELL")
 
