@@ -1,25 +1,22 @@
-"""The work of a query's joins and of what is done with their rows, foreseen from where the rows of its tables are.
+"""Estimate the work of a query's joins and of what is done with their rows, from the density of rows on the sky.
 
-Of a query after the passes, so that what is counted is what the engine does: cross-matches are joins on cubes of the
-sky, EXISTS is a join that keeps rows. What is not known is bounded: a condition takes away nothing, an equality that is
-no table's id gives as many rows as the larger side has ('at least': nobody has counted its values).
+The query is taken after the passes, so the estimate counts what ClickHouse does: cross-matches are joins on cubes,
+EXISTS is a SEMI JOIN. What is not known is bounded: a condition removes nothing, and an equality that is not on a
+table's id returns as many rows as the larger side has (it may be more, since the values are not counted).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from adql.ir import (
-    Aggregate,
     Call,
     Column,
     Derived,
-    Exists,
     Expr,
     InCells,
-    InSubquery,
     Join,
     Literal,
     Query,
@@ -27,10 +24,11 @@ from adql.ir import (
     Scan,
     Select,
     SetOperation,
-    Subquery,
+    SubqueryExpr,
+    VectorNearness,
     Windowed,
     evaluate_constant,
-    has_window,
+    get_operand,
     split_conjuncts,
     walk_columns,
     walk_expr,
@@ -38,44 +36,44 @@ from adql.ir import (
     walk_select_expressions,
 )
 from adql.query_analysis import MIN_CUBE_SIDE, is_join_equality
-from adql.regions import Moc
 from clickhouse_schema.catalogue import TableEntry
 from tap_service.services.queries.column_origins import ColumnOrigins, MeanRadius, count_named_ids
+from tap_service.services.queries.planned_conditions import (
+    collect_names,
+    find_covers,
+    is_always_true_key,
+    is_radius_test,
+    joins_both_sides,
+    read_vector_nearness,
+    walk_inner_conditions,
+)
 from tap_service.services.queries.row_density import (
-    MAX_ROWS,
     RowDensity,
     area_to_radius,
     compute_cap_area,
     estimate_pairs,
     place_pairs,
 )
+from tap_service.services.queries.work_costs import (
+    CANDIDATE_SECONDS,
+    COPY_SECONDS,
+    MEASURED_PAIR_SECONDS,
+    PAIR_SECONDS,
+    Work,
+    find_row_seconds,
+    needs_all_rows,
+)
 
-# Seconds, measured with chDB 4.4 on two cores of a shared machine, from the processor time of queries of the demo's
-# tables. They are for telling seconds from minutes and hours.
+#: The part of rows that an unknown condition is taken to pass where a row limit ends the query (as for equalities in
+#: Selinger et al. 1979, Access path selection in a relational database management system)
+_PASSING_PART = 0.1
 
-#: a pair of rows of the same cube, whose separation is computed from unit vectors: 35 ns of one core
-_CANDIDATE_SECONDS = 2.0e-8
-#: a pair of rows in a product, with nothing or a comparison to compute: 2 ns to 5 ns of one core
-_PAIR_SECONDS = 2.5e-9
-#: a copy of a row of the side of a cross-match that is in several cubes, put into a hash table: 60 ns of one core
-_COPY_SECONDS = 4e-8
-#: one whose condition has trigonometry in it: 95 ns of one core
-_MEASURED_PAIR_SECONDS = 5e-8
-#: a row that a join gives to the next step: 70 ns of one core with three columns
-_ROW_SECONDS = 3.5e-8
-#: one that is sorted, or put into one of many groups: 200 ns to 400 ns of one core
-_ORDERED_ROW_SECONDS = 1.5e-7
-#: a value of the result, written as VOTable by one thread: 20 ns to 50 ns
-_VALUE_SECONDS = 4e-8
+#: The rows in cubes that touch a row's box are those within a square of the cube's side and twice the radius, in a
+#: plane along the cubes; in other planes there are more by this factor, as measured
+_OBLIQUE_FACTOR = 1.15
 
-#: The part of rows that an unknown condition is taken to let pass where a row limit ends the query (as for equalities
-#: in Selinger et al. 1979, Access path selection in a relational database management system).
-_PASSES = 0.1
-
-#: Rows in cubes that touch a row's box are those within a square, in a plane along the cubes: of the cube's side and
-#: twice the radius. In other planes there are this much more, as measured.
-_OBLIQUE = 1.15
-#: Sides of cubes for radii that depend on rows, in radii: from 2 to 8 (``adql.clickhouse.sky.cube_sql.cube_level_sql``)
+#: The side of cubes for radii that depend on rows, in radii: from 2 to 8
+#: (``cube_level_sql``)
 _LEVEL_SIDE = 4.0
 
 _GEOMETRIC = frozenset(("NEAR", "NEARER", "DISTANCE", "VECTORS NEAR", "VECTORS NEARER", "VECTORS APART"))
@@ -83,302 +81,268 @@ _GEOMETRIC = frozenset(("NEAR", "NEARER", "DISTANCE", "VECTORS NEAR", "VECTORS N
 
 @dataclass(frozen=True, slots=True)
 class RowEstimate:
-    """``sure``: so many, but for chance; else they are bounded, or nobody knows."""
+    """``is_sure``: expected but for chance; else an upper bound or unknown."""
 
-    spread: RowDensity
-    sure: bool = True
+    density: RowDensity
+    is_sure: bool = True
 
     @property
     def total(self) -> float:
-        return self.spread.total
+        return self.density.total
 
-    def at_most(self, rows: float, *, sure: bool = False) -> RowEstimate:
-        return RowEstimate(self.spread.scale_to(min(rows, self.total)), sure and self.sure)
+    def limit_to(self, rows: float, *, is_sure: bool = False) -> RowEstimate:
+        return RowEstimate(self.density.scale_to(min(rows, self.total)), is_sure and self.is_sure)
 
 
 @dataclass(frozen=True, slots=True)
 class JoinWork:
-    """``found``: pairs that joins find by their keys, as the engine counts them; ``rows``: of the result.
+    """Estimated work of a query.
 
-    ``whole``: those that it has without the query's limit, if so many are sure.
+    Attributes
+    ----------
+    pairs
+        The pairs that joins find by their keys, as ClickHouse counts them.
+    seconds
+        The seconds of the joins and of what is done with their rows.
+    rows
+        The rows of the result.
+    unlimited_rows
+        The rows of the result without the query's row limit; None if they are not sure.
+    is_sure
+        Whether the rows and pairs are expected; else conditions may leave fewer, or they are unknown.
     """
 
-    found: float
+    pairs: float
     seconds: float
     rows: float
-    whole: float | None
-    sure: bool
+    unlimited_rows: float | None
+    is_sure: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """Pairs, and seconds that go with their number."""
+def estimate_join_work(
+    query: Query, find_density: Callable[[TableEntry], RowDensity], find_mean_radius: MeanRadius
+) -> JoinWork:
+    """Estimate the work of a query after the passes.
 
-    found: float = 0.0
-    seconds: float = 0.0
-
-    def plus(self, found: float, seconds: float) -> _Work:
-        return _Work(min(self.found + found, MAX_ROWS), min(self.seconds + seconds, MAX_ROWS))
-
-
-def estimate_write_seconds(rows: float, columns: int) -> float:
-    """To write so many rows of a result."""
-    return rows * columns * _VALUE_SECONDS
-
-
-def estimate_join_work(query: Query, rows_of: Callable[[TableEntry], RowDensity], mean_radius: MeanRadius) -> JoinWork:
-    """Of a query after the passes; ``rows_of``: those of a whole table."""
-    counter = _Counter(query, rows_of, mean_radius)
-    rows = counter.count(query)
-    seconds = counter.work.seconds + counter.building
-    whole = counter.whole.total if counter.whole is not None and counter.whole.sure else None
-    return JoinWork(counter.work.found, seconds, rows.total, whole, rows.sure and counter.sure)
+    Parameters
+    ----------
+    query
+        The query that the SQL is emitted from.
+    find_density
+        Returns the density of all rows of a table.
+    find_mean_radius
+        Returns the mean of radii that depend on rows of a table.
+    """
+    counter = _WorkCounter(query, find_density, find_mean_radius)
+    rows = counter.count_query(query)
+    seconds = counter.work.seconds + counter.building_seconds
+    unlimited = counter.unlimited
+    unlimited_rows = unlimited.total if unlimited is not None and unlimited.is_sure else None
+    return JoinWork(counter.work.pairs, seconds, rows.total, unlimited_rows, rows.is_sure and counter.is_sure)
 
 
-class _Counter:
-    def __init__(self, query: Query, rows_of: Callable[[TableEntry], RowDensity], mean_radius: MeanRadius) -> None:
-        self.work = _Work()
-        #: seconds that no row limit spares
-        self.building = 0.0
-        #: whether so many pairs are found
-        self.sure = True
-        #: the rows without the outermost limit
-        self.whole: RowEstimate | None = None
-        self._rows_of = rows_of
-        self._mean_radius = mean_radius
+class _WorkCounter:
+    """Adds up the work of a query from the innermost SELECT outwards.
+
+    ``building_seconds`` are those that no row limit saves, ``is_sure`` whether the pairs are expected, and
+    ``unlimited`` the rows without the outermost limit.
+    """
+
+    def __init__(
+        self, query: Query, find_density: Callable[[TableEntry], RowDensity], find_mean_radius: MeanRadius
+    ) -> None:
+        self.work = Work()
+        self.building_seconds = 0.0
+        self.is_sure = True
+        self.unlimited: RowEstimate | None = None
+        self._find_density = find_density
+        self._find_mean_radius = find_mean_radius
         self._origins = ColumnOrigins()
         self._leaves: dict[int, RowEstimate] = {}
         self._outermost: Query = query
 
-    def count(self, query: Query) -> RowEstimate:
-        """The rows that it gives; its work is added to all."""
+    def count_query(self, query: Query) -> RowEstimate:
+        """Return the rows of a query, and add its work."""
         if isinstance(query, SetOperation):
-            left, right = self.count(query.left), self.count(query.right)
+            left, right = self.count_query(query.left), self.count_query(query.right)
             total = left.total + right.total if query.op == "UNION" else left.total
-            sure = query.op == "UNION" and query.all and left.sure and right.sure
-            return _limited(RowEstimate(left.spread.scale_to(total), sure), query)
-        return self._select(query)
+            is_sure = query.op == "UNION" and query.all and left.is_sure and right.is_sure
+            return _apply_limit(RowEstimate(left.density.scale_to(total), is_sure), query)
+        return self._count_select(query)
 
-    def _select(self, select: Select) -> RowEstimate:
+    def _count_select(self, select: Select) -> RowEstimate:
         for leaf in walk_leaves(select.from_):
-            self._leaves[leaf.relation] = self._leaf(select, leaf)
+            self._leaves[leaf.relation] = self._count_leaf(select, leaf)
         for expr in walk_select_expressions(select):
             for part in walk_expr(expr):
-                if isinstance(part, (Subquery, InSubquery, Exists)):
-                    self.count(part.query)
+                if isinstance(part, SubqueryExpr):
+                    self.count_query(part.query)
         where = split_conjuncts(select.where)
-        before, self.work = self.work, _Work()
-        rows = self._filtered(self._joined(select.from_, where), select, where)
-        own = self.work
-        self.work = before
-        given = _grouped(rows, select)
+        before, self.work = self.work, Work()
+        rows = self._apply_conditions(self._count_tree(select.from_, where), select, where)
+        own, self.work = self.work, before
+        grouped = _apply_grouping(rows, select)
         if select is self._outermost:
-            self.whole = given
+            self.unlimited = grouped
         if isinstance(select.from_, Join):
-            own = own.plus(0.0, rows.total * _seconds_of_a_row(select))
-            done = _part_done(rows, select) if select is self._outermost else 1.0
-            self.work = self.work.plus(own.found * done, own.seconds * done)
-        return _limited(given, select)
+            own = own.add_work(0.0, rows.total * find_row_seconds(select))
+            part_done = _find_part_done(rows, select) if select is self._outermost else 1.0
+            self.work = self.work.add_work(own.pairs * part_done, own.seconds * part_done)
+        return _apply_limit(grouped, select)
 
-    def _leaf(self, select: Select, leaf: Scan | Derived) -> RowEstimate:
-        rows = RowEstimate(self._rows_of(leaf.entry)) if isinstance(leaf, Scan) else self.count(leaf.query)
-        self._origins.add(leaf)
-        spread = rows.spread
+    def _count_leaf(self, select: Select, leaf: Scan | Derived) -> RowEstimate:
+        rows = RowEstimate(self._find_density(leaf.entry)) if isinstance(leaf, Scan) else self.count_query(leaf.query)
+        self._origins.add_leaf(leaf)
+        density = rows.density
         is_id = self._origins.is_id_column
-        if named := count_named_ids(select, lambda column: column.relation == leaf.relation and is_id(column)):
-            spread = RowDensity.unplaced(min(named, rows.total), spread.tables)
-        for cells, inside in _cells_of(leaf.relation, select):
-            spread = spread.confine_to(cells, inside)
-        return RowEstimate(spread, rows.sure)
+        ids = count_named_ids(select, lambda column: column.relation == leaf.relation and is_id(column))
+        if ids:
+            density = RowDensity.make_unlocated(min(ids, rows.total), density.tables)
+        for cells, inside in find_covers(leaf.relation, select):
+            density = density.confine_to(cells, inside)
+        return RowEstimate(density, rows.is_sure)
 
-    # Joins
+    # --- joins --------------------------------------------------------------------------------------------------------
 
-    def _joined(self, relation: Relation, where: tuple[Expr, ...]) -> RowEstimate:
+    def _count_tree(self, relation: Relation, where: tuple[Expr, ...]) -> RowEstimate:
         if not isinstance(relation, Join):
             return self._leaves[relation.relation]
-        left, right = self._joined(relation.left, where), self._joined(relation.right, where)
-        self.sure = self.sure and left.sure and right.sure
+        left, right = self._count_tree(relation.left, where), self._count_tree(relation.right, where)
+        self.is_sure = self.is_sure and left.is_sure and right.is_sure
         conditions = [*split_conjuncts(relation.condition), *(where if relation.kind == "INNER" else ())]
-        keys = [c for c in conditions if is_join_equality(c, relation) and not _is_disguised(c)]
-        near = next((c for c in conditions if isinstance(c, Call) and _is_near(c) and _ties(c, relation)), None)
-        if near is not None and any(self._origins.is_cubes(key) for key in keys):
-            found = self._matched(left, right, near, keys)
+        keys = [c for c in conditions if is_join_equality(c, relation) and not is_always_true_key(c)]
+        tests = (read_vector_nearness(c) for c in conditions if joins_both_sides(c, relation))
+        near = next((test for test in tests if test is not None), None)
+        if near is not None and any(self._origins.is_cube_key(key) for key in keys):
+            found = self._count_cross_match(left, right, near, keys)
         elif keys:
-            found = self._equal(left, right, relation, keys)
+            found = self._count_equal(left, right, relation, keys)
         else:
-            found = self._product(left, right, relation)
+            found = self._count_product(left, right, relation)
         if relation.kind in ("LEFT", "FULL"):
-            self._add(left.total, 0.0)  # those without a match are counted too
-        return _kept(relation.kind, left, right, found)
+            self._add_work(left.total, 0.0)  # ClickHouse counts rows without a match too
+        return _apply_join_kind(relation.kind, left, right, found)
 
-    def _matched(self, left: RowEstimate, right: RowEstimate, near: Call, keys: Iterable[Expr]) -> RowEstimate:
-        radius = self._origins.radius(near.args[-1], self._mean_radius)
+    def _count_cross_match(
+        self, left: RowEstimate, right: RowEstimate, near: VectorNearness, keys: Iterable[Expr]
+    ) -> RowEstimate:
+        radius = self._origins.find_radius(near.radius, self._find_mean_radius)
         if radius is None:
-            self.sure = False
-            return RowEstimate(left.spread.scale_to(max(left.total, right.total)), sure=False)
-        a, b = left.spread, right.spread
-        pairs = estimate_pairs(a, b, radius)
+            self.is_sure = False
+            return RowEstimate(left.density.scale_to(max(left.total, right.total)), is_sure=False)
         chord = 2 * math.sqrt(compute_cap_area(radius))
-        sides = (self._origins.side(key) for key in keys)
+        sides = (self._origins.find_cube_side(key) for key in keys)
         side = next((known for known in sides if known is not None), max(_LEVEL_SIDE * chord, MIN_CUBE_SIDE))
-        reached = area_to_radius(_OBLIQUE * (side + 2 * chord) ** 2 / (4 * math.pi))
-        self._add(candidates := estimate_pairs(a, b, reached), candidates * _CANDIDATE_SECONDS)
-        self.building += right.total * (1 + 2 * chord / side) ** 3 * _COPY_SECONDS
-        if a.anywhere or b.anywhere:
-            self.sure = False
-        return RowEstimate(place_pairs(a, b, radius, pairs), left.sure and right.sure and self.sure)
+        candidate_area = _OBLIQUE_FACTOR * (side + 2 * chord) ** 2 / (4 * math.pi)
+        candidates = estimate_pairs(left.density, right.density, area_to_radius(candidate_area))
+        self._add_work(candidates, candidates * CANDIDATE_SECONDS)
+        self.building_seconds += right.total * (1 + 2 * chord / side) ** 3 * COPY_SECONDS
+        if left.density.unlocated or right.density.unlocated:
+            self.is_sure = False
+        pairs = estimate_pairs(left.density, right.density, radius)
+        density = place_pairs(left.density, right.density, radius, pairs)
+        return RowEstimate(density, left.is_sure and right.is_sure and self.is_sure)
 
-    def _equal(self, left: RowEstimate, right: RowEstimate, join: Join, keys: list[Expr]) -> RowEstimate:
-        found = max(left.total, right.total)
-        sides = [(left, join.left), (right, join.right)]
-        unique = [self._origins.names_rows(side, keys) for _, side in sides]
-        if any(unique):  # each row of the other side meets one row at most
-            found = min(other.total for (other, _), one in zip(reversed(sides), unique, strict=True) if one)
-        self._add(found, found * _PAIR_SECONDS)
-        self.sure = False
+    def _count_equal(self, left: RowEstimate, right: RowEstimate, join: Join, keys: list[Expr]) -> RowEstimate:
+        # where keys are unique, each row of the other side meets one row at most
+        bounds = [left.total] if self._origins.is_unique_by(join.right, keys) else []
+        bounds += [right.total] if self._origins.is_unique_by(join.left, keys) else []
+        pairs = min(bounds) if bounds else max(left.total, right.total)
+        self._add_work(pairs, pairs * PAIR_SECONDS)
+        self.is_sure = False
         larger = left if left.total >= right.total else right
-        return RowEstimate(larger.spread.scale_to(found), sure=False)
+        return RowEstimate(larger.density.scale_to(pairs), is_sure=False)
 
-    def _product(self, left: RowEstimate, right: RowEstimate, join: Join) -> RowEstimate:
+    def _count_product(self, left: RowEstimate, right: RowEstimate, join: Join) -> RowEstimate:
         pairs = left.total * right.total
-        parts = [part for c in split_conjuncts(join.condition) for part in walk_expr(c)]
-        measured = any(isinstance(part, Call) and part.name in _GEOMETRIC for part in parts)
-        self._add(pairs, pairs * (_MEASURED_PAIR_SECONDS if measured else _PAIR_SECONDS))
-        others = [c for c in split_conjuncts(join.condition) if not _is_disguised(c)]
-        larger = left if left.spread.rows.any() else right
-        return RowEstimate(larger.spread.scale_to(pairs), left.sure and right.sure and not others)
+        conditions = split_conjuncts(join.condition)
+        is_measured = any(collect_names(condition) & _GEOMETRIC for condition in conditions)
+        self._add_work(pairs, pairs * (MEASURED_PAIR_SECONDS if is_measured else PAIR_SECONDS))
+        is_unconditional = all(is_always_true_key(c) for c in conditions)
+        located = left if left.density.rows.any() else right
+        return RowEstimate(located.density.scale_to(pairs), left.is_sure and right.is_sure and is_unconditional)
 
-    def _add(self, found: float, seconds: float) -> None:
-        self.work = self.work.plus(found, seconds)
+    def _add_work(self, pairs: float, seconds: float) -> None:
+        self.work = self.work.add_work(pairs, seconds)
 
-    # Conditions
+    # --- conditions ---------------------------------------------------------------------------------------------------
 
-    def _filtered(self, rows: RowEstimate, select: Select, where: tuple[Expr, ...]) -> RowEstimate:
-        for condition in (*where, *_inner_conditions(select.from_)):
-            if (most := self._ranked(condition)) is not None:
-                rows = rows.at_most(most, sure=True)
+    def _apply_conditions(self, rows: RowEstimate, select: Select, where: tuple[Expr, ...]) -> RowEstimate:
+        for condition in (*where, *walk_inner_conditions(select.from_)):
+            if (limit := self._bound_ranked_rows(condition)) is not None:
+                rows = rows.limit_to(limit, is_sure=True)
             elif isinstance(condition, Call) and condition.name == "SAMPLED":
-                rows = rows.at_most(rows.total * (evaluate_constant(condition.args[0]) or 100.0) / 100, sure=True)
+                percent = evaluate_constant(get_operand(condition, "percent")) or 100.0
+                rows = rows.limit_to(rows.total * percent / 100, is_sure=True)
             elif not self._is_counted(condition):
-                rows = RowEstimate(rows.spread, sure=False)
+                rows = RowEstimate(rows.density, is_sure=False)
                 if len({column.relation for column in walk_columns(condition)}) < 2:
-                    self.sure = False  # it is tried before the join
+                    self.is_sure = False  # it is tested before the join
         return rows
 
     def _is_counted(self, condition: Expr) -> bool:
-        """Whether the rows that it leaves have been counted: a region, or the key or nearness of a match."""
+        """Return whether the rows that a condition leaves are counted: by a cover, or by a key or test of a match."""
         if isinstance(condition, InCells):
             return True
-        if isinstance(condition, Call) and condition.name == "OR":
-            return isinstance(condition.args[0], InCells) or self._is_of_levels(condition)
         if not isinstance(condition, Call):
             return False
+        if condition.name == "OR":
+            return isinstance(condition.args[0], InCells) or self._is_level_test(condition)
         if condition.name == "=" and all(isinstance(arg, Literal) for arg in condition.args):
-            return condition.args[0] == condition.args[1]  # from the plan for a cluster
-        if condition.name == "IN" and self._origins.is_shard(condition.args[0]):
-            return True  # of the cells
-        if _is_near(condition) or condition.name == "IS POSITION" or _is_disguised(condition):
+            return condition.args[0] == condition.args[1]  # added for a cluster
+        if condition.name == "IN" and self._origins.is_shard_number(condition.args[0]):
+            return True  # the shards follow from the cells
+        if condition.name == "IS POSITION" or is_always_true_key(condition) or is_radius_test(condition):
             return True
-        return self._origins.is_cubes(condition) or self._is_radius(condition)
+        return read_vector_nearness(condition) is not None or self._origins.is_cube_key(condition)
 
-    def _is_of_levels(self, condition: Call) -> bool:
-        return any(_names(self._origins.resolved(c)) & {"EACH LEVEL", "LEVEL"} for c in condition.args)
+    def _is_level_test(self, condition: Call) -> bool:
+        origins = (self._origins.inline_origins(arg) for arg in condition.args)
+        return any(collect_names(origin) & {"EACH LEVEL", "LEVEL"} for origin in origins)
 
-    def _is_radius(self, condition: Call) -> bool:
-        """``radius >= 0.0``, from ``crossmatch``: negative radii are counted as none."""
-        return condition.name == ">=" and evaluate_constant(condition.args[1]) == 0.0
-
-    def _ranked(self, condition: Expr) -> float | None:
-        """The rows that the n best of each row are, at most; None if the condition is no such choice."""
+    def _bound_ranked_rows(self, condition: Expr) -> float | None:
+        """Return the rows that the condition leaves if it keeps the n best pairs of each row; None for others."""
         if not (isinstance(condition, Call) and condition.name == "<=" and isinstance(condition.args[0], Column)):
             return None
-        rank, most = self._origins.origin(condition.args[0]), condition.args[1]
+        rank, count = self._origins.find_origin(condition.args[0]), condition.args[1]
         if not (isinstance(rank, Windowed) and rank.name == "ROW_NUMBER" and len(rank.partition_by) == 1):
             return None
-        way = [part.relation for part in self._origins.way(rank.partition_by[0]) if isinstance(part, Column)]
-        rows = [self._leaves[relation].total for relation in way if relation in self._leaves]
-        return float(most.value or 0) * min(rows) if rows and isinstance(most, Literal) else None
+        columns = (part for part in self._origins.walk_origins(rank.partition_by[0]) if isinstance(part, Column))
+        rows = [self._leaves[column.relation].total for column in columns if column.relation in self._leaves]
+        return float(count.value or 0) * min(rows) if rows and isinstance(count, Literal) else None
 
 
-def _kept(kind: str, left: RowEstimate, right: RowEstimate, found: RowEstimate) -> RowEstimate:
-    """The rows of a join that finds so many pairs."""
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def _apply_join_kind(kind: str, left: RowEstimate, right: RowEstimate, found: RowEstimate) -> RowEstimate:
+    """Return the rows of a join of a kind that finds the pairs ``found``."""
     match kind:
         case "SEMI":
-            return left.at_most(found.total)
+            return left.limit_to(found.total)
         case "ANTI":
-            return left.at_most(left.total)
+            return left.limit_to(left.total)
         case "LEFT" if found.total < left.total:
-            return RowEstimate(left.spread, found.sure)
+            return RowEstimate(left.density, found.is_sure)
         case "FULL" if found.total < left.total + right.total:
-            return RowEstimate(left.spread.scale_to(left.total + right.total), sure=False)
+            return RowEstimate(left.density.scale_to(left.total + right.total), is_sure=False)
     return found
 
 
-def _grouped(rows: RowEstimate, select: Select) -> RowEstimate:
+def _apply_grouping(rows: RowEstimate, select: Select) -> RowEstimate:
     if select.is_grouped and not select.group_by:
-        return RowEstimate(RowDensity.unplaced(1.0), select.having is None)
-    return rows.at_most(rows.total) if select.group_by or select.distinct else rows
+        return RowEstimate(RowDensity.make_unlocated(1.0), select.having is None)
+    return rows.limit_to(rows.total) if select.group_by or select.distinct else rows
 
 
-def _limited(rows: RowEstimate, query: Query) -> RowEstimate:
+def _apply_limit(rows: RowEstimate, query: Query) -> RowEstimate:
     if query.limit is None or query.limit >= rows.total:
         return rows
-    return rows.at_most(query.limit, sure=True)
+    return rows.limit_to(query.limit, is_sure=True)
 
 
-def _part_done(rows: RowEstimate, select: Select) -> float:
-    """How much of the work is done when the row limit ends it."""
-    if select.limit is None or _keeps_rows(select) or not rows.total:
+def _find_part_done(rows: RowEstimate, select: Select) -> float:
+    """Return the part of the work that is done when the row limit ends it."""
+    if select.limit is None or needs_all_rows(select) or not rows.total:
         return 1.0
-    return min(1.0, (select.limit + select.offset) / (rows.total * (1.0 if rows.sure else _PASSES)))
-
-
-def _keeps_rows(select: Select) -> bool:
-    """Whether the first row comes out when the last one has been seen."""
-    return bool(select.order_by or select.distinct or select.is_grouped or has_window(select))
-
-
-def _seconds_of_a_row(select: Select) -> float:
-    if select.group_by or select.distinct or select.order_by or has_window(select):
-        return _ORDERED_ROW_SECONDS
-    return 0.0 if select.is_grouped else _ROW_SECONDS
-
-
-def _cells_of(relation: int, select: Select) -> Iterator[tuple[Moc, Moc | None]]:
-    """The cells that WHERE and the ON of inner joins confine a relation to, and those of them inside of the region."""
-    conditions = [*split_conjuncts(select.where), *_inner_conditions(select.from_)]
-    covers = [c for c in conditions if isinstance(c, InCells)]
-    insides = [c.args[0] for c in conditions if isinstance(c, Call) and c.name == "OR"]
-    for cover in covers:
-        if isinstance(cover.index, Column) and cover.index.relation == relation:
-            inside = [c for c in insides if isinstance(c, InCells) and c.index == cover.index]
-            yield Moc.from_cells(cover.cells), Moc.from_cells(inside[0].cells) if len(inside) == 1 else None
-
-
-def _inner_conditions(relation: Relation) -> Iterator[Expr]:
-    if isinstance(relation, Join):
-        yield from _inner_conditions(relation.left)
-        yield from _inner_conditions(relation.right)
-        if relation.kind in ("INNER", "SEMI"):
-            yield from split_conjuncts(relation.condition)
-
-
-def _is_near(condition: Expr) -> bool:
-    return isinstance(condition, Call) and condition.name in ("VECTORS NEAR", "VECTORS NEARER")
-
-
-def _ties(condition: Expr, join: Join) -> bool:
-    """Whether it is about both sides."""
-    right = {leaf.relation for leaf in walk_leaves(join.right)}
-    left = {leaf.relation for leaf in walk_leaves(join.left)}
-    used = {column.relation for column in walk_columns(condition)}
-    return bool(used & left and used & right) and used <= left | right
-
-
-def _is_disguised(condition: Expr) -> bool:
-    """An equality that is always true (``joins.with_equality``)."""
-    return "ONE" in _names(condition)
-
-
-def _names(expr: Expr) -> set[str]:
-    return {part.name for part in walk_expr(expr) if isinstance(part, (Call, Aggregate))}
+    return min(1.0, (select.limit + select.offset) / (rows.total * (1.0 if rows.is_sure else _PASSING_PART)))

@@ -1,4 +1,4 @@
-"""How many rows a query gives: from the rows of its tables, as far as conditions, joins and groups let it be known."""
+"""Count the rows of a query's result from those of its tables, as far as conditions, joins and groups allow."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from adql.ir import (
     Select,
     SetOperation,
     Within,
+    get_operand,
     split_conjuncts,
 )
 from adql.query_analysis import find_confinements
@@ -23,100 +24,113 @@ from adql.regions import Region
 from clickhouse_schema.catalogue import TableEntry
 from tap_service.models.work_class import Precision, ResultRows
 
-#: from what is known best to what is known least
+#: From the best to the worst known
 _PRECISIONS: tuple[Precision, ...] = ("exact", "about", "at most")
 
-#: comparisons and combinations that confine a position to a region
+#: Calls that may confine a position to a region
 _CONFINING = frozenset({"AND", "OR", "NOT", "NEAR", "NEARER", "<", "<=", ">", ">=", "=", "BETWEEN"})
 
 
 class RowCounter:
-    """Counts the rows of resolved queries. ``stored``: the rows of a table; ``covered``: about how many in a region."""
+    """Counts the rows of bound queries before the passes.
 
-    def __init__(self, stored: Callable[[TableEntry], float], covered: Callable[[TableEntry, Region], float]) -> None:
-        self._stored = stored
-        self._covered = covered
+    Parameters
+    ----------
+    count_table
+        Returns the rows of a table.
+    count_region
+        Returns about how many rows of a table lie in a region.
+    """
+
+    def __init__(
+        self, count_table: Callable[[TableEntry], float], count_region: Callable[[TableEntry, Region], float]
+    ) -> None:
+        self._count_table = count_table
+        self._count_region = count_region
 
     def count_rows(self, query: Query) -> ResultRows | None:
-        """None where nothing is known, such as of a join on equality."""
-        found = self._combined(query) if isinstance(query, SetOperation) else self._selected(query)
+        """Return the rows of a query; None where nothing is known, as of a join by equality."""
+        found = self._count_combined(query) if isinstance(query, SetOperation) else self._count_select(query)
         if found is None:
             return None if query.limit is None else ResultRows(query.limit, "at most")
         rows = max(found.rows - query.offset, 0)
         return ResultRows(rows if query.limit is None else min(rows, query.limit), found.precision)
 
-    def _combined(self, query: SetOperation) -> ResultRows | None:
+    def _count_combined(self, query: SetOperation) -> ResultRows | None:
         left, right = self.count_rows(query.left), self.count_rows(query.right)
         if query.op == "UNION":
-            both = None if left is None or right is None else _together(left, right, left.rows + right.rows)
-            return both if query.all or both is None else _at_most(both)
+            both = None if left is None or right is None else _combine_rows(left, right, left.rows + right.rows)
+            return both if query.all or both is None else _make_bound(both)
         if query.op == "INTERSECT" and right is not None:
             return ResultRows(right.rows if left is None else min(left.rows, right.rows), "at most")
-        return None if left is None else _at_most(left)
+        return None if left is None else _make_bound(left)
 
-    def _selected(self, select: Select) -> ResultRows | None:
+    def _count_select(self, select: Select) -> ResultRows | None:
         if select.is_grouped and not select.group_by:
             return ResultRows(1, "exact" if select.having is None else "at most")
-        found = self._filtered(select)
+        found = self._count_filtered(select)
         if found is not None and (select.group_by or select.distinct):
-            return _at_most(found)
+            return _make_bound(found)
         return found
 
-    def _filtered(self, select: Select) -> ResultRows | None:
-        found = self._joined(select.from_)
+    def _count_filtered(self, select: Select) -> ResultRows | None:
+        found = self._count_joined(select.from_)
         if found is None or select.where is None:
             return found
         if not isinstance(select.from_, Scan):
-            return _at_most(found)
-        if (part := _sampled(select.where)) is not None:
+            return _make_bound(found)
+        part = _find_sampled_part(select.where)
+        if part is not None:
             return ResultRows(round(found.rows * part), "about")
-        region = _region(select.where, select.from_.entry.table.layout.position)
-        return (
-            _at_most(found) if region is None else ResultRows(round(self._covered(select.from_.entry, region)), "about")
-        )
+        entry = select.from_.entry
+        region = _find_region(select.where, entry.table.layout.position)
+        if region is None:
+            return _make_bound(found)
+        return ResultRows(round(self._count_region(entry, region)), "about")
 
-    def _joined(self, relation: Relation) -> ResultRows | None:
+    def _count_joined(self, relation: Relation) -> ResultRows | None:
         if isinstance(relation, Scan):
-            return ResultRows(round(self._stored(relation.entry)), "exact")
+            return ResultRows(round(self._count_table(relation.entry)), "exact")
         if isinstance(relation, Derived):
             return self.count_rows(relation.query)
         if relation.kind != "INNER" or relation.condition is not None:
             return None
-        left, right = self._joined(relation.left), self._joined(relation.right)
-        return None if left is None or right is None else _together(left, right, left.rows * right.rows)
+        left, right = self._count_joined(relation.left), self._count_joined(relation.right)
+        return None if left is None or right is None else _combine_rows(left, right, left.rows * right.rows)
 
 
-def _at_most(found: ResultRows) -> ResultRows:
+def _make_bound(found: ResultRows) -> ResultRows:
     return ResultRows(found.rows, "at most")
 
 
-def _together(one: ResultRows, other: ResultRows, rows: int) -> ResultRows:
-    """``rows`` of both, known as well as the one that is known worse."""
+def _combine_rows(one: ResultRows, other: ResultRows, rows: int) -> ResultRows:
+    """Return ``rows`` with the worse of both precisions."""
     return ResultRows(rows, max(one.precision, other.precision, key=_PRECISIONS.index))
 
 
-def _sampled(where: Expr) -> float | None:
-    """The part of a table's rows that TABLESAMPLE takes."""
+def _find_sampled_part(where: Expr) -> float | None:
+    """Return the part of a table's rows that TABLESAMPLE keeps; None if there are other conditions."""
     (condition, *others) = split_conjuncts(where)
     if others or not (isinstance(condition, Call) and condition.name == "SAMPLED"):
         return None
-    percent = condition.args[0]
+    percent = get_operand(condition, "percent")
     return float(percent.value or 0) / 100 if isinstance(percent, Literal) else None
 
 
-def _region(where: Expr, position: tuple[str, str] | None) -> Region | None:
-    """Where the condition is true, if it asks for nothing but the place of the row."""
-    if position is None or not _asks_place(where, position):
+def _find_region(where: Expr, position: tuple[str, str] | None) -> Region | None:
+    """Return where a condition is true; None if it depends on anything but the row's position."""
+    if position is None or not _uses_position_only(where, position):
         return None
     found = find_confinements(where, lambda lon, lat: (lon.name, lat.name) == position)
-    return next((said.region for (lon, lat), said in found.items() if (lon.name, lat.name) == position), None)
+    regions = (each.region for (lon, lat), each in found.items() if (lon.name, lat.name) == position)
+    return next(regions, None)
 
 
-def _asks_place(condition: Expr, position: tuple[str, str]) -> bool:
+def _uses_position_only(condition: Expr, position: tuple[str, str]) -> bool:
     if isinstance(condition, Column):
         return condition.name in position
     if isinstance(condition, Call) and condition.name not in _CONFINING:
         return False
     if not isinstance(condition, (Call, Within, Literal)):
         return False
-    return all(_asks_place(part, position) for part in condition.children)
+    return all(_uses_position_only(part, position) for part in condition.children)

@@ -1,16 +1,16 @@
-"""How rows are spread over the sky, by HEALPix cells, and how many pairs of them are foreseen within a radius.
+"""The distribution of rows over the sky by HEALPix cells, and the expected number of pairs within a radius.
 
-Inside a cell rows are taken to lie evenly. Two sums tell the pairs within a radius; both grow with it, and both fall
-short where they do not fit, so the larger one is taken:
+Within a cell, rows are taken to be evenly distributed. Two sums estimate the pairs within a radius; both grow with it,
+and both fall short where they do not fit, so the larger one is taken:
 
-* counts in cells: the pairs that share a cell of some order are those within a circle as large as that cell; between
-  two orders in proportion to the circle's area, below the finest one too, and the circle of 180 degrees has all
-  pairs. It sees crowding at every scale, but no pair across a border of cells (Peebles 1980, The Large-Scale Structure
-  of the Universe, section 36);
-* cell by cell: of each cell's rows, the part that a circle around each other cell's centre covers. It sees
-  across borders, as matters for small regions, but only a few hundred cells.
+* Counts in cells: the pairs that share a cell of some order are those within a circle as large as that cell. Between
+  two orders, and below the finest one, they are in proportion to the circle's area; the circle of 180 degrees has all
+  pairs. This sees crowding at every scale, but no pair across a border of cells (Peebles 1980, The Large-Scale
+  Structure of the Universe, section 36).
+* Cell by cell: the part of each cell's rows that a circle around each other cell's centre covers. This sees across
+  borders, which matters for small regions, but only takes a few hundred cells.
 
-The parts of a sphere that are called areas here are fractions of it.
+Areas are fractions of the sphere.
 """
 
 from __future__ import annotations
@@ -26,65 +26,77 @@ from clickhouse_schema.healpix import ORDER, cell_centres
 
 Reals = NDArray[np.float64]
 
-#: of joins of joins: more are as hopeless, and no number that can be calculated with
+#: Rows of joins of joins: more are as hopeless, and overflow
 MAX_ROWS = 1e24
 
-#: cells that each one is compared with: the sum cell by cell takes some milliseconds then
-_MOST_CELLS = 200
+#: Cells on each side of the sum cell by cell, which then takes some milliseconds
+_MAX_CELLS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class RowDensity:
-    """``rows`` by NESTED cell of ``order``, each in the ``part`` of its cell.
+    """Rows by cell.
 
-    ``anywhere``: rows whose place is not known, ``placeless``: those that have none. ``tables``: names of the stored
-    tables that they are of, which tells whether rows meet themselves.
+    Attributes
+    ----------
+    order
+        The HEALPix order of the cells.
+    rows
+        Shape (12 * 4**order,): the rows of each NESTED cell.
+    filled
+        The fraction of each cell in which its rows lie.
+    unlocated
+        Rows whose position is not known here; they are taken to be all over the sky.
+    positionless
+        Rows that have no position.
+    tables
+        Names of the stored tables that the rows are from, by which rows that meet themselves are known.
     """
 
     order: int
     rows: Reals
-    part: Reals
-    anywhere: float = 0.0
-    placeless: float = 0.0
+    filled: Reals
+    unlocated: float = 0.0
+    positionless: float = 0.0
     tables: frozenset[str] = frozenset()
 
     @classmethod
-    def unplaced(cls, rows: float, tables: frozenset[str] = frozenset()) -> RowDensity:
-        """Of rows whose place is not known: they are taken to be all over the sky."""
+    def make_unlocated(cls, rows: float, tables: frozenset[str] = frozenset()) -> RowDensity:
         return cls(0, np.zeros(12), np.ones(12), rows, tables=tables)
 
     @property
     def total(self) -> float:
-        return float(self.rows.sum()) + self.anywhere + self.placeless
+        return float(self.rows.sum()) + self.unlocated + self.positionless
 
     def confine_to(self, cells: Moc, inside: Moc | None = None) -> RowDensity:
-        """To a region in ``cells``, of which those ``inside`` are wholly in it: of the others it has half."""
+        """Return the rows in a region with the cover ``cells``: all in cells ``inside`` it, half in the others."""
         covered = find_covered_parts(self.order, cells)
         if inside is not None:
             covered = (covered + find_covered_parts(self.order, inside)) / 2
-        anywhere = self.anywhere * float(covered.mean())
-        part = np.minimum(self.part, covered)
-        return replace(self, rows=self.rows * covered, part=part, anywhere=anywhere, placeless=0.0)
+        filled = np.minimum(self.filled, covered)
+        unlocated = self.unlocated * float(covered.mean())
+        return replace(self, rows=self.rows * covered, filled=filled, unlocated=unlocated, positionless=0.0)
 
     def scale_to(self, rows: float) -> RowDensity:
-        """With so many rows in all, spread as before; MOST_ROWS at most."""
+        """Return so many rows in all, up to MAX_ROWS, in the same distribution."""
         rows = min(rows, MAX_ROWS)
         if not (total := self.total):
-            return RowDensity.unplaced(rows, self.tables) if rows else self
-        part = rows / total
-        return replace(self, rows=self.rows * part, anywhere=self.anywhere * part, placeless=self.placeless * part)
+            return RowDensity.make_unlocated(rows, self.tables) if rows else self
+        factor = rows / total
+        unlocated, positionless = self.unlocated * factor, self.positionless * factor
+        return replace(self, rows=self.rows * factor, unlocated=unlocated, positionless=positionless)
 
     def coarsen_to(self, order: int) -> RowDensity:
-        """By the cells of a lower order."""
+        """Return the rows by the cells of a lower order; unchanged if ``order`` is not lower."""
         if order >= self.order:
             return self
-        each = 4 ** (self.order - order)
-        rows, part = self.rows.reshape(-1, each).sum(axis=1), self.part.reshape(-1, each).mean(axis=1)
-        return replace(self, order=order, rows=rows, part=part)
+        ratio = 4 ** (self.order - order)
+        rows, filled = self.rows.reshape(-1, ratio).sum(axis=1), self.filled.reshape(-1, ratio).mean(axis=1)
+        return replace(self, order=order, rows=rows, filled=filled)
 
 
 def find_covered_parts(order: int, cells: Moc) -> Reals:
-    """How much of each NESTED cell of ``order`` is in ``cells``, from 0 to 1."""
+    """Return the fraction of each NESTED cell of ``order`` that is in ``cells``."""
     if not len(cells.ranges):
         return np.zeros(12 * 4**order)
     edges = cells.ranges.ravel().astype(np.float64)
@@ -97,73 +109,78 @@ def find_covered_parts(order: int, cells: Moc) -> Reals:
 
 
 def compute_cap_area(radius: float) -> float:
-    """Of a circle on the sphere, of a radius in degrees."""
+    """Return the area of a circle of a radius in degrees."""
     return math.sin(math.radians(min(max(radius, 0.0), 180.0)) / 2) ** 2
 
 
 def area_to_radius(area: float) -> float:
-    """Degrees of the circle with this area, at most the whole sphere."""
+    """Return the radius in degrees of the circle with this area, at most the whole sphere."""
     return math.degrees(2 * math.asin(math.sqrt(min(area, 1.0))))
 
 
-def estimate_pairs(a: RowDensity, b: RowDensity, radius: float) -> float:
-    """About how many pairs of their rows are within ``radius`` degrees of each other, by chance or because clustered.
+# --- pairs ------------------------------------------------------------------------------------------------------------
 
-    The rows of one table meet themselves. Rows of two tables that are the same objects are not foreseen.
+
+def estimate_pairs(a: RowDensity, b: RowDensity, radius: float) -> float:
+    """Estimate the pairs within ``radius`` degrees, by chance or because rows cluster.
+
+    The rows of one table meet themselves. The same objects in two tables are not expected to.
     """
     if radius < 0:
         return 0.0
     cap = compute_cap_area(radius)
     order = min(a.order, b.order)
-    one, other = a.coarsen_to(order), b.coarsen_to(order)
-    placed = max(_in_cells(one, other, cap), _cell_by_cell(one, other, radius))
-    here, there = a.total - a.placeless, b.total - b.placeless
-    pairs = placed + (a.anywhere * there + (here - a.anywhere) * b.anywhere) * cap
-    same = min(here, there) if a.tables & b.tables else 0.0
-    return min(pairs + same, here * there)
+    coarse_a, coarse_b = a.coarsen_to(order), b.coarsen_to(order)
+    located = max(_count_in_cells(coarse_a, coarse_b, cap), _sum_cell_by_cell(coarse_a, coarse_b, radius))
+    total_a, total_b = a.total - a.positionless, b.total - b.positionless
+    unlocated = a.unlocated * total_b + (total_a - a.unlocated) * b.unlocated
+    themselves = min(total_a, total_b) if a.tables & b.tables else 0.0
+    return min(located + unlocated * cap + themselves, total_a * total_b)
 
 
-def _in_cells(a: RowDensity, b: RowDensity, cap: float) -> float:
-    """Both of one order."""
+def _count_in_cells(a: RowDensity, b: RowDensity, cap: float) -> float:
+    """Count pairs in a circle of area ``cap`` by the pairs that share a cell; both densities have the same order."""
     rows_a, rows_b = a.rows, b.rows
     cell = 1 / len(rows_a)
-    areas, counted = [], []
-    filled = np.maximum(np.maximum(a.part, b.part), 1e-9)
     if cap < cell:
+        filled = np.maximum(np.maximum(a.filled, b.filled), 1e-9)
         return float((rows_a * rows_b * np.minimum(cap / (cell * filled), 1.0)).sum())
+    areas, pairs = [], []
     while True:
         areas.append(1 / len(rows_a))
-        counted.append(float((rows_a * rows_b).sum()))
+        pairs.append(float((rows_a * rows_b).sum()))
         if len(rows_a) == 12:
             break
         rows_a, rows_b = (rows.reshape(-1, 4).sum(axis=1) for rows in (rows_a, rows_b))
-    return float(np.interp(cap, [*areas, 1.0], [*counted, float(rows_a.sum() * rows_b.sum())]))
+    all_pairs = float(rows_a.sum() * rows_b.sum())
+    return float(np.interp(cap, [*areas, 1.0], [*pairs, all_pairs]))
 
 
-def _cell_by_cell(a: RowDensity, b: RowDensity, radius: float) -> float:
-    """Both of one order, which is lowered until the cells with rows are few."""
-    while a.order and max(np.count_nonzero(a.rows), np.count_nonzero(b.rows)) > _MOST_CELLS:
+def _sum_cell_by_cell(a: RowDensity, b: RowDensity, radius: float) -> float:
+    """Sum the pairs of each cell with each other one, in cells of an order so low that few have rows."""
+    while a.order and max(np.count_nonzero(a.rows), np.count_nonzero(b.rows)) > _MAX_CELLS:
         a, b = a.coarsen_to(a.order - 1), b.coarsen_to(b.order - 1)
-    here, there = np.flatnonzero(a.rows), np.flatnonzero(b.rows)
-    if not len(here) or not len(there):
+    cells_a, cells_b = np.flatnonzero(a.rows), np.flatnonzero(b.rows)
+    if not len(cells_a) or not len(cells_b):
         return 0.0
-    places = [cell_centres(a.order, cells.astype(np.uint64)) for cells in (here, there)]
-    apart = np.arccos(np.clip(places[0] @ places[1].T, -1.0, 1.0))
-    parts = np.maximum(a.part[here][:, None], b.part[there][None, :])
-    size = 2 * np.arcsin(np.sqrt(np.clip(parts / len(a.rows), 1e-18, 1.0)))  # of the circle as large as what is filled
-    covered = _covered(apart, size, math.radians(min(radius, 180.0))) if radius < 180 else np.ones_like(apart)
-    return float(a.rows[here] @ covered @ b.rows[there])
+    centres_a, centres_b = (cell_centres(a.order, cells.astype(np.uint64)) for cells in (cells_a, cells_b))
+    separation = np.arccos(np.clip(centres_a @ centres_b.T, -1.0, 1.0))
+    filled = np.maximum(a.filled[cells_a][:, None], b.filled[cells_b][None, :])
+    size = 2 * np.arcsin(np.sqrt(np.clip(filled / len(a.rows), 1e-18, 1.0)))  # the circle as large as the filled part
+    is_whole_sky = radius >= 180
+    covered = np.ones_like(separation) if is_whole_sky else _find_overlaps(separation, size, math.radians(radius))
+    return float(a.rows[cells_a] @ covered @ b.rows[cells_b])
 
 
-def _covered(apart: Reals, size: Reals, radius: float) -> Reals:
-    """The part of circles of radius ``size`` that a circle of ``radius`` around a point so far ``apart`` covers.
+def _find_overlaps(separation: Reals, size: Reals, radius: float) -> Reals:
+    """Return the fraction of circles of radius ``size`` that a circle of ``radius`` at a separation covers.
 
-    As in a plane, where two circles share a lens.
+    All in radians, as in a plane, where two circles share a lens.
     """
     small, large = np.minimum(size, radius), np.maximum(size, radius)
-    covered = np.where(apart + small <= large, (small / size) ** 2, 0.0)
-    cut = (apart + small > large) & (apart < size + radius) & (radius > 0)
-    d, r = apart[cut], size[cut]
+    covered = np.where(separation + small <= large, (small / size) ** 2, 0.0)
+    cut = (separation + small > large) & (separation < size + radius) & (radius > 0)
+    d, r = separation[cut], size[cut]
     x = (d**2 + r**2 - radius**2) / (2 * d)
     y = d - x
     half = np.sqrt(np.maximum(r**2 - x**2, 0.0))
@@ -172,16 +189,16 @@ def _covered(apart: Reals, size: Reals, radius: float) -> Reals:
     return np.clip(covered, 0.0, 1.0)
 
 
-def place_pairs(a: RowDensity, b: RowDensity, radius: float, rows: float) -> RowDensity:
-    """Where ``rows`` pairs within ``radius`` are: where both have rows, in cells no smaller than the circle."""
+def place_pairs(a: RowDensity, b: RowDensity, radius: float, pairs: float) -> RowDensity:
+    """Distribute ``pairs`` within ``radius`` where both have rows, in cells no smaller than the circle."""
     order = min(a.order, b.order)
-    one, other = a.coarsen_to(order), b.coarsen_to(order)
-    coarse = order
-    while coarse and 1 / (12 * 4**coarse) < compute_cap_area(radius):
-        coarse -= 1
-    near = np.repeat(other.coarsen_to(coarse).rows, 4 ** (order - coarse))
-    placed = one.rows * near
-    if not placed.sum():
-        placed = one.rows
-    found = RowDensity(order, placed, one.part, tables=a.tables | b.tables)
-    return found.scale_to(rows) if placed.sum() else RowDensity.unplaced(rows, found.tables)
+    coarse_a, coarse_b = a.coarsen_to(order), b.coarsen_to(order)
+    coarsest = order
+    while coarsest and 1 / (12 * 4**coarsest) < compute_cap_area(radius):
+        coarsest -= 1
+    near = np.repeat(coarse_b.coarsen_to(coarsest).rows, 4 ** (order - coarsest))
+    rows = coarse_a.rows * near
+    if not rows.sum():
+        rows = coarse_a.rows
+    found = RowDensity(order, rows, coarse_a.filled, tables=a.tables | b.tables)
+    return found.scale_to(pairs) if rows.sum() else RowDensity.make_unlocated(pairs, found.tables)

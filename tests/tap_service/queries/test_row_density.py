@@ -1,4 +1,4 @@
-"""Pairs of rows estimated from counts in cells, against the true pairs."""
+"""Pairs estimated from counts in cells, against the true pairs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ RADII = (0.0, 0.001, 0.02, 0.1, 0.3, 1.0, 2.5, 6.0, 15.0, 25.0, 50.0, 90.0, 130.
 ROWS = 6_000
 SAMPLED = 500
 
-#: how far a forecast may be off
-FACTOR = 2.0
-#: where so many pairs are there, at least, to be told from chance
-ENOUGH = 250
+#: The factor by which an estimate may be off
+MAX_FACTOR = 2.0
+#: True pairs from which estimates are compared: fewer are chance
+MIN_PAIRS = 250
 
-#: by the order of their cells
+#: Distribution -> the order of the cells in which its rows are counted
 ORDERS = {"even": 5, "clusters": 6, "galaxy": 3, "field": 5}
 WHERE = {
     "all": None,
@@ -35,8 +35,8 @@ Vectors = NDArray[np.float64]
 
 
 @cache
-def places(kind: str) -> Vectors:
-    """Unit vectors over the whole sky, in 60 clusters of a few degrees, along a great circle, or in a field of 20 degrees."""
+def make_positions(kind: str) -> Vectors:
+    """Return unit vectors all over the sky, in 60 crowds of a few degrees, along a great circle or in a field of 20 degrees."""
     random = np.random.default_rng(len(kind))
     found = random.normal(size=(ROWS, 3))
     if kind == "clusters":
@@ -50,21 +50,21 @@ def places(kind: str) -> Vectors:
     return np.asarray(found / np.linalg.norm(found, axis=1)[:, None])
 
 
-def table(kind: str, where: Cone | None) -> tuple[Vectors, RowDensity]:
-    """Rows in a region, with the counts of all rows in cells, and the cells of the region."""
-    vectors, order = places(kind), ORDERS[kind]
+def make_table(kind: str, where: Cone | None) -> tuple[Vectors, RowDensity]:
+    """Return the rows in a region, and their density from counts of all rows and the cells of the region."""
+    vectors, order = make_positions(kind), ORDERS[kind]
     cells = vectors_to_index(vectors) >> (2 * (ORDER - order))
     rows = np.bincount(cells, minlength=12 * 4**order).astype(np.float64)
-    spread = RowDensity(order, rows, np.ones(len(rows)), tables=frozenset((kind,)))
+    density = RowDensity(order, rows, np.ones(len(rows)), tables=frozenset((kind,)))
     if where is None:
-        return vectors, spread
+        return vectors, density
     near = vectors @ np.array(position_to_vector(where.lon, where.lat)) >= np.cos(np.radians(where.radius))
     covered = find_cover(where)
-    return vectors[near], spread.confine_to(Moc.from_cells(covered.all), Moc.from_cells(covered.inside))
+    return vectors[near], density.confine_to(Moc.from_cells(covered.all), Moc.from_cells(covered.inside))
 
 
-def true_pairs(a: Vectors, b: Vectors) -> NDArray[np.float64]:
-    """Count the pairs within each of RADII, from a part of the rows of ``a``."""
+def count_pairs(a: Vectors, b: Vectors) -> NDArray[np.float64]:
+    """Count the pairs within each of RADII, extrapolated from a part of the rows of ``a``."""
     part = a[:: max(1, len(a) // SAMPLED)]
     apart = np.sort(np.degrees(np.arccos(np.clip(part @ b.T, -1.0, 1.0))).ravel())
     return np.searchsorted(apart, RADII, side="right") * (len(a) / len(part))
@@ -82,40 +82,40 @@ def true_pairs(a: Vectors, b: Vectors) -> NDArray[np.float64]:
         ("galaxy", "even", "at a pole"),
     ],
 )
-def test_as_many_as_there_are(first: str, second: str, where: str) -> None:
-    (a, of_a), (b, of_b) = table(first, WHERE[where]), table(second, WHERE[where])
-    foreseen = np.array([estimate_pairs(of_a, of_b, radius) for radius in RADII])
-    assert (np.diff(foreseen) >= 0).all()  # the wider, the more
-    assert foreseen[-1] == pytest.approx(of_a.total * of_b.total)
-    true = true_pairs(a, b)
-    enough = (true > ENOUGH) & (np.array(RADII) > 0)
-    assert enough.sum() >= 6
-    off = foreseen[enough] / true[enough]
-    assert off.min() > 1 / FACTOR, dict(zip(np.array(RADII)[enough], off, strict=True))
-    assert off.max() < FACTOR, dict(zip(np.array(RADII)[enough], off, strict=True))
+def test_estimates_are_near_the_true_pairs(first: str, second: str, where: str) -> None:
+    (a, of_a), (b, of_b) = make_table(first, WHERE[where]), make_table(second, WHERE[where])
+    estimated = np.array([estimate_pairs(of_a, of_b, radius) for radius in RADII])
+    assert (np.diff(estimated) >= 0).all()
+    assert estimated[-1] == pytest.approx(of_a.total * of_b.total)
+    true = count_pairs(a, b)
+    is_compared = (true > MIN_PAIRS) & (np.array(RADII) > 0)
+    assert is_compared.sum() >= 6
+    ratio = estimated[is_compared] / true[is_compared]
+    assert ratio.min() > 1 / MAX_FACTOR, dict(zip(np.array(RADII)[is_compared], ratio, strict=True))
+    assert ratio.max() < MAX_FACTOR, dict(zip(np.array(RADII)[is_compared], ratio, strict=True))
 
 
-def test_only_one_side_is_confined() -> None:
-    (a, of_a), (b, of_b) = table("clusters", WHERE["half of the sky"]), table("even", None)
-    foreseen = [estimate_pairs(of_a, of_b, radius) for radius in RADII]
-    assert foreseen == [pytest.approx(estimate_pairs(of_b, of_a, radius)) for radius in RADII]
-    off = np.array(foreseen)[5:] / true_pairs(a, b)[5:]
-    assert off.min() > 1 / FACTOR
-    assert off.max() < FACTOR
+def test_one_side_is_confined() -> None:
+    (a, of_a), (b, of_b) = make_table("clusters", WHERE["half of the sky"]), make_table("even", None)
+    estimated = [estimate_pairs(of_a, of_b, radius) for radius in RADII]
+    assert estimated == [pytest.approx(estimate_pairs(of_b, of_a, radius)) for radius in RADII]
+    ratio = np.array(estimated)[5:] / count_pairs(a, b)[5:]
+    assert ratio.min() > 1 / MAX_FACTOR
+    assert ratio.max() < MAX_FACTOR
 
 
-def test_places_that_are_not_known() -> None:
-    """Rows of unknown positions may be anywhere; rows without a position match nothing."""
-    _, stars = table("even", None)
-    unknown = RowDensity.unplaced(100.0)
+def test_rows_whose_position_is_unknown() -> None:
+    """They are taken to be anywhere; rows without a position meet none."""
+    _, stars = make_table("even", None)
+    unknown = RowDensity.make_unlocated(100.0)
     assert estimate_pairs(unknown, stars, 60.0) == pytest.approx(100 * ROWS / 4)
     assert estimate_pairs(stars, unknown, 180.0) == pytest.approx(100 * ROWS)
-    lost = RowDensity(0, np.zeros(12), np.ones(12), placeless=50.0)
+    lost = RowDensity(0, np.zeros(12), np.ones(12), positionless=50.0)
     assert lost.total == 50.0
     assert estimate_pairs(lost, stars, 180.0) == estimate_pairs(lost, lost, 180.0) == 0.0
 
 
-def test_nothing() -> None:
-    _, stars = table("even", None)
+def test_no_rows_and_negative_radii_have_no_pairs() -> None:
+    _, stars = make_table("even", None)
     assert estimate_pairs(stars, stars, -1.0) == 0.0
     assert estimate_pairs(stars, stars.confine_to(Moc.from_ranges(())), 90.0) == 0.0

@@ -1,0 +1,136 @@
+"""The sizes of tables: rows by cell, bytes per row of each column, and mean radii, kept for one catalogue version."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adql.ir import Expr, Output, Scan, Select
+from adql.query_analysis import SETTINGS, emit_query
+from adql.regions import Moc
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.datatypes import DOUBLE, Field
+from clickhouse_schema.engine_tables.density_table import read_density
+from clickhouse_schema.quoting import quote_string
+from tap_service.models.upload_parameter import UPLOAD_SCHEMA
+from tap_service.services.queries.row_density import RowDensity, area_to_radius, find_covered_parts
+from tap_service.storage.engine.engine import Engine, EngineError
+
+#: Bytes of a value where ClickHouse has no figure, as for small tables
+_DEFAULT_WIDTH = 8.0
+
+#: Sizes that are kept, and radii
+_MAX_KEPT = 1000
+
+#: Rows whose mean radius is computed
+_MAX_SAMPLED_ROWS = 10_000
+_RADIUS = Field("r", DOUBLE)
+_MAX_SECONDS: dict[str, str | int] = {"max_execution_time": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class TableSize:
+    """Rows of a table by cell, and bytes per row by stored column.
+
+    ``rows`` has shape (12 * 4**order + 1,): the rows of each NESTED cell of ``order``, and those without a position.
+    """
+
+    order: int
+    rows: NDArray[np.int64]
+    widths: dict[str, float]
+
+    @property
+    def total(self) -> float:
+        return float(self.rows.sum())
+
+    @property
+    def cell_rows(self) -> NDArray[np.float64]:
+        return self.rows[:-1].astype(np.float64)
+
+    def sum_widths(self, names: Iterable[str]) -> float:
+        """Return the bytes per row of some columns."""
+        return sum(self.widths.get(name) or _DEFAULT_WIDTH for name in names)
+
+    def count_in_cells(self, cells: Moc) -> float:
+        """Return the rows in a set of cells."""
+        return float((find_covered_parts(self.order, cells) * self.cell_rows).sum())
+
+
+class TableSizes:
+    """Reads sizes from the engine and keeps them. Safe to call from several threads at once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._version = -1
+        self._sizes: dict[str, TableSize] = {}
+        self._radii: dict[str, float] = {}
+
+    def get_size(self, entry: TableEntry, version: int) -> TableSize:
+        """Return the size of a table of the catalogue ``version``; raises EngineError."""
+        with self._lock:
+            if version != self._version:
+                self._sizes, self._radii, self._version = {}, {}, version
+            known = self._sizes.get(entry.storage_sql)
+        if known is None:
+            known = self._read_size(entry)
+            with self._lock:
+                if entry.schema.name != UPLOAD_SCHEMA:
+                    if len(self._sizes) >= _MAX_KEPT:  # each load makes a new storage of a user table
+                        self._sizes.clear()
+                    self._sizes[entry.storage_sql] = known
+        return known
+
+    def make_density(self, entry: TableEntry, version: int) -> RowDensity:
+        """Return the density of all rows of a table."""
+        size = self.get_size(entry, version)
+        rows, others = size.cell_rows, float(size.rows[-1])
+        is_located = entry.table.layout.position is not None and bool(rows.any())  # and in the density table
+        unlocated, positionless = (0.0, others) if is_located else (others, 0.0)
+        return RowDensity(
+            size.order, rows, np.ones(len(rows)), unlocated, positionless, frozenset((entry.storage_sql,))
+        )
+
+    def find_mean_radius(self, scan: Scan, radius: Expr) -> float | None:
+        """Return the radius of the circle of the mean circle area of a sample of rows; None if ClickHouse fails."""
+        output = Output("r", radius, _RADIUS)
+        sample = Select(replace(scan, part=""), None, (), None, (output,), False, (), _MAX_SAMPLED_ROWS, 0)
+        key = emit_query(sample)
+        with self._lock:
+            known = self._radii.get(key)
+        if known is None:
+            area = "if(r >= 0, pow(sin(radians(least(r, 180)) / 2), 2), 0)"
+            sql = f"SELECT avgOrDefault({area}) AS area FROM ({key})"
+            try:
+                found = self._engine.fetch_table(sql, SETTINGS | _MAX_SECONDS)
+            except EngineError:
+                return None  # such as after _MAX_SECONDS
+            known = area_to_radius(found["area"][0].as_py() or 0.0)
+            with self._lock:
+                if scan.entry.schema.name != UPLOAD_SCHEMA and len(self._radii) < _MAX_KEPT:
+                    self._radii[key] = known
+        return known
+
+    def _read_size(self, entry: TableEntry) -> TableSize:
+        if entry.schema.name == UPLOAD_SCHEMA:
+            return TableSize(0, np.array([0] * 12 + [entry.rows or 0]), {})
+        order = entry.table.layout.healpix_order
+        density = read_density(self._engine, *entry.density_key)
+        rows = np.zeros(12 * 4**order + 1, dtype=np.int64)
+        rows[density["cell"].to_numpy()] = density["rows"].to_numpy()
+        database, names = entry.part_tables  # one server's parts of a cluster are enough for widths
+        name_list = ", ".join(quote_string(name) for name in names)
+        is_part = f"database = {quote_string(database)} AND table IN ({name_list}) AND active"
+        if not density.num_rows:  # TAP_SCHEMA
+            stored = self._engine.fetch_table(f"SELECT sum(rows) AS n FROM system.parts WHERE {is_part}")
+            rows[-1] = stored["n"][0].as_py()
+        widths = self._engine.fetch_table(
+            "SELECT column, sum(column_data_uncompressed_bytes) / greatest(sum(rows), 1) AS width"
+            f" FROM system.parts_columns WHERE {is_part} GROUP BY column"
+        )
+        columns = (widths[name].to_pylist() for name in ("column", "width"))
+        return TableSize(order, rows, dict(zip(*columns, strict=True)))
