@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from operator import is_not
 
+from adql.errors import NOWHERE, Span
 from adql.ir.expression_nodes import Aggregate, Call, Column, Expr
 from clickhouse_schema.datatypes import BOOLEAN
 
@@ -47,4 +48,9 @@ def split_conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
 def combine_conjuncts(parts: tuple[Expr, ...] | list[Expr]) -> Expr | None:
     if not parts:
         return None
-    return parts[0] if len(parts) == 1 else Call(BOOLEAN, "AND", tuple(parts))
+    return combine_conditions("AND", parts)
+
+
+def combine_conditions(op: str, parts: Sequence[Expr], span: Span = NOWHERE) -> Expr:
+    """Join one or more conditions by ``op``, 'AND' or 'OR'."""
+    return parts[0] if len(parts) == 1 else Call(BOOLEAN, op, tuple(parts), span=span)

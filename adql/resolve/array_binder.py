@@ -26,14 +26,14 @@ def bind_vector_operation(op: str, left: Expr, right: Expr, span: Span) -> Expr:
             )
     real = op == "/" or left.type.datatype in FLOATS or right.type.datatype in FLOATS
     element = DOUBLE if real else LONG
-    return Call(
-        ColumnType(element.datatype, _find_size(op, left, right, span)), f"VECTOR {op}", (left, right), span=span
-    )
+    kind = ColumnType(element.datatype, _find_size(op, left, right, span))
+    return Call(kind, f"VECTOR {op}", (left, right), span=span)
 
 
 def negate_vector(operand: Expr, span: Span) -> Expr:
     element = DOUBLE if operand.type.datatype in FLOATS else LONG
-    return Call(ColumnType(element.datatype, operand.type.arraysize), "VECTOR NEG", (operand,), span=span)
+    kind = ColumnType(element.datatype, operand.type.arraysize)
+    return Call(kind, "VECTOR NEG", (operand,), span=span)
 
 
 def _find_size(op: str, left: Expr, right: Expr, span: Span) -> str:
@@ -51,7 +51,8 @@ def _bind_element(binder: Binder, node: nodes.Element) -> Expr:
         raise AdqlSemanticError(f"[ ] takes an element of an array; this is {array.type.adql}", node.span)
     index = binder.bind_number(node.index, "an index")
     require_integer(index, "[ ]")
-    return Call(ColumnType(array.type.stored_type.datatype), "ELEMENT", (array, index), span=node.span)
+    element = ColumnType(array.type.stored_type.datatype)
+    return Call(element, "ELEMENT", (array, index), span=node.span)
 
 
 ARRAY_BINDERS: BindFunctions = {nodes.Element: _bind_element}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adql.errors import Span
-from adql.ir import Call, Expr, Literal
+from adql.ir import Call, Expr, Literal, combine_conditions
 from adql.resolve.circle_chains import unite_circles
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import BOOLEAN, ColumnType
@@ -46,7 +46,7 @@ def join_conditions(op: str, conditions: list[Expr], span: Span) -> Expr:
         elif literals[comparison[0]]:
             joined.append(_make_membership(op, comparison[0], literals[comparison[0]], condition.span))
             literals[comparison[0]] = []  # IN stands in place of the first comparison
-    return joined[0] if len(joined) == 1 else Call(BOOLEAN, op, tuple(joined), span=span)
+    return combine_conditions(op, joined, span)
 
 
 def _match_comparison(op: str, condition: Expr) -> tuple[Expr, Literal] | None:

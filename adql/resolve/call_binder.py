@@ -56,16 +56,16 @@ def _bind_function(binder: Binder, node: nodes.FunctionCall, candidates: tuple[F
     function = choose_function(candidates, args)
     assert function is not None  # noqa: S101  one takes as many arguments
     parameters = function.expand_parameters(len(args))
-    args = tuple(
-        text_to_timestamp(a, TIMESTAMP) if p.kind == "timestamp" else a for p, a in zip(parameters, args, strict=True)
-    )
+    pairs = zip(parameters, args, strict=True)
+    args = tuple(text_to_timestamp(a, TIMESTAMP) if p.kind == "timestamp" else a for p, a in pairs)
     for parameter, arg in zip(parameters, args, strict=True):
         check_argument(function, parameter, arg)
     if parameters and parameters[0].kind == "alike":
         args = _cast_to_common_type(args, function.name, node)
     if function.expand is not None:
         return function.expand(args, node.span)
-    return Call(function.infer_result_type(tuple(a.type for a in args)), function.name.upper(), args, span=node.span)
+    kind = function.infer_result_type(tuple(a.type for a in args))
+    return Call(kind, function.name.upper(), args, span=node.span)
 
 
 def _cast_to_common_type(args: tuple[Expr, ...], name: str, node: nodes.FunctionCall) -> tuple[Expr, ...]:
@@ -98,7 +98,8 @@ def _bind_in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
     except UnitFault as fault:
         hint = "units are written as VOUnits: mas.yr**-1, km/s, Jy"
         raise AdqlSemanticError(str(fault), target.span, hint) from fault
-    return Call(DOUBLE, "IN_UNIT", (value, Literal(DOUBLE, factor), Literal(UNICODE, unit)), span=node.span)
+    operands = (value, Literal(DOUBLE, factor), Literal(UNICODE, unit))
+    return Call(DOUBLE, "IN_UNIT", operands, span=node.span)
 
 
 def _bind_named_position(binder: Binder, node: nodes.FunctionCall) -> Expr:

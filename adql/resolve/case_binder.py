@@ -83,10 +83,15 @@ def _find_looked_up(branch: Branch, kind: ColumnType) -> Expr | None:
     value, *literals = condition.args
     if condition.name == "=" and isinstance(value, Literal):
         value, *literals = condition.args[::-1]
-    if isinstance(value, Literal) or not all(isinstance(i, Literal) and i.value is not None for i in literals):
+    if isinstance(value, Literal):
         return None
-    alike = [(i.type.is_text and value.type.is_text) or (i.type.is_numeric and value.type.is_numeric) for i in literals]
-    return value if all(alike) else None
+    return value if all(_is_key(literal, value.type) for literal in literals) else None
+
+
+def _is_key(expr: Expr, kind: ColumnType) -> bool:
+    if not isinstance(expr, Literal) or expr.value is None:
+        return False
+    return (expr.type.is_text and kind.is_text) or (expr.type.is_numeric and kind.is_numeric)
 
 
 def _is_held(result: Literal, kind: ColumnType) -> bool:

@@ -69,7 +69,9 @@ def _cast_literal(target: str, text: str, at: Span, span: Span) -> Expr:
     if target == "POLYGON":
         return Shape(POLYGON, region, span=span)
     assert isinstance(region, Cone)  # noqa: S101  see _parse_shape
-    numbers = (region.lon, region.lat) if target == "POINT" else (region.lon, region.lat, region.radius)
+    numbers = [region.lon, region.lat]
+    if target == "CIRCLE":
+        numbers.append(region.radius)
     parts = tuple(Literal(DOUBLE, float(n), span=at) for n in numbers)
     return Call(GEOMETRY_TARGETS[target], target, parts, span=span)
 

@@ -23,13 +23,15 @@ def turn_position(position: Position, source: str, target: str) -> Position:
     lon, lat = position
     x, y = evaluate_constant(lon), evaluate_constant(lat)
     if x is not None and y is not None:
-        turned_lon, turned_lat = transform_position(x, y, source, target)
-        return Position(Literal(DOUBLE, turned_lon, span=lon.span), Literal(DOUBLE, turned_lat, span=lat.span))
+        x, y = transform_position(x, y, source, target)
+        return Position(Literal(DOUBLE, x, span=lon.span), Literal(DOUBLE, y, span=lat.span))
     before = _match_turn(position)
     if before is not None and before.target == source:
         return turn_position(before.position, before.source, target)
     args = (lon, lat, Literal(UNICODE, source), Literal(UNICODE, target))
-    return Position(Call(DOUBLE, "TURNED LON", args, span=lon.span), Call(DOUBLE, "TURNED LAT", args, span=lat.span))
+    turned_lon = Call(DOUBLE, "TURNED LON", args, span=lon.span)
+    turned_lat = Call(DOUBLE, "TURNED LAT", args, span=lat.span)
+    return Position(turned_lon, turned_lat)
 
 
 def _match_turn(position: Position) -> Turn | None:

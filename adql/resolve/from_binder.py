@@ -83,7 +83,8 @@ class FromBinder:
         scanned = Source(self.resolution.new_relation(sample.span), None, entry)
         columns = [scanned.bind_column(place, sample.span) for place in range(len(entry.fields))]
         keys = [column for column in columns if column.name in entry.table.layout.id] or columns
-        chosen = Call(BOOLEAN, "SAMPLED", (Literal(DOUBLE, sample.percent), Literal(LONG, sample.seed), *keys))
+        percent, seed = Literal(DOUBLE, sample.percent), Literal(LONG, sample.seed)
+        chosen = Call(BOOLEAN, "SAMPLED", (percent, seed, *keys))
         outputs = tuple(Output(self.resolution.fresh.new_alias(), column, column.field) for column in columns)
         return Select(Scan(scanned.relation, entry), chosen, (), None, outputs, False, (), None, 0)
 
@@ -97,7 +98,8 @@ class FromBinder:
         if len(parts) == 1:
             found = catalogue.find_tables(parts[0].name, parts[0].delimited)
         elif len(parts) == 2:
-            found = catalogue.find_tables(parts[1].name, parts[1].delimited, parts[0].name, parts[0].delimited)
+            schema, table = parts
+            found = catalogue.find_tables(table.name, table.delimited, schema.name, schema.delimited)
         if len(found) == 1:
             self.resolution.tables[found[0].qualified_name] = found[0]
             return found[0]
@@ -187,7 +189,9 @@ class FromBinder:
             x, y = a.bind(name.span), b.bind(name.span)
             kind = self.find_merged_type(x, y, name)
             equalities.append(Call(BOOLEAN, "=", (x, y), span=name.span))
-            shown = {"RIGHT": y, "FULL": Call(kind, "COALESCE", (x, y), span=name.span)}.get(node.kind, x)
+            shown = y if node.kind == "RIGHT" else x
+            if node.kind == "FULL":
+                shown = Call(kind, "COALESCE", (x, y), span=name.span)
             merged.append(Visible(a.name, merged=shown))
         rest = [v for v in (*left, *right) if id(v) not in taken]
         return combine_conjuncts(equalities), merged + rest

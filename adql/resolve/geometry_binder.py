@@ -88,7 +88,9 @@ def _bind_transform(binder: Binder, node: nodes.FunctionCall, args: Args, _syste
             raise AdqlSemanticError(f"{node.name.name} takes a frame as a literal", arg.span, "as in 'GALACTIC'")
         with place_shape_errors(arg.span):
             frames.append(parse_frame(arg.value))
-    return turn_shape(bind_shape(binder, args[2], node.name.name, *SHAPES), frames[0], frames[1], node.span)
+    source, target = frames
+    shape = bind_shape(binder, args[2], node.name.name, *SHAPES)
+    return turn_shape(shape, source, target, node.span)
 
 
 def _bind_moc_set(binder: Binder, node: nodes.FunctionCall, args: Args, _system: str) -> Expr:
@@ -98,8 +100,10 @@ def _bind_moc_set(binder: Binder, node: nodes.FunctionCall, args: Args, _system:
     is_union = node.name.name.upper() == "GAVO_MOCUNION"
     if isinstance(first, Shape) and isinstance(second, Shape):
         mocs = [s.region if isinstance(s.region, Moc) else Moc.from_ranges(()) for s in (first, second)]
-        return Shape(MOC, mocs[0].union(mocs[1]) if is_union else mocs[0].intersection(mocs[1]), span=node.span)
-    return Call(MOC, "MOC UNION" if is_union else "MOC INTERSECTION", (first, second), span=node.span)
+        moc = mocs[0].union(mocs[1]) if is_union else mocs[0].intersection(mocs[1])
+        return Shape(MOC, moc, span=node.span)
+    operator = "MOC UNION" if is_union else "MOC INTERSECTION"
+    return Call(MOC, operator, (first, second), span=node.span)
 
 
 def _bind_relation(binder: Binder, node: nodes.FunctionCall, args: Args, _system: str) -> Expr:
@@ -115,7 +119,8 @@ def _bind_relation(binder: Binder, node: nodes.FunctionCall, args: Args, _system
             args[1].span,
             "the order is CONTAINS(point, shape)",
         )
-    return Call(INT, "0 OR 1", (_make_condition(name, first, second, node.span),), span=node.span)
+    condition = _make_condition(name, first, second, node.span)
+    return Call(INT, "0 OR 1", (condition,), span=node.span)
 
 
 def _make_condition(name: str, first: Expr, second: Expr, span: Span) -> Expr:

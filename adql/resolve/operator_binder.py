@@ -51,7 +51,7 @@ def _refuse_star(_binder: Binder, node: nodes.Star) -> Expr:
 def _bind_unary(binder: Binder, node: nodes.Unary) -> Expr:
     if node.op == "NOT":
         return Call(BOOLEAN, "NOT", (binder.bind_condition(node.operand),), span=node.span)
-    if node.op == "-" and isinstance(node.operand, nodes.NumberLiteral) and node.operand.text == str(_MINUS_MIN_LONG):
+    if node.op == "-" and _is_minus_min_long(node.operand):
         return Literal(LONG, -_MINUS_MIN_LONG, span=node.span)
     operand = binder.bind(node.operand)
     if is_vector(operand) and node.op != "~":
@@ -69,13 +69,18 @@ def _bind_unary(binder: Binder, node: nodes.Unary) -> Expr:
     return Call(LONG if operand.type.is_integer else DOUBLE, "NEG", (operand,), span=node.span)
 
 
+def _is_minus_min_long(node: nodes.Expression) -> bool:
+    return isinstance(node, nodes.NumberLiteral) and node.text == str(_MINUS_MIN_LONG)
+
+
 def _bind_binary(binder: Binder, node: nodes.Binary) -> Expr:
     if node.op in ("AND", "OR"):
         return _bind_chain(binder, node)
     if node.op in COMPARISONS:
         return compare(node.op, binder.bind(node.left), binder.bind(node.right), node.span)
     if node.op == "||":
-        return Call(UNICODE, "||", (_bind_text(binder, node.left), _bind_text(binder, node.right)), span=node.span)
+        texts = (_bind_text(binder, node.left), _bind_text(binder, node.right))
+        return Call(UNICODE, "||", texts, span=node.span)
     left, right = binder.bind(node.left), binder.bind(node.right)
     if node.op in _ARITHMETIC and (is_vector(left) or is_vector(right)):
         return bind_vector_operation(node.op, left, right, node.span)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adql.errors import AdqlSemanticError, Fix, Hint, make_printable
 from adql.functions.argument_kinds import is_null
-from adql.ir import Call, Exists, Expr, InSubquery, Literal, Subquery, evaluate_constant
+from adql.ir import Call, Exists, Expr, InSubquery, Literal, Subquery, combine_conditions, evaluate_constant
 from adql.resolve.binder import Binder, BindFunctions
 from adql.resolve.comparison_binder import compare, make_comparable, negate_if
 from adql.syntax import nodes
@@ -27,10 +27,10 @@ def _bind_in_list(binder: Binder, node: nodes.InList) -> Expr:
         operand, bound = make_comparable(operand, binder.bind(item), "IN")
         is_constant = isinstance(bound, Literal) or evaluate_constant(bound) is not None
         (constants if is_constant else others).append(bound)
-    tests: list[Expr] = [Call(BOOLEAN, "IN", (operand, *constants), span=node.span)] if constants else []
-    tests += [Call(BOOLEAN, "=", (operand, item), span=node.span) for item in others]
-    condition = tests[0] if len(tests) == 1 else Call(BOOLEAN, "OR", tuple(tests), span=node.span)
-    return negate_if(node.negated, condition)
+    tests: list[Expr] = [Call(BOOLEAN, "=", (operand, item), span=node.span) for item in others]
+    if constants:
+        tests.insert(0, Call(BOOLEAN, "IN", (operand, *constants), span=node.span))
+    return negate_if(node.negated, combine_conditions("OR", tests, node.span))
 
 
 def _bind_in_query(binder: Binder, node: nodes.InQuery) -> Expr:
@@ -63,13 +63,16 @@ def _bind_pattern(binder: Binder, node: nodes.Expression) -> Expr:
     except AdqlSemanticError as error:
         if not (isinstance(node, nodes.ColumnRef) and len(node.parts) == 1 and node.parts[0].delimited):
             raise
-        pattern = "'" + node.parts[0].name.replace("'", "''").replace("*", "%").replace("?", "_") + "'"
+        name = node.parts[0].name.replace("'", "''")
+        pattern = "'" + name.replace("*", "%").replace("?", "_") + "'"
         text = f"a pattern is written in single quotes, % for any characters and _ for one: {make_printable(pattern)}"
-        raise AdqlSemanticError(error.message, error.span, Hint(text, (Fix(node.span, pattern),))) from None
+        hint = Hint(text, (Fix(node.span, pattern),))
+        raise AdqlSemanticError(error.message, error.span, hint) from None
 
 
 def _bind_is_null(binder: Binder, node: nodes.IsNull) -> Expr:
-    return negate_if(node.negated, Call(BOOLEAN, "IS NULL", (binder.bind(node.operand),), span=node.span))
+    condition = Call(BOOLEAN, "IS NULL", (binder.bind(node.operand),), span=node.span)
+    return negate_if(node.negated, condition)
 
 
 def _bind_exists(binder: Binder, node: nodes.Exists) -> Expr:

@@ -111,7 +111,7 @@ class QueryBinder:
 
     def _bind_select(self, node: nodes.Select, parent: Scope | None) -> Select:
         from_, scope = self._from_binder.bind_from(node.from_, parent)
-        scope.aliases = frozenset(item.alias.name.lower() for item in node.items if item.alias is not None)
+        scope.aliases = frozenset(item.alias.name.lower() for item in node.items if item.alias)
         where = None
         if node.where is not None:
             with self.resolution.collect_errors():
@@ -167,7 +167,7 @@ class QueryBinder:
         binder = self.make_binder(scope, "GROUP BY")
         if isinstance(term, nodes.ColumnRef) and len(term.parts) == 1:
             [name] = term.parts
-            items = [item for item in node.items if item.alias is not None and is_same_name(name, item.alias.name)]
+            items = [item for item in node.items if item.alias and is_same_name(name, item.alias.name)]
             if items and not any(is_same_name(name, v.name) for v in scope.visible):
                 bound = binder.bind(items[0].expression)  # refuses what GROUP BY does not take
                 return next((o.expr for o in outputs if is_same_name(name, o.field.name)), bound)
@@ -216,7 +216,8 @@ class QueryBinder:
         frame = output.field.frame if output.field.frame == other.field.frame else ""
         times = output.field.time_system if output.field.time_system == other.field.time_system else None
         field = replace(output.field, type=kind, unit=unit, nullable=True, frame=frame, time_system=times)
-        return Output(self.resolution.fresh.new_alias(), Column(kind, relation, output.alias, field), field)
+        column = Column(kind, relation, output.alias, field)
+        return Output(self.resolution.fresh.new_alias(), column, field)
 
     def _drop_unequal_rows(self, left: Query, right: Query, kinds: list[ColumnType]) -> tuple[Query, list[ColumnType]]:
         """Return the right side of EXCEPT or INTERSECT and the types of the columns, for integers beside reals.
@@ -239,7 +240,8 @@ class QueryBinder:
                 unknown = Call(BOOLEAN, "IS NULL", (value,))
                 value = Call(kind, "EXACT OR NULL", (value,))
                 lost = Call(BOOLEAN, "IS NULL", (value,))
-                equal.append(Call(BOOLEAN, "OR", (unknown, Call(BOOLEAN, "NOT", (lost,)))))
+                is_held = Call(BOOLEAN, "NOT", (lost,))
+                equal.append(Call(BOOLEAN, "OR", (unknown, is_held)))
             types.append(kind)
             outputs.append(Output(self.resolution.fresh.new_alias(), value, other.field))
         return Select(derived, combine_conjuncts(equal), (), None, tuple(outputs), False, (), None, 0), types
@@ -254,7 +256,6 @@ def _bind_set_order_term(term: nodes.OrderTerm, outputs: list[Output]) -> Order:
 
 def _cast_outputs(query: Query, kinds: list[ColumnType]) -> Query:
     """Cast the outputs to the common types of two queries: ClickHouse would make variants of mixed types."""
-    outputs = [
-        replace(output, expr=cast_exactly(output.expr, kind)) for output, kind in zip(query.outputs, kinds, strict=True)
-    ]
-    return replace(query, outputs=tuple(outputs))
+    pairs = zip(query.outputs, kinds, strict=True)
+    outputs = tuple(replace(output, expr=cast_exactly(output.expr, kind)) for output, kind in pairs)
+    return replace(query, outputs=outputs)

@@ -111,7 +111,8 @@ class Scope:
         if len(parts) > 1:
             source = self.find_source(parts[:-1], span)
             message = f"there is no column {parts_to_text(parts[-1:])} in {source.title}"
-            return AdqlSemanticError(message, span, suggest_name(name.name, map(name_to_adql, source.names), name.span))
+            hint = suggest_name(name.name, map(name_to_adql, source.names), name.span)
+            return AdqlSemanticError(message, span, hint)
         if name.delimited and (other_case := self._find_by_name(name)):
             exact = delimit(other_case[0].name)
             hint = Hint(f"delimited names keep their case: did you mean {exact}?", (Fix(span, exact),))
@@ -148,7 +149,8 @@ class Scope:
 
     def _make_unknown_hint(self, name: nodes.Identifier, span: Span) -> Hint:
         """Return the way out for a bare name: the last of these that applies."""
-        if any(source.title.rpartition(".")[2].lower() == name.name.lower() for source in self.sources):
+        titles = {source.title.rpartition(".")[2].lower() for source in self.sources}
+        if name.name.lower() in titles:
             hint = Hint(f"{name.name} is a table: name a column of it")
         else:
             hint = find_column_hint(name.name) or self._suggest_column(name, span)

@@ -37,7 +37,8 @@ def bind_set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, ov
         check_argument(function, parameter, arg)
     if name == "IVO_HISTOGRAM":
         _check_histogram_bounds(args)
-    return Aggregate(function.infer_result_type(tuple(a.type for a in args)), name, args, node.distinct, span=node.span)
+    kind = function.infer_result_type(tuple(a.type for a in args))
+    return Aggregate(kind, name, args, node.distinct, span=node.span)
 
 
 def _check_histogram_bounds(args: tuple[Expr, ...]) -> None:

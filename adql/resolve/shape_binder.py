@@ -101,7 +101,8 @@ def bind_shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) 
 
 def _bind_point(binder: Binder, node: nodes.FunctionCall, args: Args, system: str) -> Expr:
     check_count(node, args, 2)
-    return Call(POINT, "POINT", bind_position(binder, args[0], args[1], "POINT", system), span=node.span)
+    position = bind_position(binder, args[0], args[1], "POINT", system)
+    return Call(POINT, "POINT", position, span=node.span)
 
 
 def _bind_circle(binder: Binder, node: nodes.FunctionCall, args: Args, system: str) -> Expr:
@@ -150,7 +151,8 @@ def _bind_polygon(binder: Binder, node: nodes.FunctionCall, args: Args, system: 
                 args[0].span.extend_to(args[-1].span),
                 "as in POLYGON(ra1, dec1, ra2, dec2, ra3, dec3), or of points POLYGON(p1, p2, p3)",
             )
-        pairs = [bind_position(binder, args[i], args[i + 1], "POLYGON", system) for i in range(0, len(args), 2)]
+        coordinates = zip(args[::2], args[1::2], strict=True)
+        pairs = [bind_position(binder, lon, lat, "POLYGON", system) for lon, lat in coordinates]
     values = [(evaluate_constant(lon), evaluate_constant(lat)) for lon, lat in pairs]
     if all(lon is not None and lat is not None for lon, lat in values):
         vertices = tuple((lon, lat) for lon, lat in values if lon is not None and lat is not None)

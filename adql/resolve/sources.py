@@ -68,9 +68,12 @@ class Source:
         return self.alias is not None and self.is_table(parts)
 
     def is_table(self, parts: Sequence[nodes.Identifier]) -> bool:
-        if self.entry is None or not is_same_name(parts[-1], self.entry.table.name):
+        if self.entry is None or len(parts) > 2:
             return False
-        return len(parts) == 1 or (len(parts) == 2 and is_same_name(parts[0], self.entry.schema.name))
+        *schema, table = parts
+        if not is_same_name(table, self.entry.table.name):
+            return False
+        return not schema or is_same_name(schema[0], self.entry.schema.name)
 
 
 class Visible(NamedTuple):

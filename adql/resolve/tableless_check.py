@@ -32,7 +32,8 @@ from clickhouse_schema.schema_model import Column, Schema, Table
 #: The name of an output that stands for all columns of unknown tables
 _ALL = "*"
 
-_ENTRY = TableEntry(Schema(name="unknown"), Table(name="unknown", columns=(Column(name="unknown", datatype="int"),)))
+_COLUMN = Column(name="unknown", datatype="int")
+_ENTRY = TableEntry(Schema(name="unknown"), Table(name="unknown", columns=(_COLUMN,)))
 
 _PREDICATES = (nodes.Between, nodes.InList, nodes.InQuery, nodes.Like, nodes.IsNull, nodes.Exists, nodes.Cast)
 _CERTAIN_OPERATORS = frozenset({"=", "<>", "<", "<=", ">", ">=", "AND", "OR", "||", "NOT"})
@@ -100,7 +101,8 @@ class _UnknownSource(Source):
         """Whether a qualifier may name this table: without a schema it may be in any."""
         if self.alias is not None:
             return super().is_called(parts)
-        return all(is_same_name(a, b.name) for a, b in zip(reversed(parts), reversed(self._parts), strict=False))
+        pairs = zip(reversed(parts), reversed(self._parts), strict=False)
+        return all(is_same_name(part, own.name) for part, own in pairs)
 
 
 def _has_unknown_columns(source: Source) -> bool:
@@ -210,7 +212,8 @@ class _TablelessQueryBinder(QueryBinder):
         sources = [scope.find_source(node.qualifier, node.span)] if node.qualifier else scope.sources
         outputs = list(super().bind_star(node, scope))
         if any(map(_has_unknown_columns, sources)):
-            outputs.append(Output(self.resolution.fresh.new_alias(), _make_unknown(node.span), Field(_ALL, UNTYPED)))
+            unknown = _make_unknown(node.span)
+            outputs.append(Output(self.resolution.fresh.new_alias(), unknown, Field(_ALL, UNTYPED)))
         return outputs
 
     def bind_order_term(self, term: nodes.OrderTerm, scope: Scope, outputs: list[Output]) -> Order:

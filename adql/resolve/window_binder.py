@@ -65,12 +65,13 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
         raise FormError(
             f"a window function cannot stand in {binder.clause}", node.span, _SUBQUERY.format(node.name.name)
         )
-    partition_by = tuple(binder.bind(p) for p in node.over.partition_by)
-    order_by = tuple(Order(binder.bind(o.expression), o.descending) for o in node.over.order_by)
+    window = node.over
+    partition_by = tuple(binder.bind(term) for term in window.partition_by)
+    order_by = tuple(Order(binder.bind(term.expression), term.descending) for term in window.order_by)
     for expr in (*partition_by, *(o.expr for o in order_by)):
         if expr.type.is_array:
             raise AdqlSemanticError(f"OVER takes single values; this is {expr.type.adql}", expr.span)
-    frame = _bind_frame(node.over.frame, order_by)
+    frame = _bind_frame(window.frame, order_by)
     if name in SET_FUNCTIONS_BY_NAME:
         inner = bind_set_function(binder, node, name, over_groups=True)
         windowed = Windowed(inner.type, name, inner.args, partition_by, order_by, frame, inner.distinct, span=node.span)
@@ -110,7 +111,9 @@ def _bind_arguments(
     for value in values:
         if value.type.is_array:
             raise AdqlSemanticError(f"{function.usage} takes a single value; this is {value.type.adql}", value.span)
-    return find_common_type(values, node.name.name.upper(), node.span), (values[0], *args[1:2], *values[1:])
+    kind = find_common_type(values, node.name.name.upper(), node.span)
+    first, *default = values
+    return kind, (first, *args[1:2], *default)
 
 
 def _check_count(arg: Expr, function: WindowFunction) -> None:
