@@ -80,12 +80,14 @@ def find_touching_cells(order: int) -> NDArray[np.int64]:
     touching = np.full((len(cells), len(STEPS)), -1, dtype=np.int64)
     for place, (across, up) in enumerate(STEPS):
         x, y = cells.x + across, cells.y + up
-        beyond = 1 + (x >= size) - (x < 0) + 3 * (1 + (y >= size) - (y < 0))
+        column, row = 1 + (x >= size) - (x < 0), 1 + (y >= size) - (y < 0)
+        beyond = column + 3 * row
         face = np.array(FACES)[beyond, cells.face]
         turn = np.array(TURNS)[beyond, cells.face // 4]
         x = (x % size) ^ ((size - 1) * (turn & 1))
         y = (y % size) ^ ((size - 1) * (turn >> 1 & 1))
         x, y = np.where(turn & 4, y, x), np.where(turn & 4, x, y)
         there = face < 12
-        touching[cells.index[there], place] = Cells(order, face[there], x[there], y[there]).index
+        touched = Cells(order, face[there], x[there], y[there])
+        touching[cells.index[there], place] = touched.index
     return touching

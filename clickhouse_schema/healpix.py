@@ -25,6 +25,8 @@ NO_POSITION = 12 * 4**ORDER
 
 _NSIDE = 1 << ORDER
 
+_Integers = NDArray[np.int64]
+
 
 def index_sql(lon: str, lat: str, order: int = ORDER, *, names: str = "") -> str:
     """Return SQL of the index at ``order`` of a position; UInt64, never NULL.
@@ -92,7 +94,7 @@ def _expand_parts(sql: str, position: dict[str, str], names: str) -> str:
 
 
 @cache
-def _cells_below(step: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _cells_below(step: int) -> tuple[_Integers, _Integers]:
     """Return the places (x, y) of the 4^step cells inside one."""
     x, y = np.divmod(np.arange(4**step, dtype=np.int64), 1 << step)
     return x, y
@@ -103,9 +105,9 @@ class Cells:
     """NESTED cells of one order, as base cell (0 to 11) and place (x, y) in it: arrays of shape (n,)."""
 
     order: int
-    face: NDArray[np.int64]
-    x: NDArray[np.int64]
-    y: NDArray[np.int64]
+    face: _Integers
+    x: _Integers
+    y: _Integers
 
     @classmethod
     def base_cells(cls) -> Cells:
@@ -127,7 +129,7 @@ class Cells:
         return Cells(self.order + step, np.repeat(self.face, len(across)), x, y)
 
     @property
-    def index(self) -> NDArray[np.int64]:
+    def index(self) -> _Integers:
         """NESTED indexes."""
         return (self.face << (2 * self.order)) + _spread_bits(self.x) + (_spread_bits(self.y) << 1)
 
@@ -141,9 +143,7 @@ def cell_centres(order: int, cells: NDArray[np.uint64]) -> NDArray[np.float64]:
     return _find_centres(order, *_face_xy(order, cells))
 
 
-def _find_centres(
-    order: int, face: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _find_centres(order: int, face: _Integers, x: _Integers, y: _Integers) -> NDArray[np.float64]:
     nside = 1 << order
     # the ring number counts from the north pole in units of half a cell's diagonal
     ring = _FACE_RING[face] * nside - x - y - 1
@@ -154,13 +154,14 @@ def _find_centres(
     from_pole = third * third / 3.0
     equatorial = (2 * nside - ring) * (2.0 / 3.0) / nside
     z = np.where(north, 1.0 - from_pole, np.where(south, from_pole - 1.0, equatorial))
-    rho = np.where(north | south, np.sqrt(from_pole * (2.0 - from_pole)), np.sqrt((1.0 - z) * (1.0 + z)))
+    rho_of_cap, rho = np.sqrt(from_pole * (2.0 - from_pole)), np.sqrt((1.0 - z) * (1.0 + z))
+    rho = np.where(north | south, rho_of_cap, rho)
     # face longitude in units of pi/4, shifted by the place across the ring
     phi = (math.pi / 4) * (_FACE_PHI[face] + (x - y) / cap)
     return np.stack((rho * np.cos(phi), rho * np.sin(phi), z), axis=1)
 
 
-def vectors_to_index(points: NDArray[np.float64]) -> NDArray[np.int64]:
+def vectors_to_index(points: NDArray[np.float64]) -> _Integers:
     """Return the NESTED indexes of order 29 of unit vectors, by the formula of ``index_sql``.
 
     Parameters
@@ -170,7 +171,7 @@ def vectors_to_index(points: NDArray[np.float64]) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    _Integers
         Shape (n,). A direction within rounding of a border is in either cell.
     """
     x, y, z = points.T
@@ -202,14 +203,14 @@ _PACK = (
 _SPREAD = (0x0000FFFF0000FFFF, 0x00FF00FF00FF00FF, 0x0F0F0F0F0F0F0F0F, 0x3333333333333333, 0x5555555555555555)
 
 
-def _spread_bits(value: NDArray[np.int64]) -> NDArray[np.int64]:
+def _spread_bits(value: _Integers) -> _Integers:
     """The bits moved to even places."""
     for (shift, _), mask in zip(reversed(_PACK), _SPREAD, strict=True):
         value = (value | (value << shift)) & mask
     return value
 
 
-def _even_bits(value: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _even_bits(value: NDArray[np.uint64]) -> _Integers:
     """The bits at even places, packed together."""
     value = value & np.uint64(0x5555555555555555)
     for shift, mask in _PACK:
@@ -217,7 +218,7 @@ def _even_bits(value: NDArray[np.uint64]) -> NDArray[np.int64]:
     return value.astype(np.int64)
 
 
-def _face_xy(order: int, cells: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _face_xy(order: int, cells: NDArray[np.uint64]) -> tuple[_Integers, _Integers, _Integers]:
     face = (cells >> np.uint64(2 * order)).astype(np.int64)
     inside = cells & np.uint64(4**order - 1)
     return face, _even_bits(inside), _even_bits(inside >> np.uint64(1))

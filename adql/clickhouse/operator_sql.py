@@ -25,9 +25,10 @@ from clickhouse_schema.quoting import quote_string
 
 def _may_exceed_64_bits(expr: Expr) -> bool:
     """Whether arithmetic on it can: on 64-bit columns and results, not on literals and shorter integers."""
-    if isinstance(expr, Literal):
-        return expr.value is not None and not isinstance(expr.value, (str, bool)) and abs(expr.value) >= 1 << 31
-    return expr.type.datatype == "long"
+    if not isinstance(expr, Literal):
+        return expr.type.datatype == "long"
+    value = expr.value
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) >= 1 << 31
 
 
 def _arithmetic_sql(expr: Call, emit: Emit) -> str:

@@ -42,7 +42,8 @@ def _direction(order: Order) -> str:
 
 def windowed_sql(expr: Windowed, emit: Emit) -> str:
     if not _has_range_offset(expr.frame):
-        return _value_sql(expr, _over_sql(expr, ", ".join(order_sql(o, emit) for o in expr.order_by), emit), emit)
+        order_by = ", ".join(order_sql(order, emit) for order in expr.order_by)
+        return _value_sql(expr, _over_sql(expr, order_by, emit), emit)
     (order,) = expr.order_by
     key = emit(order.expr)
     unknown = f"isNull({key})" if order.expr.type.is_integer else f"(isNull({key}) OR isNaN({key}))"
@@ -94,7 +95,9 @@ def _bound_sql(bound: tuple[str, int | None]) -> str:
 
 
 def _has_range_offset(frame: Frame | None) -> bool:
-    return frame is not None and frame.unit == "RANGE" and (frame.start[1] is not None or frame.end[1] is not None)
+    if frame is None or frame.unit != "RANGE":
+        return False
+    return any(offset is not None for _, offset in (frame.start, frame.end))
 
 
 def _frame_of_peers(frame: Frame | None) -> Frame:

@@ -40,7 +40,7 @@ def find_area(region: Region) -> float:
     apex = _choose_apex(arcs)
     area = math.fsum(_swept_area(apex, arc) for arc in arcs) % _SPHERE
     if min(area, _SPHERE - area) < 1e-9:  # rounding decides between nothing and everything, so samples do
-        axes = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+        axes = np.eye(3)
         inside = int(region.contains(np.concatenate((axes, -axes))).sum())
         if area > 1 and inside < 3:
             area -= _SPHERE
@@ -72,7 +72,7 @@ def find_centroid(region: Region) -> tuple[float, float]:
 
 def _choose_apex(arcs: list[Arc]) -> Reals:
     """Return a point of a small region's border, for precision; else a direction whose antipode no border meets."""
-    starts = np.array([arc.find_points(np.array([arc.start]))[0] for arc in arcs]).reshape(-1, 3)
+    starts = np.array([arc.find_point(arc.start) for arc in arcs]).reshape(-1, 3)
     is_near = len(starts) > 0 and bool((starts @ starts[0] > 0.9).all())
     if is_near and all(abs(arc.stop - arc.start) < 1 for arc in arcs):
         return np.asarray(starts[0])
@@ -90,12 +90,15 @@ def _swept_area(apex: Reals, arc: Arc) -> float:
 
 def _triangle_area(o: Reals, a: Reals, b: Reals) -> float:
     """Return the signed area; see ``polygon.signed_area``."""
-    return 2 * math.atan2(float(np.cross(a - o, b - o) @ o), float(1 + a @ b + (a + b) @ o))
+    triple = np.cross(a - o, b - o) @ o
+    below = 1 + a @ b + (a + b) @ o
+    return 2 * math.atan2(float(triple), float(below))
 
 
 def _find_moment(arc: Arc) -> Reals:
     """Return half the integral of p x dp."""
     start, stop = arc.start, arc.stop
-    radial = (math.sin(stop) - math.sin(start)) * arc.u - (math.cos(stop) - math.cos(start)) * arc.v
+    along_u, along_v = math.sin(stop) - math.sin(start), math.cos(stop) - math.cos(start)
+    radial = along_u * arc.u - along_v * arc.v
     integral = arc.radius**2 * (stop - start) * arc.axis - arc.height * arc.radius * radial
     return np.asarray(integral / 2)

@@ -53,12 +53,17 @@ class Arc:
         """Return the directions at angles of shape (n,), shape (n, 3)."""
         return np.asarray(self.height * self.axis + self.radius * self._find_radial(angles))
 
+    def find_point(self, angle: float) -> Reals:
+        """Return the direction at an angle, shape (3,)."""
+        return np.asarray(self.find_points(np.array([angle]))[0])
+
     def find_normals(self, angles: Reals) -> Vectors:
         """Return unit vectors perpendicular to the arc, tangential to the sphere, on the side of the axis."""
         return np.asarray(self.radius * self.axis - self.height * self._find_radial(angles))
 
     def _find_radial(self, angles: Reals) -> Vectors:
-        return np.asarray(np.cos(angles)[:, None] * self.u + np.sin(angles)[:, None] * self.v)
+        cosines, sines = np.cos(angles)[:, None], np.sin(angles)[:, None]
+        return np.asarray(cosines * self.u + sines * self.v)
 
 
 def find_arcs(region: Region) -> list[Arc]:
@@ -106,7 +111,8 @@ def _find_range_arcs(region: Range) -> list[Arc]:
 
 def cut_arc(arc: Arc, others: list[Arc]) -> Reals:
     """Return the ascending angles where an arc meets other arcs, from its start to its stop."""
-    axes, heights = np.array([o.axis for o in others]), np.array([o.height for o in others])
+    axes = np.array([other.axis for other in others])
+    heights = np.array([other.height for other in others])
     cosine, sine = axes @ arc.u * arc.radius, axes @ arc.v * arc.radius
     swing = np.hypot(cosine, sine)
     level = heights - axes @ arc.axis * arc.height
@@ -126,10 +132,13 @@ def cut_arc(arc: Arc, others: list[Arc]) -> Reals:
 
 def _is_on_arcs(points: Vectors, arcs: list[Arc]) -> Mask:
     """Test which points, each on the circle of its arc, are on the arc."""
-    u, v = np.array([arc.u for arc in arcs]), np.array([arc.v for arc in arcs])
-    start, stop = np.array([arc.start for arc in arcs]), np.array([arc.stop for arc in arcs])
+    u = np.array([arc.u for arc in arcs])
+    v = np.array([arc.v for arc in arcs])
+    start = np.array([arc.start for arc in arcs])
+    stop = np.array([arc.stop for arc in arcs])
     angle = np.arctan2(np.einsum("ij,ij->i", points, v), np.einsum("ij,ij->i", points, u))
-    return np.asarray((angle - start + _SAME_ANGLE) % (2 * math.pi) <= stop - start + 2 * _SAME_ANGLE)
+    from_start = (angle - start + _SAME_ANGLE) % (2 * math.pi)
+    return np.asarray(from_start <= stop - start + 2 * _SAME_ANGLE)
 
 
 def find_middles(arc: Arc, cuts: Reals) -> tuple[Vectors, Vectors]:

@@ -45,7 +45,8 @@ class CircleUnion(Region):
         step = max(1, _BLOCK // len(self.radii))
         nearest = []
         for i in range(0, len(points), step):
-            angles = np.arccos(np.clip(dot_products(points[i : i + step], self.centres), -1.0, 1.0))
+            cosines = dot_products(points[i : i + step], self.centres)
+            angles = np.arccos(np.clip(cosines, -1.0, 1.0))
             nearest.append((angles - self.radii).min(axis=1))
         distance = np.concatenate(nearest) if nearest else np.zeros(0)
         return np.asarray(np.sign(distance) * np.maximum(np.abs(distance) - _ANGLE_ERROR, 0.0))
@@ -54,7 +55,8 @@ class CircleUnion(Region):
         """Compare cosines only: there may be millions of pairs."""
         reach = max_cell_radius(cells.order)
         touching = np.cos(np.minimum(self.radii + reach + _SLACK, np.pi))
-        within = np.where(self.radii > reach + _SLACK, np.cos(np.maximum(self.radii - reach - _SLACK, 0.0)), 2.0)
+        inner = np.cos(np.maximum(self.radii - reach - _SLACK, 0.0))
+        within = np.where(self.radii > reach + _SLACK, inner, 2.0)
         centres = cells.find_centres()
         step = max(1, _BLOCK // len(self.radii))
         classes = np.full(len(centres), OUTSIDE, dtype=np.int8)

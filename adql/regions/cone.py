@@ -65,7 +65,8 @@ class Cone(Region):
     @property
     def area(self) -> float:
         """Square degrees: 4 pi sin^2(r/2)."""
-        return math.degrees(math.degrees(4 * math.pi * math.sin(math.radians(self.radius) / 2) ** 2))
+        steradians = 4 * math.pi * math.sin(math.radians(self.radius) / 2) ** 2
+        return math.degrees(math.degrees(steradians))
 
     @property
     def centroid(self) -> tuple[float, float]:

@@ -103,7 +103,8 @@ class Range(Region):
         if self.has_all_longitudes:
             return np.asarray(within)
         beside = points @ self.side_normals.T >= -ROUNDING
-        return np.asarray(within & (beside.all(axis=1) if self.width <= 180 else beside.any(axis=1)))
+        in_sector = beside.all(axis=1) if self.width <= 180 else beside.any(axis=1)
+        return np.asarray(within & in_sector)
 
     def signed_distance(self, points: Vectors) -> Reals:
         south, north = self.latitude_limits
@@ -129,4 +130,5 @@ class Range(Region):
 
 def _latitudes(points: Vectors) -> Reals:
     """Return radians by atan2, good to 1e-16 at the poles, where arcsin loses half of its digits."""
-    return np.asarray(np.arctan2(points[:, 2], np.hypot(points[:, 0], points[:, 1])), dtype=np.float64)
+    x, y, z = points.T
+    return np.asarray(np.arctan2(z, np.hypot(x, y)), dtype=np.float64)

@@ -92,12 +92,13 @@ class Moc(Region):
             first, last = -(-left[:, 0] // size), left[:, 1] // size
             whole = last > first
             if whole.any():
-                by_order[order] = [i for a, b in zip(first[whole], last[whole], strict=True) for i in range(a, b)]
+                runs = zip(first[whole].tolist(), last[whole].tolist(), strict=True)
+                by_order[order] = [cell for start, stop in runs for cell in range(start, stop)]
                 before = np.stack((left[whole, 0], first[whole] * size), axis=1)
                 after = np.stack((last[whole] * size, left[whole, 1]), axis=1)
                 left = np.concatenate((left[~whole], before, after))
                 left = left[left[:, 1] > left[:, 0]]
-        return tuple((order, tuple(int(i) for i in sorted(cells))) for order, cells in by_order.items())
+        return tuple((order, tuple(sorted(cells))) for order, cells in by_order.items())
 
     def __str__(self) -> str:
         """Return the ASCII form with the fewest cells, consecutive ones as ranges."""
@@ -198,4 +199,5 @@ def _format_runs(cells: tuple[int, ...]) -> list[str]:
     """Write ascending numbers as 'a' and 'a-b'."""
     starts = [i for i, cell in enumerate(cells) if i == 0 or cells[i - 1] != cell - 1]
     ends = [*starts[1:], len(cells)]
-    return [str(cells[i]) if j == i + 1 else f"{cells[i]}-{cells[j - 1]}" for i, j in zip(starts, ends, strict=True)]
+    runs = ((cells[start], cells[end - 1]) for start, end in zip(starts, ends, strict=True))
+    return [str(first) if first == last else f"{first}-{last}" for first, last in runs]

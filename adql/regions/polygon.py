@@ -76,7 +76,8 @@ class Edges:
         onward, back = self.tangents
         after = dot_products(points, onward)
         beside = (after >= 0) & (dot_products(points, back) >= 0)
-        to_circle = np.arctan2(np.abs(self.find_heights(points)), np.hypot(dot_products(points, self.a), after))
+        along = np.hypot(dot_products(points, self.a), after)
+        to_circle = np.arctan2(np.abs(self.find_heights(points)), along)
         to_start = separations(points[:, None, :], self.a[None, :, :])
         return np.where(beside, np.minimum(to_circle, to_start), to_start)
 
@@ -112,7 +113,8 @@ class Polygon(Region):
             )
         for lon, lat in self.vertices:
             check_position(lon, lat)
-        points = _drop_repeated(positions_to_vectors(*np.array(self.vertices, dtype=np.float64).reshape(-1, 2).T))
+        longitudes, latitudes = np.array(self.vertices, dtype=np.float64).reshape(-1, 2).T
+        points = _drop_repeated(positions_to_vectors(longitudes, latitudes))
         if len(points) < 3:
             raise ShapeError(
                 f"a polygon of {len(points)} distinct vertices", "give at least three, as ra1, dec1, ra2, dec2 ..."
@@ -144,13 +146,15 @@ class Polygon(Region):
         triple = self.edges.find_heights(points) * (vector_lengths(np.cross(a - b, a + b)) / 2)
         away = a[None, :, :] - points[:, None, :]
         below = np.einsum("ijk,ijk->ij", away, np.roll(away, -1, axis=1))
-        return np.asarray(np.abs(np.arctan2(-triple, below).sum(axis=1)) > math.pi) | self.is_on_border(points)
+        angles = np.abs(np.arctan2(-triple, below).sum(axis=1))
+        return np.asarray(angles > math.pi) | self.is_on_border(points)
 
     def is_on_border(self, points: Vectors) -> Mask:
         """Test which points are on an edge or vertex, within rounding; shape (n,)."""
         after, before = self.edges.tangents
         beside = (dot_products(points, after) >= -ROUNDING) & (dot_products(points, before) >= -ROUNDING)
-        return np.asarray((beside & (np.abs(self.edges.find_heights(points)) <= ROUNDING)).any(axis=1))
+        on_circle = np.abs(self.edges.find_heights(points)) <= ROUNDING
+        return np.asarray((beside & on_circle).any(axis=1))
 
     def signed_distance(self, points: Vectors) -> Reals:
         step = max(1, _BLOCK // len(self.edges.a))
@@ -217,10 +221,11 @@ def make_box(lon: float, lat: float, width: float, height: float) -> Polygon:
     y = math.tan(math.radians(max(height, _MIN_BOX_SIDE)) / 2)
     centre = np.array(position_to_vector(lon, lat))
     ra, dec = math.radians(lon), math.radians(lat)
+    to_pole = -math.sin(dec)
     east = np.array([-math.sin(ra), math.cos(ra), 0.0])
-    north = np.array([-math.sin(dec) * math.cos(ra), -math.sin(dec) * math.sin(ra), math.cos(dec)])
-    corners = [centre + sx * x * east + sy * y * north for sx, sy in ((1, -1), (1, 1), (-1, 1), (-1, -1))]
-    return Polygon(tuple(vector_to_position(c) for c in corners))
+    north = np.array([to_pole * math.cos(ra), to_pole * math.sin(ra), math.cos(dec)])
+    corners = [centre + right * east + up * north for right, up in ((x, -y), (x, y), (-x, y), (-x, -y))]
+    return Polygon(tuple(vector_to_position(corner) for corner in corners))
 
 
 def _find_flat_centroid(vertices: Vectors) -> Vectors:
@@ -228,7 +233,8 @@ def _find_flat_centroid(vertices: Vectors) -> Vectors:
     o = vertices[0]
     a, b = vertices[1:-1] - o, vertices[2:] - o
     weights = np.cross(a, b) @ o
-    return np.asarray(o + (weights[:, None] * (a + b)).sum(axis=0) / (3 * weights.sum()))
+    weighted = (weights[:, None] * (a + b)).sum(axis=0)
+    return np.asarray(o + weighted / (3 * weights.sum()))
 
 
 def signed_area(vertices: Vectors) -> float:
@@ -251,7 +257,8 @@ def _drop_repeated(points: Vectors) -> Vectors:
 def _refuse_crossing_edges(edges: Edges) -> None:
     step = max(1, _BLOCK // len(edges.a))
     for i in range(0, len(edges.a), step):
-        some = Edges(edges.a[i : i + step], edges.b[i : i + step], edges.normals[i : i + step])
+        block = slice(i, i + step)
+        some = Edges(edges.a[block], edges.b[block], edges.normals[block])
         crossing = np.argwhere(find_crossings(some, edges))
         if len(crossing):
             first, second = crossing[0] + (i + 1, 1)

@@ -83,8 +83,9 @@ def _spread_around(vertices: Vectors) -> Vectors:
     i = np.arange(200) + 0.5
     reach = np.sqrt(i / 200) * vector_lengths(vertices - middle).max()
     angle = np.pi * (1 + np.sqrt(5)) * i
-    found = middle + reach[:, None] * (np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * v)
-    return np.asarray(found / vector_lengths(found)[:, None])
+    cosines, sines = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    spread = middle + reach[:, None] * (cosines * u + sines * v)
+    return np.asarray(spread / vector_lengths(spread)[:, None])
 
 
 def _perpendiculars(pole: Reals) -> tuple[Reals, Reals]:
@@ -120,7 +121,8 @@ class _View:
         u = u / vector_lengths(u) if vector_lengths(u) > 1e-9 else _perpendiculars(pole)[0]
         v = np.cross(pole, u)
         turned = (edges.normals @ pole < 0)[:, None]
-        a, b = np.where(turned, edges.b, edges.a), np.where(turned, edges.a, edges.b)
+        a = np.where(turned, edges.b, edges.a)
+        b = np.where(turned, edges.a, edges.b)
         oriented = Edges(a, b, np.where(turned, -edges.normals, edges.normals))
         first, last = (np.arctan2(p @ v, p @ u) for p in (a, b))
         slack = _ROUNDING / max(float(np.abs(edges.normals @ pole).min()), _ROUNDING)
@@ -144,9 +146,11 @@ class _View:
     def divide_edges(self, count: int) -> Sectors:
         bounds = self.find_bounds(count)
         members: list[list[int]] = [[] for _ in bounds]
-        across = self.first > self.last
+        is_across = self.first > self.last
         for edge, (first, last) in enumerate(zip(*self.find_ends(bounds), strict=True)):
-            touched = (*range(last + 1), *range(first, len(bounds))) if across[edge] else range(first, last + 1)
+            touched = [*range(first, last + 1)]
+            if is_across[edge]:
+                touched = [*range(last + 1), *range(first, len(bounds))]
             for sector in touched:
                 members[sector].append(edge)
-        return Sectors(self.pole, self.u, self.v, self.edges, bounds, tuple(tuple(m) for m in members))
+        return Sectors(self.pole, self.u, self.v, self.edges, bounds, tuple(map(tuple, members)))

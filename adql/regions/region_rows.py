@@ -54,10 +54,18 @@ def shape_rows(region: Region, terms: list[Term]) -> list[list[float]]:
     terms : list of Term
         Its normal form.
     """
-    rows = [[float(i), sign, *_shape_numbers(shape)] for i, term in enumerate(terms) for sign, shape in term]
-    if len(rows) == 1 and rows[0][1] > 0 and not isinstance(terms[0][0][1], Range):
-        return rows
-    return rows + _border_rows(region)
+    rows = []
+    for i, term in enumerate(terms):
+        rows += [[float(i), sign, *_shape_numbers(shape)] for sign, shape in term]
+    return rows if _is_single_shape(terms) else rows + _border_rows(region)
+
+
+def _is_single_shape(terms: list[Term]) -> bool:
+    """Whether the region is one circle or polygon: its numbers define its border too."""
+    if len(terms) != 1 or len(terms[0]) != 1:
+        return False
+    [(sign, shape)] = terms[0]
+    return sign > 0 and not isinstance(shape, Range)
 
 
 def _expand_terms(region: Region, *, complement: bool) -> list[Term]:
@@ -83,8 +91,9 @@ def _reduce_point_term(term: Term) -> Term:
     points = [shape for sign, shape in term if sign > 0 and isinstance(shape, Cone) and shape.is_point]
     if not points:
         return term
-    inside = all(bool(shape.contains(points[0].centre)[0]) == (sign > 0) for sign, shape in term)
-    return ((1.0, points[0]),) if inside else ()
+    point = points[0]
+    is_inside = all(bool(shape.contains(point.centre)[0]) == (sign > 0) for sign, shape in term)
+    return ((1.0, point),) if is_inside else ()
 
 
 def _shape_numbers(shape: Simple) -> list[float]:
@@ -97,7 +106,7 @@ def _shape_numbers(shape: Simple) -> list[float]:
 
 def _border_rows(region: Region) -> list[list[float]]:
     arcs = find_border_arcs(region)
-    middles = [arc.find_points(np.array([(arc.start + arc.stop) / 2]))[0] for arc in arcs]
+    middles = [arc.find_point((arc.start + arc.stop) / 2) for arc in arcs]
     own = region.contains(np.array(middles).reshape(-1, 3))
     return [_arc_numbers(arc, float(belongs)) for arc, belongs in zip(arcs, own, strict=True)]
 

@@ -51,8 +51,10 @@ def position_to_vector(lon: float, lat: float) -> tuple[float, float, float]:
     tuple of float
         Components x, y, z.
     """
-    ra, dec = math.radians(lon - math.trunc(lon / 360) * 360.0), math.radians(lat)
-    return math.cos(dec) * math.cos(ra), math.cos(dec) * math.sin(ra), math.sin(dec)
+    ra = math.radians(lon - math.trunc(lon / 360) * 360.0)
+    dec = math.radians(lat)
+    across = math.cos(dec)
+    return across * math.cos(ra), across * math.sin(ra), math.sin(dec)
 
 
 def positions_to_vectors(lon: ArrayLike, lat: ArrayLike) -> Vectors:
@@ -69,8 +71,10 @@ def positions_to_vectors(lon: ArrayLike, lat: ArrayLike) -> Vectors:
         Shape (n, 3).
     """
     degrees = np.atleast_1d(np.asarray(lon, dtype=np.float64))
-    ra, dec = np.radians(degrees - np.trunc(degrees / 360) * 360.0), np.radians(np.atleast_1d(lat))
-    return np.stack((np.cos(dec) * np.cos(ra), np.cos(dec) * np.sin(ra), np.sin(dec)), axis=-1)
+    ra = np.radians(degrees - np.trunc(degrees / 360) * 360.0)
+    dec = np.radians(np.atleast_1d(lat))
+    across = np.cos(dec)
+    return np.stack((across * np.cos(ra), across * np.sin(ra), np.sin(dec)), axis=-1)
 
 
 def vector_to_position(vector: ArrayLike) -> tuple[float, float]:

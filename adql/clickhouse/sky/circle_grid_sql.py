@@ -69,5 +69,10 @@ def _list_circles(centres: Vectors, reaches: Reals, side: float) -> dict[int, li
 
 def _find_places(coordinate: float, reach: float, side: float) -> dict[int, float]:
     """Return the places of cubes within ``reach`` along an axis, with their squared distances."""
-    first, last = (math.floor((coordinate + sign * reach) / side) for sign in (-1, 1))
-    return {p: max(p * side - coordinate, coordinate - (p + 1) * side, 0.0) ** 2 for p in range(first, last + 1)}
+    first = math.floor((coordinate - reach) / side)
+    last = math.floor((coordinate + reach) / side)
+    distances = {}
+    for place in range(first, last + 1):
+        below, above = place * side - coordinate, coordinate - (place + 1) * side
+        distances[place] = max(below, above, 0.0) ** 2
+    return distances

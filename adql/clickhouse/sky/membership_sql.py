@@ -121,7 +121,9 @@ def _choose_reference(polygon: Polygon) -> Reals:
 def _spread_directions(count: int) -> Vectors:
     """Return directions all over the sky, on a golden spiral."""
     i = np.arange(count) + 0.5
-    return positions_to_vectors(np.degrees(math.pi * (1 + math.sqrt(5)) * i), np.degrees(np.arcsin(1 - 2 * i / count)))
+    lon = np.degrees(math.pi * (1 + math.sqrt(5)) * i)
+    lat = np.degrees(np.arcsin(1 - 2 * i / count))
+    return positions_to_vectors(lon, lat)
 
 
 _REFERENCES = _spread_directions(1000)

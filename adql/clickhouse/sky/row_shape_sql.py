@@ -96,7 +96,8 @@ def constant_shape(region: Cone | Polygon) -> RowShape:
 
 def _edges_literal(region: Polygon) -> str:
     edges = region.edges
-    squared_minus, squared_plus = ((edges.a - edges.b) ** 2).sum(axis=1), ((edges.a + edges.b) ** 2).sum(axis=1)
+    squared_minus = ((edges.a - edges.b) ** 2).sum(axis=1)
+    squared_plus = ((edges.a + edges.b) ** 2).sum(axis=1)
     scaled = edges.normals * (squared_minus * squared_plus)[:, None] ** 0.5
     rows = zip(edges.a, edges.b, scaled / 2, strict=True)
     return "[" + ", ".join(f"({', '.join(float_literal(c) for v in row for c in v)})" for row in rows) + "]"
