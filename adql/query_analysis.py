@@ -4,10 +4,10 @@ from adql.clickhouse.emitter import emit_query
 from adql.clickhouse.engine_settings import SETTINGS
 from adql.clickhouse.sky.cube_sql import MIN_CUBE_SIDE
 from adql.query_plan import is_cross_match
-from adql.rewrite.confining_regions import find_confinements
-from adql.rewrite.radius_bounds import bound_radius
-from adql.rewrite.relation_trees import is_join_equality
-from adql.rewrite.spatial_covers import cover_region
+from adql.rewrite.covers.confining_regions import find_confinements
+from adql.rewrite.covers.spatial_covers import cover_region
+from adql.rewrite.matches.radius_bounds import bound_radius
+from adql.rewrite.trees.relation_trees import is_join_equality
 
 __all__ = [
     "MIN_CUBE_SIDE",

@@ -28,7 +28,7 @@ from adql.ir import (
     walk_select_expressions,
 )
 from adql.regions import Moc
-from adql.rewrite.relation_trees import is_join_equality
+from adql.rewrite.trees.relation_trees import is_join_equality
 from clickhouse_schema.healpix import NO_POSITION
 from clickhouse_schema.shard_map import LOCAL, MARGIN
 

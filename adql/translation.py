@@ -14,9 +14,9 @@ from adql.regions import Moc
 from adql.resolve import resolve_statement
 from adql.result_links import find_result_links
 from adql.rewrite import rewrite_query
-from adql.rewrite.distribute import distribute_query
-from adql.rewrite.repeatable_relations import has_random_answer
-from adql.rewrite.spatial_covers import find_cells_read
+from adql.rewrite.cluster.distribute import distribute_query
+from adql.rewrite.covers.spatial_covers import find_cells_read
+from adql.rewrite.trees.repeatable_relations import has_random_answer
 from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.column_links import NO_LINKS, ResultLinks

@@ -24,11 +24,11 @@ from adql.ir import (
     walk_select_expressions,
     walk_selects,
 )
-from adql.rewrite.condition_pushdown import find_origins
-from adql.rewrite.join_trees import turn_right_joins
-from adql.rewrite.match_ties import KnownEnd, find_ties, follow_ties, read_nearness_tie
-from adql.rewrite.relation_trees import Leaf, collect_leaves
-from adql.rewrite.repeatable_relations import is_deterministic, is_repeatable
+from adql.rewrite.filters.condition_pushdown import find_origins
+from adql.rewrite.filters.match_ties import KnownEnd, find_ties, follow_ties, read_nearness_tie
+from adql.rewrite.joins.join_trees import turn_right_joins
+from adql.rewrite.trees.relation_trees import Leaf, collect_leaves
+from adql.rewrite.trees.repeatable_relations import is_deterministic, is_repeatable
 
 #: Rows that may be read whole for each piece: so many, or one part in so many of the driving table's
 _MAX_ROWS_READ_WHOLE = 100_000

@@ -37,13 +37,13 @@ from adql.ir import (
     walk_selects,
 )
 from adql.regions import Moc
-from adql.rewrite.condition_pushdown import Filter, add_filters
-from adql.rewrite.confining_regions import ImpliedWithin
-from adql.rewrite.decorrelate import decorrelate_subqueries
-from adql.rewrite.join_trees import turn_right_joins
-from adql.rewrite.relation_trees import collect_leaves, replace_relation
-from adql.rewrite.repeatable_relations import is_deterministic
-from adql.rewrite.spatial_covers import find_index_column
+from adql.rewrite.covers.confining_regions import ImpliedWithin
+from adql.rewrite.covers.spatial_covers import find_index_column
+from adql.rewrite.filters.condition_pushdown import Filter, add_filters
+from adql.rewrite.joins.join_trees import turn_right_joins
+from adql.rewrite.subqueries.decorrelate import decorrelate_subqueries
+from adql.rewrite.trees.relation_trees import collect_leaves, replace_relation
+from adql.rewrite.trees.repeatable_relations import is_deterministic
 from adql.translation import BoundQuery, SqlStatement, emit_statement
 from clickhouse_schema.datatypes import BOOLEAN, LONG
 from clickhouse_schema.healpix import NO_POSITION

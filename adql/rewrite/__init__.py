@@ -28,19 +28,19 @@ from adql.ir import (
     map_select,
     transform_expr,
 )
-from adql.rewrite.constant_conditions import hold_constants
-from adql.rewrite.crossmatch import plan_cross_matches
-from adql.rewrite.decorrelate import decorrelate_subqueries
-from adql.rewrite.impossible_conditions import empty_impossible_joins
-from adql.rewrite.join_trees import add_outer_keys, fix_join_order, make_left_deep, move_keys_to_on
-from adql.rewrite.nearest_neighbours import choose_nearest
-from adql.rewrite.negative_zeros import unify_compared_zeros, unify_output_zeros, unify_zeros
-from adql.rewrite.outer_matches import split_outer_matches
-from adql.rewrite.region_transfer import transfer_regions
-from adql.rewrite.shape_column_covers import use_stored_shapes
-from adql.rewrite.shape_matches import add_cap_nearness
-from adql.rewrite.small_side_filters import filter_by_small_sides
-from adql.rewrite.spatial_covers import add_covers
+from adql.rewrite.covers.shape_column_covers import use_stored_shapes
+from adql.rewrite.covers.spatial_covers import add_covers
+from adql.rewrite.filters.region_transfer import transfer_regions
+from adql.rewrite.filters.small_side_filters import filter_by_small_sides
+from adql.rewrite.joins.constant_conditions import hold_constants
+from adql.rewrite.joins.impossible_conditions import empty_impossible_joins
+from adql.rewrite.joins.join_trees import add_outer_keys, fix_join_order, make_left_deep, move_keys_to_on
+from adql.rewrite.joins.negative_zeros import unify_compared_zeros, unify_output_zeros, unify_zeros
+from adql.rewrite.matches.crossmatch import plan_cross_matches
+from adql.rewrite.matches.nearest_neighbours import choose_nearest
+from adql.rewrite.matches.outer_matches import split_outer_matches
+from adql.rewrite.matches.shape_matches import add_cap_nearness
+from adql.rewrite.subqueries.decorrelate import decorrelate_subqueries
 
 Pass = Callable[[Select, NameGenerator], Select]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from adql.rewrite.match_sizes import choose_cube_side
+from adql.rewrite.matches.match_sizes import choose_cube_side
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tests.adql.crossmatch_sky import MATCHES

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from adql import Division, Undivided, choose_borders, divide_query
-from adql.rewrite.spatial_covers import find_cells_read
+from adql.rewrite.covers.spatial_covers import find_cells_read
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.healpix import NO_POSITION

@@ -20,8 +20,8 @@ import pyarrow as pa
 
 from adql import rewrite
 from adql.ir import NameGenerator, Select
-from adql.rewrite.region_transfer import transfer_regions
-from adql.rewrite.small_side_filters import filter_by_small_sides
+from adql.rewrite.filters.region_transfer import transfer_regions
+from adql.rewrite.filters.small_side_filters import filter_by_small_sides
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table

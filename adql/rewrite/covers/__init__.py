@@ -1,0 +1,1 @@
+"""Passes that select candidates by stored HEALPix indexes and shape covers."""

@@ -1,0 +1,180 @@
+"""Read from conditions the region of the sky in which a position lies whenever they are true.
+
+condition                        position lies in
+position in R                    R
+NOT (position in R)              the complement of R: an unknown position is neither in nor out
+a AND b                          the intersection of both regions
+a OR b                           their union, if both confine the position
+lon and lat between constants    their range
+anything else                    anywhere
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import islice, permutations
+
+import numpy as np
+
+from adql.ir import Call, Column, Expr, Literal, Nearness, Within, evaluate_constant
+from adql.regions import Complement, Cone, Intersection, Region, Union, position_to_vector
+from adql.regions.circle_union import MIN_UNION_CIRCLES, CircleUnion
+from adql.rewrite.covers.coordinate_ranges import find_column_bounds, make_coordinate_range
+from adql.rewrite.joins.impossible_conditions import is_never_true
+
+#: Columns of longitude and latitude of one relation
+Position = tuple[Column, Column]
+
+#: Columns compared with constants that are tried as positions, in pairs
+_MAX_COLUMNS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class ImpliedWithin(Expr):
+    """A filter: the query's other conditions imply that (lon, lat) lies in ``region``.
+
+    ``add_covers`` makes a cover of it and removes it; it is never emitted.
+    """
+
+    lon: Column
+    lat: Column
+    region: Region
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.lon, self.lat
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        lon, lat = children
+        if not (isinstance(lon, Column) and isinstance(lat, Column)):
+            return Literal(self.type, True)
+        return replace(self, lon=lon, lat=lat)
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """``is_exact``: the condition is true everywhere in the region and false outside."""
+
+    region: Region
+    is_exact: bool
+
+
+Confinements = dict[Position, Confinement]
+
+#: Whether two columns are the position of a table
+PositionTest = Callable[[Column, Column], bool]
+
+
+def find_confinements(expr: Expr, is_position: PositionTest, negated: bool = False) -> Confinements:
+    """Return the regions of all positions that ``expr`` confines when it is true, or false if ``negated``."""
+    if isinstance(expr, (Within, ImpliedWithin)):
+        if isinstance(expr.lon, Column) and isinstance(expr.lat, Column):
+            return _confine((expr.lon, expr.lat), expr.region, negated, is_exact=isinstance(expr, Within))
+        return {}
+    if not isinstance(expr, Call):
+        return {}
+    if expr.name == "NOT":
+        return find_confinements(expr.args[0], is_position, not negated)
+    if expr.name not in ("AND", "OR"):
+        return _confine_by_nearness(expr, negated)
+    parts = _flatten_chain(expr, expr.name)
+    if (expr.name == "AND") == negated:
+        possible = [part for part in parts if not is_never_true(part, negated)]
+        return _unite_confinements([find_confinements(part, is_position, negated) for part in possible])
+    found = [find_confinements(part, is_position, negated) for part in parts]
+    return combine_confinements(found if negated else [*found, *find_ranges(parts, is_position)])
+
+
+def combine_confinements(found: Iterable[Confinements]) -> Confinements:
+    """Return the confinements by conditions that are true together."""
+    found = list(found)
+    regions: dict[Position, list[Region]] = {}
+    for one in found:
+        for position, confinement in one.items():
+            regions.setdefault(position, []).append(confinement.region)
+    return {
+        position: Confinement(intersect_regions(parts), _is_exact_in_all(position, found))
+        for position, parts in regions.items()
+    }
+
+
+def find_ranges(conditions: Iterable[Expr], is_position: PositionTest) -> list[Confinements]:
+    """Return the confinements of positions both of whose coordinates are compared with constants."""
+    bounds = find_column_bounds(conditions)
+    found = []
+    for lon, lat in permutations(islice(bounds, _MAX_COLUMNS), 2):
+        if lon.relation == lat.relation and is_position(lon, lat):
+            region = make_coordinate_range(bounds[lon], bounds[lat])
+            if region is not None:
+                found.append({(lon, lat): Confinement(region, is_exact=False)})
+    return found
+
+
+def _unite_confinements(found: list[Confinements]) -> Confinements:
+    """Return the confinements by conditions of which one is true."""
+    if not found:
+        return {}
+    common = [position for position in found[0] if all(position in one for one in found[1:])]
+    return {
+        position: Confinement(unite_regions([one[position].region for one in found]), _is_exact_in_all(position, found))
+        for position in common
+    }
+
+
+def _is_exact_in_all(position: Position, found: list[Confinements]) -> bool:
+    return all(len(one) == 1 and position in one and one[position].is_exact for one in found)
+
+
+def _flatten_chain(expr: Call, name: str) -> list[Expr]:
+    """Return the operands of nested ANDs or ORs."""
+    parts: list[Expr] = []
+    for arg in expr.args:
+        parts += _flatten_chain(arg, name) if isinstance(arg, Call) and arg.name == name else [arg]
+    return parts
+
+
+def _confine(position: Position, region: Region, negated: bool, *, is_exact: bool) -> Confinements:
+    lon, lat = position
+    if lon.relation != lat.relation:
+        return {}
+    region = unite_regions([region])  # unites many circles
+    return {position: Confinement(Complement(region) if negated else region, is_exact)}
+
+
+def _confine_by_nearness(condition: Call, negated: bool) -> Confinements:
+    """Return the cone of a nearness between a position of columns and a constant position."""
+    near = Nearness.match(condition)
+    if near is None:
+        return {}
+    for (lon, lat), centre in ((near.left, near.right), (near.right, near.left)):
+        if not (isinstance(lon, Column) and isinstance(lat, Column)):
+            continue
+        cone = _make_constant_cone(*centre, near.radius)
+        if cone is not None:
+            return _confine((lon, lat), cone, negated, is_exact=True)
+    return {}
+
+
+def _make_constant_cone(lon: Expr, lat: Expr, radius: Expr) -> Cone | None:
+    values = [value for expr in (lon, lat, radius) if (value := evaluate_constant(expr)) is not None]
+    return Cone(*values) if len(values) == 3 else None
+
+
+# --- regions ----------------------------------------------------------------------------------------------------------
+
+
+def intersect_regions(regions: list[Region]) -> Region:
+    parts = [part for r in regions for part in (r.parts if isinstance(r, Intersection) else (r,))]
+    return parts[0] if len(parts) == 1 else Intersection(tuple(parts))
+
+
+def unite_regions(regions: list[Region]) -> Region:
+    """Return the union of one or more regions; many circles become one ``CircleUnion``."""
+    parts = [part for r in regions for part in (r.parts if isinstance(r, Union) else (r,))]
+    cones = [p for p in parts if isinstance(p, Cone) and p.radius >= 0]
+    if len(cones) >= MIN_UNION_CIRCLES:
+        parts = [p for p in parts if not (isinstance(p, Cone) and p.radius >= 0)]
+        centres = np.array([position_to_vector(c.lon, c.lat) for c in cones])
+        parts.append(CircleUnion(centres, np.radians([min(c.radius, 180.0) for c in cones])))
+    return parts[0] if len(parts) == 1 else Union(tuple(parts))

@@ -1,0 +1,166 @@
+"""Add covers: conditions on the stored HEALPix index, the sort key, for the conditions that confine a position.
+
+    WHERE CONTAINS(POINT(ra, dec), CIRCLE(...)) = 1
+    WHERE hpx29 IN cells AND (hpx29 IN cells wholly inside OR exact test)
+
+All conditions of one WHERE or ON together confine a position to one region, which has one cover. In the cells wholly
+inside the region, the conditions that say nothing else need no test. Removes the ``ImpliedWithin`` that
+``transfer_regions`` adds, and writes CELL of ``filter_by_small_sides`` by the index.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from adql.ir import (
+    Call,
+    Column,
+    Expr,
+    InCells,
+    InSubquery,
+    NameGenerator,
+    Query,
+    Scan,
+    Select,
+    combine_conjuncts,
+    split_conjuncts,
+    walk_expr,
+    walk_select_expressions,
+    walk_selects,
+)
+from adql.regions import MAX_COVER_CELLS, Complement, Cover, Grown, Intersection, Moc, Region, Union, find_cover
+from adql.regions.circle_union import CircleUnion
+from adql.rewrite.covers.confining_regions import (
+    Confinements,
+    ImpliedWithin,
+    Position,
+    combine_confinements,
+    find_confinements,
+    find_ranges,
+)
+from adql.rewrite.trees.relation_trees import collect_leaves, map_conditions
+from clickhouse_schema.datatypes import BOOLEAN, LONG, Field
+
+HPX29 = "hpx29"
+
+#: Cells of a cover for each shape of a union, and in all
+_MAX_CELLS_PER_SHAPE = 16
+_MAX_CELLS = 10_000
+
+#: The part of the sky above which a cover costs more than it saves
+_MAX_SKY = 0.9
+
+#: The index column that belongs to (lon, lat), if these are a table's position
+IndexFinder = Callable[[Column, Column], Column | None]
+
+
+def add_covers(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
+    """Add the covers of WHERE and of each ON."""
+    leaves = collect_leaves(select.from_)
+
+    def find_index(lon: Column, lat: Column) -> Column | None:
+        leaf = leaves.get(lon.relation)
+        return find_index_column(leaf, lon, lat) if isinstance(leaf, Scan) and lat.relation == lon.relation else None
+
+    from_ = map_conditions(select.from_, lambda join: _cover_condition(join.condition, find_index))
+    return replace(select, where=_cover_condition(select.where, find_index), from_=from_)
+
+
+def find_index_column(leaf: Scan, lon: Column, lat: Column) -> Column | None:
+    """Return the ``hpx29`` column that belongs to (lon, lat); None unless they are the table's position."""
+    if leaf.entry.table.layout.position != (lon.name, lat.name):
+        return None
+    field = Field(f"{leaf.entry.qualified_name}.{HPX29}", LONG, nullable=False)
+    return Column(LONG, leaf.relation, HPX29, field)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A conjunct with the positions that it confines."""
+
+    condition: Expr
+    confinements: Confinements
+
+    def is_only(self, position: Position) -> bool:
+        """Return whether the conjunct states a region of ``position`` and nothing else."""
+        return position in self.confinements and self.confinements[position].is_exact
+
+
+def _cover_condition(condition: Expr | None, find_index: IndexFinder) -> Expr | None:
+    def is_position(lon: Column, lat: Column) -> bool:
+        return find_index(lon, lat) is not None
+
+    conditions = list(split_conjuncts(condition))
+    parts = [_Part(each, find_confinements(each, is_position)) for each in conditions]
+    found = [*(part.confinements for part in parts), *find_ranges(conditions, is_position)]
+    parts = [part for part in parts if not isinstance(part.condition, ImpliedWithin)]
+    covers: list[Expr] = []
+    for position, confinement in combine_confinements(found).items():
+        index = find_index(*position)
+        if index is not None:
+            added, parts = _add_cover(index, position, cover_region(confinement.region), parts)
+            covers += added
+    tests = (_test_by_index(part.condition, find_index) for part in parts)
+    return combine_conjuncts([*covers, *(test for test in tests if test is not None)])
+
+
+def _test_by_index(expr: Expr, find_index: IndexFinder) -> Expr | None:
+    """Return the filter ``CELL(lon, lat, order) IN (SELECT ...)``, or an OR of such, by the index; None without one.
+
+    Other conditions are unchanged.
+    """
+    if isinstance(expr, Call) and expr.name == "OR" and all(_is_cell_test(arg) for arg in expr.args):
+        tests = tuple(test for arg in expr.args if (test := _test_by_index(arg, find_index)) is not None)
+        return replace(expr, args=tests) if len(tests) == len(expr.args) else None
+    if not (_is_cell_test(expr) and isinstance(expr, InSubquery) and isinstance(expr.operand, Call)):
+        return expr
+    lon, lat, order = expr.operand.args
+    index = find_index(lon, lat) if isinstance(lon, Column) and isinstance(lat, Column) else None
+    return None if index is None else replace(expr, operand=Call(LONG, "CELL OF", (index, order)))
+
+
+def _is_cell_test(expr: Expr) -> bool:
+    return isinstance(expr, InSubquery) and isinstance(expr.operand, Call) and expr.operand.name == "CELL"
+
+
+def _add_cover(index: Column, position: Position, cells: Cover, parts: list[_Part]) -> tuple[list[Expr], list[_Part]]:
+    """Return the cover, and ``parts`` with one test for all those that cells wholly inside need not make."""
+    if _sum_sky(cells.all) > _MAX_SKY:
+        return [], parts
+    covers: list[Expr] = [InCells(BOOLEAN, index, cells.all)]
+    exact = combine_conjuncts([part.condition for part in parts if part.is_only(position)])
+    if exact is None or not cells.inside:
+        return covers, parts
+    test = Call(BOOLEAN, "OR", (InCells(BOOLEAN, index, cells.inside), exact), span=exact.span)
+    return covers, [_Part(test, {}), *(part for part in parts if not part.is_only(position))]
+
+
+def cover_region(region: Region) -> Cover:
+    """Return the cover of a region, with more cells for unions of many shapes."""
+    return find_cover(region, min(max(MAX_COVER_CELLS, _MAX_CELLS_PER_SHAPE * _count_shapes(region)), _MAX_CELLS))
+
+
+def _count_shapes(region: Region) -> int:
+    if isinstance(region, (Union, Intersection)):
+        return sum(_count_shapes(part) for part in region.parts)
+    if isinstance(region, (Grown, Complement)):
+        return _count_shapes(region.part)
+    return len(region.radii) if isinstance(region, CircleUnion) else 1
+
+
+def _sum_sky(cells: tuple[tuple[int, tuple[int, ...]], ...]) -> float:
+    """Return the part of the sky in ``cells``, from 0 to 1."""
+    return math.fsum(len(numbers) / (12 * 4**order) for order, numbers in cells)
+
+
+def find_cells_read(query: Query) -> dict[str, Moc]:
+    """Return the cells that all covers together leave of each table, by ``schema.table.hpx29``."""
+    found: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
+    for select in walk_selects(query):
+        for expr in walk_select_expressions(select):
+            for part in walk_expr(expr):
+                if isinstance(part, InCells) and isinstance(part.index, Column):
+                    found.setdefault(part.index.field.name, []).extend(part.cells)
+    return {name: Moc.from_cells(cells) for name, cells in found.items()}

@@ -1,0 +1,282 @@
+"""Filter a large table of a join by the rows of a small one.
+
+* A small table matched by position gives the HEALPix cells around its rows, of an order whose neighbours reach farther
+  than the radius, so they hold every partner by construction. Where each row has its own radius, the cells are of one
+  of a few orders.
+* A small table joined by a column gives the column's values.
+
+    few JOIN large ON NEAR(few, large, r)
+    few JOIN large ON NEAR(few, large, r) WHERE CELL(large.ra, large.dec, k) IN (SELECT cells around few, of order k)
+
+The large table is selected by its sort key or projection, and on a cluster fewer of its rows are sent. The small table
+is read once more for each filter, so it must answer the same each time. Comes before the SELECTs inside are rewritten;
+``add_covers`` writes CELL by the stored index.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from adql.ir import (
+    Call,
+    Column,
+    Derived,
+    Expr,
+    InSubquery,
+    Join,
+    Literal,
+    NameGenerator,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    SetOperation,
+    has_window,
+    split_conjuncts,
+    transform_expr,
+    walk_expr,
+    walk_leaves,
+)
+from adql.rewrite.covers.spatial_covers import find_index_column
+from adql.rewrite.filters.condition_pushdown import Filter, add_filters, find_origins
+from adql.rewrite.filters.match_ties import (
+    End,
+    KnownEnd,
+    Tie,
+    find_ties,
+    follow_ties,
+    read_equality_tie,
+    read_nearness_tie,
+    read_row_radius_tie,
+)
+from adql.rewrite.trees.derived_tables import make_select
+from adql.rewrite.trees.relation_trees import Leaf, collect_leaves, find_used_relations, has_subquery
+from adql.rewrite.trees.repeatable_relations import is_deterministic, is_repeatable
+from clickhouse_schema.adjacent_cells import order_for_radius, reach_of_order
+from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
+
+#: Rows of a small table: each is read twice, and has nine cells
+_MAX_SMALL_ROWS = 20_000
+
+#: The large table has at least so many times as many rows
+_MIN_RATIO = 50
+
+#: A table that is not counted is taken for large beside so few rows, or so few ids
+_MAX_ROWS_BESIDE_UNKNOWN = 1_000
+_MAX_IDS_BESIDE_UNKNOWN = 100
+
+#: Rows per id from which ids select granules: ten granules
+_MIN_ROWS_PER_ID = 10 * 8192
+
+#: Orders of cells for radii that depend on rows: they reach 30 arcsec, 8 arcmin, 1.1 and 4.3 degrees; beyond these the
+#: filter is the whole sky
+_ORDERS = (12, 8, 5, 3)
+
+#: The part of the sky that the cells may cover
+_MAX_SKY = 0.3
+
+KnownFilter = tuple[KnownEnd, Filter]
+
+
+def filter_by_small_sides(select: Select, fresh: NameGenerator) -> Select:
+    """Add the filters that small tables of a join give to large ones."""
+    if not isinstance(select.from_, Join):
+        return select
+    nearnesses, equalities = find_ties(select, read_nearness_tie), find_ties(select, read_equality_tie)
+    found: list[KnownFilter] = []
+    for leaf in walk_leaves(select.from_):
+        rows = _bound_rows(leaf, _find_own_conditions(select, leaf))
+        if rows is not None and rows <= _MAX_SMALL_ROWS and is_repeatable(leaf):
+            small = _SmallSide(select, leaf, rows, fresh)
+            found += small.make_cell_filters(nearnesses)
+            found += small.make_cell_filters_by_radius()
+            found += small.make_id_filters(equalities)
+    for leaf in [*walk_leaves(select.from_)]:
+        about = [(known, each) for known, each in found if known.end[0].relation == leaf.relation]
+        is_sure = any(known.is_sure for known, _ in about)
+        select = add_filters(select, leaf, [each for _, each in about], fresh, is_sure=is_sure)
+    return select
+
+
+# --- sizes ------------------------------------------------------------------------------------------------------------
+
+
+def _find_own_conditions(select: Select, leaf: Leaf) -> list[Expr]:
+    """Return the conditions of WHERE on one table alone that have no subquery."""
+    return [
+        part
+        for part in split_conjuncts(select.where)
+        if find_used_relations(part) == {leaf.relation} and not has_subquery(part) and is_deterministic(part)
+    ]
+
+
+def _bound_rows(leaf: Relation, conditions: list[Expr]) -> int | None:
+    """Return an upper bound of the rows of a leaf; None if none is known."""
+    if isinstance(leaf, Scan):
+        known = [leaf.entry.rows, *(_count_ids(leaf, condition) for condition in conditions)]
+        return min((n for n in known if n is not None), default=None)
+    return _bound_rows_of_query(leaf.query) if isinstance(leaf, Derived) else None
+
+
+def _bound_rows_of_query(query: Query) -> int | None:
+    if isinstance(query, SetOperation):
+        left, right = _bound_rows_of_query(query.left), _bound_rows_of_query(query.right)
+        return None if left is None or right is None else left + right
+    if query.is_grouped and not query.group_by:
+        return 1
+    return _bound_rows(query.from_, [*split_conjuncts(query.where)])
+
+
+def _count_ids(leaf: Scan, condition: Expr) -> int | None:
+    """Return the number of values that a condition on the whole id allows; None for other conditions."""
+    ids = leaf.entry.table.layout.id
+    if len(ids) != 1 or not (isinstance(condition, Call) and condition.name in ("=", "IN")):
+        return None
+    operand, *values = condition.args
+    if isinstance(values[0], Column):
+        operand, values = values[0], [operand]
+    is_id = isinstance(operand, Column) and operand.name == ids[0]
+    return len(values) if is_id and all(isinstance(v, Literal) for v in values) else None
+
+
+def _is_large(scan: Scan, small: int) -> bool:
+    rows = scan.entry.rows
+    if rows is None:
+        return small <= _MAX_ROWS_BESIDE_UNKNOWN
+    return rows >= _MIN_RATIO * max(small, _MAX_ROWS_BESIDE_UNKNOWN)
+
+
+def _is_selective(scan: Scan, name: str, small: int) -> bool:
+    """Return whether so many values of a column save much: granules by an index, else rows sent to one server."""
+    rows = scan.entry.rows
+    if not scan.entry.table.is_indexed(name):
+        return scan.entry.is_sharded and _is_large(scan, small)
+    return small <= _MAX_IDS_BESIDE_UNKNOWN if rows is None else rows >= _MIN_ROWS_PER_ID * small
+
+
+# --- filters ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _SmallSide:
+    """A leaf of the FROM of ``select`` with at most ``rows`` rows."""
+
+    select: Select
+    leaf: Leaf
+    rows: int
+    fresh: NameGenerator
+
+    def make_cell_filters(self, ties: list[Tie]) -> Iterator[KnownFilter]:
+        ends = dict.fromkeys(end for tie in ties for end in tie.ends if end[0].relation == self.leaf.relation)
+        for end in ends:
+            for known, radius in follow_ties(KnownEnd(end, is_sure=False), ties):
+                order = order_for_radius(radius)
+                if order is None or 9 * self.rows >= _MAX_SKY * 12 * 4**order:
+                    continue
+                if self._is_useful_for(known.end):
+                    cells = {order: self._select_cells(end, order, [])}
+                    yield known, Filter(known.end, partial(_test_cells, cells))
+
+    def make_cell_filters_by_radius(self) -> Iterator[KnownFilter]:
+        """Yield filters by cells of the finest order that reaches as far as each row's own radius."""
+        for tie in find_ties(self.select, partial(read_row_radius_tie, self.leaf.relation)):
+            radius, end = tie.row_radius, tie.ends[0]
+            if radius is None or not all(is_deterministic(part) for part in walk_expr(radius)):
+                continue
+            for known, _ in follow_ties(KnownEnd(end, is_sure=False), [tie]):
+                if not self._is_useful_for(known.end):
+                    continue
+                cells, least = {}, 0.0
+                for order in _ORDERS:
+                    limit = reach_of_order(order)
+                    cells[order] = self._select_cells(end, order, _test_radius(radius, least, limit))
+                    least = limit
+                cells[0] = self._select_cells(end, 0, _test_radius(radius, least, math.inf))
+                yield known, Filter(known.end, partial(_test_cells, cells))
+
+    def _is_useful_for(self, end: End) -> bool:
+        """Return whether a large table is sorted by the position ``end``."""
+        leaf = next(leaf for leaf in walk_leaves(self.select.from_) if leaf.relation == end[0].relation)
+        origins = find_origins(leaf, tuple(column.name for column in end))
+        return any(scan.entry.table.layout.position == names and _is_large(scan, self.rows) for scan, names in origins)
+
+    def _select_cells(self, end: End, order: int, radius_conditions: list[Expr]) -> Select:
+        """Return the query of the cells of ``order`` around the rows that meet ``radius_conditions``."""
+        conditions = [*_find_own_conditions(self.select, self.leaf), *radius_conditions]
+        table, flat_conditions, (lon, lat) = _flatten_derived(self.leaf, conditions, end)
+        if any(isinstance(part, Call) and part.name.startswith("CAP ") for part in walk_expr(lon)):
+            # caps are long expressions, which the derived table computes once per row
+            table, flat_conditions, (lon, lat) = self.leaf, conditions, end
+        if order == 0:
+            return make_select(table, [Call(LONG, "BASE CELLS", ())], self.fresh, flat_conditions)
+        index: Expr = Call(LONG, "HPX29", (lon, lat))
+        if isinstance(table, Scan) and isinstance(lon, Column) and isinstance(lat, Column):
+            index = find_index_column(table, lon, lat) or index
+        cells = Call(LONG, "CELLS AROUND", (index, Literal(INT, order)))
+        return make_select(table, [cells], self.fresh, flat_conditions)
+
+    def make_id_filters(self, ties: list[Tie]) -> Iterator[KnownFilter]:
+        leaves = collect_leaves(self.select.from_)
+        for tie in ties:
+            for end in tie.ends:
+                if end[0].relation != self.leaf.relation:
+                    continue
+                for known, _ in follow_ties(KnownEnd(end, is_sure=False), [tie]):
+                    [other] = known.end
+                    origins = find_origins(leaves[other.relation], (other.name,))
+                    is_useful = any(_is_selective(scan, name, self.rows) for scan, (name,) in origins)
+                    if is_useful and _is_comparable(end[0], other):
+                        conditions = _find_own_conditions(self.select, self.leaf)
+                        table, conditions, (value,) = _flatten_derived(self.leaf, conditions, end)
+                        values = make_select(table, [value], self.fresh, conditions)
+                        yield known, Filter(known.end, partial(_test_value, values))
+
+
+def _test_radius(radius: Expr, least: float, limit: float) -> list[Expr]:
+    """Return the conditions that ``radius`` is from ``least`` to below ``limit`` degrees."""
+    conditions: list[Expr] = [Call(BOOLEAN, ">=", (radius, Literal(DOUBLE, least)))]
+    if math.isfinite(limit):
+        conditions.append(Call(BOOLEAN, "<", (radius, Literal(DOUBLE, limit))))
+    return conditions
+
+
+def _test_cells(cells: dict[int, Select], position: tuple[Column, ...]) -> Expr:
+    """Return the condition that a position is in one of the cells, which a query returns for each order."""
+    tests = tuple(
+        InSubquery(BOOLEAN, Call(LONG, "CELL", (*position, Literal(INT, order))), query)
+        for order, query in cells.items()
+    )
+    return tests[0] if len(tests) == 1 else Call(BOOLEAN, "OR", tests)
+
+
+def _test_value(values: Select, columns: tuple[Column, ...]) -> Expr:
+    return InSubquery(BOOLEAN, columns[0], values)
+
+
+def _is_comparable(value: Column, other: Column) -> bool:
+    """Return whether ClickHouse compares the types in IN as SQL does: numbers with integers, or texts."""
+    return (value.type.is_numeric and other.type.is_integer) or (value.type.is_text and other.type.is_text)
+
+
+def _flatten_derived(
+    leaf: Leaf, conditions: list[Expr], exprs: tuple[Expr, ...]
+) -> tuple[Relation, list[Expr], tuple[Expr, ...]]:
+    """Return the FROM of a derived table that only selects, with conditions and ``exprs`` in terms of it."""
+    if not isinstance(leaf, Derived) or not isinstance(leaf.query, Select):
+        return leaf, conditions, exprs
+    query = leaf.query
+    if query.is_grouped or query.distinct or has_window(query):
+        return leaf, conditions, exprs
+    inner = {output.alias: output.expr for output in query.outputs}
+
+    def change(expr: Expr) -> Expr:
+        return inner[expr.name] if isinstance(expr, Column) and expr.relation == leaf.relation else expr
+
+    conditions = [*split_conjuncts(query.where), *(transform_expr(c, change) for c in conditions)]
+    exprs = tuple(transform_expr(e, change) for e in exprs)
+    if isinstance(query.from_, Join):
+        return query.from_, conditions, exprs
+    return _flatten_derived(query.from_, conditions, exprs)

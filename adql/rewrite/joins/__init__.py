@@ -1,0 +1,1 @@
+"""Passes that bring joins and compared keys into the form that ClickHouse takes."""

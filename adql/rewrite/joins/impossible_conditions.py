@@ -1,0 +1,78 @@
+"""Empty the joins whose condition is true in no row, so that ClickHouse tests no pair of rows.
+
+    a LEFT JOIN b ON 1 = 2 AND ...
+    a LEFT JOIN (SELECT ... FROM b WHERE FALSE) ON TRUE
+
+A FULL JOIN keeps its right rows, so it gets a key that never matches instead. Comes after ``make_left_deep`` and before
+the passes that plan joins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adql.ir import Call, Expr, Literal, NameGenerator, Nearness, Select, evaluate_constant, split_conjuncts, walk_joins
+from adql.rewrite.joins.join_trees import add_equality
+from adql.rewrite.trees.derived_tables import wrap_relation
+from adql.rewrite.trees.relation_trees import replace_relation
+from clickhouse_schema.datatypes import BOOLEAN, INT
+
+_FALSE = Literal(BOOLEAN, False)
+_TWO = Literal(INT, 2)
+
+
+def empty_impossible_joins(select: Select, fresh: NameGenerator) -> Select:
+    """Leave no rows on the right of a join that matches nothing; in a FULL JOIN, no partners."""
+    if any(is_never_true(c) for c in split_conjuncts(select.where)):
+        select = replace(select, where=_FALSE)
+    while True:
+        impossible = (j for j in walk_joins(select.from_) if any(map(is_never_true, split_conjuncts(j.condition))))
+        join = next(impossible, None)
+        if join is None:
+            return select
+        bare = replace(join, condition=None)
+        select = replace(select, from_=replace_relation(select.from_, join, bare))
+        if join.kind == "FULL":
+            select = add_equality(select, bare, fresh, _TWO)
+        else:
+            select = wrap_relation(select, bare.right, fresh, [_FALSE])
+
+
+def is_never_true(condition: Expr, negated: bool = False) -> bool:
+    """Return whether a condition is known to be true in no row, or false in no row if ``negated``."""
+    if isinstance(condition, Literal):
+        return condition.value is None or bool(condition.value) == negated
+    if not isinstance(condition, Call):
+        return False
+    if condition.name == "NOT":
+        return is_never_true(condition.args[0], not negated)
+    if condition.name in ("AND", "OR"):
+        quantifier = any if (condition.name == "AND") != negated else all
+        return quantifier(is_never_true(part, negated) for part in condition.args)
+    if condition.name not in ("=", "<>"):
+        return _is_never_near(condition, negated)
+    left, right = (_read_number(arg) for arg in condition.args)
+    if left is None or right is None:
+        return False
+    return ((left == right) == (condition.name == "=")) == negated
+
+
+def _read_number(expr: Expr) -> int | float | None:
+    """Return the number of a literal with its sign; ``evaluate_constant`` would round integers."""
+    if isinstance(expr, Call) and expr.name == "NEG":
+        value = _read_number(expr.args[0])
+        return None if value is None else -value
+    if isinstance(expr, Literal) and isinstance(expr.value, (int, float)) and not isinstance(expr.value, bool):
+        return expr.value
+    return None
+
+
+def _is_never_near(condition: Expr, negated: bool) -> bool:
+    """Return whether a nearness asks for a separation below 0 degrees or, negated, above 180."""
+    near = Nearness.match(condition)
+    radius = None if near is None else evaluate_constant(near.radius)
+    if near is None or radius is None:
+        return False
+    if negated:
+        return radius > 180 or (radius == 180 and not near.is_strict)
+    return radius < 0 or (radius == 0 and near.is_strict)

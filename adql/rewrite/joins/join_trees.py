@@ -1,0 +1,155 @@
+"""Bring join trees into the form that ClickHouse takes.
+
+* ``make_left_deep``: ``a RIGHT JOIN b`` becomes ``b LEFT JOIN a``, and a join on the right of a join a derived table.
+* ``move_keys_to_on``: ``FROM a, b WHERE a.id = b.id`` becomes ``FROM a JOIN b ON a.id = b.id``, which is hashed.
+* ``add_outer_keys``: an outer join without an equality of both sides, which ClickHouse refuses, gets one that is always
+  true.
+* ``fix_join_order``: ClickHouse must not reorder joins whose conditions it would then not find a side for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adql.ir import (
+    Aggregate,
+    Call,
+    Column,
+    Derived,
+    Expr,
+    Join,
+    Literal,
+    NameGenerator,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    combine_conjuncts,
+    split_conjuncts,
+    walk_expr,
+    walk_joins,
+    walk_leaves,
+)
+from adql.rewrite.trees.derived_tables import ONE, DerivedBuilder, wrap_relation
+from adql.rewrite.trees.relation_trees import (
+    Leaf,
+    collect_numbers,
+    find_used_relations,
+    has_subquery,
+    is_join_equality,
+    replace_relation,
+)
+from clickhouse_schema.datatypes import BOOLEAN, INT
+
+
+def make_left_deep(select: Select, fresh: NameGenerator) -> Select:
+    """Replace RIGHT JOINs, and wrap joins on the right of joins. Comes first."""
+    select = replace(select, from_=turn_right_joins(select.from_))
+    while True:
+        nested = next((j.right for j in walk_joins(select.from_) if isinstance(j.right, Join)), None)
+        if nested is None:
+            return select
+        select = wrap_relation(select, nested, fresh)
+
+
+def turn_right_joins(relation: Relation) -> Relation:
+    """Replace ``a RIGHT JOIN b`` by ``b LEFT JOIN a``; the order of the sides does not show in named outputs."""
+    if not isinstance(relation, Join):
+        return relation
+    left, right = turn_right_joins(relation.left), turn_right_joins(relation.right)
+    if relation.kind == "RIGHT":
+        return Join("LEFT", right, left, relation.condition)
+    return replace(relation, left=left, right=right)
+
+
+def move_keys_to_on(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
+    """Move the equalities of WHERE that join two sides of an INNER JOIN into its ON."""
+    while (found := _find_keys_of_where(select, select.from_)) is not None:
+        join, keys = found
+        keyed = replace(join, condition=combine_conjuncts([*split_conjuncts(join.condition), *keys]))
+        rest = [c for c in split_conjuncts(select.where) if c not in keys]
+        select = replace(select, from_=replace_relation(select.from_, join, keyed), where=combine_conjuncts(rest))
+    return select
+
+
+def _find_keys_of_where(select: Select, relation: Relation) -> tuple[Join, list[Expr]] | None:
+    if not isinstance(relation, Join):
+        return None
+    if relation.kind == "FULL":
+        return None  # WHERE also applies to its unmatched right rows
+    below = _find_keys_of_where(select, relation.left)
+    if below is not None or relation.kind != "INNER":
+        return below
+    numbers = collect_numbers(relation)
+    equalities = [c for c in split_conjuncts(select.where) if is_join_equality(c, relation)]
+    keys = [c for c in equalities if find_used_relations(c) <= numbers]
+    return (relation, keys) if keys else None
+
+
+def add_outer_keys(select: Select, fresh: NameGenerator) -> Select:
+    """Add an equality that is always true to each outer join without one. Comes after every pass that may add one."""
+    while True:
+        outer = (join for join in walk_joins(select.from_) if join.kind != "INNER")
+        join = next((j for j in outer if not has_equality(j)), None)
+        if join is None:
+            return select
+        select = add_equality(select, join, fresh)
+
+
+def has_equality(join: Join) -> bool:
+    """Return whether the ON of a join has an equality of both sides among its conjuncts."""
+    return any(is_join_equality(c, join) for c in split_conjuncts(join.condition))
+
+
+def add_equality(select: Select, join: Join, fresh: NameGenerator, value: Literal = ONE) -> Select:
+    """Return ``select`` with ``1 = value`` in the ON of ``join``, written as an equality of columns of both sides."""
+    builder = DerivedBuilder(join.right, select, fresh)
+    key = builder.export_expr(value)
+    anchor = _find_any_column(next(walk_leaves(join.left)))
+    equality = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
+    condition = combine_conjuncts([equality, *split_conjuncts(join.condition)])
+    keyed = replace(join, right=builder.build_derived(), condition=condition)
+    return builder.rename_select(replace(select, from_=replace_relation(select.from_, join, keyed)))
+
+
+def _find_any_column(leaf: Leaf) -> Column:
+    if isinstance(leaf, Derived):
+        output = leaf.query.outputs[0]
+        return Column(output.expr.type, leaf.relation, output.alias, output.field)
+    column = leaf.entry.table.columns[0]
+    return Column(column.type, leaf.relation, column.name, column.field)
+
+
+def fix_join_order(select: Select, fresh: NameGenerator) -> Select:
+    """Record in ``fresh`` if the engine must keep the order of the joins.
+
+    To reorder, ClickHouse merges joined derived tables, and fails where a condition in ON then has no side: constant
+    outputs, and joins without an equality of both sides.
+    """
+    if isinstance(select.from_, Join) and not _can_reorder(select.from_):
+        fresh.keeps_join_order = True
+    return select
+
+
+def _can_reorder(relation: Relation) -> bool:
+    if isinstance(relation, Scan):
+        return True
+    if isinstance(relation, Derived):
+        return all(_is_surely_variable(o.expr) for o in relation.query.outputs)
+    if not has_equality(relation) or not all(_is_surely_variable(c) for c in split_conjuncts(relation.condition)):
+        return False
+    return _can_reorder(relation.left) and _can_reorder(relation.right)
+
+
+def _is_surely_variable(expr: Expr) -> bool:
+    """Return whether the engine can surely not fold an expression to a constant."""
+    parts = list(walk_expr(expr))
+    if has_subquery(expr) or any(isinstance(part, Literal) and part.value is None for part in parts):
+        return False
+    return any(isinstance(part, (Column, Aggregate)) for part in parts)
+
+
+def finish_joins(query: Query, fresh: NameGenerator) -> Select:
+    """Apply ``fix_join_order`` and ``add_outer_keys`` to a SELECT that another pass has made."""
+    assert isinstance(query, Select)  # noqa: S101  passes make nothing else
+    return add_outer_keys(fix_join_order(query, fresh), fresh)

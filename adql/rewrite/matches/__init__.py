@@ -1,0 +1,1 @@
+"""Passes that plan cross-matches: joins on a bounded separation."""

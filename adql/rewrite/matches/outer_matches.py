@@ -1,0 +1,131 @@
+"""Split the outer cross-matches that one cube join cannot compute.
+
+    a FULL JOIN b ON near
+    (SELECT ... FROM a LEFT JOIN b ON near UNION ALL SELECT NULL, ... FROM b ANTI JOIN a ON near)
+
+    a LEFT JOIN b ON NEAR(a.ra, a.dec, b.ra, b.dec, b.r)
+    a LEFT JOIN (SELECT p.ra, p.dec, ... FROM (SELECT DISTINCT ra, dec FROM a) AS p JOIN b ON near) AS m
+      ON a.ra = m.ra AND a.dec = m.dec
+
+The second form is for a radius that the right side knows: the left rows would have to be repeated, which an outer join
+must not do. Both forms read a side twice, so a side that might answer differently the second time keeps the plain join
+of all pairs.
+
+Comes after ``choose_nearest``, which makes nearnesses, and before the passes that filter across joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from adql.ir import (
+    Call,
+    Column,
+    Derived,
+    Join,
+    NameGenerator,
+    Output,
+    Relation,
+    Select,
+    SetOperation,
+    combine_conjuncts,
+    evaluate_constant,
+    split_conjuncts,
+    transform_expr,
+    walk_columns,
+    walk_joins,
+    walk_leaves,
+)
+from adql.rewrite.filters.small_side_filters import filter_by_small_sides
+from adql.rewrite.joins.join_trees import has_equality
+from adql.rewrite.matches.crossmatch import JoinNearness, find_join_nearnesses
+from adql.rewrite.trees.derived_tables import (
+    find_columns_used_outside,
+    make_derived,
+    make_null,
+    make_select,
+    map_outputs,
+    rename_columns,
+)
+from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations, replace_relation
+from adql.rewrite.trees.repeatable_relations import is_repeatable
+from clickhouse_schema.datatypes import BOOLEAN
+
+
+def split_outer_matches(select: Select, fresh: NameGenerator) -> Select:
+    """Replace FULL cross-matches, and those that keep left rows for a radius of the right side."""
+    match = _find_outer_match(select)
+    if match is not None and match.join.kind == "SEMI":
+        select = filter_by_small_sides(select, fresh)  # after the split it would filter the partners alone
+    while (match := _find_outer_match(select)) is not None:
+        if match.join.kind == "FULL":
+            select = _split_full_join(select, match.join, fresh)
+        else:
+            select = _match_distinct_positions(select, match, fresh)
+    return select
+
+
+def _find_outer_match(select: Select) -> JoinNearness | None:
+    matches = (_read_outer_match(join) for join in walk_joins(select.from_) if join.kind != "INNER")
+    return next((match for match in matches if match is not None), None)
+
+
+def _read_outer_match(join: Join) -> JoinNearness | None:
+    if has_equality(join):
+        return None
+    found = find_join_nearnesses(join, [*split_conjuncts(join.condition)])
+    if join.kind == "FULL":
+        return found[0] if found and is_repeatable(join) else None
+    if any(evaluate_constant(match.radius) is not None or _is_radius_of_left(match) for match in found):
+        return None
+    return next((m for m in found if m.bounds is not None and is_repeatable(join.left)), None)
+
+
+def _is_radius_of_left(match: JoinNearness) -> bool:
+    return match.bounds is not None and match.bounds.right is None
+
+
+def _split_full_join(select: Select, join: Join, fresh: NameGenerator) -> Select:
+    used = find_columns_used_outside(join, select)
+    left = collect_numbers(join.left)
+    with_nulls = [make_null(c.type) if c.relation in left else c for c in used]
+    matched = make_select(Join("LEFT", join.left, join.right, join.condition), used, fresh)
+    unmatched = make_select(Join("ANTI", join.right, join.left, join.condition), with_nulls, fresh)
+    number = fresh.new_relation()
+    outputs = tuple(
+        Output(fresh.new_alias(), Column(o.expr.type, number, o.alias, o.field), o.field) for o in matched.outputs
+    )
+    both = SetOperation("UNION", True, matched, unmatched, number, outputs, (), None, 0)
+    derived = Derived(fresh.new_relation(), both)
+    select = replace(select, from_=replace_relation(select.from_, join, derived))
+    return rename_columns(select, map_outputs(used, derived))
+
+
+def _match_distinct_positions(select: Select, match: JoinNearness, fresh: NameGenerator) -> Select:
+    join = match.join
+    left, right = collect_numbers(join.left), collect_numbers(join.right)
+    in_on = split_conjuncts(join.condition)
+    right_only = [c for c in in_on if find_used_relations(c) <= right]
+    others = [c for c in in_on if c not in right_only and c != match.condition]
+    keys = [*dict.fromkeys(c for c in walk_columns(match.condition) if c.relation in left)]
+    needed = [c for c in find_columns_used_outside(join, select) if c.relation in right]
+    needed += [c for other in others for c in walk_columns(other) if c.relation in right]
+
+    distinct = replace(make_select(_find_source(join.left, keys), keys, fresh), distinct=True)
+    positions = Derived(fresh.new_relation(), distinct)
+    key_columns = map_outputs(keys, positions)
+    near = transform_expr(match.condition, lambda part: key_columns[part] if part in keys else part)
+    pairs = Join("INNER", positions, join.right, combine_conjuncts([near, *right_only]))
+    shown = [*key_columns.values(), *dict.fromkeys(needed)]
+    matched = make_derived(pairs, shown, fresh)
+    names = map_outputs(shown, matched)
+    equalities = [Call(BOOLEAN, "=", (key, names[key_columns[key]])) for key in keys]
+    joined = Join(join.kind, join.left, matched, combine_conjuncts([*equalities, *others]))
+    return rename_columns(replace(select, from_=replace_relation(select.from_, join, joined)), names)
+
+
+def _find_source(tree: Relation, keys: Sequence[Column]) -> Relation:
+    """Return the one table of ``tree`` that the columns are of, or all of it."""
+    used = {key.relation for key in keys}
+    return next((leaf for leaf in walk_leaves(tree) if used == {leaf.relation}), tree)

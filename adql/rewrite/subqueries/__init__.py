@@ -1,0 +1,1 @@
+"""The pass that replaces correlated subqueries by joins."""

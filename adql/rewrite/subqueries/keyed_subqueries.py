@@ -1,0 +1,101 @@
+"""Give a correlated subquery keys, which makes it a query of its own: the rows of an outer row are those of its key.
+
+Where only equalities tie the subquery to the outer query, the keys are its own sides of them; else it is joined to the
+outer query's values (``subquery_domains``).
+
+    (SELECT b.x FROM b WHERE b.a = a.id)       becomes SELECT b.a, b.x FROM b, joined by a.id = b.a
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from adql.errors import Span
+from adql.ir import (
+    Call,
+    Expr,
+    NameGenerator,
+    Query,
+    Select,
+    combine_conjuncts,
+    find_free_columns,
+    is_correlated_by_where,
+    split_conjuncts,
+    walk_used_columns,
+)
+from adql.rewrite.subqueries.single_group_queries import is_one_row
+from adql.rewrite.subqueries.subquery_domains import Domain, OuterQuery
+from adql.rewrite.subqueries.subquery_keys import prepend_keys
+from adql.rewrite.trees.relation_trees import collect_numbers, has_subquery
+
+__all__ = ["KeyedQuery", "OuterQuery", "add_keys", "add_keys_per_group"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedQuery:
+    """A query whose first outputs are its keys.
+
+    ``ties`` has for each key the value of the outer row and the operator that compares them: ``=``, or ``SAME``, by
+    which NULL is NULL.
+    """
+
+    query: Query
+    ties: tuple[tuple[Expr, str], ...]
+
+
+def add_keys(
+    query: Query, outer: OuterQuery, fresh: NameGenerator, span: Span, *, is_exact: bool = False
+) -> KeyedQuery:
+    """Return ``query`` with keys.
+
+    ``is_exact``: no row may be computed for values that the outer query does not have. Raises AdqlUnsupported where the
+    outer query cannot be read twice.
+    """
+    keyed = None if is_one_row(query) else _key_by_equalities(query, fresh)
+    if keyed is not None:
+        return keyed
+    values = find_free_columns(query)
+    domain = Domain.from_outer(values, outer, fresh, span, is_exact=is_exact)
+    return KeyedQuery(domain.join_query(query), tuple((value, "SAME") for value in values))
+
+
+def add_keys_per_group(query: Select, outer: OuterQuery, fresh: NameGenerator, span: Span) -> KeyedQuery:
+    """Return set functions without GROUP BY with keys; omit the keys without matching rows."""
+    keyed = _key_by_equalities(query, fresh)
+    if keyed is not None:
+        return keyed
+    values = find_free_columns(query)
+    domain = Domain.from_outer(values, outer, fresh, span, is_exact=False)
+    return KeyedQuery(domain.join_select(query), tuple((value, "SAME") for value in values))
+
+
+def _key_by_equalities(query: Query, fresh: NameGenerator) -> KeyedQuery | None:
+    if not isinstance(query, Select) or not is_correlated_by_where(query):
+        return None
+    own = collect_numbers(query.from_)
+    ties, keys, local = [], [], []
+    for condition in split_conjuncts(query.where):
+        if all(column.relation in own for column in walk_used_columns(condition)):
+            local.append(condition)
+            continue
+        sides = _split_equality(condition, own)
+        if sides is None:
+            return None
+        key, value = sides
+        keys.append(key)
+        ties.append((value, "="))
+    select = replace(query, where=combine_conjuncts(local))
+    return KeyedQuery(prepend_keys(select, keys, fresh), tuple(ties))
+
+
+def _split_equality(condition: Expr, own: frozenset[int]) -> tuple[Expr, Expr] | None:
+    """Return the own and the outer side of an equality between them; None for any other condition."""
+    if not (isinstance(condition, Call) and condition.name == "="):
+        return None
+    if has_subquery(condition):
+        return None
+    for inner, outer in (condition.args, condition.args[::-1]):
+        is_own = [{column.relation in own for column in walk_used_columns(side)} for side in (inner, outer)]
+        if is_own == [{True}, {False}]:
+            return inner, outer
+    return None

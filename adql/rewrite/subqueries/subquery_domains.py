@@ -1,0 +1,186 @@
+"""Join a subquery to the distinct values that the outer query has of the columns in question: its domain.
+
+After Neumann and Kemper, Unnesting Arbitrary Queries, BTW 2015.
+
+    SELECT (SELECT MAX(b.x) FROM b WHERE b.x < a.y) FROM a
+    the subquery becomes SELECT d.y, MAX(b.x) FROM (SELECT DISTINCT y FROM a) AS d, b WHERE b.x < d.y GROUP BY d.y
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from adql.errors import AdqlUnsupported, Span
+from adql.ir import (
+    Call,
+    Column,
+    Derived,
+    Expr,
+    Join,
+    Literal,
+    NameGenerator,
+    Output,
+    Query,
+    Relation,
+    Select,
+    SetOperation,
+    combine_conjuncts,
+    find_free_columns,
+    split_conjuncts,
+    substitute_in_expr,
+    substitute_in_select,
+    walk_join_conditions,
+    walk_leaves,
+    walk_used_columns,
+)
+from adql.rewrite.joins.join_trees import turn_right_joins
+from adql.rewrite.subqueries.single_group_queries import GROUP_MARK, evaluate_without_rows, is_one_row
+from adql.rewrite.subqueries.subquery_keys import limit_per_key, list_columns, prepend_keys, rename_outputs
+from adql.rewrite.trees.derived_tables import make_select, map_outputs
+from adql.rewrite.trees.relation_trees import replace_relation
+from adql.rewrite.trees.repeatable_relations import is_repeatable
+from clickhouse_schema.datatypes import BOOLEAN
+
+
+@dataclass(frozen=True, slots=True)
+class OuterQuery:
+    """The outer query: its FROM, and the conditions of its WHERE that a domain may use to read less of it."""
+
+    from_: Relation
+    filters: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """``SELECT DISTINCT values FROM the outer query``, for a subquery at ``span``."""
+
+    values: Sequence[Column]
+    select: Select
+    fresh: NameGenerator
+    span: Span
+
+    @classmethod
+    def from_outer(
+        cls, values: Sequence[Column], outer: OuterQuery, fresh: NameGenerator, span: Span, *, is_exact: bool
+    ) -> Domain:
+        """Make the domain of ``values``; ``is_exact``: without values that only rows lost in joins have.
+
+        Raises AdqlUnsupported if the outer query cannot be read twice.
+        """
+        source, filters = outer.from_, list(outer.filters)
+        used = {value.relation for value in values}
+        if not is_exact and len(used) == 1 and _has_only_inner_joins(source):
+            source = next(leaf for leaf in walk_leaves(source) if leaf.relation in used)
+            filters = [f for f in filters if {column.relation for column in walk_used_columns(f)} <= used]
+        if not is_repeatable(source):
+            raise AdqlUnsupported(
+                "a subquery is compared here with rows that may differ each time they are read (TOP, RAND)",
+                span,
+                "compare by equalities alone, or write a JOIN",
+            )
+        # these aliases are replaced in each use of the domain
+        outputs = tuple(Output(value.name, value, value.field) for value in values)
+        select = Select(source, combine_conjuncts(filters), (), None, outputs, True, (), None, 0)
+        return cls(values, select, fresh, span)
+
+    def join_query(self, query: Query) -> Query:
+        """Return ``query`` for each row of the domain, whose values come first among the outputs."""
+        if isinstance(query, SetOperation):
+            return self._join_set_operation(query)
+        if is_one_row(query):
+            return self._join_with_empty_groups(query)
+        return self.join_select(query)
+
+    def join_select(self, query: Select) -> Query:
+        """Return ``query`` for each row of the domain that has rows of it."""
+        derived = self._make_derived()
+        names = map_outputs(self.values, derived)
+        select, ties = self._join_inner_tables(query, names)
+        select = substitute_in_select(select, names)
+        from_ = self._join_from(derived, select.from_)
+        where = combine_conjuncts([*split_conjuncts(select.where), *ties])
+        keys = [names[value] for value in self.values]
+        return prepend_keys(replace(select, from_=from_, where=where), keys, self.fresh)
+
+    def _join_set_operation(self, query: SetOperation) -> Query:
+        left, right = self.join_query(query.left), self.join_query(query.right)
+        count = len(self.values)
+        keys = tuple(
+            Output(self.fresh.new_alias(), Column(key.expr.type, query.relation, key.alias, key.field), key.field)
+            for key in left.outputs[:count]
+        )
+        outputs = (*keys, *query.outputs)
+        combined = replace(query, left=left, right=right, outputs=outputs, order_by=(), limit=None, offset=0)
+        return limit_per_key(combined, query, count, self.fresh)
+
+    def _join_with_empty_groups(self, query: Select) -> Select:
+        """Return a row for each row of the domain, also where the set functions of ``query`` have no rows."""
+        having = Literal(BOOLEAN, False) if query.limit == 0 or query.offset else query.having
+        exprs = [*(output.expr for output in query.outputs), *([] if having is None else [having])]
+        plain = replace(make_select(query.from_, [*exprs, GROUP_MARK], self.fresh), where=query.where)
+        grouped = Derived(self.fresh.new_relation(), self.join_select(plain))
+        rows = self._make_derived()
+        names = map_outputs(self.values, rows)
+        columns = list_columns(grouped)
+        count = len(self.values)
+        keys, found, mark = columns[:count], columns[count:-1], columns[-1]
+        is_empty = Call(BOOLEAN, "IS NULL", (mark,))
+        shown: list[Expr] = [
+            Call(column.type, "CASE", (is_empty, substitute_in_expr(evaluate_without_rows(expr), names), column))
+            for expr, column in zip(exprs, found, strict=True)
+        ]
+        ties = [Call(BOOLEAN, "SAME", (names[value], key)) for value, key in zip(self.values, keys, strict=True)]
+        joined = Join("LEFT", rows, grouped, combine_conjuncts([*ties]))
+        outputs, conditions = shown[: len(query.outputs)], shown[len(query.outputs) :]
+        whole = make_select(joined, [*names.values(), *outputs], self.fresh, conditions)
+        return rename_outputs(whole, [*(o.alias for o in whole.outputs[:count]), *(o.alias for o in query.outputs)])
+
+    def _make_derived(self) -> Derived:
+        """Return the domain with aliases of its own."""
+        outputs = tuple(replace(output, alias=self.fresh.new_alias()) for output in self.select.outputs)
+        return Derived(self.fresh.new_relation(), replace(self.select, outputs=outputs))
+
+    def _join_inner_tables(self, select: Select, names: dict[Column, Column]) -> tuple[Select, list[Expr]]:
+        """Join the correlated derived tables of FROM to the domain, and return the conditions that tie them to it."""
+        ties: list[Expr] = []
+        for leaf in [*walk_leaves(select.from_)]:
+            if not (isinstance(leaf, Derived) and find_free_columns(leaf.query)):
+                continue
+            if not _has_only_inner_joins(select.from_):
+                raise AdqlUnsupported(
+                    "a subquery in FROM uses columns of the outer query in an outer join",
+                    self.span,
+                    "write it as an INNER JOIN",
+                )
+            joined = self.join_query(leaf.query)
+            for value, output in zip(self.values, joined.outputs[: len(self.values)], strict=True):
+                key = Column(value.type, leaf.relation, output.alias, output.field)
+                ties.append(Call(BOOLEAN, "SAME", (names[value], key)))
+            select = replace(select, from_=replace_relation(select.from_, leaf, Derived(leaf.relation, joined)))
+        return select, ties
+
+    def _join_from(self, domain: Derived, tree: Relation) -> Relation:
+        """Join the domain to a FROM, some of whose ON may use it."""
+        tree = turn_right_joins(tree)
+        if not _uses_in_on(tree, domain):
+            return Join("INNER", domain, tree, None)
+        first = tree
+        while isinstance(first, Join):
+            if first.kind == "FULL" or _uses_in_on(first.right, domain):
+                raise AdqlUnsupported(
+                    "the ON of a FULL or nested join uses columns of the outer query", self.span, "use them in WHERE"
+                )
+            first = first.left
+        return replace_relation(tree, first, Join("INNER", domain, first, None))
+
+
+def _has_only_inner_joins(relation: Relation) -> bool:
+    if not isinstance(relation, Join):
+        return True
+    return relation.kind == "INNER" and _has_only_inner_joins(relation.left) and _has_only_inner_joins(relation.right)
+
+
+def _uses_in_on(tree: Relation, domain: Derived) -> bool:
+    conditions = walk_join_conditions(tree)
+    return any(column.relation == domain.relation for on in conditions for column in walk_used_columns(on))

@@ -1,0 +1,142 @@
+"""Make parts of FROM derived tables, with the columns that the query uses of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from adql.ir import (
+    UNTYPED,
+    Call,
+    Column,
+    Derived,
+    Expr,
+    Join,
+    Literal,
+    NameGenerator,
+    Output,
+    Relation,
+    Select,
+    combine_conjuncts,
+    derive_field,
+    map_select,
+    transform_expr,
+    walk_columns,
+    walk_leaves,
+    walk_select_expressions,
+)
+from adql.rewrite.trees.relation_trees import collect_numbers, replace_relation
+from clickhouse_schema.datatypes import INT, ColumnType
+
+ONE = Literal(INT, 1)
+
+AnyExpr = TypeVar("AnyExpr", bound=Expr)
+
+
+class DerivedBuilder:
+    """Makes a derived table of ``relation``, a part of the FROM of ``select``.
+
+    Its outputs are the columns that the rest of ``select`` uses, and what ``export_expr`` adds before
+    ``build_derived``.
+    """
+
+    def __init__(self, relation: Relation, select: Select, fresh: NameGenerator) -> None:
+        self.relation = relation
+        self._fresh = fresh
+        self._number = fresh.new_relation()
+        used = find_columns_used_outside(relation, select)
+        self._outputs = [Output(fresh.new_alias(), column, column.field) for column in used]
+        self._alias = {output.expr: output.alias for output in self._outputs}
+
+    def export_expr(self, expr: Expr) -> Column:
+        """Return the column of the derived table that holds an expression over ``relation``."""
+        alias = self._alias.get(expr)
+        if alias is None:
+            alias = self._fresh.new_alias()
+            self._outputs.append(Output(alias, expr, derive_field(expr, alias)))
+            self._alias[expr] = alias
+        output = next(o for o in self._outputs if o.alias == alias)
+        return Column(expr.type, self._number, alias, output.field)
+
+    @property
+    def exported_columns(self) -> list[Column]:
+        """The columns of the derived table that are columns of ``relation``."""
+        exported = [output for output in self._outputs if isinstance(output.expr, Column)]
+        return [Column(o.expr.type, self._number, o.alias, o.field) for o in exported]
+
+    def build_derived(self, where: Sequence[Expr] = ()) -> Derived:
+        if not self._outputs:
+            self.export_expr(ONE)
+        select = Select(self.relation, combine_conjuncts([*where]), (), None, tuple(self._outputs), False, (), None, 0)
+        return Derived(self._number, select)
+
+    def rename_expr(self, expr: Expr) -> Expr:
+        """Return ``expr`` with the columns of ``relation`` read from the derived table."""
+
+        def change(part: Expr) -> Expr:
+            if not isinstance(part, Column) or part not in self._alias:
+                return part
+            return Column(part.type, self._number, self._alias[part], part.field, span=part.span)
+
+        return transform_expr(expr, change)
+
+    def rename_select(self, select: Select) -> Select:
+        return map_select(select, self.rename_expr)
+
+
+def wrap_relation(select: Select, relation: Relation, fresh: NameGenerator, where: Sequence[Expr] = ()) -> Select:
+    """Return ``select`` with a part of its FROM as the derived table ``(SELECT ... FROM relation WHERE where)``."""
+    builder = DerivedBuilder(relation, select, fresh)
+    derived = builder.build_derived(where)
+    return builder.rename_select(replace(select, from_=replace_relation(select.from_, relation, derived)))
+
+
+def make_derived(from_: Relation, exprs: Sequence[Expr], fresh: NameGenerator, where: Sequence[Expr] = ()) -> Derived:
+    """Return ``(SELECT exprs FROM from_ WHERE where)``."""
+    return Derived(fresh.new_relation(), make_select(from_, exprs, fresh, where))
+
+
+def make_select(from_: Relation, exprs: Sequence[Expr], fresh: NameGenerator, where: Sequence[Expr] = ()) -> Select:
+    """Return ``SELECT exprs FROM from_ WHERE where``; SELECT 1 if there are no ``exprs``."""
+    exprs = exprs or (ONE,)
+    aliases = [fresh.new_alias() for _ in exprs]
+    outputs = tuple(Output(alias, expr, derive_field(expr, alias)) for alias, expr in zip(aliases, exprs, strict=True))
+    return Select(from_, combine_conjuncts([*where]), (), None, outputs, False, (), None, 0)
+
+
+def map_outputs(exprs: Sequence[AnyExpr], derived: Derived) -> dict[AnyExpr, Column]:
+    """Return the columns of a derived table of ``make_derived`` by the expressions that they hold."""
+    pairs = zip(exprs, derived.query.outputs, strict=bool(exprs))
+    return {expr: Column(o.expr.type, derived.relation, o.alias, o.field) for expr, o in pairs}
+
+
+def rename_columns(select: Select, names: Mapping[Column, Column]) -> Select:
+    """Return ``select`` with columns replaced."""
+
+    def change(part: Expr) -> Expr:
+        return names.get(part, part) if isinstance(part, Column) else part
+
+    return map_select(select, lambda expr: transform_expr(expr, change))
+
+
+def make_null(kind: ColumnType) -> Expr:
+    """Return NULL of a type; for arrays this is the empty array."""
+    null = Literal(UNTYPED, None)
+    return Call(kind, "COALESCE", (null,)) if kind.is_array else null
+
+
+def find_columns_used_outside(relation: Relation, select: Select) -> list[Column]:
+    """Return the columns of a part of FROM that the rest of ``select`` uses, each once."""
+    inside = collect_numbers(relation)
+    outside = walk_select_expressions(replace(select, from_=_remove_conditions_inside(select.from_, relation)))
+    return [*dict.fromkeys(c for e in outside for c in walk_columns(e) if c.relation in inside)]
+
+
+def _remove_conditions_inside(tree: Relation, part: Relation) -> Relation:
+    if not isinstance(tree, Join):
+        return tree
+    if tree is part:
+        return next(walk_leaves(tree))
+    left, right = _remove_conditions_inside(tree.left, part), _remove_conditions_inside(tree.right, part)
+    return replace(tree, left=left, right=right)

@@ -1,0 +1,58 @@
+"""Readers and editors of join trees that several passes share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from adql.ir import Call, Derived, Expr, Join, Relation, Scan, SubqueryExpr, walk_columns, walk_expr, walk_leaves
+
+Leaf = Scan | Derived
+
+
+def collect_leaves(relation: Relation) -> dict[int, Leaf]:
+    """Return the leaves of a join tree by relation number."""
+    return {leaf.relation: leaf for leaf in walk_leaves(relation)}
+
+
+def collect_numbers(relation: Relation) -> frozenset[int]:
+    """Return the relation numbers of the leaves of a join tree."""
+    return frozenset(leaf.relation for leaf in walk_leaves(relation))
+
+
+def find_used_relations(expr: Expr) -> set[int]:
+    """Return the numbers of the relations whose columns an expression uses, subqueries aside."""
+    return {column.relation for column in walk_columns(expr)}
+
+
+def has_subquery(expr: Expr) -> bool:
+    """Return whether a part of an expression is a subquery."""
+    return any(isinstance(part, SubqueryExpr) for part in walk_expr(expr))
+
+
+def is_join_equality(condition: Expr, join: Join) -> bool:
+    """Whether a condition is ``f(columns of one side) = g(columns of the other)``, or SAME, by which NULL is NULL."""
+    if not (isinstance(condition, Call) and condition.name in ("=", "SAME")):
+        return False
+    right = collect_numbers(join.right)
+    is_right = [{number in right for number in find_used_relations(arg)} for arg in condition.args]
+    return is_right in ([{True}, {False}], [{False}, {True}])
+
+
+def replace_relation(relation: Relation, old: Relation, new: Relation) -> Relation:
+    """Return the join tree with the node ``old`` replaced."""
+    if relation is old:
+        return new
+    if not isinstance(relation, Join):
+        return relation
+    left, right = replace_relation(relation.left, old, new), replace_relation(relation.right, old, new)
+    return replace(relation, left=left, right=right)
+
+
+def map_conditions(relation: Relation, change: Callable[[Join], Expr | None]) -> Relation:
+    """Return the join tree with ``change(join)`` as the ON of each join, from the root down."""
+    if not isinstance(relation, Join):
+        return relation
+    condition = change(relation)
+    left, right = map_conditions(relation.left, change), map_conditions(relation.right, change)
+    return replace(relation, left=left, right=right, condition=condition)
