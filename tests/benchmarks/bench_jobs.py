@@ -29,10 +29,10 @@ from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
-from tests.tap_service.cluster import Workers
 from tests.tap_service.conftest import served
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
 from tests.tap_service.storage.stand_in import standing_in
+from tests.tap_service.worker_processes import Workers
 
 JOBS = 400
 CLIENTS = 4

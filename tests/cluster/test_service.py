@@ -18,7 +18,7 @@ from loaders.progress_reporter import ConsoleReporter
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.adql.sky import inside, positions, separation
-from tests.tap_service.asking import create
+from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served, served
 
 ROWS = 1000
@@ -96,8 +96,8 @@ def test_a_match_with_an_upload(service: Served, stars: dict[str, NDArray[np.flo
 
 def test_a_job_in_pieces(service: Served, stars: dict[str, NDArray[np.float64]]) -> None:
     query = PAIRS.format("survey.stars") + " WHERE a.dec > 0"
-    job = create(service.tap, query, PHASE="RUN", FORMAT="csv", MAXREC="10000000")
-    assert job.ended() == "COMPLETED", job.message
+    job = create_job(service.tap, query, PHASE="RUN", FORMAT="csv", MAXREC="10000000")
+    assert job.wait_for_end() == "COMPLETED", job.message
     apart = separation(stars["ra"][:, None], stars["dec"][:, None], stars["ra"][None, :], stars["dec"][None, :])
     wanted = [pair for pair in zip(*np.nonzero(apart < 0.1), strict=True) if stars["dec"][pair[0]] > 0]
     assert numbers(job.rows()) == sorted(wanted)
@@ -109,8 +109,8 @@ def test_a_job_in_pieces(service: Served, stars: dict[str, NDArray[np.float64]])
 
 def test_a_job_that_sends_rows_around_says_so(service: Served, stars: dict[str, NDArray[np.float64]]) -> None:
     query = "SELECT COUNT(*) FROM survey.stars AS a JOIN survey.stars AS b ON a.id = b.id + 1"
-    job = create(service.tap, query, PHASE="RUN", FORMAT="csv")
-    assert job.ended() == "COMPLETED", job.message
+    job = create_job(service.tap, query, PHASE="RUN", FORMAT="csv")
+    assert job.wait_for_end() == "COMPLETED", job.message
     assert numbers(job.rows()) == [(len(stars["id"]) - 1,)]
     assert "sent to all shards" in (job.info["plan"] or "")
 

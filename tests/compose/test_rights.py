@@ -178,10 +178,10 @@ def test_the_service_does_its_work(engine: ClickHouseEngine, tmp_path: Path) -> 
         _upload(service)
         assert alice.put("mydb.mine", "id,ra,dec\n1,10.5,41.2\n2,11.5,-20.5\n").status_code == 201
         assert alice.load("mydb.mine", "id,ra,dec\n3,0,0\n").status_code == 200
-        assert alice.indexed("mydb.mine", "id", UNIQUE="true").phase == "COMPLETED"
+        assert alice.create_index("mydb.mine", "id", UNIQUE="true").phase == "COMPLETED"
         groups = "SELECT type, COUNT(*) AS n FROM openngc.objects GROUP BY type"
         job = alice.job("async", LANG="ADQL", FORMAT="csv", QUERY=groups)
-        assert job.run().ended() == "COMPLETED", job.summary
+        assert job.run().wait_for_end() == "COMPLETED", job.summary
         assert alice.rows("SELECT table_name FROM TAP_SCHEMA.tables WHERE schema_name = 'mydb'") == [["mydb.mine"]]
         assert alice.count("mydb.mine") == 3
         assert alice.http("DELETE", "tables/mydb.mine").status_code == 204

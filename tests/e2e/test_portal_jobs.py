@@ -17,7 +17,7 @@ from playwright.sync_api import Locator, Page, expect
 from tap_service.storage.accounts import Accounts
 from tests.e2e.conftest import Shot
 from tests.tap_service.conftest import Served
-from tests.tap_service.users import USERS, User, user
+from tests.tap_service.users import USERS, User, temporary_user
 
 #: pyvo leaves streams open
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -85,7 +85,7 @@ def no_jobs(portal: Served) -> Iterator[None]:
 
 @pytest.fixture
 def alice(portal: Served) -> Iterator[User]:
-    with user(portal, "alice") as found:
+    with temporary_user(portal, "alice") as found:
         yield found
 
 

@@ -22,7 +22,7 @@ from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.e2e.conftest import Shot
 from tests.tap_service.conftest import Served, served
-from tests.tap_service.users import USERS, user
+from tests.tap_service.users import USERS, temporary_user
 
 #: OpenNGC's ids are 1 to 14033: row n of these has the ids (n - 1) % 14033 + 1 and (n - 1) // 14033 + 1
 OBJECTS = 14033
@@ -395,7 +395,7 @@ class TestMine:
     def test_a_result_is_saved_as_a_table_of_the_user(
         self, page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
-        with user(portal, "alice") as alice:
+        with temporary_user(portal, "alice") as alice:
             query = "SELECT TOP 7 id, name, ra, dec FROM openngc.objects"
             made = alice.http("POST", "async", data={"LANG": "ADQL", "QUERY": query, "PHASE": "RUN"})
             job = made.headers["location"].rpartition("/")[2]

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import Shot
 from tests.tap_service.conftest import Served
-from tests.tap_service.users import USERS, User, user
+from tests.tap_service.users import USERS, User, temporary_user
 
 TREE = "Schemas, tables and columns"
 
@@ -25,7 +25,7 @@ def tap(portal: Served) -> pyvo.dal.TAPService:
 
 @pytest.fixture
 def alice(portal: Served) -> Iterator[User]:
-    with user(portal, "alice") as found:
+    with temporary_user(portal, "alice") as found:
         yield found
 
 

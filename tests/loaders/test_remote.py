@@ -12,10 +12,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.tap_service.asking import create
-from tests.tap_service.cluster import Workers
+from tests.tap_service.async_client import create_job
 from tests.tap_service.storage.clickhouse_server import ClickHouseServer, free_port
 from tests.tap_service.storage.redis_server import redis_server
+from tests.tap_service.worker_processes import Workers
 
 ROWS = 5000
 
@@ -74,8 +74,8 @@ def test_from_load_to_drop(tmp_path: Path, settings: dict[str, str]) -> None:
         counted = {"LANG": "ADQL", "FORMAT": "csv", "QUERY": "SELECT COUNT(*) AS n, COUNT(mag) AS m FROM far.stars"}
         assert httpx.post(f"{tap}/sync", data=counted).text.split() == ["n,m", f"{ROWS},{ROWS - ROWS // 7 - 1}"]
         near = "SELECT id FROM far.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(1, -88, 0.1)) ORDER BY id"
-        job = create(tap, near, FORMAT="csv", PHASE="RUN")
-        assert job.ended() == "COMPLETED"
+        job = create_job(tap, near, FORMAT="csv", PHASE="RUN")
+        assert job.wait_for_end() == "COMPLETED"
         assert job.rows().split() == ["id", "1", "359"]  # 2 degrees of ra are 0.07 there
         (tmp_path / "more.csv").write_text("id,ra,dec,mag\n7777,10,10,5.5\n")
         skyhouse("load", "more.csv", "--table", "far.stars", "--append")  # beside the service

@@ -24,10 +24,10 @@ from tap_service.main import SERVER, create_app
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Engine
-from tests.tap_service.cluster import Workers
 from tests.tap_service.storage.redis_server import redis_server
 from tests.tap_service.storage.stand_in import standing_in
 from tests.tap_service.users import write_accounts
+from tests.tap_service.worker_processes import Workers
 
 #: rows of svc.numbers: n from 0, half = n / 2, word = 'row n'
 NUMBERS = 1_000_000

@@ -12,7 +12,7 @@ import pyvo
 import requests
 
 from tap_service.storage.accounts import Accounts
-from tests.tap_service.asking import Job
+from tests.tap_service.async_client import Job
 
 if TYPE_CHECKING:
     from tests.tap_service.conftest import Served
@@ -54,7 +54,7 @@ class User:
     def put(self, name: str, content: Any, kind: str = "text/csv", **parameters: str) -> httpx.Response:
         return self.http("PUT", f"tables/{name}", content=content, headers={"Content-Type": kind}, params=parameters)
 
-    def define(self, name: str) -> None:
+    def create_empty_table(self, name: str) -> None:
         """Create an empty table with one column, a."""
         definition = "<table><column><name>a</name><dataType>int</dataType></column></table>"
         answer = self.put(name, definition, "text/xml")
@@ -68,10 +68,10 @@ class User:
         assert answer.status_code == 303, answer.text
         return Job(answer.headers["location"], self.auth)
 
-    def indexed(self, table: str, column: str, **parameters: str) -> Job:
+    def create_index(self, table: str, column: str, **parameters: str) -> Job:
         """Run a job that creates an index; return it when it has ended."""
         job = self.job("table-update", TABLE=table, INDEX=column, **parameters).run()
-        job.ended()
+        job.wait_for_end()
         return job
 
     @property
@@ -80,7 +80,7 @@ class User:
 
 
 @contextmanager
-def user(service: Served, name: str) -> Iterator[User]:
+def temporary_user(service: Served, name: str) -> Iterator[User]:
     """A user whose tables are dropped at the end."""
     found = User(service, name)
     yield found

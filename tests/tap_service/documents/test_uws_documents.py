@@ -11,7 +11,7 @@ from pyvo.io import uws
 from tap_service.documents.uws_documents import job_document, job_list
 from tap_service.models.uws_job import JobReference
 from tap_service.models.work_class import Estimate, ResultRows
-from tests.tap_service.asking import HREF, NIL, UWS
+from tests.tap_service.async_client import HREF, NIL, UWS
 from tests.tap_service.documents.conftest import PENDING
 
 

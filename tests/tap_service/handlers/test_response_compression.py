@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tap_service.handlers.response_compression import choose_encoding, zstd
-from tests.tap_service.asking import ENDLESS, create
+from tests.tap_service.async_client import ENDLESS, create_job
 
 QUERY = "SELECT n, word FROM svc.numbers WHERE n < 40000 ORDER BY n"
 UNPACK: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.decompress, "zstd": zstd.decompress}
@@ -66,8 +66,8 @@ def timeless(document: bytes) -> bytes:
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_the_result_of_a_job(service: Any, encoding: str) -> None:
-    job = create(service.tap, QUERY, FORMAT="csv", PHASE="RUN")
-    assert job.ended() == "COMPLETED"
+    job = create_job(service.tap, QUERY, FORMAT="csv", PHASE="RUN")
+    assert job.wait_for_end() == "COMPLETED"
     url = job.url + "/results/result"
     whole, plain = packed("GET", url, "identity")
     assert whole.headers["accept-ranges"] == "bytes"

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from tap_service.config import Config
-from tests.tap_service.asking import create
+from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served
 
 TEXT = (Path(__file__).parents[3] / "docs" / "async.md").read_text()
@@ -34,8 +34,8 @@ def test_the_commands_run(service: Served, tmp_path: Path) -> None:
 
 
 def test_every_element_of_job_info_is_documented(service: Served) -> None:
-    job = create(service.tap, "SELECT COUNT(*) AS c FROM svc.numbers AS a", PHASE="RUN")
-    job.ended()
+    job = create_job(service.tap, "SELECT COUNT(*) AS c FROM svc.numbers AS a", PHASE="RUN")
+    job.wait_for_end()
     told = {name for line in re.findall(r"^\| (`.*?) \|", TEXT, re.MULTILINE) for name in re.findall(r"`(\w+)`", line)}
     assert set(job.info) <= told
     assert {"percent", "rowsExpected"} <= told

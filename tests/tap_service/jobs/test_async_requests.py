@@ -17,7 +17,7 @@ import pytest
 import pyvo
 
 from tap_service.models.timestamps import add_seconds, format_instant, now
-from tests.tap_service.asking import ENDLESS, HREF, NIL, UWS, Job, create
+from tests.tap_service.async_client import ENDLESS, HREF, NIL, UWS, Job, create_job
 from tests.tap_service.conftest import NUMBERS, Served
 
 THREE = "SELECT n FROM svc.numbers WHERE n < 3 ORDER BY n"
@@ -54,7 +54,7 @@ def running(service: Served, svc_engine: Any, eventually: Eventually) -> Any:
     jobs: list[Job] = []
 
     def start(query: str = ENDLESS, **parameters: Any) -> Job:
-        job = create(service.tap, query, FORMAT="csv", MAXREC="100000000", PHASE="RUN", **parameters)
+        job = create_job(service.tap, query, FORMAT="csv", MAXREC="100000000", PHASE="RUN", **parameters)
         jobs.append(job)
         eventually(lambda: in_engine(svc_engine, job) == 1)
         return job
@@ -75,11 +75,11 @@ def in_engine(engine: Any, job: Job) -> int:
 
 class TestLife:
     def test_step_by_step(self, service: Served) -> None:
-        job = create(service.tap, THREE, FORMAT="csv", RUNID="a run")
+        job = create_job(service.tap, THREE, FORMAT="csv", RUNID="a run")
         assert re.fullmatch(re.escape(service.tap) + "/async/[0-9a-f]{32}", job.url)
         assert job.phase == "PENDING"
-        assert job.said("startTime") is job.said("endTime") is None
-        assert job.run().ended() == "COMPLETED"
+        assert job.element_text("startTime") is job.element_text("endTime") is None
+        assert job.run().wait_for_end() == "COMPLETED"
         summary = job.summary
         assert summary.get("version") == "1.1"
         assert summary.findtext(UWS + "runId") == "a run"
@@ -99,8 +99,8 @@ class TestLife:
         assert ElementTree.fromstring(job.get("/results").content).find(UWS + "result").attrib == result.attrib
 
     def test_the_creation_may_start_it(self, service: Served) -> None:
-        job = create(service.tap, THREE, FORMAT="csv", phase="run")
-        assert job.ended() == "COMPLETED"
+        job = create_job(service.tap, THREE, FORMAT="csv", phase="run")
+        assert job.wait_for_end() == "COMPLETED"
         assert job.rows() == ROWS
         assert [parameter.get("id") for parameter in job.summary.iter(UWS + "parameter")] == ["LANG", "QUERY", "FORMAT"]
 
@@ -112,17 +112,17 @@ class TestLife:
         job = Job(str(answer.url))
         assert summary.findtext(UWS + "jobId") == job.url.rsplit("/", 1)[1]
         assert summary.findtext(UWS + "phase") in ("QUEUED", "EXECUTING", "COMPLETED")
-        assert job.ended() == "COMPLETED"
+        assert job.wait_for_end() == "COMPLETED"
         assert job.rows() == ROWS
 
     def test_a_job_without_anything(self, service: Served) -> None:
-        job = create(service.tap)
+        job = create_job(service.tap)
         assert job.phase == "PENDING"
-        assert job.run().ended() == "ERROR"
+        assert job.run().wait_for_end() == "ERROR"
         assert "the parameter QUERY is missing" in job.message
 
     def test_parts_as_text(self, service: Served) -> None:
-        job = create(service.tap, THREE)
+        job = create_job(service.tap, THREE)
         for path, pattern in {
             "/phase": "PENDING",
             "/executionduration": "3600",
@@ -138,8 +138,8 @@ class TestLife:
             assert (head.status_code, head.content) == (200, b"")
 
     def test_a_result_in_every_way(self, service: Served) -> None:
-        job = create(service.tap, "SELECT TOP 100000 n FROM svc.numbers ORDER BY n", FORMAT="csv", PHASE="RUN")
-        assert job.ended() == "COMPLETED"
+        job = create_job(service.tap, "SELECT TOP 100000 n FROM svc.numbers ORDER BY n", FORMAT="csv", PHASE="RUN")
+        assert job.wait_for_end() == "COMPLETED"
         whole = job.get("/results/result", headers={"Accept-Encoding": "identity"})
         assert whole.text.split() == ["n", *map(str, range(100_000))]
         assert whole.headers["content-disposition"] == 'inline; filename="result.csv"'
@@ -234,8 +234,8 @@ class TestErrors:
         ],
     )
     def test_the_same_words_as_sync(self, service: Served, parameters: dict[str, Any]) -> None:
-        job = create(service.tap, **parameters)
-        assert job.run().ended() == "ERROR"
+        job = create_job(service.tap, **parameters)
+        assert job.run().wait_for_end() == "ERROR"
         at_once = httpx.post(service.sync, data=parameters)
         assert at_once.status_code == 400
         pattern = r'<INFO name="QUERY_STATUS" value="ERROR">(.*?)</INFO>'
@@ -252,7 +252,7 @@ class TestErrors:
     def test_a_fault_in_mid_stream_leaves_no_half_result(self, service: Served, running: Any) -> None:
         """A query is stopped at its execution duration after millions of rows."""
         job = running(EXECUTIONDURATION="1")
-        assert job.ended() == "ABORTED"
+        assert job.wait_for_end() == "ABORTED"
         assert "the job has worked for 1 seconds, its execution duration" in job.message
         assert job.get("/error").status_code == 200
         assert job.get("/results/result").status_code == 404
@@ -262,9 +262,9 @@ class TestErrors:
             assert time.monotonic() < eventually_gone
 
     def test_nothing_was_wrong(self, service: Served) -> None:
-        job = create(service.tap, THREE)
+        job = create_job(service.tap, THREE)
         assert job.get("/error").status_code == 404
-        assert job.run().ended() == "COMPLETED"
+        assert job.run().wait_for_end() == "COMPLETED"
         assert job.get("/error").status_code == 404
         assert job.summary.find(UWS + "errorSummary") is None
 
@@ -312,7 +312,7 @@ class TestErrors:
         ],
     )
     def test_what_a_job_does_not_take(self, service: Served, path: str, data: Any, status: int) -> None:
-        job = create(service.tap, THREE)
+        job = create_job(service.tap, THREE)
         before = job.get().text
         assert job.post(path, **data).status_code == status
         assert job.get().text == before
@@ -320,10 +320,10 @@ class TestErrors:
 
 class TestPhases:
     def test_an_ended_job_stays_as_it_is(self, service: Served, running: Any) -> None:
-        aborted, failed = running(), create(service.tap, "DUFF", PHASE="RUN")
-        completed = create(service.tap, THREE, PHASE="RUN")
+        aborted, failed = running(), create_job(service.tap, "DUFF", PHASE="RUN")
+        completed = create_job(service.tap, THREE, PHASE="RUN")
         assert aborted.post("/phase", PHASE="ABORT").status_code == 303
-        assert (failed.ended(), completed.ended()) == ("ERROR", "COMPLETED")
+        assert (failed.wait_for_end(), completed.wait_for_end()) == ("ERROR", "COMPLETED")
         for job, phase in ((aborted, "ABORTED"), (failed, "ERROR"), (completed, "COMPLETED")):
             for path, data in (
                 ("/phase", {"PHASE": "RUN"}),
@@ -356,19 +356,19 @@ class TestPhases:
         assert re.fullmatch(INSTANT, job.said("endTime") or "")
 
     def test_abort_before_anything(self, service: Served) -> None:
-        job = create(service.tap, THREE)
+        job = create_job(service.tap, THREE)
         assert job.post("/phase", PHASE="ABORT").status_code == 303
         assert job.phase == "ABORTED"
 
     def test_abort_in_the_queue(self, serve: Callable[..., Served]) -> None:
         narrow = serve(concurrent_jobs=1, user_running_jobs=1)
-        first = create(narrow.tap, ENDLESS, MAXREC="100000000", PHASE="RUN")
-        second = create(narrow.tap, THREE, PHASE="RUN")
-        third = create(narrow.tap, THREE, PHASE="RUN", FORMAT="csv")
+        first = create_job(narrow.tap, ENDLESS, MAXREC="100000000", PHASE="RUN")
+        second = create_job(narrow.tap, THREE, PHASE="RUN")
+        third = create_job(narrow.tap, THREE, PHASE="RUN", FORMAT="csv")
         assert second.phase == "QUEUED"
         second.post("/phase", PHASE="ABORT")
         first.delete()
-        assert third.ended() == "COMPLETED"
+        assert third.wait_for_end() == "COMPLETED"
         assert second.phase == "ABORTED"
 
     def test_progress(self, running: Any, heavy: str, eventually: Eventually) -> None:
@@ -382,8 +382,8 @@ class TestPhases:
         assert "peakMemory" in info
 
     def test_a_result_that_was_cut(self, service: Served) -> None:
-        job = create(service.tap, "SELECT n FROM svc.numbers", MAXREC="7", PHASE="RUN")
-        assert job.ended() == "COMPLETED"
+        job = create_job(service.tap, "SELECT n FROM svc.numbers", MAXREC="7", PHASE="RUN")
+        assert job.wait_for_end() == "COMPLETED"
         assert "The result was cut at 7 rows" in job.rows()
         assert "MAXREC, up to 100000000" in job.rows()
         assert {
@@ -400,42 +400,42 @@ class TestPhases:
 
 class TestParameters:
     def test_they_can_be_given_bit_by_bit(self, service: Served) -> None:
-        job = create(service.tap, "SELECT nothing", custom="<kept>")
+        job = create_job(service.tap, "SELECT nothing", custom="<kept>")
         for data in ({"query": THREE}, {"Format": "tsv", "MAXREC": "2"}, {"FORMAT": "csv", "MAXREC": "10"}):
             answer = job.post("/parameters", **data)
             assert (answer.status_code, answer.headers["location"]) == (303, job.url)
         listed = ElementTree.fromstring(job.get("/parameters").content)
         given = [(each.get("id"), each.text) for each in listed]
         assert given == [("LANG", "ADQL"), ("custom", "<kept>"), ("QUERY", THREE), ("FORMAT", "csv"), ("MAXREC", "10")]
-        assert job.run().ended() == "COMPLETED"
+        assert job.run().wait_for_end() == "COMPLETED"
         assert job.rows() == ROWS
 
     def test_uploads_accumulate(self, service: Served) -> None:
-        job = create(service.tap, UPLOAD="a,http://x/a")
+        job = create_job(service.tap, UPLOAD="a,http://x/a")
         job.post("/parameters", UPLOAD="b,http://x/b")
         assert [each.text for each in job.summary.iter(UWS + "parameter")] == ["a,http://x/a", "b,http://x/b"]
 
     def test_the_run_id(self, service: Served) -> None:
-        job = create(service.tap, RUNID="one")
+        job = create_job(service.tap, RUNID="one")
         job.post("/parameters", runId="two & three")
-        assert job.said("runId") == "two & three"
+        assert job.element_text("runId") == "two & three"
 
     def test_odd_bytes(self, service: Served) -> None:
         """Job documents keep unusual characters that XML can represent."""
         odd = "\x00\x0b<a>&\"'\ud7ff\uffff\r\n\t]]>"
         told = "\ufffd\ufffd<a>&\"'\ud7ff\ufffd\r\n\t]]>"
-        job = create(service.tap, f"SELECT {odd}", RUNID="r" * 10_000, **{odd: odd})
-        assert job.said("runId") == "r" * 10_000
+        job = create_job(service.tap, f"SELECT {odd}", RUNID="r" * 10_000, **{odd: odd})
+        assert job.element_text("runId") == "r" * 10_000
         given = [(each.get("id"), each.text) for each in ElementTree.fromstring(job.get("/parameters").content)]
         assert given == [("LANG", "ADQL"), ("QUERY", f"SELECT {told}"), ("RUNID", "r" * 10_000), (told, told)]
-        assert job.run().ended() == "ERROR"
+        assert job.run().wait_for_end() == "ERROR"
         assert "\x00" not in job.get("/error").text
 
     def test_thousands(self, service: Served) -> None:
         many = {f"p{number}": "v" for number in range(990)}
-        job = create(service.tap, THREE, FORMAT="csv", **many)
+        job = create_job(service.tap, THREE, FORMAT="csv", **many)
         assert len(job.summary.findall(f"{UWS}parameters/{UWS}parameter")) == 993
-        assert job.run().ended() == "COMPLETED"
+        assert job.run().wait_for_end() == "COMPLETED"
         too_many = httpx.post(f"{service.tap}/async", data={**many, **{f"q{number}": "v" for number in range(990)}})
         assert too_many.status_code == 400
         assert "more than 1000 parameters" in too_many.text
@@ -443,29 +443,29 @@ class TestParameters:
     def test_in_the_address_and_as_multipart(self, service: Served) -> None:
         response = httpx.post(f"{service.tap}/async", params={"QUERY": THREE}, files={"FORMAT": (None, "csv")})
         job = Job(response.headers["location"])
-        assert job.run().ended() == "COMPLETED"
+        assert job.run().wait_for_end() == "COMPLETED"
         assert job.rows() == ROWS
 
 
 class TestLimits:
     def test_execution_duration(self, serve: Callable[..., Served]) -> None:
         strict = serve(async_seconds=10, async_hard_seconds=100)
-        job = create(strict.tap, THREE)
+        job = create_job(strict.tap, THREE)
         for asked, given in (("50", "50"), ("101", "100"), ("0", "100"), ("9" * 18, "100"), (" 1 ", "1")):
             answer = job.post("/executionduration", EXECUTIONDURATION=asked)
             assert (answer.status_code, answer.headers["location"]) == (303, job.url)
-            assert job.get("/executionduration").text == job.said("executionDuration") == given
-        assert create(strict.tap, EXECUTIONDURATION="5").said("executionDuration") == "5"
+            assert job.get("/executionduration").text == job.element_text("executionDuration") == given
+        assert create_job(strict.tap, EXECUTIONDURATION="5").element_text("executionDuration") == "5"
 
     def test_destruction(self, service: Served) -> None:
-        job = create(service.tap, THREE)
+        job = create_job(service.tap, THREE)
         wanted = add_seconds(now(), 3600)
         whole = format_instant(wanted)
         basic = whole.replace("-", "").replace(":", "")
         for asked in (whole, whole.replace("Z", "+00:00"), whole[:-1], basic):
             answer = job.post("/destruction", DESTRUCTION=asked)
             assert (answer.status_code, answer.headers["location"]) == (303, job.url)
-            assert job.get("/destruction").text == job.said("destruction") == whole
+            assert job.get("/destruction").text == job.element_text("destruction") == whole
         before = now()
         job.post("/destruction", DESTRUCTION="9999-12-31")
         assert (
@@ -477,8 +477,8 @@ class TestLimits:
     def test_a_destroyed_job_is_forgotten(
         self, service: Served, running: Any, svc_engine: Any, eventually: Eventually
     ) -> None:
-        done, busy = create(service.tap, THREE, PHASE="RUN"), running()
-        done.ended()
+        done, busy = create_job(service.tap, THREE, PHASE="RUN"), running()
+        done.wait_for_end()
         for job in (done, busy):
             job.post("/destruction", DESTRUCTION=format_instant(now()))
             for path in ("", "/phase", "/results/result", "/parameters"):
@@ -491,8 +491,8 @@ class TestLimits:
         small = serve(default_maxrec=5, hard_maxrec=10, async_hard_maxrec=20)
         query = "SELECT n FROM svc.numbers"
         for maxrec, rows in (({}, 5), ({"MAXREC": "15"}, 15), ({"MAXREC": "1000"}, 20)):
-            job = create(small.tap, query, FORMAT="csv", PHASE="RUN", **maxrec)
-            assert job.ended() == "COMPLETED"
+            job = create_job(small.tap, query, FORMAT="csv", PHASE="RUN", **maxrec)
+            assert job.wait_for_end() == "COMPLETED"
             assert len(job.rows().split()) == 1 + rows
 
     def test_they_are_declared(self, service: Served) -> None:
@@ -509,9 +509,9 @@ class TestDelete:
     def test_a_job_goes_with_all_it_has(
         self, service: Served, running: Any, svc_engine: Any, eventually: Eventually, how: str, phase: str
     ) -> None:
-        job = running() if phase == "EXECUTING" else create(service.tap, THREE)
+        job = running() if phase == "EXECUTING" else create_job(service.tap, THREE)
         if phase == "COMPLETED":
-            job.run().ended()
+            job.run().wait_for_end()
         answer = job.delete() if how == "DELETE" else job.post("", ACTION="DELETE")
         assert (answer.status_code, answer.headers["location"]) == (303, service.tap + "/async")
         assert job.get().status_code == job.delete().status_code == 404
@@ -522,7 +522,7 @@ class TestDelete:
 
 class TestWait:
     def test_it_comes_back_with_the_change(self, service: Served) -> None:
-        job = create(service.tap, THREE)
+        job = create_job(service.tap, THREE)
         timer_ran: list[Job] = []
         starter = threading.Timer(0.3, lambda: timer_ran.append(job.run()))
         starter.start()
@@ -544,23 +544,23 @@ class TestWait:
 
     @pytest.mark.parametrize("wait", ["-2", "soon", "1.5", ""])
     def test_what_is_no_time(self, service: Served, wait: str) -> None:
-        assert create(service.tap).get(params={"WAIT": wait}).status_code == 400
+        assert create_job(service.tap).get(params={"WAIT": wait}).status_code == 400
 
     def test_at_once_in_another_phase_or_at_the_end(self, service: Served) -> None:
-        job = create(service.tap, THREE)
+        job = create_job(service.tap, THREE)
         assert job.get(params={"WAIT": "-1", "PHASE": "QUEUED"}).status_code == 200
-        job.run().ended()
+        job.run().wait_for_end()
         for parameters in ({"WAIT": "60"}, {"WAIT": "60", "PHASE": "COMPLETED"}, {"WAIT": "60", "PHASE": "EXECUTING"}):
             assert job.get(params=parameters).status_code == 200
 
     def test_a_job_that_is_destroyed_meanwhile(self, service: Served) -> None:
-        job = create(service.tap)
+        job = create_job(service.tap)
         threading.Timer(0.3, job.delete).start()
         assert job.get(params={"WAIT": "-1"}).status_code == 404
 
 
 def test_the_list_of_nobody_is_empty(service: Served) -> None:
-    create(service.tap)
+    create_job(service.tap)
     after = ("2026-01-01T00:00", "2026-01-01", "20151026", "2015-10", "2015", "20151026T101112.5Z")
     for filters in ("", "?PHASE=PENDING&PHASE=completed", "?LAST=5", *(f"?AFTER={instant}" for instant in after)):
         response = httpx.get(f"{service.tap}/async{filters}")
@@ -571,8 +571,8 @@ def test_the_list_of_nobody_is_empty(service: Served) -> None:
 
 def test_the_query_log_has_jobs_too(serve: Callable[..., Served], tmp_path: Path, eventually: Eventually) -> None:
     logged = serve(query_log=str(tmp_path / "log"))
-    job = create(logged.tap, THREE, RUNID="r", PHASE="RUN")
-    job.ended()
+    job = create_job(logged.tap, THREE, RUNID="r", PHASE="RUN")
+    job.wait_for_end()
     eventually(lambda: (tmp_path / "log").read_text().count("\n") == 1)
     line = (tmp_path / "log").read_text()
     assert f'"query_id": "async-{job.url.rsplit("/", 1)[1]}-1"' in line

@@ -20,9 +20,9 @@ import pytest
 
 from tap_service.models.uws_job import JobFilter
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
-from tests.tap_service.asking import FINISHED, UWS
-from tests.tap_service.cluster import Workers
+from tests.tap_service.async_client import FINISHED, UWS
 from tests.tap_service.jobs.test_cluster_faults import Cluster, _cluster, cluster
+from tests.tap_service.worker_processes import Workers
 
 __all__ = ["_cluster", "cluster"]  # fixtures
 

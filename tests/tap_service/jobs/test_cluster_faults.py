@@ -16,12 +16,12 @@ import pytest
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tests.tap_service.asking import UWS, Job, create
-from tests.tap_service.cluster import Workers
+from tests.tap_service.async_client import UWS, Job, create_job
 from tests.tap_service.conftest import Served, served
 from tests.tap_service.storage.clickhouse_server import ClickHouseServer
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
 from tests.tap_service.storage.relay import relay
+from tests.tap_service.worker_processes import Workers
 
 Eventually = Callable[[Callable[[], bool]], None]
 
@@ -111,12 +111,12 @@ def writing(job: Job) -> bool:
 
 def test_a_killed_worker_process_is_replaced(cluster: Cluster, eventually: Eventually) -> None:
     with cluster.served() as service, cluster.workers() as workers:
-        job = create(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
+        job = create_job(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
         eventually(lambda: executing(job))
         [child], [caretaker] = workers.children(), workers.caretakers()
         os.kill(caretaker, signal.SIGKILL)  # a new one finds the job
         os.kill(child, signal.SIGKILL)
-        assert job.ended() == "COMPLETED"
+        assert job.wait_for_end() == "COMPLETED"
         assert job.rows().count("\r\n") == 1_000_001
         assert {key.rstrip("p") for key in cluster.stored()} == {job.url.rsplit("/", 1)[1] + "-2"}
 
@@ -124,18 +124,18 @@ def test_a_killed_worker_process_is_replaced(cluster: Cluster, eventually: Event
 def test_another_worker_goes_on_when_one_is_killed(cluster: Cluster, eventually: Eventually) -> None:
     with cluster.served() as service:
         with cluster.workers() as first:
-            job = create(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
-            waiting = create(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
+            job = create_job(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
+            waiting = create_job(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
             eventually(lambda: executing(job))
             first.kill()
         with cluster.workers():
-            assert job.ended() == waiting.ended() == "COMPLETED"
+            assert job.wait_for_end() == waiting.wait_for_end() == "COMPLETED"
             assert job.rows().count("\r\n") == 1_000_001
 
 
 def test_a_job_that_takes_all_workers_with_it_is_an_error(cluster: Cluster, eventually: Eventually) -> None:
     with cluster.served() as service, cluster.workers() as workers:
-        job = create(service.tap, LONG, PHASE="RUN", **ROWS)
+        job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
 
         def is_over() -> bool:
             if executing(job):
@@ -152,7 +152,7 @@ def test_a_job_that_takes_all_workers_with_it_is_an_error(cluster: Cluster, even
 def test_a_worker_that_is_asked_to_stop_gives_its_job_back(cluster: Cluster, eventually: Eventually) -> None:
     with cluster.served() as service:
         with cluster.workers() as workers:
-            job = create(service.tap, LONG, PHASE="RUN", **ROWS)
+            job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
             eventually(lambda: writing(job))
             workers.stop()
             assert workers.wait() == 0
@@ -161,64 +161,64 @@ def test_a_worker_that_is_asked_to_stop_gives_its_job_back(cluster: Cluster, eve
             eventually(lambda: writing(job))
             job.post("/phase", PHASE="ABORT")
             assert job.phase == "ABORTED"
-            assert create(service.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+            assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
 
 
 def test_redis_started_anew_in_mid_job(cluster: Cluster, eventually: Eventually) -> None:
     with cluster.served() as service, cluster.workers():
-        done = create(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
-        assert done.ended() == "COMPLETED"
-        job = create(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
+        done = create_job(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
+        assert done.wait_for_end() == "COMPLETED"
+        job = create_job(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
         eventually(lambda: executing(job))
         cluster.jobs.kill()
         away = httpx.get(job.url)
         assert (away.status_code, away.headers["retry-after"]) == (503, "5")
         assert httpx.get(f"{service.tap}/availability").text.count("<vosi:available>false<") == 1
         cluster.jobs.start()
-        assert job.ended() == "COMPLETED"
+        assert job.wait_for_end() == "COMPLETED"
         assert job.rows().count("\r\n") == 1_000_001
         assert done.rows().startswith("table_name")
-        assert create(service.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+        assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
 
 
 def test_the_service_started_anew(cluster: Cluster, eventually: Eventually) -> None:
     with cluster.workers():
         with cluster.served() as service:
-            job = create(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
+            job = create_job(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
             path = job.url.removeprefix(service.url)
             eventually(lambda: executing(job))
         with cluster.served() as service:
             again = Job(service.url + path)
-            assert again.ended() == "COMPLETED"
+            assert again.wait_for_end() == "COMPLETED"
             assert again.rows().count("\r\n") == 1_000_001
 
 
 def test_clickhouse_killed_in_mid_query(cluster: Cluster, eventually: Eventually) -> None:
     with cluster.served() as service, cluster.workers():
-        job = create(service.tap, LONG, PHASE="RUN", **ROWS)
+        job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
         eventually(lambda: writing(job))
         cluster.clickhouse.kill()
-        assert job.ended() == "ERROR"
+        assert job.wait_for_end() == "ERROR"
         assert "the engine has stopped this query" in job.message
         assert job.summary.find(UWS + "errorSummary").get("type") == "transient"
         assert job.get("/results/result").status_code == 404
         assert cluster.stored() == []
-        waiting = create(service.tap, SHORT, PHASE="RUN")
+        waiting = create_job(service.tap, SHORT, PHASE="RUN")
         time.sleep(1)  # enough for the worker to take it
         assert waiting.phase == "QUEUED"
         cluster.clickhouse.start()
-        assert waiting.ended() == "COMPLETED"
+        assert waiting.wait_for_end() == "COMPLETED"
 
 
 def test_workers_wait_for_clickhouse(cluster: Cluster) -> None:
     with cluster.served() as service:
         cluster.clickhouse.kill()
         with cluster.workers():
-            job = create(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
+            job = create_job(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
             time.sleep(3)  # enough for the worker to begin and to fail
             assert job.phase == "QUEUED"
             cluster.clickhouse.start()
-            assert job.ended() == "COMPLETED"
+            assert job.wait_for_end() == "COMPLETED"
 
 
 def test_the_network_to_clickhouse_breaks_in_mid_query(cluster: Cluster, eventually: Eventually) -> None:
@@ -228,10 +228,10 @@ def test_the_network_to_clickhouse_breaks_in_mid_query(cluster: Cluster, eventua
         cluster.served(network.url) as service,
         cluster.workers(clickhouse_url=network.url),
     ):
-        job = create(service.tap, LONG, PHASE="RUN", **ROWS)
+        job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
         eventually(lambda: writing(job))
         network.cut()
-        assert job.ended() == "ERROR"
+        assert job.wait_for_end() == "ERROR"
         assert job.summary.find(UWS + "errorSummary").get("type") == "transient"
         assert job.get("/results/result").status_code == 404
         assert cluster.stored() == []
@@ -239,7 +239,7 @@ def test_the_network_to_clickhouse_breaks_in_mid_query(cluster: Cluster, eventua
         assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
         network.restore()
         assert service.ask(SHORT).status_code == 200
-        assert create(service.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+        assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
         eventually(lambda: not cluster.in_engine(job))
 
 
@@ -253,12 +253,12 @@ def test_a_service_that_is_cut_off_from_clickhouse(cluster: Cluster, eventually:
         assert service.ask(SHORT).status_code == 200
         network.cut()
         assert service.ask(SHORT).status_code == 503
-        job = create(service.tap, LONG, PHASE="RUN", **ROWS)
+        job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
         eventually(lambda: writing(job))
         job.post("/phase", PHASE="ABORT")
         assert job.phase == "ABORTED"
         eventually(lambda: not cluster.in_engine(job))
-        assert create(service.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+        assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
 
 
 def test_workers_whose_network_to_clickhouse_swallows_everything(cluster: Cluster, eventually: Eventually) -> None:
@@ -268,14 +268,14 @@ def test_workers_whose_network_to_clickhouse_swallows_everything(cluster: Cluste
         cluster.served() as service,
         cluster.workers(clickhouse_url=network.url),
     ):
-        job = create(service.tap, LONG, PHASE="RUN", **ROWS)
+        job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
         eventually(lambda: writing(job))
         network.swallow()
         assert job.phase == "EXECUTING"
         job.post("/phase", PHASE="ABORT")
         assert job.phase == "ABORTED"
         eventually(lambda: not cluster.in_engine(job))
-        waiting = create(service.tap, SHORT, PHASE="RUN")
+        waiting = create_job(service.tap, SHORT, PHASE="RUN")
         network.restore()
-        assert waiting.ended() == "COMPLETED"
+        assert waiting.wait_for_end() == "COMPLETED"
         eventually(lambda: not [key for key in cluster.stored() if key.startswith(job.url.rsplit("/", 1)[1])])

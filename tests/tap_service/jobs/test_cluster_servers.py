@@ -14,11 +14,11 @@ from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.open_storage import open_remote_engine
-from tests.tap_service.asking import create
-from tests.tap_service.cluster import Workers
+from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served, served
 from tests.tap_service.storage.clickhouse_server import ClickHouseServer
 from tests.tap_service.storage.redis_server import redis_server
+from tests.tap_service.worker_processes import Workers
 
 SHORT = "SELECT TOP 3 table_name FROM TAP_SCHEMA.tables ORDER BY table_name"
 LONG = "SELECT a.column_name FROM " + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcdef")
@@ -70,14 +70,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def test_a_job_and_queries_outlive_their_server(cluster: Cluster, eventually: Eventually) -> None:
     workers = cluster.workers()
     try:
-        job = create(cluster.service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC=str(ROWS))
+        job = create_job(cluster.service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC=str(ROWS))
         eventually(lambda: int(job.info.get("bytesWritten") or 0) > 0)
         assert job.phase == "EXECUTING"
         cluster.servers[0].kill()
         assert cluster.service.ask(SHORT, FORMAT="csv").status_code == 200
-        assert job.ended() == "COMPLETED", job.summary
+        assert job.wait_for_end() == "COMPLETED", job.summary
         assert job.get("/results/result").text.count("\n") == ROWS + 1
-        assert create(cluster.service.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+        assert create_job(cluster.service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
     finally:
         workers.kill()
         cluster.servers[0].start()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tap_service.serializers import find_format
-from tests.tap_service.asking import create
+from tests.tap_service.async_client import create_job
 from tests.tap_service.serializers.readers import read
 
 ROWS = 40_000
@@ -16,8 +16,8 @@ QUERY = f"SELECT n, word FROM svc.numbers WHERE n < {ROWS} ORDER BY n"
 
 @pytest.mark.parametrize("form", ["fits", "parquet", "arrow-file", "json", "text"])
 def test_rows(service: Any, form: str) -> None:
-    job = create(service.tap, QUERY, FORMAT=form, PHASE="RUN")
-    assert job.ended() == "COMPLETED"
+    job = create_job(service.tap, QUERY, FORMAT=form, PHASE="RUN")
+    assert job.wait_for_end() == "COMPLETED"
     answer = job.get("/results/result")
     found = find_format(form)
     assert answer.headers["content-type"] == found.content_type
@@ -30,13 +30,13 @@ def test_rows(service: Any, form: str) -> None:
 
 @pytest.mark.parametrize("form", ["fits", "parquet"])
 def test_a_job_that_fails_has_no_result(service: Any, form: str) -> None:
-    job = create(
+    job = create_job(
         service.tap,
         "SELECT CAST(n - 967000 AS SMALLINT) AS x FROM svc.numbers WHERE n > 960000",
         FORMAT=form,
         MAXREC="1000000",
         PHASE="RUN",
     )
-    assert job.ended() == "ERROR"
+    assert job.wait_for_end() == "ERROR"
     assert job.get("/results/result").status_code == 404
     job.delete()

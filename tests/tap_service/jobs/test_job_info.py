@@ -19,13 +19,13 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Progress
 from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
-from tests.tap_service.asking import create
+from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import NUMBERS, Served
 
 
 def test_what_a_short_job_took(service: Served) -> None:
-    job = create(service.tap, "SELECT COUNT(*) AS c, SUM(half) AS s FROM svc.numbers WHERE n > 5", PHASE="RUN")
-    assert job.ended() == "COMPLETED"
+    job = create_job(service.tap, "SELECT COUNT(*) AS c, SUM(half) AS s FROM svc.numbers WHERE n > 5", PHASE="RUN")
+    assert job.wait_for_end() == "COMPLETED"
     info = job.info
     assert int(info["rowsRead"] or 0) == NUMBERS
     assert int(info["bytesRead"] or 0) >= 16 * NUMBERS

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from tap_service.handlers import async_routes as jobs
 from tap_service.handlers import result_routes
 from tap_service.storage.accounts import Accounts
-from tests.tap_service.asking import HREF, UWS, Job, create
+from tests.tap_service.async_client import HREF, UWS, Job, create_job
 from tests.tap_service.conftest import Served
 
 TYCHO, KEPLER, CHIEF = ("tycho", "uraniborg"), ("kepler", "harmonices"), ("chief", "of the observatory")
@@ -57,8 +57,8 @@ def shared(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture(scope="module")
 def tychos(shared: Served) -> Job:
     """A job with a result."""
-    job = create(shared.tap, TWO, TYCHO, PHASE="RUN", FORMAT="csv")
-    assert job.ended() == "COMPLETED"
+    job = create_job(shared.tap, TWO, TYCHO, PHASE="RUN", FORMAT="csv")
+    assert job.wait_for_end() == "COMPLETED"
     return job
 
 
@@ -92,12 +92,12 @@ def test_these_are_all_resources() -> None:
 
 
 def test_ones_own_job(tychos: Job) -> None:
-    assert tychos.get("/owner").text == tychos.said("ownerId") == "tycho"
+    assert tychos.get("/owner").text == tychos.element_text("ownerId") == "tycho"
     assert tychos.rows() == "n\r\n0\r\n1\r\n"
 
 
 def test_an_administrator(shared: Served) -> None:
-    job = create(shared.tap, TWO, TYCHO)
+    job = create_job(shared.tap, TWO, TYCHO)
     ruled = Job(job.url, CHIEF)
     assert ruled.phase == "PENDING"
     assert job.url in listed(shared, CHIEF)
@@ -106,23 +106,23 @@ def test_an_administrator(shared: Served) -> None:
 
 
 def test_lists(shared: Served, tychos: Job) -> None:
-    keplers = [create(shared.tap, TWO, KEPLER, RUNID=f"r{n}") for n in range(3)]
-    anonymous = create(shared.tap, TWO)
+    keplers = [create_job(shared.tap, TWO, KEPLER, RUNID=f"r{n}") for n in range(3)]
+    anonymous = create_job(shared.tap, TWO)
     assert listed(shared, KEPLER) == [job.url for job in reversed(keplers)]
     assert tychos.url in listed(shared, TYCHO)
     assert {tychos.url, anonymous.url, *(job.url for job in keplers)} <= set(listed(shared, CHIEF))
     assert listed(shared, None) == []
     assert listed(shared, KEPLER, "?LAST=2") == [keplers[2].url, keplers[1].url]
-    assert listed(shared, KEPLER, f"?AFTER={keplers[2].said('creationTime')}") == []
+    assert listed(shared, KEPLER, f"?AFTER={keplers[2].element_text('creationTime')}") == []
     assert listed(shared, KEPLER, "?AFTER=2026-01-01T00:00") == listed(shared, KEPLER)
     keplers[0].post("/phase", PHASE="ABORT")
-    keplers[1].run().ended()
+    keplers[1].run().wait_for_end()
     assert listed(shared, KEPLER, "?PHASE=ABORTED") == [keplers[0].url]
     assert listed(shared, KEPLER, "?PHASE=ABORTED&PHASE=completed") == [keplers[1].url, keplers[0].url]
     assert listed(shared, KEPLER, "?PHASE=ABORTED&PHASE=COMPLETED&LAST=1") == [keplers[1].url]
     [first] = ElementTree.fromstring(httpx.get(f"{shared.tap}/async?LAST=1", auth=KEPLER).content)
     told = [first.findtext(UWS + name) for name in ("phase", "runId", "ownerId", "creationTime")]
-    assert told == ["PENDING", "r2", "kepler", keplers[2].said("creationTime")]
+    assert told == ["PENDING", "r2", "kepler", keplers[2].element_text("creationTime")]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # pyvo does not read redirections
@@ -147,5 +147,5 @@ def test_pyvo_lists_and_takes_up_ones_jobs(shared: Served) -> None:
 
 
 def test_an_anonymous_job_is_for_whoever_knows_it(shared: Served) -> None:
-    job = create(shared.tap, TWO)
+    job = create_job(shared.tap, TWO)
     assert Job(job.url, KEPLER).phase == job.phase == "PENDING"

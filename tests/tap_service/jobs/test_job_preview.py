@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from astropy.io.votable import parse as parse_votable
 
-from tests.tap_service.asking import ENDLESS, Job, create
+from tests.tap_service.async_client import ENDLESS, Job, create_job
 from tests.tap_service.conftest import Served
 
 
@@ -26,7 +26,7 @@ def kept(service: Served, job: Job) -> list[str]:
 
 
 def test_while_it_runs(service: Served, eventually: Callable[[Callable[[], bool]], None]) -> None:
-    job = create(service.tap, ENDLESS, MAXREC="100000000", FORMAT="csv", PHASE="RUN")
+    job = create_job(service.tap, ENDLESS, MAXREC="100000000", FORMAT="csv", PHASE="RUN")
     eventually(lambda: job.get("/preview").status_code == 200)
     assert job.phase == "EXECUTING"
     table = first_rows(job)
@@ -39,9 +39,9 @@ def test_while_it_runs(service: Served, eventually: Callable[[Callable[[], bool]
 
 
 def test_when_it_has_ended(service: Served, eventually: Callable[[Callable[[], bool]], None]) -> None:
-    job = create(service.tap, "SELECT TOP 3 n, word FROM svc.numbers ORDER BY n")
+    job = create_job(service.tap, "SELECT TOP 3 n, word FROM svc.numbers ORDER BY n")
     assert job.get("/preview").status_code == 404
-    job.run().ended()
+    job.run().wait_for_end()
     assert first_rows(job).array["word"].tolist() == ["row 0", "row 1", "row 2"]
     assert httpx.head(job.url + "/preview").status_code == 200
     job.delete()
@@ -50,8 +50,8 @@ def test_when_it_has_ended(service: Served, eventually: Callable[[Callable[[], b
 
 
 def test_of_no_rows(service: Served) -> None:
-    job = create(service.tap, "SELECT n FROM svc.numbers WHERE n < 0", PHASE="RUN")
-    assert job.ended() == "COMPLETED"
+    job = create_job(service.tap, "SELECT n FROM svc.numbers WHERE n < 0", PHASE="RUN")
+    assert job.wait_for_end() == "COMPLETED"
     missing = job.get("/preview")
     assert missing.status_code == 404
     assert "the job has given no rows: it is COMPLETED" in missing.text

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.tap_service.asking import FINISHED, Job, create
+from tests.tap_service.async_client import FINISHED, Job, create_job
 from tests.tap_service.conftest import Served
 
 Eventually = Callable[[Callable[[], bool]], None]
@@ -27,7 +27,7 @@ def test_abort_and_delete_at_any_moment(serve: Callable[..., Served], tmp_path: 
     service = serve(jobs_path=tmp_path, concurrent_jobs=4, user_running_jobs=4)
 
     def one(number: int) -> Job | None:
-        job = create(service.tap, SOME, PHASE="RUN")
+        job = create_job(service.tap, SOME, PHASE="RUN")
         for _ in range(number % 5):
             assert job.get().status_code == 200
         if number % 3 == 0:
@@ -53,7 +53,7 @@ def test_a_job_store_that_does_not_answer(
     """Another program locks the file: clients get 503 with Retry-After, and no job's end is lost."""
     monkeypatch.setattr("tap_service.storage.jobs.sqlite_job_store._PATIENCE_SECONDS", 0.05)
     service = serve(jobs_path=tmp_path, concurrent_jobs=1, user_running_jobs=1)
-    job = create(service.tap, "SELECT COUNT(*) AS c FROM svc.numbers AS a JOIN svc.numbers AS b ON a.n = b.n")
+    job = create_job(service.tap, "SELECT COUNT(*) AS c FROM svc.numbers AS a JOIN svc.numbers AS b ON a.n = b.n")
     another = sqlite3.connect(tmp_path / "jobs.sqlite", isolation_level=None)
     job.run()
     another.execute("BEGIN EXCLUSIVE")
@@ -65,5 +65,5 @@ def test_a_job_store_that_does_not_answer(
     eventually(lambda: service.metric("skyhouse_jobs_executing") == 1)
     another.execute("ROLLBACK")
     another.close()
-    assert job.ended() == "COMPLETED"
+    assert job.wait_for_end() == "COMPLETED"
     assert httpx.post(f"{service.tap}/async", data={"QUERY": SOME}).status_code == 303

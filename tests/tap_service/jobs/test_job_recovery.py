@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.tap_service.asking import UWS, Job, create
+from tests.tap_service.async_client import UWS, Job, create_job
 
 SERVICE = """
 import sys
@@ -86,12 +86,12 @@ def writing(job: Job) -> bool:
 
 def test_jobs_outlive_their_process(process: Process, eventually: Callable[[Callable[[], bool]], None]) -> None:
     process.start()
-    done = create(process.tap, SHORT, PHASE="RUN", **ROWS)
-    assert done.ended() == "COMPLETED"
+    done = create_job(process.tap, SHORT, PHASE="RUN", **ROWS)
+    assert done.wait_for_end() == "COMPLETED"
     rows = done.rows()
-    long = create(process.tap, LONG, PHASE="RUN", **ROWS)
-    waiting = create(process.tap, SHORT, PHASE="RUN", **ROWS)
-    pending = create(process.tap, SHORT)
+    long = create_job(process.tap, LONG, PHASE="RUN", **ROWS)
+    waiting = create_job(process.tap, SHORT, PHASE="RUN", **ROWS)
+    pending = create_job(process.tap, SHORT)
     eventually(lambda: writing(long))
     finished = done.get().content
     process.stop(signal.SIGKILL)
@@ -108,9 +108,9 @@ def test_jobs_outlive_their_process(process: Process, eventually: Callable[[Call
     process.start()
     eventually(lambda: writing(long))
     long.post("/phase", PHASE="ABORT")
-    assert waiting.ended() == "COMPLETED"
+    assert waiting.wait_for_end() == "COMPLETED"
     assert waiting.rows() == rows
-    assert pending.run().ended() == "COMPLETED"
+    assert pending.run().wait_for_end() == "COMPLETED"
     eventually(lambda: len(process.results()) == 3 * 2)
 
 
@@ -118,10 +118,10 @@ def test_no_room_for_a_result(process: Process) -> None:
     """A limit of four megabytes per file acts like a full disk on the growing file."""
     limit = 4 << 20
     process.start(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
-    job = create(process.tap, LONG, PHASE="RUN", **ROWS)
-    assert job.ended() == "ERROR"
+    job = create_job(process.tap, LONG, PHASE="RUN", **ROWS)
+    assert job.wait_for_end() == "ERROR"
     assert "the service has no room on its disk for this query" in job.message
     assert job.summary.find(UWS + "errorSummary").get("type") == "transient"
     assert job.get("/results/result").status_code == 404
     assert process.results() == []
-    assert create(process.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+    assert create_job(process.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"

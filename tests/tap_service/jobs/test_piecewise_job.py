@@ -16,9 +16,9 @@ from astropy.io.votable import parse
 
 from clickhouse_schema.engine_tables.catalogue_log import unregister_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.tap_service.asking import Job, create
+from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.conftest import Served
-from tests.tap_service.cut_tables import CUT, STARS, make, replace
+from tests.tap_service.piecewise_tables import CUT, STARS, create_tables, replace_table
 
 ALL = "SELECT id, ra, dec, word FROM cut.stars"
 NEAR = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.1"
@@ -30,7 +30,7 @@ Eventually = Callable[[Callable[[], bool]], None]
 
 @pytest.fixture(scope="module")
 def cut_engine(svc_engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
-    make(svc_engine)
+    create_tables(svc_engine)
     yield svc_engine
     for table in CUT.tables:
         unregister_table(svc_engine, "cut", table.name)
@@ -45,9 +45,9 @@ def piecewise(request: pytest.FixtureRequest, cut_engine: EmbeddedEngine) -> Ser
     return served
 
 
-def ended(served: Served, query: str, **parameters: str) -> Job:
-    job = create(served.tap, query, PHASE="RUN", **EVERYTHING | parameters)
-    assert job.ended() == "COMPLETED", job.message
+def run_job(served: Served, query: str, **parameters: str) -> Job:
+    job = create_job(served.tap, query, PHASE="RUN", **EVERYTHING | parameters)
+    assert job.wait_for_end() == "COMPLETED", job.message
     return job
 
 
@@ -72,7 +72,7 @@ def parts(served: Served, job: Job) -> list[str]:
 
 
 def test_a_scan(piecewise: Served, eventually: Eventually) -> None:
-    job = ended(piecewise, ALL)
+    job = run_job(piecewise, ALL)
     header, *rows = table(job.rows())
     assert header == ["id", "ra", "dec", "word"]
     assert sorted(int(row[0]) for row in rows) == list(range(STARS))
@@ -92,7 +92,7 @@ def test_a_scan(piecewise: Served, eventually: Eventually) -> None:
 @pytest.mark.parametrize("kind", ["INNER", "LEFT"])
 def test_a_match(piecewise: Served, kind: str) -> None:
     query = MATCH.format(kind)
-    job = ended(piecewise, query)
+    job = run_job(piecewise, query)
     rows = sorted(table(job.rows()))
     assert rows == in_one(piecewise, query)
     assert len(rows) > 100
@@ -111,7 +111,7 @@ def test_a_match(piecewise: Served, kind: str) -> None:
     ],
 )
 def test_groups(piecewise: Served, cut_engine: EmbeddedEngine, query: str) -> None:
-    job = ended(piecewise, query)
+    job = run_job(piecewise, query)
     rows = table(job.rows())
     if "ORDER" in query:
         assert rows == table(piecewise.ask(query, **EVERYTHING).text)
@@ -130,7 +130,7 @@ def merge_tables(engine: EmbeddedEngine) -> list[str]:
 
 
 def test_groups_overflow(piecewise: Served) -> None:
-    job = ended(piecewise, "SELECT id, COUNT(*) AS n FROM cut.stars GROUP BY id", MAXREC="100")
+    job = run_job(piecewise, "SELECT id, COUNT(*) AS n FROM cut.stars GROUP BY id", MAXREC="100")
     assert len(table(job.rows())) == 101
     assert job.info["queryStatus"] == "OVERFLOW"
 
@@ -147,13 +147,13 @@ def test_one_valid_document_of_each_format(piecewise: Served) -> None:
         "json": lambda data: data.count(b"\\u00e9") or data.count("é".encode()),
     }
     for form, rows in read.items():
-        job = ended(piecewise, query, FORMAT=form)
+        job = run_job(piecewise, query, FORMAT=form)
         assert rows(job.get("/results/result").content) == count, form
         assert int(job.info["pieces"] or 0) > 1
 
 
 def test_the_row_limit_is_of_all_pieces(piecewise: Served) -> None:
-    job = ended(piecewise, ALL, MAXREC="5432", FORMAT="votable/td")
+    job = run_job(piecewise, ALL, MAXREC="5432", FORMAT="votable/td")
     document = job.get("/results/result").content
     assert len(parse(io.BytesIO(document)).get_first_table().array) == 5432
     assert document.count(b'value="OVERFLOW"') == 1
@@ -163,7 +163,7 @@ def test_the_row_limit_is_of_all_pieces(piecewise: Served) -> None:
 
 @pytest.mark.parametrize("top", [0, 1, 777, STARS - 1])
 def test_top(piecewise: Served, top: int) -> None:
-    job = ended(piecewise, ALL.replace("SELECT", f"SELECT TOP {top}"))
+    job = run_job(piecewise, ALL.replace("SELECT", f"SELECT TOP {top}"))
     ids = [row[0] for row in table(job.rows())[1:]]
     assert len(ids) == len({*ids}) == top
     assert job.info["queryStatus"] == "OK"
@@ -178,14 +178,14 @@ def test_top(piecewise: Served, top: int) -> None:
     ],
 )
 def test_what_is_not_cut_runs_in_one(piecewise: Served, query: str, why: str) -> None:
-    info = ended(piecewise, query).info
+    info = run_job(piecewise, query).info
     assert (info["plan"] or "").startswith(why)
     assert "pieces" not in info
 
 
 def test_a_failure_in_a_piece(piecewise: Served, eventually: Eventually) -> None:
-    job = create(piecewise.tap, "SELECT CAST(word AS INTEGER) AS n FROM cut.stars", PHASE="RUN", **EVERYTHING)
-    assert job.ended() == "ERROR"
+    job = create_job(piecewise.tap, "SELECT CAST(word AS INTEGER) AS n FROM cut.stars", PHASE="RUN", **EVERYTHING)
+    assert job.wait_for_end() == "ERROR"
     assert "the query fails on a value" in job.message
     eventually(lambda: parts(piecewise, job) == [])
 
@@ -193,7 +193,7 @@ def test_a_failure_in_a_piece(piecewise: Served, eventually: Eventually) -> None
 def test_stopped_between_and_in_pieces(piecewise: Served, eventually: Eventually) -> None:
     """The query has the maximum number of pieces and lasts for several seconds."""
     for action in ("PHASE=ABORT", "DELETE"):
-        job = create(piecewise.tap, MATCH.format("LEFT"), PHASE="RUN", **EVERYTHING)
+        job = create_job(piecewise.tap, MATCH.format("LEFT"), PHASE="RUN", **EVERYTHING)
         eventually(lambda job=job: int(job.info.get("piecesDone") or 0) > 1)
         assert parts(piecewise, job)
         if action == "DELETE":
@@ -208,14 +208,14 @@ def test_stopped_between_and_in_pieces(piecewise: Served, eventually: Eventually
 def test_a_table_is_replaced_meanwhile(piecewise: Served, cut_engine: EmbeddedEngine, eventually: Eventually) -> None:
     """No row of the old table is in the result."""
     query = MATCH.format("LEFT")
-    job = create(piecewise.tap, query, PHASE="RUN", **EVERYTHING)
+    job = create_job(piecewise.tap, query, PHASE="RUN", **EVERYTHING)
     eventually(lambda: int(job.info.get("piecesDone") or 0) > 1)
-    replace(cut_engine, "stars", STARS // 2, first=STARS)
+    replace_table(cut_engine, "stars", STARS // 2, first=STARS)
     try:
-        assert job.ended() == "COMPLETED", job.message
+        assert job.wait_for_end() == "COMPLETED", job.message
         rows = table(job.rows())
         assert {int(row[0]) for row in rows[1:]} == {*range(STARS, STARS + STARS // 2)}
         assert sorted(rows) == in_one(piecewise, query)
         eventually(lambda: parts(piecewise, job) == [])
     finally:
-        replace(cut_engine, "stars", STARS)
+        replace_table(cut_engine, "stars", STARS)

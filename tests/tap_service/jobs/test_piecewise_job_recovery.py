@@ -14,16 +14,16 @@ from clickhouse_schema.engine_tables.catalogue_log import unregister_table
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.tap_service.asking import Job, create
-from tests.tap_service.cluster import Workers
+from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.conftest import served
-from tests.tap_service.cut_tables import CUT, STARS, make
 from tests.tap_service.jobs.test_job_recovery import SERVICE, Process
+from tests.tap_service.piecewise_tables import CUT, STARS, create_tables
+from tests.tap_service.worker_processes import Workers
 
 #: with the tables, which the first one makes; what is foreseen to take longer than 140 microseconds goes in pieces, about twenty
 PIECEWISE = SERVICE.replace(
     "config = Config(",
-    "from tests.tap_service.cut_tables import make\n"
+    "from tests.tap_service.piecewise_tables import make\n"
     'if not engine.fetch_table("EXISTS DATABASE cut").column(0)[0].as_py(): make(engine)\n'
     "config = Config(piece_seconds=1.4e-4, ",
 )
@@ -59,7 +59,7 @@ def reported(parts: dict[int, int]) -> list[int]:
 
 
 def check(job: Job) -> None:
-    assert job.ended() == "COMPLETED", job.message
+    assert job.wait_for_end() == "COMPLETED", job.message
     ids = [line.split(",")[0] for line in job.rows().splitlines()[1:]]
     assert len(ids) >= STARS
     assert {int(i) for i in ids} == set(range(STARS))
@@ -69,7 +69,7 @@ def check(job: Job) -> None:
 
 def test_a_service_is_killed(process: Process, eventually: Eventually) -> None:
     process.start()
-    job = create(process.tap, MATCH, PHASE="RUN", **EVERYTHING)
+    job = create_job(process.tap, MATCH, PHASE="RUN", **EVERYTHING)
     eventually(lambda: done(job) > 2)
     process.stop(signal.SIGKILL)
     before = attempts(process.results())
@@ -90,7 +90,7 @@ def test_a_service_is_killed(process: Process, eventually: Eventually) -> None:
 
 @pytest.fixture
 def cut_engine(svc_engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
-    make(svc_engine)
+    create_tables(svc_engine)
     yield svc_engine
     for table in CUT.tables:
         unregister_table(svc_engine, "cut", table.name)
@@ -110,7 +110,7 @@ def test_a_worker_is_killed(
     workers = Workers(settings, tmp_path / "output")
     engine = ClickHouseEngine(settings["clickhouse_url"])
     with served(Config(**settings), engine) as service:
-        job = create(service.tap, MATCH, PHASE="RUN", **EVERYTHING)
+        job = create_job(service.tap, MATCH, PHASE="RUN", **EVERYTHING)
         eventually(lambda: done(job) > 2)
         workers.kill()
         before = attempts(os.listdir(results))

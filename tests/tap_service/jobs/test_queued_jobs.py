@@ -15,9 +15,9 @@ from tap_service.config import Config
 from tap_service.models.timestamps import add_seconds, format_instant, now, parse_instant
 from tap_service.models.uws_job import JobFilter
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tests.tap_service.asking import Job, create
-from tests.tap_service.cluster import Workers
+from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.conftest import Served, served
+from tests.tap_service.worker_processes import Workers
 
 THREE = "SELECT n FROM svc.numbers WHERE n < 3 ORDER BY n"
 
@@ -37,7 +37,7 @@ def run(service: Served) -> Iterator[Callable[..., Job]]:
     jobs: list[Job] = []
 
     def start(query: str, **parameters: str) -> Job:
-        jobs.append(create(service.tap, query, PHASE="RUN", **parameters))
+        jobs.append(create_job(service.tap, query, PHASE="RUN", **parameters))
         return jobs[-1]
 
     yield start
@@ -56,7 +56,7 @@ def test_light_work_passes_heavy_work(run: Callable[..., Job], heavy: str, event
     eventually(lambda: first.phase == "EXECUTING")
     second = run(heavy)
     light = run(THREE)
-    assert light.ended() == "COMPLETED"
+    assert light.wait_for_end() == "COMPLETED"
     assert (first.phase, second.phase) == ("EXECUTING", "QUEUED")
     first.delete()
     eventually(lambda: second.phase == "EXECUTING")
@@ -82,16 +82,16 @@ def test_what_is_foreseen(run: Callable[..., Job], heavy: str) -> None:
     assert job.info["workClass"] == "very long"
     assert int(job.info["rowsForeseen"] or 0) == 2_000_000
     assert int(job.info["bytesForeseen"] or 0) > 1_000_000
-    quote = job.said("quote")
+    quote = job.element_text("quote")
     assert quote is not None
     assert add_seconds(before, seconds * 0.9) <= parse_instant(quote)
     assert (
         abs(parse_instant(job.get("/quote").text) - parse_instant(quote)).total_seconds() < 60
     )  # it is renewed meanwhile
     again = run(heavy)
-    assert parse_instant(again.said("quote") or "") > parse_instant(quote)  # it is behind the first
+    assert parse_instant(again.element_text("quote") or "") > parse_instant(quote)  # it is behind the first
     light = run(THREE)
-    assert light.ended() == "COMPLETED"
+    assert light.wait_for_end() == "COMPLETED"
     assert (light.info["workClass"], light.info["rowsForeseen"]) == ("short", "1000000")
 
 
@@ -101,20 +101,20 @@ def test_a_long_query_is_foreseen_when_it_starts(run: Callable[..., Job], heavy:
     job = run(long)
     eventually(lambda: job.phase == "EXECUTING" and "secondsForeseen" in job.info)
     assert job.info["workClass"] == "very long"
-    assert parse_instant(job.said("quote") or "") > add_seconds(now(), 100)
+    assert parse_instant(job.element_text("quote") or "") > add_seconds(now(), 100)
 
 
 def test_a_quote_is_not_after_the_destruction(run: Callable[..., Job], heavy: str) -> None:
     destruction = format_instant(add_seconds(now(), 60))
     job = run(heavy, DESTRUCTION=destruction)
-    assert job.said("quote") == destruction
+    assert job.element_text("quote") == destruction
 
 
 @pytest.mark.parametrize("query", ["SELECT nothing FROM svc.numbers", "SELECT 1 FROM", ""])
 def test_what_will_fail_has_no_quote(run: Callable[..., Job], query: str) -> None:
     job = run(query)
-    assert job.ended() == "ERROR"
-    assert job.said("quote") is None
+    assert job.wait_for_end() == "ERROR"
+    assert job.element_text("quote") is None
     assert job.get("/quote").text == ""
 
 
@@ -124,7 +124,7 @@ def test_who_has_too_many_waiting_jobs(
     first = run(heavy)
     eventually(lambda: first.phase == "EXECUTING")
     waiting = [run(heavy) for _ in range(3)]
-    one_more = create(service.tap, THREE)
+    one_more = create_job(service.tap, THREE)
     refused = one_more.post("/phase", PHASE="RUN")
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) > 0
@@ -135,13 +135,13 @@ def test_who_has_too_many_waiting_jobs(
     assert (at_once.status_code, "location" in at_once.headers) == (429, False)
     assert known(service) == before  # nobody could ever find a job that was made
     waiting[0].post("/phase", PHASE="ABORT")
-    assert one_more.run().ended() == "COMPLETED"
+    assert one_more.run().wait_for_end() == "COMPLETED"
     one_more.delete()
 
 
 def test_a_place_that_becomes_free_by_itself(service: Served, eventually: Eventually) -> None:
     """A place becomes free without a wake-up, as when a job moves to a heavier class."""
-    job = create(service.tap, THREE)
+    job = create_job(service.tap, THREE)
     services = service.server.config.app.state.services
     services.stores.jobs.queue_job(job.url.rsplit("/", 1)[1])
     eventually(lambda: job.phase == "COMPLETED")
@@ -157,12 +157,12 @@ def test_workers_for_short_jobs_leave_long_ones_to_others(
         stack.callback(engine.close)
         service = stack.enter_context(served(Config(**settings), engine))
         stack.callback(Workers(settings, tmp_path / "short", "short").kill)
-        job = create(service.tap, heavy, PHASE="RUN")
-        assert create(service.tap, THREE, PHASE="RUN").ended() == "COMPLETED"
+        job = create_job(service.tap, heavy, PHASE="RUN")
+        assert create_job(service.tap, THREE, PHASE="RUN").wait_for_end() == "COMPLETED"
         time.sleep(2)  # the caretaker looks twice
         assert (job.phase, job.info["workClass"]) == ("QUEUED", "very long")
         stack.callback(Workers(settings, tmp_path / "long", "long").kill)
         eventually(lambda: job.phase == "EXECUTING")
-        assert create(service.tap, THREE, PHASE="RUN").ended() == "COMPLETED"
+        assert create_job(service.tap, THREE, PHASE="RUN").wait_for_end() == "COMPLETED"
         job.delete()
         eventually(lambda: not engine.list_running_ids("async-"))

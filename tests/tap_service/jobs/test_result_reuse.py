@@ -13,7 +13,7 @@ from clickhouse_schema.engine_tables.catalogue_log import register_table, unregi
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.accounts import Accounts
-from tests.tap_service.asking import Job, create
+from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.conftest import Served
 
 TYCHO, KEPLER = ("tycho", "uraniborg"), ("kepler", "harmonices")
@@ -37,8 +37,8 @@ def service(
 
 def done(service: Served, query: str = STARS, auth: tuple[str, str] | None = TYCHO, **parameters: str) -> Job:
     asked = {"REUSE": "true", "FORMAT": "csv", **parameters}
-    job = create(service.tap, query, auth, PHASE="RUN", **asked)
-    assert job.ended() == "COMPLETED", job.message
+    job = create_job(service.tap, query, auth, PHASE="RUN", **asked)
+    assert job.wait_for_end() == "COMPLETED", job.message
     return job
 
 
@@ -118,8 +118,8 @@ def test_changed_data_are_asked_again(service: Served, svc_engine: Any) -> None:
 
 
 def test_a_wrong_value(service: Served) -> None:
-    job = create(service.tap, STARS, TYCHO, PHASE="RUN", REUSE="perhaps")
-    assert job.ended() == "ERROR"
+    job = create_job(service.tap, STARS, TYCHO, PHASE="RUN", REUSE="perhaps")
+    assert job.wait_for_end() == "ERROR"
     assert "REUSE is given once, as true or false" in job.message
 
 

@@ -14,7 +14,7 @@ from cdshealpix import nested
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.conftest import NUMBERS, Served
-from tests.tap_service.users import User, user
+from tests.tap_service.users import User, temporary_user
 
 STARS = 360 * 179
 
@@ -262,7 +262,7 @@ def nested_cells(lon: Any, lat: Any, order: int) -> Any:
 class TestOwnTables:
     @pytest.fixture
     def alice(self, own: Served) -> Iterator[User]:
-        with user(own, "alice") as found:
+        with temporary_user(own, "alice") as found:
             assert found.put("mydb.mine", b"id,ra,dec\n1,10.5,20.5\n2,11.5,-20.5\n3,,\n").status_code == 201
             yield found
 
@@ -274,7 +274,7 @@ class TestOwnTables:
         assert (asked.json()["rows"], asked.json()["tables"]) == (3, ["mydb.mine"])
 
     def test_nobody_else_does(self, alice: User, own: Served) -> None:
-        with user(own, "bob") as bob:
+        with temporary_user(own, "bob") as bob:
             assert bob.http("GET", "tables/mydb.mine/density").status_code == 404
             answer = bob.http("POST", "estimate", data={"QUERY": "SELECT id FROM mydb.mine"})
             assert answer.status_code == 400

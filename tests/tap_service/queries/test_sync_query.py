@@ -21,7 +21,7 @@ from astropy.io.votable import parse as parse_votable
 from tap_service.config import Config
 from tap_service.documents.error_document import error_document
 from tap_service.serializers import FORMATS
-from tests.tap_service.asking import ENDLESS
+from tests.tap_service.async_client import ENDLESS
 from tests.tap_service.conftest import NUMBERS
 from tests.tap_service.serializers.readers import read
 

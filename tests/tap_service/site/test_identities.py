@@ -26,7 +26,7 @@ from tap_service.models.identity import Identity
 from tap_service.services.site.authentication import BEARER
 from tap_service.storage.accounts import Accounts
 from tests.tap_service.conftest import Served
-from tests.tap_service.users import USERS, user, write_accounts
+from tests.tap_service.users import USERS, temporary_user, write_accounts
 
 ALICE = ("alice", USERS["alice"])
 WRONG = ("alice", "wrong")
@@ -71,7 +71,7 @@ def closed_service(serve: Callable[..., Served], users: Users) -> Served:
 @pytest.fixture
 def mine(closed_service: Served) -> Iterator[None]:
     """Alice has a table mydb.mine with the rows 1 and 2."""
-    with user(closed_service, "alice") as alice:
+    with temporary_user(closed_service, "alice") as alice:
         alice.put("mydb.mine", "a\n1\n2\n")
         yield
 

@@ -21,7 +21,7 @@ import pytest
 
 from tap_service.config import Config
 from tap_service.services.uploads.sandbox_client import SandboxClient
-from tests.tap_service.asking import Job
+from tests.tap_service.async_client import Job
 from tests.tap_service.conftest import Served
 from tests.tap_service.jobs.test_job_recovery import SERVICE, Process
 from tests.tap_service.processes import children, open_files, said_by
@@ -240,7 +240,7 @@ def test_a_job_tells_the_same(tight: Served) -> None:
     data = {"QUERY": SUM, "UPLOAD": "t,param:t", "PHASE": "RUN"}
     made = httpx.post(f"{tight.tap}/async", data=data, files={"t": ("t", content)}, timeout=60, verify=False)
     job = Job(made.headers["location"])
-    assert job.ended() == "ERROR"
+    assert job.wait_for_end() == "ERROR"
     assert "DOCTYPE, which is not accepted" in job.message
 
 

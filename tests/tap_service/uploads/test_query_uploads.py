@@ -25,7 +25,7 @@ from astropy.io import votable
 from astropy.table import MaskedColumn, Table
 
 from tap_service.readers import FORMATS as READABLE
-from tests.tap_service.asking import create
+from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served
 
 #: pyvo asks with stream=True and leaves connections to be collected
@@ -266,7 +266,7 @@ def test_a_file_may_come_before_its_parameters(
     first = httpx.post(
         f"{either.tap}/async", data={"QUERY": "SELECT SUM(n) AS n FROM TAP_UPLOAD.t"}, files={"p": ("p", b"n\n1\n")}
     )
-    job = create(either.tap)
+    job = create_job(either.tap)
     job.url = first.headers["location"]
     httpx.post(
         job.url + "/parameters", data={"UPLOAD": "t,param:p"}, files={"p": ("p", b"n\n3\n4\n"), "q": ("q", b"x")}
@@ -275,7 +275,7 @@ def test_a_file_may_come_before_its_parameters(
     stored = either.server.config.app.state.services.stores.results
     name = job.url.rsplit("/", 1)[1]
     assert sum(key.startswith(name) for key in stored.list_keys(0)) == 3
-    assert job.run().ended() == "COMPLETED", job.message
+    assert job.run().wait_for_end() == "COMPLETED", job.message
     assert job.rows() == "n\r\n7\r\n"
     job.delete()
     lifetimes = either.server.config.app.state.services.jobs._lifetimes
@@ -286,9 +286,9 @@ def test_a_file_may_come_before_its_parameters(
 def test_a_job_whose_table_is_none(either: Served) -> None:
     form = {"QUERY": "SELECT * FROM TAP_UPLOAD.t", "UPLOAD": "t,param:p", "PHASE": "RUN"}
     created = httpx.post(f"{either.tap}/async", data=form, files={"p": ("p.vot", b"<VOTABLE><TABLE>")})
-    job = create(either.tap)
+    job = create_job(either.tap)
     job.url = created.headers["location"]
-    assert job.ended() == "ERROR"
+    assert job.wait_for_end() == "ERROR"
     assert "table t: the file, line 1: the VOTable is no well-formed XML" in job.message
 
 
@@ -337,8 +337,8 @@ def test_by_address(serve: Callable[..., Served], service: Served) -> None:
             httpx.post(trusting.sync, data=given, timeout=60),
         ):
             assert answer.text == "n\r\n7\r\n"
-        job = create(trusting.tap, **query, UPLOAD=f"t,{address}", PHASE="RUN")
-        assert job.ended() == "COMPLETED", job.message
+        job = create_job(trusting.tap, **query, UPLOAD=f"t,{address}", PHASE="RUN")
+        assert job.wait_for_end() == "COMPLETED", job.message
         assert job.rows() == "n\r\n7\r\n"
         refused = httpx.get(service.sync, params=given, timeout=60)
     assert refused.status_code == 400

@@ -10,9 +10,9 @@ import pytest
 from astropy.io.votable import parse_single_table
 
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.tap_service.asking import Job, create
+from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.conftest import Served
-from tests.tap_service.users import User, user
+from tests.tap_service.users import User, temporary_user
 
 PLACES = "id,lon,lat,mag,word\n" + "".join(f"{i},{i % 360},{i % 179 - 89},{i % 7},w{i}\n" for i in range(5000))
 
@@ -20,7 +20,7 @@ PLACES = "id,lon,lat,mag,word\n" + "".join(f"{i},{i % 360},{i % 179 - 89},{i % 7
 @pytest.fixture(scope="module")
 def places(own: Served) -> Iterator[User]:
     """The user alice with a table mydb.places."""
-    with user(own, "alice") as alice:
+    with temporary_user(own, "alice") as alice:
         assert alice.put("mydb.places", PLACES).status_code == 201
         yield alice
 
@@ -51,7 +51,7 @@ def test_what_an_index_is(alice: User, svc_engine: EmbeddedEngine) -> None:
         ("lon,lat", "false", "the table is in the order of lon and lat"),
         ("lat", "", "the table is in the order of lon and lat already"),
     ):
-        job = alice.indexed("mydb.searched", column, UNIQUE=unique)
+        job = alice.create_index("mydb.searched", column, UNIQUE=unique)
         assert job.phase == "COMPLETED", job.message
         told = parse_single_table(io.BytesIO(job.get("/results/result").content)).to_table()
         assert (told["table_name"][0], told["n_rows"][0], told["done"][0]) == ("mydb.searched", 5000, said)
@@ -90,7 +90,7 @@ def test_what_is_no_index(alice: User) -> None:
         for table, column, unique, _ in cases
     ]
     for job, (table, column, _, said) in zip(jobs, cases, strict=True):
-        assert job.ended() == "ERROR", (table, column)
+        assert job.wait_for_end() == "ERROR", (table, column)
         assert said in job.message
     assert indexed_columns(alice, "mydb.places") == []
 
@@ -103,8 +103,8 @@ def test_an_index_needs_a_table_and_a_column(alice: User) -> None:
 
 
 def test_an_anonymous_job_has_no_tables(own: Served) -> None:
-    job = create(own.tap, REQUEST="createIndex", TABLE="mydb.places", INDEX="mag", PHASE="RUN")
-    assert job.ended() == "ERROR"
+    job = create_job(own.tap, REQUEST="createIndex", TABLE="mydb.places", INDEX="mag", PHASE="RUN")
+    assert job.wait_for_end() == "ERROR"
     assert "only users have tables of their own" in job.message
 
 
@@ -115,9 +115,9 @@ def test_an_anonymous_job_has_no_tables(own: Served) -> None:
 def test_a_result_becomes_a_table(alice: User, form: str) -> None:
     query = "SELECT TOP 50 id, ra, dec, mag, name FROM svc.stars ORDER BY id"
     first = alice.job("async", LANG="ADQL", QUERY=query, RESPONSEFORMAT=form, PHASE="RUN")
-    assert first.ended() == "COMPLETED"
+    assert first.wait_for_end() == "COMPLETED"
     job = Job(first.post("/table", TABLE="mydb.saved").headers["location"], alice.auth)
-    assert job.ended() == "COMPLETED", job.message
+    assert job.wait_for_end() == "COMPLETED", job.message
     described = (
         "SELECT column_name, datatype, xtype, unit, ucd FROM TAP_SCHEMA.columns WHERE table_name = '{}'"
         " ORDER BY column_index"
@@ -139,7 +139,12 @@ def test_what_cannot_be_saved(alice: User, own: Served) -> None:
             {"QUERY": "SELECT nothing FROM svc.stars"},
         )
     )
-    assert [job.ended() for job in (csv, good, twice, failed)] == ["COMPLETED", "COMPLETED", "COMPLETED", "ERROR"]
+    assert [job.wait_for_end() for job in (csv, good, twice, failed)] == [
+        "COMPLETED",
+        "COMPLETED",
+        "COMPLETED",
+        "ERROR",
+    ]
 
     def refused(job: Job, status: int, said: str, **parameters: str) -> None:
         answer = job.post("/table", **parameters)
@@ -155,7 +160,7 @@ def test_what_cannot_be_saved(alice: User, own: Served) -> None:
 
     def saved(job: Job, **parameters: str) -> Job:
         made = Job(job.post("/table", TABLE="mydb.saved", **parameters).headers["location"], alice.auth)
-        made.ended()
+        made.wait_for_end()
         return made
 
     assert "two columns named id" in saved(twice).message
@@ -166,19 +171,19 @@ def test_what_cannot_be_saved(alice: User, own: Served) -> None:
     other = Job(f"{own.tap}/async", ("bob", "battery-staple"))
     asked = other.post("", REQUEST="saveTable", TABLE="mydb.stolen", JOB=good.url.rpartition("/")[2], PHASE="RUN")
     stolen = Job(asked.headers["location"], ("bob", "battery-staple"))
-    assert stolen.ended() == "ERROR"
+    assert stolen.wait_for_end() == "ERROR"
     assert "that job is another's" in stolen.message
 
 
 def test_workers_change_tables_of_their_jobs_owners(serve_cluster: Callable[..., Served], accounts: Path) -> None:
     """Workers know the owner only from the job; the service sees the change at once."""
-    with user(serve_cluster(accounts=accounts), "carol") as carol:
-        carol.define("mydb.mine")
+    with temporary_user(serve_cluster(accounts=accounts), "carol") as carol:
+        carol.create_empty_table("mydb.mine")
         assert carol.load("mydb.mine", "a\n1\n2\n").status_code == 200
-        assert carol.indexed("mydb.mine", "a").phase == "COMPLETED"
+        assert carol.create_index("mydb.mine", "a").phase == "COMPLETED"
         assert indexed_columns(carol, "mydb.mine") == ["a"]
         job = carol.job("async", LANG="ADQL", QUERY="SELECT a FROM mydb.mine", PHASE="RUN")
-        assert job.ended() == "COMPLETED", job.message
+        assert job.wait_for_end() == "COMPLETED", job.message
         saved = Job(job.post("/table", TABLE="mydb.again").headers["location"], carol.auth)
-        assert saved.ended() == "COMPLETED", saved.message
+        assert saved.wait_for_end() == "COMPLETED", saved.message
         assert carol.rows("SELECT a FROM mydb.again ORDER BY a") == [["1"], ["2"]]

@@ -24,9 +24,9 @@ from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.uploads.table_files import TableFileReader
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.tap_service.asking import Job
+from tests.tap_service.async_client import Job
 from tests.tap_service.conftest import Served
-from tests.tap_service.users import User, user
+from tests.tap_service.users import User, temporary_user
 
 activate_features("cadc-tb-upload")
 
@@ -49,13 +49,13 @@ ROWS = "id\tra\tdec\tname\n1\t10.5\t20.5\talpha\n2\t11.5\t-20.5\tβ\n"
 
 @pytest.fixture
 def alice(own: Served) -> Iterator[User]:
-    with user(own, "alice") as found:
+    with temporary_user(own, "alice") as found:
         yield found
 
 
 @pytest.fixture
 def bob(own: Served) -> Iterator[User]:
-    with user(own, "bob") as found:
+    with temporary_user(own, "bob") as found:
         yield found
 
 
@@ -122,7 +122,7 @@ def test_stilts_asks_with_a_password(alice: User, serve: Callable[..., Served], 
 def test_nobody_else_sees_a_table(alice: User, bob: User, own: Served) -> None:
     definition = "<table><column><name>hidden_column</name><dataType>int</dataType></column></table>"
     assert alice.put("mydb.secret_plan", definition, "text/xml").status_code == 201
-    bob.define("mydb.other")
+    bob.create_empty_table("mydb.other")
     for path in ("tables", "tables?detail=min", "mydb", "tables/mydb.other"):
         assert "secret" not in bob.http("GET", path).text, path
         assert "hidden" not in bob.http("GET", path).text, path
@@ -150,7 +150,7 @@ def test_nobody_else_sees_a_table(alice: User, bob: User, own: Served) -> None:
         assert "mydb" not in own.ask(f"SELECT * FROM TAP_SCHEMA.{table}", FORMAT="csv").text
     for status in (bob.load("mydb.secret_plan", "hidden_column\n1\n"), bob.http("DELETE", "tables/mydb.secret_plan")):
         assert status.status_code == 404
-    assert "you have no table mydb.secret_plan" in bob.indexed("mydb.secret_plan", "hidden_column").message
+    assert "you have no table mydb.secret_plan" in bob.create_index("mydb.secret_plan", "hidden_column").message
 
 
 def test_the_owner_sees_a_table_everywhere(alice: User) -> None:
@@ -172,7 +172,7 @@ def test_the_owner_sees_a_table_everywhere(alice: User) -> None:
 
 
 def test_users_have_tables_of_one_name(alice: User, bob: User) -> None:
-    alice.define("mydb.mine")
+    alice.create_empty_table("mydb.mine")
     assert bob.put("mydb.mine", "a\n2\n").status_code == 201
     assert (alice.rows("SELECT a FROM mydb.mine"), bob.rows("SELECT a FROM mydb.mine")) == ([], [["2"]])
     assert alice.http("DELETE", "tables/mydb.mine").status_code == 204
@@ -184,18 +184,18 @@ def test_a_job_sees_the_tables_of_its_owner(alice: User, bob: User) -> None:
     query = {"LANG": "ADQL", "FORMAT": "csv", "QUERY": "SELECT * FROM mydb.later"}
     jobs = [who.job("async", **query) for who in (alice, bob)]
     assert alice.put("mydb.later", "a\n7\n").status_code == 201
-    assert [job.run().ended() for job in jobs] == ["COMPLETED", "ERROR"]
+    assert [job.run().wait_for_end() for job in jobs] == ["COMPLETED", "ERROR"]
     assert jobs[0].rows().split() == ["a", "7"]
     assert "there is no table mydb.later" in jobs[1].message
 
 
 def test_a_reused_result_is_of_the_same_rows(alice: User) -> None:
-    alice.define("mydb.growing")
+    alice.create_empty_table("mydb.growing")
     query = {"LANG": "ADQL", "FORMAT": "csv", "PHASE": "RUN", "REUSE": "true", "QUERY": "SELECT a FROM mydb.growing"}
 
     def job() -> Job:
         made = alice.job("async", **query)
-        assert made.ended() == "COMPLETED"
+        assert made.wait_for_end() == "COMPLETED"
         return made
 
     jobs = [job(), job()]
@@ -330,8 +330,8 @@ def httpx_text(answer: httpx.Response) -> str:
 
 def test_names_that_are_good(alice: User) -> None:
     longest = "mydb." + "a" * 64
-    alice.define(longest)
-    alice.define("MyDB.Mixed_1")
+    alice.create_empty_table(longest)
+    alice.create_empty_table("MyDB.Mixed_1")
     assert alice.count(longest) == alice.count("MYDB.MIXED_1") == 0
     assert alice.put("mydb.mixed_1", "x\n1\n").status_code == 409
 
@@ -343,7 +343,7 @@ def test_columns_may_have_any_name(alice: User) -> None:
     quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in hostile)
     assert alice.rows(f"SELECT {quoted} FROM mydb.odd") == [list("12345678")]
     for name in hostile[:4]:
-        job = alice.indexed("mydb.odd", name)
+        job = alice.create_index("mydb.odd", name)
         assert job.phase == "COMPLETED", job.message
     assert alice.rows('SELECT "c\'d" FROM mydb.odd WHERE "a`b" = 1') == [["2"]]
 
@@ -382,7 +382,7 @@ def test_a_table_of_many_columns(alice: User) -> None:
 
 
 def test_a_table_is_not_replaced_unasked(alice: User) -> None:
-    alice.define("mydb.mine")
+    alice.create_empty_table("mydb.mine")
     answer = alice.put("mydb.MINE", "b\n2\n")
     assert answer.status_code == 409
     assert "you have a table mydb.mine already" in answer.text
@@ -417,7 +417,7 @@ def test_rows_that_do_not_fit_change_nothing(alice: User, svc_engine: EmbeddedEn
 
 def test_there_are_so_many_tables(alice: User) -> None:
     for number in range(5):
-        alice.define(f"mydb.t{number}")
+        alice.create_empty_table(f"mydb.t{number}")
     answer = alice.put("mydb.t5", "a\n1\n")
     assert answer.status_code == 403
     assert "you have 5 tables, and a user may keep 5 here" in answer.text
@@ -448,7 +448,7 @@ def test_a_file_that_is_too_large(alice: User) -> None:
 
 
 def test_loads_at_once_lose_nothing(alice: User) -> None:
-    alice.define("mydb.busy")
+    alice.create_empty_table("mydb.busy")
     with ThreadPoolExecutor(3) as pool:
         answers = list(pool.map(lambda i: alice.load("mydb.busy", f"a\n{i}\n").status_code, range(3)))
     assert answers == [200] * 3

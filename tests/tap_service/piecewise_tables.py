@@ -35,13 +35,13 @@ _ROWS = (
 )
 
 
-def make(engine: Engine) -> None:
+def create_tables(engine: Engine) -> None:
     engine.execute("CREATE DATABASE cut")
     for name, rows in (("stars", STARS), ("others", OTHERS)):
-        replace(engine, name, rows)
+        replace_table(engine, name, rows)
 
 
-def replace(engine: Engine, name: str, rows: int, first: int = 0) -> None:
+def replace_table(engine: Engine, name: str, rows: int, first: int = 0) -> None:
     """Replace the table as a load does, by EXCHANGE; ids start at ``first``."""
     table = next(table for table in CUT.tables if table.name == name)
     engine.execute(f"DROP TABLE IF EXISTS cut.{name}__loading SYNC")

@@ -16,7 +16,7 @@ ENDLESS = "SELECT a.n, b.half FROM svc.numbers AS a, svc.numbers AS b"
 FINISHED = ("COMPLETED", "ERROR", "ABORTED")
 
 
-def _ask(method: str, url: str, **options: Any) -> httpx.Response:
+def _send(method: str, url: str, **options: Any) -> httpx.Response:
     """Send a request without TLS verification: reading the certificates takes longer than most requests."""
     return httpx.request(method, url, verify=False, timeout=100, **options)
 
@@ -29,17 +29,17 @@ class Job:
         self.auth = auth
 
     def get(self, path: str = "", **options: Any) -> httpx.Response:
-        return _ask("GET", self.url + path, auth=self.auth, **options)
+        return _send("GET", self.url + path, auth=self.auth, **options)
 
     def post(self, path: str = "", **data: Any) -> httpx.Response:
-        return _ask("POST", self.url + path, data=data, auth=self.auth)
+        return _send("POST", self.url + path, data=data, auth=self.auth)
 
     def run(self) -> Job:
         assert self.post("/phase", PHASE="RUN").status_code == 303
         return self
 
     def delete(self) -> httpx.Response:
-        return _ask("DELETE", self.url, auth=self.auth)
+        return _send("DELETE", self.url, auth=self.auth)
 
     @property
     def phase(self) -> str:
@@ -51,7 +51,7 @@ class Job:
         assert response.status_code == 200, response.text
         return ElementTree.fromstring(response.content)
 
-    def said(self, name: str) -> str | None:
+    def element_text(self, name: str) -> str | None:
         """Return the text of an element of the job document, None if it is missing or nil."""
         return self.summary.findtext(UWS + name) or None
 
@@ -64,7 +64,7 @@ class Job:
     def message(self) -> str:
         return self.summary.findtext(f"{UWS}errorSummary/{UWS}message") or ""
 
-    def ended(self) -> str:
+    def wait_for_end(self) -> str:
         """Wait for the end with UWS 1.1 long polls; return the phase."""
         while True:
             answer = self.get(params={"WAIT": "-1"})
@@ -79,8 +79,8 @@ class Job:
         return answer.text
 
 
-def create(tap: str, query: str = "", auth: tuple[str, str] | None = None, **parameters: Any) -> Job:
+def create_job(tap: str, query: str = "", auth: tuple[str, str] | None = None, **parameters: Any) -> Job:
     data = {"LANG": "ADQL", "QUERY": query, **parameters} if query else parameters
-    response = _ask("POST", tap + "/async", data=data, auth=auth)
+    response = _send("POST", tap + "/async", data=data, auth=auth)
     assert response.status_code == 303, response.text
     return Job(response.headers["location"], auth)
