@@ -20,7 +20,7 @@ from tap_service.documents.error_document import CONTENT_TYPE, error_document
 from tap_service.factory.service_factory import build_services
 from tap_service.handlers import (
     async_routes,
-    forecast_routes,
+    estimate_routes,
     page_routes,
     result_routes,
     sync_routes,
@@ -40,7 +40,7 @@ _OF_TAP = (
     result_routes.router,
     user_table_routes.router,
     vosi_routes.router,
-    forecast_routes.router,
+    estimate_routes.router,
     page_routes.tap_router,
 )
 

@@ -9,11 +9,11 @@ from tap_service.xml_text import DECLARATION, element, join_lines, optional_elem
 NAMESPACE = "http://www.ivoa.net/xml/VOSIAvailability/v1.0"
 
 
-def availability_document(said: Availability) -> bytes:
-    since = "" if said.up_since is None else format_instant(said.up_since)
+def availability_document(availability: Availability) -> bytes:
+    since = "" if availability.up_since is None else format_instant(availability.up_since)
     children = join_lines(
-        element("vosi:available", "true" if said.available else "false"),
+        element("vosi:available", "true" if availability.available else "false"),
         optional_element("vosi:upSince", since),
-        *(element("vosi:note", note) for note in said.notes),
+        *(element("vosi:note", note) for note in availability.notes),
     )
     return (DECLARATION + tag("vosi:availability", {"xmlns:vosi": NAMESPACE}, children) + "\n").encode()

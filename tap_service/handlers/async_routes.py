@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from tap_service.documents.error_document import CONTENT_TYPE, error_document
 from tap_service.documents.uws_documents import job_document, job_list, parameters_document, results_document
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
-from tap_service.handlers.request_context import Asker, Caller, Skyhouse
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import parse_urlencoded, read_request_form, read_request_pairs
 from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import format_instant
@@ -32,22 +32,22 @@ _FRESH = {"Cache-Control": "no-store"}
 
 @router.api_route("", methods=_READ)
 @router.api_route("/", methods=_READ)
-async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     wanted = parse_job_filter(parse_urlencoded(request.scope["query_string"], "the query string"))
     found = await run_in_threadpool(skyhouse.jobs.list_jobs, wanted, caller)
-    return StreamingResponse(job_list(found, _job_url(asker)), media_type=_XML, headers=_FRESH)
+    return StreamingResponse(job_list(found, _job_url(origin)), media_type=_XML, headers=_FRESH)
 
 
 @router.post("")
 @router.post("/")
-async def create_job(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def create_job(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     with closing(await read_request_form(request, skyhouse)) as form:
-        job = await run_in_threadpool(skyhouse.jobs.create_job, form.pairs, caller, asker.client, form.files)
-    return _redirect_to_job(asker, job.job_id)
+        job = await run_in_threadpool(skyhouse.jobs.create_job, form.pairs, caller, origin.client, form.files)
+    return _redirect_to_job(origin, job.job_id)
 
 
 @router.api_route("/{job_id}", methods=_READ)
-async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     seconds, phase = parse_wait(parse_urlencoded(request.scope["query_string"], "the query string"))
     if seconds:
         gone = asyncio.create_task(wait_for_disconnect(request.receive))
@@ -57,11 +57,11 @@ async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Ca
             gone.cancel()
     else:
         job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    return Response(job_document(job, _job_url(asker, job_id)), media_type=_XML, headers=_FRESH)
+    return Response(job_document(job, _job_url(origin, job_id)), media_type=_XML, headers=_FRESH)
 
 
 @router.post("/{job_id}")
-async def act_on_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def act_on_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     pairs = await read_request_pairs(request, skyhouse)
     await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     actions = [value.upper() for name, value in pairs if name.upper() == "ACTION"]
@@ -70,13 +70,13 @@ async def act_on_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: 
             "the job itself accepts only ACTION=DELETE: "
             "send parameters of the query to its /parameters, PHASE=RUN and PHASE=ABORT to its /phase"
         )
-    return await destroy_job(job_id, skyhouse, caller, asker)
+    return await destroy_job(job_id, skyhouse, caller, origin)
 
 
 @router.delete("/{job_id}")
-async def destroy_job(job_id: str, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def destroy_job(job_id: str, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     await run_in_threadpool(skyhouse.jobs.destroy_job, job_id, caller)
-    return _redirect_to_job(asker)
+    return _redirect_to_job(origin)
 
 
 @router.api_route("/{job_id}/phase", methods=_READ)
@@ -85,8 +85,8 @@ async def show_phase(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Respons
 
 
 @router.post("/{job_id}/phase")
-async def set_phase(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    return await _set_property(request, "PHASE", skyhouse.jobs.set_phase, job_id, skyhouse, caller, asker)
+async def set_phase(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    return await _set_property(request, "PHASE", skyhouse.jobs.set_phase, job_id, skyhouse, caller, origin)
 
 
 @router.api_route("/{job_id}/executionduration", methods=_READ)
@@ -96,10 +96,10 @@ async def show_execution_duration(job_id: str, skyhouse: Skyhouse, caller: Calle
 
 @router.post("/{job_id}/executionduration")
 async def set_execution_duration(
-    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker
+    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
 ) -> Response:
     change = skyhouse.jobs.set_execution_duration
-    return await _set_property(request, "EXECUTIONDURATION", change, job_id, skyhouse, caller, asker)
+    return await _set_property(request, "EXECUTIONDURATION", change, job_id, skyhouse, caller, origin)
 
 
 @router.api_route("/{job_id}/destruction", methods=_READ)
@@ -108,8 +108,10 @@ async def show_destruction(job_id: str, skyhouse: Skyhouse, caller: Caller) -> R
 
 
 @router.post("/{job_id}/destruction")
-async def set_destruction(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    return await _set_property(request, "DESTRUCTION", skyhouse.jobs.set_destruction, job_id, skyhouse, caller, asker)
+async def set_destruction(
+    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
+) -> Response:
+    return await _set_property(request, "DESTRUCTION", skyhouse.jobs.set_destruction, job_id, skyhouse, caller, origin)
 
 
 @router.api_route("/{job_id}/quote", methods=_READ)
@@ -138,31 +140,33 @@ async def show_parameters(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Re
 
 
 @router.post("/{job_id}/parameters")
-async def post_parameters(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def post_parameters(
+    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
+) -> Response:
     with closing(await read_request_form(request, skyhouse)) as form:
         await run_in_threadpool(skyhouse.jobs.post_parameters, job_id, form.pairs, caller, form.files)
-    return _redirect_to_job(asker, job_id)
+    return _redirect_to_job(origin, job_id)
 
 
 @router.api_route("/{job_id}/results", methods=_READ)
 @router.api_route("/{job_id}/results/", methods=_READ)
-async def list_results(job_id: str, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def list_results(job_id: str, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    return Response(results_document(job, _job_url(asker, job_id)), media_type=_XML, headers=_FRESH)
+    return Response(results_document(job, _job_url(origin, job_id)), media_type=_XML, headers=_FRESH)
 
 
-def _job_url(asker: RequestOrigin, job_id: str = "") -> str:
-    return f"{asker.base_url}/tap/async" + (f"/{job_id}" if job_id else "")
+def _job_url(origin: RequestOrigin, job_id: str = "") -> str:
+    return f"{origin.base_url}/tap/async" + (f"/{job_id}" if job_id else "")
 
 
-def _redirect_to_job(asker: RequestOrigin, job_id: str = "") -> Response:
+def _redirect_to_job(origin: RequestOrigin, job_id: str = "") -> Response:
     """Redirect to the job, or to the list."""
-    return Response(status_code=303, headers={"Location": _job_url(asker, job_id)})
+    return Response(status_code=303, headers={"Location": _job_url(origin, job_id)})
 
 
-async def _job_text(skyhouse: Skyhouse, job_id: str, caller: Caller, tell: Callable[[Job], str]) -> Response:
+async def _job_text(skyhouse: Skyhouse, job_id: str, caller: Caller, read_property: Callable[[Job], str]) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    return PlainTextResponse(tell(job), headers=_FRESH)
+    return PlainTextResponse(read_property(job), headers=_FRESH)
 
 
 async def _set_property(
@@ -172,12 +176,12 @@ async def _set_property(
     job_id: str,
     skyhouse: Skyhouse,
     caller: Caller,
-    asker: Asker,
+    origin: Origin,
 ) -> Response:
     """Change one property of a job to the parameter ``name``."""
     value = _require_one(name, await read_request_pairs(request, skyhouse))
     await run_in_threadpool(change, job_id, value, caller)
-    return _redirect_to_job(asker, job_id)
+    return _redirect_to_job(origin, job_id)
 
 
 def _require_one(name: str, pairs: list[Pair]) -> str:

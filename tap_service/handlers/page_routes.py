@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.examples_document import examples_document
 from tap_service.handlers.landing_page import landing_page
-from tap_service.handlers.request_context import Asker, Skyhouse, admit_caller
+from tap_service.handlers.request_context import Origin, Skyhouse, admit_caller
 
 router = APIRouter()
 #: the landing page at /, if the portal has not been built
@@ -29,9 +29,9 @@ async def show_examples(skyhouse: Skyhouse) -> Response:
 @door_router.api_route("/", methods=_READ)
 @tap_router.api_route("", methods=_READ)
 @tap_router.api_route("/", methods=_READ)
-async def show_landing_page(skyhouse: Skyhouse, asker: Asker) -> HTMLResponse:
+async def show_landing_page(skyhouse: Skyhouse, origin: Origin) -> HTMLResponse:
     tables = [entry.qualified_name for entry in skyhouse.catalogue_cache.catalogue.entries]
-    return HTMLResponse(landing_page(skyhouse.config, f"{asker.base_url}/tap", tables))
+    return HTMLResponse(landing_page(skyhouse.config, f"{origin.base_url}/tap", tables))
 
 
 @router.get("/metrics")

@@ -96,20 +96,22 @@ class _PortalFile:
         return self._encoded[encoding]
 
 
-def _file_route(file: _PortalFile) -> Callable[[Request], Awaitable[Response]]:
+def _file_route(portal_file: _PortalFile) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
-        encoding = choose_encoding(request.headers.get("accept-encoding", "")) if file.is_packable else ""
-        etag = f'"{file.etag}{"-" if encoding else ""}{encoding}"'
+        encoding = choose_encoding(request.headers.get("accept-encoding", "")) if portal_file.is_packable else ""
+        etag = f'"{portal_file.etag}{"-" if encoding else ""}{encoding}"'
         headers = {
             "Content-Security-Policy": content_security_policy(),
-            "Cache-Control": file.cached,
+            "Cache-Control": portal_file.cached,
             "ETag": etag,
         }
         if _matches_etag(request.headers.get("if-none-match", ""), etag):
             return Response(status_code=304, headers=headers)
         if encoding:
             headers |= {"Content-Encoding": encoding, "Vary": "Accept-Encoding"}
-        return Response(await run_in_threadpool(file.encode_with, encoding), headers=headers, media_type=file.type)
+        return Response(
+            await run_in_threadpool(portal_file.encode_with, encoding), headers=headers, media_type=portal_file.type
+        )
 
     return respond
 

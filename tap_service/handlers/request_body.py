@@ -18,7 +18,7 @@ _PIECE = 1 << 20
 
 
 @asynccontextmanager
-async def receive_body_file(request: Request, space: ScratchSpace, most: int) -> AsyncIterator[Path]:
+async def receive_body_file(request: Request, space: ScratchSpace, max_bytes: int) -> AsyncIterator[Path]:
     """Receive the whole body and yield its path, which is valid in the context.
 
     Parameters
@@ -27,7 +27,7 @@ async def receive_body_file(request: Request, space: ScratchSpace, most: int) ->
         The request, whose body has not been read.
     space
         Where the body is stored.
-    most
+    max_bytes
         The largest size in bytes; a longer body is read to its end but not stored.
 
     Raises
@@ -45,24 +45,24 @@ async def receive_body_file(request: Request, space: ScratchSpace, most: int) ->
         raise no_room_error("the file", error) from error
     with closing(file):
         try:
-            length = await _receive_body(request, file, most)
+            length = await _receive_body(request, file, max_bytes)
             path = file.path
         except (OSError, NoRoom) as error:
             raise no_room_error("the file", error) from error
-        if length > most:
-            raise BodyTooLarge(f"the file has more than {most} bytes, the limit of this service")
+        if length > max_bytes:
+            raise BodyTooLarge(f"the file has more than {max_bytes} bytes, the limit of this service")
         if not length:
             raise UploadFault("the request has no body: send a table file or the definition of a table")
         yield path
 
 
-async def _receive_body(request: Request, file: IncomingFile, most: int) -> int:
-    """Write the body to the file unless it has more than ``most`` bytes; return its length."""
+async def _receive_body(request: Request, file: IncomingFile, max_bytes: int) -> int:
+    """Write the body to the file unless it has more than ``max_bytes`` bytes; return its length."""
     length = 0
     piece = bytearray()
-    async for chunk in iterate_body(request, most):
+    async for chunk in iterate_body(request, max_bytes):
         length += len(chunk)
-        piece += chunk if length <= most else b""
+        piece += chunk if length <= max_bytes else b""
         if len(piece) >= _PIECE:
             await run_in_threadpool(file.write, bytes(piece))
             piece.clear()

@@ -54,4 +54,4 @@ def admit_caller(request: Request, visitor: Annotated[Identity | None, Depends(i
 
 Skyhouse = Annotated[Services, Depends(get_services)]
 Caller = Annotated[Identity | None, Depends(admit_caller)]
-Asker = Annotated[RequestOrigin, Depends(get_origin)]
+Origin = Annotated[RequestOrigin, Depends(get_origin)]

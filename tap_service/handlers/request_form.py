@@ -95,21 +95,21 @@ async def read_request_form(request: Request, skyhouse: Services, *, with_files:
     if request.method != "POST":
         return form
     config = skyhouse.config
-    most = config.max_query_length * BYTES_PER_CHARACTER + FORM_OVERHEAD
+    max_text_bytes = config.max_query_length * BYTES_PER_CHARACTER + FORM_OVERHEAD
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind == _MULTIPART.encode():
         if not (boundary := options.get(b"boundary")):
             raise ParameterFault(f"the Content-Type {_MULTIPART} has no boundary")
-        reader = PartReader(form, boundary, most, config.upload_bytes if with_files else 0, skyhouse.incoming)
+        reader = PartReader(form, boundary, max_text_bytes, config.upload_bytes if with_files else 0, skyhouse.incoming)
         try:
-            await _read_parts(request, reader, most + config.upload_bytes)
+            await _read_parts(request, reader, max_text_bytes + config.upload_bytes)
         except BaseException as error:
             reader.close()
             if isinstance(error, OSError | NoRoom):
                 raise no_room_error("the files of the request", error) from error
             raise
         return form
-    body = await _read_body(request, most)
+    body = await _read_body(request, max_text_bytes)
     if body and kind not in (b"", _URLENCODED.encode()):
         raise ParameterFault(f"the Content-Type of a POST must be {_URLENCODED} or {_MULTIPART}")
     form.pairs += parse_urlencoded(body, "the body") if body else []
@@ -130,14 +130,14 @@ def parse_urlencoded(data: bytes, where: str) -> list[Pair]:
         raise ParameterFault(f"{where} has more than {MAX_PARAMETERS} parameters") from error
 
 
-async def iterate_body(request: Request, most: int) -> AsyncIterator[bytes]:
-    """Yield the body, and of a body of more than ``most`` bytes at most MAX_DISCARDED_BYTES.
+async def iterate_body(request: Request, max_bytes: int) -> AsyncIterator[bytes]:
+    """Yield the body, and of a body of more than ``max_bytes`` bytes at most MAX_DISCARDED_BYTES.
 
     A client reads the error only when its body was read. Raise ClientGone, and BodyTooSlow for a slow body.
     """
     began = asyncio.get_running_loop().time()
     length, more = 0, True
-    while more and length <= max(most, MAX_DISCARDED_BYTES):
+    while more and length <= max(max_bytes, MAX_DISCARDED_BYTES):
         try:
             async with asyncio.timeout_at(began + BODY_SECONDS + length / BODY_BYTES_PER_SECOND):
                 message = await request.receive()
@@ -154,25 +154,25 @@ async def iterate_body(request: Request, most: int) -> AsyncIterator[bytes]:
         more = message.get("more_body", False)
 
 
-async def _read_body(request: Request, most: int) -> bytes:
+async def _read_body(request: Request, max_bytes: int) -> bytes:
     """Read the whole body; an oversized one is read but not stored."""
     body = bytearray()
     length = 0
-    async for chunk in iterate_body(request, most):
+    async for chunk in iterate_body(request, max_bytes):
         length += len(chunk)
-        if length <= most:
+        if length <= max_bytes:
             body += chunk
-    if length > most:
-        raise _too_long_error(most)
+    if length > max_bytes:
+        raise _too_long_error(max_bytes)
     return bytes(body)
 
 
-async def _read_parts(request: Request, reader: PartReader, most: int) -> None:
+async def _read_parts(request: Request, reader: PartReader, max_bytes: int) -> None:
     """Feed the reader. After a fault, read and drop the rest of the body, then raise the fault."""
     fault: Exception | None = None
     piece = bytearray()
     is_empty = True
-    async for chunk in iterate_body(request, most):
+    async for chunk in iterate_body(request, max_bytes):
         is_empty = is_empty and not chunk
         if fault is not None:
             continue
@@ -190,9 +190,9 @@ async def _read_parts(request: Request, reader: PartReader, most: int) -> None:
         reader.finish()
 
 
-def _too_long_error(most: int) -> BodyTooLarge:
+def _too_long_error(max_bytes: int) -> BodyTooLarge:
     return BodyTooLarge(
-        f"the parameters of the request have more than {most} bytes, the limit of this service: "
+        f"the parameters of the request have more than {max_bytes} bytes, the limit of this service: "
         "put a long list of values into a table and upload it (UPLOAD)"
     )
 
@@ -201,13 +201,15 @@ class PartReader:
     """Reads the parts of a multipart/form-data body into a ``Form``, and its files to disk.
 
     A part is a file if it does not have the name of a parameter, and has a file name, is long or is not UTF-8. The
-    limits are ``most`` bytes of text and ``most_of_files`` bytes of files; 0 drops files.
+    limits are ``max_text_bytes`` bytes of text and ``max_file_bytes`` bytes of files; 0 drops files.
     """
 
-    def __init__(self, form: Form, boundary: bytes, most: int, most_of_files: int, space: ScratchSpace) -> None:
+    def __init__(
+        self, form: Form, boundary: bytes, max_text_bytes: int, max_file_bytes: int, space: ScratchSpace
+    ) -> None:
         self._form = form
-        self._room = self._most = most
-        self._room_for_files = self._most_of_files = most_of_files
+        self._room = self._max_text_bytes = max_text_bytes
+        self._room_for_files = self._max_file_bytes = max_file_bytes
         self._space = space
         self._count = 0
         self._ended = False
@@ -277,13 +279,13 @@ class PartReader:
             self._value = bytearray()
 
     def _begin_file(self) -> None:
-        if self._most_of_files:
+        if self._max_file_bytes:
             self._file = self._space.create_incoming_file()
 
     def _add_part_data(self, data: bytes, start: int, end: int) -> None:
         length = end - start
         self._size += length
-        if self._value is not None and self._size > FORM_OVERHEAD and self._most_of_files and not is_known(self._name):
+        if self._value is not None and self._size > FORM_OVERHEAD and self._max_file_bytes and not is_known(self._name):
             self._begin_file()
             self._room += len(self._value)
             self._write_file(self._value)
@@ -291,7 +293,7 @@ class PartReader:
         if self._value is not None:
             self._room -= length
             if self._room < 0:
-                raise _too_long_error(self._most)
+                raise _too_long_error(self._max_text_bytes)
             self._value += data[start:end]
         else:
             self._write_file(data[start:end])
@@ -302,7 +304,7 @@ class PartReader:
             self._room_for_files -= len(data)
             if self._room_for_files < 0:
                 raise BodyTooLarge(
-                    f"the files of the request have more than {self._most_of_files} bytes, the limit of this service: "
+                    f"the files of the request have more than {self._max_file_bytes} bytes, the limit of this service: "
                     "upload fewer rows or columns, or use a compact format such as Parquet"
                 )
             self._file.write(data)
@@ -322,7 +324,7 @@ class PartReader:
         try:
             self._form.pairs.append((self._name, _decode_part(value)))
         except ParameterFault:
-            if is_known(self._name) or not self._most_of_files:
+            if is_known(self._name) or not self._max_file_bytes:
                 raise
             self._begin_file()  # a short binary table
             self._write_file(value)

@@ -12,7 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tap_service.constants import RESULT_ROWS_HEADER, ROW_LIMIT_HEADER, STATUS_HEADER
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
-from tap_service.handlers.request_context import Asker, Caller, Skyhouse
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import Form, read_request_form
 from tap_service.service_errors import ClientGone, UserFault
 from tap_service.services.queries.sync_query import SyncAnswer
@@ -24,17 +24,17 @@ _log = logging.getLogger("skyhouse")
 
 
 @router.api_route("/sync", methods=["GET", "POST"])
-async def answer_sync(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def answer_sync(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     form = Form()
     try:
         try:
             form = await read_request_form(request, skyhouse)
             parameters = read_tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
         except UserFault as error:
-            skyhouse.queries.record_refusal(error, asker.client)
+            skyhouse.queries.record_refusal(error, origin.client)
             raise
         gone = asyncio.create_task(wait_for_disconnect(request.receive))
-        answer = await skyhouse.queries.start_query(parameters, asker.client, caller.name if caller else None)
+        answer = await skyhouse.queries.start_query(parameters, origin.client, caller.name if caller else None)
     finally:
         form.close()
     try:

@@ -19,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.tableset_document import table_document
 from tap_service.handlers.request_body import receive_body_file
-from tap_service.handlers.request_context import Asker, Caller, Skyhouse
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import parse_urlencoded, read_request_pairs
 from tap_service.handlers.vosi_routes import expiry_header
 from tap_service.models.identity import Identity
@@ -43,7 +43,7 @@ User = Annotated[str, Depends(require_table_owner)]
 
 
 @router.put("/tables/{name}")
-async def create_table(name: str, request: Request, skyhouse: Skyhouse, user: User, asker: Asker) -> Response:
+async def create_table(name: str, request: Request, skyhouse: Skyhouse, user: User, origin: Origin) -> Response:
     skyhouse.user_tables.parse_table_name(name)
     replace = _read_replace(request)
     async with receive_body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
@@ -51,7 +51,7 @@ async def create_table(name: str, request: Request, skyhouse: Skyhouse, user: Us
         work = partial(skyhouse.user_tables.create_table, user, name, path, kind, replace=replace)
         record = await skyhouse.user_tables.run_load(user, work)
     headers = {
-        "Location": f"{asker.base_url}/tap/tables/{record.qualified_name}",
+        "Location": f"{origin.base_url}/tap/tables/{record.qualified_name}",
         **expiry_header(skyhouse, user, record.entry),
     }
     return Response(table_document(record.entry), 201, headers, media_type="application/xml")
@@ -75,17 +75,17 @@ async def remove_table(name: str, skyhouse: Skyhouse, user: User) -> Response:
 
 
 @router.post("/table-update")
-async def index_table(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def index_table(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     require_user(caller)
     given = _read_known(await read_request_pairs(request, skyhouse), ("TABLE", "INDEX", "UNIQUE"))
     for name in ("TABLE", "INDEX"):
         if name not in given:
             raise ParameterFault(f"give {name}: this creates an index on a column (INDEX) of your table (TABLE)")
-    return await _redirect_to_job(skyhouse, caller, asker, [("REQUEST", CREATE_INDEX), *given.items()])
+    return await _redirect_to_job(skyhouse, caller, origin, [("REQUEST", CREATE_INDEX), *given.items()])
 
 
 @router.post("/async/{job_id}/table")
-async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     require_user(caller)
     given = _read_known(await read_request_pairs(request, skyhouse), ("TABLE", "REPLACE"))
     if "TABLE" not in given:
@@ -96,7 +96,7 @@ async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
         raise ParameterFault(f"the job has no result to save as a table: it is {source.phase}")
     check_savable(source, skyhouse.config)
     pairs = [("REQUEST", SAVE_TABLE), *given.items(), ("JOB", job_id), ("PHASE", "RUN")]
-    return await _redirect_to_job(skyhouse, caller, asker, pairs)
+    return await _redirect_to_job(skyhouse, caller, origin, pairs)
 
 
 @router.api_route("/mydb", methods=["GET", "HEAD"])
@@ -104,7 +104,7 @@ async def show_own_tables(skyhouse: Skyhouse, user: User) -> Response:
     tables = await run_in_threadpool(skyhouse.user_tables.list_tables, user)
     until = await run_in_threadpool(skyhouse.user_tables.list_expiries, user)
     config = skyhouse.config
-    told = [
+    described = [
         {
             "name": record.qualified_name,
             "description": record.table.description,
@@ -118,13 +118,13 @@ async def show_own_tables(skyhouse: Skyhouse, user: User) -> Response:
     ]
     used = {"bytes": sum(record.size for record in tables), "tables": len(tables)}
     limits = {"bytes": config.user_table_bytes, "tables": config.user_tables, "days": config.user_table_days}
-    return JSONResponse({"owner": user, "used": used, "limits": limits, "tables": told}, headers=_NO_STORE)
+    return JSONResponse({"owner": user, "used": used, "limits": limits, "tables": described}, headers=_NO_STORE)
 
 
-async def _redirect_to_job(skyhouse: Skyhouse, caller: Identity | None, asker: Asker, pairs: list[Pair]) -> Response:
+async def _redirect_to_job(skyhouse: Skyhouse, caller: Identity | None, origin: Origin, pairs: list[Pair]) -> Response:
     """Create a job and redirect to it."""
-    job = await run_in_threadpool(skyhouse.jobs.create_job, pairs, caller, asker.client)
-    return Response(status_code=303, headers={"Location": f"{asker.base_url}/tap/async/{job.job_id}"})
+    job = await run_in_threadpool(skyhouse.jobs.create_job, pairs, caller, origin.client)
+    return Response(status_code=303, headers={"Location": f"{origin.base_url}/tap/async/{job.job_id}"})
 
 
 def _read_known(pairs: list[Pair], names: tuple[str, ...]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from tap_service.documents.availability_document import availability_document
 from tap_service.documents.capabilities_document import capabilities_document
 from tap_service.documents.tableset_document import table_document
 from tap_service.factory.service_factory import Services
-from tap_service.handlers.request_context import Asker, Caller, Skyhouse
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.models.identity import Identity
 from tap_service.models.timestamps import format_instant
 from tap_service.service_errors import NotFound
@@ -34,9 +34,9 @@ async def show_availability(skyhouse: Skyhouse) -> Response:
 
 
 @router.api_route("/capabilities", methods=_READ)
-async def show_capabilities(skyhouse: Skyhouse, asker: Asker) -> Response:
+async def show_capabilities(skyhouse: Skyhouse, origin: Origin) -> Response:
     catalogue = skyhouse.catalogue_cache.catalogue
-    described = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{asker.base_url}/tap")
+    described = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{origin.base_url}/tap")
     return Response(capabilities_document(described), media_type=_XML)
 
 

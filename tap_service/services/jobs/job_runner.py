@@ -238,7 +238,7 @@ class JobRunner:
     def _store_preview(self, running: RunningJob, query: str, batch: pa.RecordBatch) -> None:
         """Store the preview. Read the progress too: a short query ends before the monitor sees it."""
         self._monitor.update_progress((running,))
-        writer = self._results.create_result(running.job.preview_key, lasting=False)
+        writer = self._results.create_result(running.job.preview_key, is_durable=False)
         try:
             writer.write(build_preview(running.execution.translation, query, self._config.title, batch))
             writer.commit()

@@ -113,8 +113,8 @@ class JobStore(ABC):
         """Lock the choice of the next job, and the assignment of turns, for all processes."""
 
     @abstractmethod
-    def list_expired(self, at: datetime, most: int) -> list[str]:
-        """Return the ids of up to ``most`` jobs whose destruction time has passed."""
+    def list_expired(self, at: datetime, limit: int) -> list[str]:
+        """Return the ids of up to ``limit`` jobs whose destruction time has passed."""
 
     @abstractmethod
     def list_silent(self, since: datetime) -> list[Job]:

@@ -151,10 +151,10 @@ class RedisJobStore(JobStore):
         with self._translate_errors():
             self._redis.hset(_PREFIX + "rates", kind, repr(seconds_per_gigabyte))
 
-    def list_expired(self, at: datetime, most: int) -> list[str]:
+    def list_expired(self, at: datetime, limit: int) -> list[str]:
         with self._translate_errors():
             found = self._redis.zrange(
-                _PREFIX + "destruction", "-inf", _instant_to_number(at), byscore=True, offset=0, num=most
+                _PREFIX + "destruction", "-inf", _instant_to_number(at), byscore=True, offset=0, num=limit
             )
         return cast(list[str], found)
 
@@ -198,17 +198,19 @@ class RedisJobStore(JobStore):
         return [_PLACE.validate_json(member[15 + _DIGITS :]) for member in members]
 
     def _iterate_members(
-        self, key: str, phase: ExecutionPhase, after: datetime | None, most: int
+        self, key: str, phase: ExecutionPhase, after: datetime | None, page_size: int
     ) -> Iterator[tuple[str, ExecutionPhase]]:
         """Iterate over the members of a list, the newest first, one page at a time."""
         below = "+"
         above = "-" if after is None else f"[{_instant_to_number(after) + 1:015d}"
         while True:
             with self._translate_errors():
-                page = cast(list[str], self._redis.zrange(key, below, above, desc=True, bylex=True, offset=0, num=most))
+                page = cast(
+                    list[str], self._redis.zrange(key, below, above, desc=True, bylex=True, offset=0, num=page_size)
+                )
             for member in page:
                 yield member, phase
-            if len(page) < most:
+            if len(page) < page_size:
                 return
             below = f"({page[-1]}"
 

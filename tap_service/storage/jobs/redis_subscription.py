@@ -73,6 +73,6 @@ class ChannelWatch:
     def _notify_watchers(self, name: str | None) -> None:
         with self._lock:
             names = list(self._watchers) if name is None else [name]
-            told = [notify for each in names for notify in self._watchers.get(each, ())]
-        for notify in told:
+            watchers = [notify for each in names for notify in self._watchers.get(each, ())]
+        for notify in watchers:
             notify()

@@ -147,9 +147,9 @@ class SqliteJobStore(JobStore):
         with self._begin_transaction() as writer:
             writer.execute("INSERT OR REPLACE INTO rates (kind, rate) VALUES (?, ?)", (kind, seconds_per_gigabyte))
 
-    def list_expired(self, at: datetime, most: int) -> list[str]:
+    def list_expired(self, at: datetime, limit: int) -> list[str]:
         sql = "SELECT job_id FROM jobs WHERE destruction <= ? ORDER BY destruction LIMIT ?"
-        return self._list_ids(sql, (_instant_to_number(at), most))
+        return self._list_ids(sql, (_instant_to_number(at), limit))
 
     def list_silent(self, since: datetime) -> list[Job]:
         with self._borrow_reader() as reader:
@@ -183,7 +183,7 @@ class SqliteJobStore(JobStore):
             self._idle.clear()
         self._lock_file.close()
 
-    def _read_page(self, wanted: JobFilter, before: tuple[int, int] | None, most: int) -> list[Any]:
+    def _read_page(self, wanted: JobFilter, before: tuple[int, int] | None, page_size: int) -> list[Any]:
         """Read the next page, newest first. SQLite merges the phases, each of which an index returns in order."""
         conditions, values = _filter_sql(wanted, before)
         each = [f"{condition} AND phase = ?" for condition in [conditions] * len(wanted.phases)] or [conditions]
@@ -191,7 +191,7 @@ class SqliteJobStore(JobStore):
         sql = " UNION ALL ".join(f"SELECT {_REFERENCE} FROM jobs WHERE {condition}" for condition in each)
         with self._borrow_reader() as reader:
             asked = [value for part in phases for value in part]
-            return reader.execute(f"{sql} ORDER BY created DESC, rowid DESC LIMIT ?", (*asked, most)).fetchall()
+            return reader.execute(f"{sql} ORDER BY created DESC, rowid DESC LIMIT ?", (*asked, page_size)).fetchall()
 
     def _list_places(self, phase: ExecutionPhase) -> list[Place]:
         with self._borrow_reader() as reader:

@@ -21,8 +21,8 @@ class LocalResultStore:
         self._directory = directory
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def create_result(self, key: str, *, lasting: bool = True) -> LocalWriter:
-        return LocalWriter(self._directory / key, lasting)
+    def create_result(self, key: str, *, is_durable: bool = True) -> LocalWriter:
+        return LocalWriter(self._directory / key, is_durable)
 
     def read_result(self, key: str, start: int, end: int) -> Iterator[bytes]:
         try:
@@ -65,9 +65,9 @@ class LocalResultStore:
 class LocalWriter:
     """Writes a file, syncs it and renames it, so that only a complete file is visible."""
 
-    def __init__(self, path: Path, lasting: bool) -> None:
+    def __init__(self, path: Path, is_durable: bool) -> None:
         self._path = path
-        self._lasting = lasting
+        self._lasting = is_durable
         self._part = path.with_name(path.name + _PART)
         self._file = open(self._part, "wb", buffering=_PIECE_BYTES)  # noqa: SIM115 (closed by commit and discard)
         self._size = 0

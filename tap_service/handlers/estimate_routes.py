@@ -58,10 +58,10 @@ async def estimate_query(request: Request, skyhouse: Skyhouse, caller: Caller) -
         return JSONResponse({"errors": errors_as_json(error, query)}, error.status, _NO_STORE)
     finally:
         form.close()
-    return JSONResponse(forecast_as_json(found, skyhouse.config), headers=_NO_STORE)
+    return JSONResponse(estimate_as_json(found, skyhouse.config), headers=_NO_STORE)
 
 
-def forecast_as_json(found: QueryEstimate, config: Config) -> dict[str, Any]:
+def estimate_as_json(found: QueryEstimate, config: Config) -> dict[str, Any]:
     cost = found.estimate
     return {
         "rows": cost and cost.rows,
