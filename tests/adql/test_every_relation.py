@@ -1,7 +1,7 @@
 """Every pair of shapes in every relation, as values, conditions and joins, against plain geometry in numpy.
 
-Two small tables have shapes of equal size and a little smaller and larger ones at the same places, so that an answer
-which looks at a size alone, or loses a sign, is wrong somewhere.
+Two small tables have shapes of equal and of slightly different size at the same places, so that an answer that compares
+sizes only, or loses a sign, is wrong somewhere.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ _COLUMNS = (
 _LAYOUT = Layout(position=("ra", "dec"), id=("id",))
 _TABLES = tuple(Table(name=name, columns=_COLUMNS, layout=_LAYOUT) for name in ("ones", "others"))
 
-#: Of a concave polygon, in units of its size, in the plane that touches its middle
+#: A concave polygon in the plane that touches its middle, in units of its size
 _X, _Y = np.array([-1.0, 1.0, 0.3, 1.0, -1.0]), np.array([-1.0, -1.0, 0.0, 1.0, 1.0])
 
 _ROUND = {"point", "circle", "stored circle", "disc", "wide disc", "sky"}
 
 _PLACES = ((10.0, 20.0), (0.0, 90.0), (359.9, -35.0), (200.0, -88.5))
 
-#: Degrees north (at the pole: south) of a place, and radius: equal, hardly different, touching, contained, odd
+#: Degrees north (at the pole: south) of a place, and radius: equal, nearly equal, touching, contained, extreme
 _ONES = ((0, 1.0), (0.7, 1.0), (0, 2.5), (0, 0.0))
 _OTHERS = ((0, 1.0), (0, 1 + 1e-9), (0, 1 - 1e-9), (1.3, 0.5), (2, 1.0), (0, 0.0), (0, -1.0), (1, 180.0), (0, 200.0))
 
-#: What a shape is written as, of a table's columns
+#: Shape -> its ADQL in terms of a table's columns
 _KINDS = {
     "point": "POINT({0}ra, {0}dec)",
     "circle": "CIRCLE({0}ra, {0}dec, {0}r)",
@@ -59,7 +59,7 @@ _KINDS = {
 
 
 class _Rows:
-    """The rows of a table and the plain shapes that they stand for; beyond ``count`` their positions are unknown."""
+    """The rows of a table and their plain shapes; positions beyond ``count`` are unknown."""
 
     def __init__(self, sizes: tuple[tuple[float, float], ...]) -> None:
         of = [(ra, dec + (north if dec < 80 else -north), r) for ra, dec in _PLACES for north, r in sizes]
@@ -117,7 +117,7 @@ ONES, OTHERS = _Rows(_ONES), _Rows(_OTHERS)
 
 @dataclass(frozen=True)
 class Relation:
-    """``answers[i, j]`` of a row i of ones and j of others."""
+    """A relation of a row of ones and a row of others."""
 
     name: str
     first: str
@@ -127,8 +127,8 @@ class Relation:
     def sql(self) -> str:
         return f"{self.name}({_KINDS[self.first].format('a.')}, {_KINDS[self.second].format('b.')})"
 
-    def answers(self, ones: _Rows = ONES) -> NDArray[np.bool_]:
-        """Closed shapes that touch have their border in common."""
+    def find_answers(self, ones: _Rows = ONES) -> NDArray[np.bool_]:
+        """Return the answer for row i of ones and j of others, [i, j]; touching closed shapes share their border."""
         one, other = _with_axis(ones.shapes(self.first), 1), _with_axis(OTHERS.shapes(self.second), 0)
         margin = (plain_shapes.contains if self.name == "CONTAINS" else plain_shapes.intersects)(one, other)
         assert not ((np.abs(margin) > 1e-14) & (np.abs(margin) < 1e-12)).any()
@@ -143,8 +143,8 @@ def _with_axis(of: Shapes, axis: int) -> Shapes:
     return Polygons(np.expand_dims(of.vertices, axis), np.expand_dims(of.middle, axis))
 
 
-def _relations() -> Iterator[Relation]:
-    """Of every pair but a region and one that is not round, whose tests are long: see ``test_shape_columns``."""
+def _list_relations() -> Iterator[Relation]:
+    """Yield every pair but a region and a shape that is not round: their tests are long, see ``test_shape_columns``."""
     for first in _KINDS:
         for second in _KINDS:
             is_round = first in _ROUND, second in _ROUND
@@ -158,7 +158,7 @@ def _relations() -> Iterator[Relation]:
                 yield Relation("INTERSECTS", first, second)
 
 
-RELATIONS = [*_relations()]
+RELATIONS = [*_list_relations()]
 
 
 @pytest.fixture(scope="session")
@@ -176,13 +176,13 @@ def test_a_relation_as_a_value(kind: str, ask: Callable[[str], Rows]) -> None:
     some = [r for r in RELATIONS if r.first == kind]
     rows = ask(f"SELECT a.id, b.id, {', '.join(r.sql for r in some)} FROM ones AS a, others AS b")
     for relation, values in zip(some, list(zip(*rows, strict=True))[2:], strict=True):
-        answers = relation.answers()
+        answers = relation.find_answers()
         for (i, j, *_), value in zip(rows, values, strict=True):
             known = i < ONES.count and j < OTHERS.count
             assert value == (int(answers[i, j]) if known else None), (relation, i, j)
 
 
-#: Conditions and joins -> the pairs of rows that they give, of the answers; None stands for no partner
+#: Condition or join -> query of the pairs of rows for which it holds; None is the id of a missing partner
 _FORMS: dict[str, str] = {
     "is 1": "SELECT a.id, b.id FROM ones AS a JOIN others AS b ON 1 = {}",
     "is 0": "SELECT a.id, b.id FROM ones AS a, others AS b WHERE 0 = {}",
@@ -194,7 +194,7 @@ _FORMS: dict[str, str] = {
 }
 
 
-def _expected(form: str, answers: NDArray[np.bool_]) -> set[tuple[int | None, int | None]]:
+def _expected_pairs(form: str, answers: NDArray[np.bool_]) -> set[tuple[int | None, int | None]]:
     pairs = {(int(i), int(j)) for i, j in np.argwhere(answers)}
     if form == "is 0":
         return {(int(i), int(j)) for i, j in np.argwhere(~answers)}
@@ -210,12 +210,12 @@ def _expected(form: str, answers: NDArray[np.bool_]) -> set[tuple[int | None, in
     return found
 
 
-#: Circles of the rows' radii; of radii that the query knows, so that it knows of some that nothing is inside
+#: Circles with radii of rows, and with constant radii, which show at translation that some contain nothing
 _IN_ALL_FORMS = {("CONTAINS", first, second) for first, second in (("circle", "circle"), ("wide disc", "disc"))}
 
 
-def _forms(number: int, relation: Relation) -> list[str]:
-    """All of circles in circles; of others one in turn, of every second that is not of round shapes alone."""
+def _choose_forms(number: int, relation: Relation) -> list[str]:
+    """Return all forms for circles in circles; else one in turn, for every second pair with a shape that is not round."""
     if (relation.name, relation.first, relation.second) in _IN_ALL_FORMS:
         return [*_FORMS]
     if number % 2 and not {relation.first, relation.second} <= _ROUND:
@@ -228,26 +228,26 @@ def test_a_relation_as_a_condition(kind: str, ask: Callable[[str], Rows]) -> Non
     for number, relation in enumerate(RELATIONS):
         if relation.first != kind:
             continue
-        answers = relation.answers()
-        for form in _forms(number, relation):
+        answers = relation.find_answers()
+        for form in _choose_forms(number, relation):
             rows = ask(_FORMS[form].format(relation.sql))
             assert len(rows) == len(set(rows))
-            assert set(rows) == _expected(form, answers), (relation, form)
+            assert set(rows) == _expected_pairs(form, answers), (relation, form)
 
 
 # --- constants --------------------------------------------------------------------------------------------------------
 
-#: Rows of others that are written as constants: a little smaller and larger, and equal ones at the pole
+#: Rows of others that are written as constants: slightly smaller and larger, and an equal one at the pole
 _SOME = (2, 1, len(_OTHERS))
 
 
-def _rows(relation: Relation) -> tuple[int, ...]:
-    """Of other shapes than circles, whose tests are long, fewer."""
+def _choose_rows(relation: Relation) -> tuple[int, ...]:
+    """Return fewer rows for shapes that are not round: their tests are long."""
     return _SOME if {relation.first, relation.second} <= _ROUND else _SOME[-1:]
 
 
-def _constant(kind: str, row: int) -> str:
-    """The shape of a row of others in numbers."""
+def _write_constant(kind: str, row: int) -> str:
+    """Write the shape of a row of others in numbers."""
     ra, dec, r, width = (float(v[row]) for v in (OTHERS.ra, OTHERS.dec, OTHERS.r, OTHERS.width))
     match kind:
         case "polygon":
@@ -265,13 +265,13 @@ def _constant(kind: str, row: int) -> str:
 
 
 @pytest.mark.parametrize("kind", _KINDS)
-def test_a_relation_with_a_constant(kind: str, ask: Callable[[str], Rows]) -> None:
-    """As a value, and as a condition, which reads the cells that it names."""
-    some = [(r, row) for r in RELATIONS if r.first == kind for row in _rows(r)]
-    calls = [f"{r.name}({_KINDS[kind].format('')}, {_constant(r.second, row)})" for r, row in some]
+def test_a_relation_with_a_write_constant(kind: str, ask: Callable[[str], Rows]) -> None:
+    """Test it as a value, and as a condition, which reads only the cells of its cover."""
+    some = [(r, row) for r in RELATIONS if r.first == kind for row in _choose_rows(r)]
+    calls = [f"{r.name}({_KINDS[kind].format('')}, {_write_constant(r.second, row)})" for r, row in some]
     values = [*zip(*ask(f"SELECT {', '.join(calls)} FROM ones ORDER BY id"), strict=True)]
     for number, ((relation, row), call) in enumerate(zip(some, calls, strict=True)):
-        answers = relation.answers()[:, row]
+        answers = relation.find_answers()[:, row]
         assert list(values[number]) == [*map(int, answers), None, None, None], call
         if number % 3 == 0:
             form = ("1 = {}", "0 = {}", "1 = {} OR id < 0", "NOT 1 = {} AND id >= 0")[number // 3 % 4]
@@ -283,10 +283,10 @@ def test_a_relation_with_a_constant(kind: str, ask: Callable[[str], Rows]) -> No
 def test_a_relation_of_constants(ask: Callable[[str], Rows]) -> None:
     wanted: list[tuple[str, bool]] = []
     for relation in RELATIONS:
-        margins = relation.answers(OTHERS)
+        margins = relation.find_answers(OTHERS)
         for i in _SOME[:1]:
             for j in _SOME:
-                call = f"{relation.name}({_constant(relation.first, i)}, {_constant(relation.second, j)})"
+                call = f"{relation.name}({_write_constant(relation.first, i)}, {_write_constant(relation.second, j)})"
                 wanted.append((call, bool(margins[i, j])))
     [values] = ask(f"SELECT {', '.join(call for call, _ in wanted)} FROM ones WHERE id = 0")
     for (call, expected), value in zip(wanted, values, strict=True):

@@ -1,4 +1,4 @@
-"""Many circles under OR are one search: the rows of a brute force, whatever their sizes, and in little SQL."""
+"""Many circles under OR are one search: it finds the rows that brute force finds, at all sizes, with little SQL."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from tests.adql.sky import HARD_PLACES, inside, positions, separation
 Circles = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 
-def _circles(count: int, smallest: float, largest: float) -> Circles:
-    """At the hard places and elsewhere, with radii between 10^``smallest`` and 10^``largest`` degrees."""
+def _make_circles(count: int, smallest: float, largest: float) -> Circles:
+    """Return circles at the hard places and elsewhere, with radii from 10^``smallest`` to 10^``largest`` degrees."""
     lon, lat = positions(count, seed=6)
     radii = 10 ** np.random.default_rng(count).uniform(smallest, largest, len(lon))
     return lon, lat, radii
 
 
-def _chain(circles: Circles, form: str, word: str = "OR") -> str:
+def _write_chain(circles: Circles, form: str, word: str = "OR") -> str:
     rows = zip(*(values.tolist() for values in circles), strict=True)
     return f" {word} ".join(form.format(f"{lon!r}, {lat!r}", repr(radius)) for lon, lat, radius in rows)
 
 
-def _sure(points: Positions, circles: Circles) -> tuple[set[int], set[int]]:
-    """Rows in some circle for sure, and those that are at the border of some and in none for sure."""
+def _find_certain_rows(points: Positions, circles: Circles) -> tuple[set[int], set[int]]:
+    """Return the rows that are certainly in some circle, and those at the border of some and certainly in none."""
     sure, border = set[int](), set[int]()
     for lon, lat, radius in zip(*circles, strict=True):
         one, other = inside(separation(*points, lon, lat), radius)
@@ -56,30 +56,30 @@ NEARER = "DISTANCE(ra, dec, {}) < {}"
 def test_many_circles_have_the_rows_of_a_brute_force(
     sizes: tuple[float, float], form: str, ask: Callable[[str], Rows], points: Positions
 ) -> None:
-    circles = _circles(60, *sizes)
-    sure, border = _sure(points, circles)
-    condition = _chain(circles, form)
+    circles = _make_circles(60, *sizes)
+    sure, border = _find_certain_rows(points, circles)
+    condition = _write_chain(circles, form)
     found = {i for (i,) in ask(f"SELECT id FROM points WHERE {condition}")}
     assert sure <= found <= sure | border
-    negated = _chain(circles, form.replace("1 =", "0 =") if "1 =" in form else f"NOT {form}", "AND")
+    negated = _write_chain(circles, form.replace("1 =", "0 =") if "1 =" in form else f"NOT {form}", "AND")
     rest = {i for (i,) in ask(f"SELECT id FROM points WHERE {negated}")}
-    assert rest == set(range(len(points[0]))) - found  # rows without a position are in neither
+    assert rest == set(range(len(points[0]))) - found  # rows without a position are in neither set
     values = ask(f"SELECT id, CASE WHEN {condition} THEN 1 WHEN NOT ({condition}) THEN 0 END FROM points")
     assert {i for i, value in values if value == 1} == found
     assert {i for i, value in values if value is None} == {len(points[0]) + i for i in range(4)}
 
 
 def test_circles_with_other_conditions(ask: Callable[[str], Rows], points: Positions) -> None:
-    """Of a computed position, which has no index, beside a polygon, a wide circle, and what is no region."""
-    circles = _circles(20, -2, 0)
-    many = _chain(circles, NEAR)
+    """Test circles around a computed position, which has no index, beside a polygon, a wide circle, and no region."""
+    circles = _make_circles(20, -2, 0)
+    many = _write_chain(circles, NEAR)
     for others in (
         "1 = CONTAINS(POINT(ra, dec), BOX(100, 10, 4, 4))",
         "1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 100))",
         "id < 30",
         "DISTANCE(ra, dec, 10, 20) < -1",
     ):
-        sure, border = _sure(points, circles)
+        sure, border = _find_certain_rows(points, circles)
         more = {i for (i,) in ask(f"SELECT id FROM points WHERE {others}")}
         found = {i for (i,) in ask(f"SELECT id FROM points WHERE {many} OR {others}")}
         assert sure | more <= found <= sure | border | more
@@ -90,26 +90,26 @@ def test_circles_with_other_conditions(ask: Callable[[str], Rows], points: Posit
     computed = many.replace("POINT(ra, dec)", "POINT(q.a, q.b)")
     query = "SELECT COUNT(*) FROM (SELECT ra + mag - mag AS a, dec AS b FROM points) AS q WHERE"
     assert ask(f"{query} {computed}") == plain
-    assert ask(f"SELECT COUNT(*) FROM points WHERE 1 = CONTAINS(POINT(ra, dec), {_union(circles)})") == plain
+    assert ask(f"SELECT COUNT(*) FROM points WHERE 1 = CONTAINS(POINT(ra, dec), {_write_union(circles)})") == plain
 
 
-def _union(circles: Circles) -> str:
+def _write_union(circles: Circles) -> str:
     rows = zip(*(values.tolist() for values in circles), strict=True)
     return f"REGION('Union ({' '.join(f'Circle {lon!r} {lat!r} {radius!r}' for lon, lat, radius in rows)})')"
 
 
 def test_thousands_of_circles_are_one_condition(sky: Catalogue) -> None:
-    """More than the conditions that may be joined; the row's own cube and the circles there are all that is tested."""
+    """Test more circles than OR may join: only the circles of the row's own cube are compared."""
     count = 1500
-    circles = tuple(values[:count] for values in _circles(count, -2, -1))
-    translation = translate(f"SELECT COUNT(*) FROM points WHERE {_chain(circles, NEAR)}", sky)  # type: ignore[arg-type]
+    circles = tuple(values[:count] for values in _make_circles(count, -2, -1))
+    translation = translate(f"SELECT COUNT(*) FROM points WHERE {_write_chain(circles, NEAR)}", sky)  # type: ignore[arg-type]
     assert translation.sql.count("sin(") < 20
     assert len(translation.sql) < 600 * count
     assert list(translation.cells) == ["sky.points.hpx29"]
 
 
 def test_a_point_at_the_border_of_one_of_many_is_inside_unless_it_is_open(engine: Engine) -> None:
-    """And the cubes of each circle hold its border: places all around each circle, just inside and outside."""
+    """Test places all around each circle, just inside and outside: the cubes of a circle contain its border."""
     for radius in (0.0, 1e-9, 0.001, 3.0, 90.0):
         cones = [Cone(ra, dec, radius, is_open=bool(i % 2)) for i, (ra, dec) in enumerate(HARD_PLACES)]
         cones += [Cone(200 + i, 60, 1e-12) for i in range(3)]

@@ -1,4 +1,4 @@
-"""The cells around a position are its own and all that touch it, and nothing beyond them is within reach."""
+"""The cells around a position are its own and those that touch it, and contain everything within reach."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from clickhouse_schema.healpix import NO_POSITION, ORDER
 from tap_service.storage.engine.engine import Engine
 
 
-def _cells(order: int, count: int = 2000) -> NDArray[np.uint64]:
-    """All cells of low orders; of others the corners and middles of each base cell's sides, and random ones."""
+def _choose_cells(order: int, count: int = 2000) -> NDArray[np.uint64]:
+    """Return all cells of low orders; of others those at corners and middles of base cells' sides, and random ones."""
     every = 12 * 4**order
     if every <= count:
         return np.arange(every, dtype=np.uint64)
@@ -32,7 +32,7 @@ def _cells(order: int, count: int = 2000) -> NDArray[np.uint64]:
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 4, 8, 13, 20])
 def test_the_cells_around_a_position_are_those_of_another_library(order: int, engine: Engine) -> None:
-    cells = _cells(order)
+    cells = _choose_cells(order)
     index = cells * np.uint64(4 ** (ORDER - order)) + np.uint64(4 ** (ORDER - order) // 2)
     engine.execute("CREATE OR REPLACE TABLE around (hpx29 UInt64) ENGINE = Memory")
     engine.insert_batches("around", [pa.RecordBatch.from_pydict({"hpx29": pa.array(index, pa.uint64())})])
@@ -48,10 +48,10 @@ def test_an_unknown_position_has_no_cells(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 5, 9, 14, 20])
-def test_what_is_within_reach_lies_in_touching_cells(order: int) -> None:
-    """From points all over the cells, their borders and corners above all, in all directions."""
+def test_what_is_within_reach_lies_in_touching_choose_cells(order: int) -> None:
+    """Test points all over the cells, above all at borders and corners, in all directions."""
     chance = np.random.default_rng(order)
-    cells = _cells(order, 400)
+    cells = _choose_cells(order, 400)
     touching = {int(c): {int(c), *map(int, n)} for c, n in zip(cells, neighbours(cells, order), strict=True)}
     for dx, dy in product((0.0, 0.2, 0.5, 1 - 1e-9), repeat=2):
         start = SkyCoord(*healpix_to_lonlat(cells, order, dx, dy))

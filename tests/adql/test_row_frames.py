@@ -1,4 +1,4 @@
-"""Coordinates of rows in other frames: as astropy has them, and searches in them prune by the table's own cells."""
+"""Coordinates of rows in other frames: equal to astropy's, and searches in them prune by the table's cells."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FRAMES: dict[str, Any] = {
     "GALACTIC": Galactic(),
     "ECLIPTIC": BarycentricMeanEcliptic(),
 }
-#: Degrees: 2e-6 arcsec, to which the frames agree with astropy's
+#: Degrees (2e-6 arcsec): the agreement of the frames with astropy's
 NEAR = 2e-6 / 3600
 
 
@@ -45,7 +45,7 @@ def test_points_of_rows_equal_astropy(
 
 @pytest.mark.parametrize("system", ["GALACTIC", "FK5", "FK4", "ECLIPTIC"])
 def test_a_search_in_another_frame_has_its_rows(system: str, engine: Engine, sky: Catalogue, points: Positions) -> None:
-    """The columns taken for coordinates in ``system``, around an ICRS circle."""
+    """Take the columns as coordinates in ``system`` and search an ICRS circle."""
     icrs = positions_to_vectors(
         *np.array([transform_position(*p, system, "ICRS") for p in zip(*points, strict=True)]).T
     )
@@ -99,7 +99,7 @@ def test_pairs_in_one_frame_are_pairs_in_the_other(engine: Engine, sky: Catalogu
 def test_shapes_of_rows_are_those_of_constants(
     shape: str, constant: str, engine: Engine, sky: Catalogue, points: Positions
 ) -> None:
-    """DALI numbers and area of each row's shape against those of its numbers as constants."""
+    """Compare DALI's numbers and the area of each row's shape with those of the same shape as a constant."""
     for i in range(0, 60, 7):
         alone = constant.format(float(points[0][i]), float(points[1][i]))
         [(ours, area, theirs, other)] = asked(
@@ -124,7 +124,7 @@ def test_the_examples_of_the_catalogue(engine: Engine, sky: Catalogue) -> None:
 
 
 def test_unknown_positions_stay_unknown(engine: Engine, sky: Catalogue, points: Positions) -> None:
-    """The rows after the last position: NULL, NaN and half known ones."""
+    """Test the rows after the last position, with NULL, NaN and one coordinate only."""
     count = len(points[0])
     moved = "ivo_geom_transform('ICRS', 'GALACTIC', POINT(ra, dec))"
     rows = asked(engine, sky, f"SELECT COORD1({moved}), {moved} FROM points WHERE id >= {count} ORDER BY id")
@@ -142,6 +142,6 @@ def test_unknown_positions_stay_unknown(engine: Engine, sky: Catalogue, points: 
         ("SELECT ivo_geom_transform('ICRS', 'FK5', REGION('3/1')) FROM points", "a MOC has no form in another frame"),
     ],
 )
-def test_what_cannot_be_transformed_is_said(query: str, message: str, sky: Catalogue) -> None:
+def test_impossible_transformations_are_refused(query: str, message: str, sky: Catalogue) -> None:
     with pytest.raises(AdqlError, match=message):
         translate(query, sky)

@@ -1,4 +1,4 @@
-"""A place has many names: longitudes are modulo 360, and at a pole any will do. Circles of radius 0 know them all."""
+"""A place has many names: longitudes are modulo 360, and at a pole arbitrary. Circles of radius 0 match all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Rows, asked
 from tests.adql.storing import catalogue_of, store
 
-#: Names of each of some places; what is not a number of quarters differs by the rounding of its digits
+#: Names of some places; those that are no multiple of 0.25 differ by rounding
 NAMES = [
     [(0.0, 0.0), (360.0, 0.0), (-360.0, 0.0), (720.0, 0.0), (36000.0, 0.0), (-0.0, -0.0)],
     [(0.0, 90.0), (77.0, 90.0), (-123.4, 90.0), (360.0, 90.0), (1e6, 90.0)],
@@ -66,14 +66,14 @@ _PAIRS = [
 
 @pytest.mark.parametrize("condition", _PAIRS)
 def test_two_rows_at_one_place(condition: str, ask: Callable[[str], Rows]) -> None:
-    """As a join, which may be planned by cubes, and as a value, which is not."""
+    """Test it as a join, which may use cubes, and as a value, which does not."""
     assert set(ask(f"SELECT a.id, b.id FROM named AS a JOIN named AS b ON {condition}")) == _SAME
     rows = ask(f"SELECT a.id, b.id, CASE WHEN {condition} THEN 1 ELSE 0 END FROM named AS a, named AS b")
     assert {(a, b) for a, b, same in rows if same} == _SAME
 
 
 def test_a_row_at_the_place_of_a_constant(ask: Callable[[str], Rows]) -> None:
-    """In conditions, which read the cells of the constant's own; in values; and both of constants."""
+    """Test it in conditions, which read the constant's cells, in values, and between constants."""
     for i, (_, lon, lat) in enumerate(PLACES):
         here, circle = f"POINT({lon!r}, {lat!r})", f"CIRCLE({lon!r}, {lat!r}, 0)"
         tests = [

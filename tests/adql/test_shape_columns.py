@@ -137,10 +137,10 @@ CONSTANTS: list[tuple[str, Region]] = [
         for constant in some
     ],
 )
-def test_relations_with_a_constant_are_those_of_constants(
+def test_relations_with_a_constant_equal_those_of_constants(
     column: str, text: str, region: Region, ask: Callable[[str], Rows], shapes_of: Sky
 ) -> None:
-    """INTERSECTS and CONTAINS both ways, as values; and one as a condition, which prunes."""
+    """Test INTERSECTS and CONTAINS both ways as values, and one as a condition, which prunes."""
     known = [r for r in shapes_of.regions[column] if r is not None]
     expected = {f"INTERSECTS({column}, {text})": [region_relations.is_intersecting(r, region) for r in known]}
     expected[f"CONTAINS({text}, {column})"] = [region_relations.is_inside(region, r) for r in known]
@@ -155,7 +155,7 @@ def test_relations_with_a_constant_are_those_of_constants(
 
 
 def test_relations_of_two_columns_of_a_row(ask: Callable[[str], Rows], shapes_of: Sky) -> None:
-    """Regions made of several shapes, polygons and circles, which have borders in common."""
+    """Test regions of several shapes, polygons and circles, which share borders."""
     pairs = [("c", "v"), ("v", "s_region"), ("c", "s_region"), ("s_region", "c"), ("s_region", "v")]
     pairs.append(("s_region", "s_region"))
     asked_for = [f"{name}({a}, {b})" for a, b in pairs for name in ("INTERSECTS", "CONTAINS")]
@@ -171,7 +171,7 @@ def test_relations_of_two_columns_of_a_row(ask: Callable[[str], Rows], shapes_of
 
 
 def test_regions_of_two_rows(ask: Callable[[str], Rows], shapes_of: Sky) -> None:
-    """Of several shapes each, complements and unions too; no pair of these touches by chance."""
+    """Test regions of several shapes, complements and unions too; no pair touches by chance."""
     some = range(0, COUNT, 5)
     rows = ask(
         "SELECT a.id, b.id, INTERSECTS(a.s_region, b.s_region), CONTAINS(a.s_region, b.s_region) FROM obs AS a, obs AS b"
@@ -194,7 +194,7 @@ def test_regions_of_two_rows(ask: Callable[[str], Rows], shapes_of: Sky) -> None
 
 
 def test_columns_in_the_other_functions(ask: Callable[[str], Rows], obs: Catalogue, shapes_of: Sky) -> None:
-    """Values as they are stored, measures as those of constants, and NULL for NULL."""
+    """Values equal the stored ones, measures those of constants, and NULL remains NULL."""
     query = (
         "SELECT x, c, v, COORD1(x), COORD2(x), DISTANCE(x, POINT(10, 20)), AREA(c), AREA(v), COORD2(CENTROID(c)), "
         "COORD2(CENTROID(v)), COORDSYS(c), CAST(x AS VARCHAR) FROM obs ORDER BY id"
@@ -225,7 +225,7 @@ def test_columns_in_the_other_functions(ask: Callable[[str], Rows], obs: Catalog
     ["POINT(45, 41.8)", "CIRCLE(0.2, 0.3, 1.5)", "REGION('4/0-40 6/9000')", "MOC"],
 )
 def test_mocs(text: str, ask: Callable[[str], Rows], shapes_of: Sky) -> None:
-    """With a point, a shape (as the cells that it touches), a MOC, and MOCs of the same row."""
+    """Test a point, a shape (by the cells that it touches), a MOC, and MOCs of the same row."""
     mocs = [m for m in shapes_of.regions["m"] if isinstance(m, Moc)]
     if text == "MOC":
         assert ask("SELECT COUNT(*) FROM obs WHERE CONTAINS(m, m) = 1 AND INTERSECTS(m, m) = 1") == [(COUNT,)]
@@ -249,7 +249,7 @@ def test_mocs(text: str, ask: Callable[[str], Rows], shapes_of: Sky) -> None:
 
 
 def test_unions_and_intersections_of_mocs(ask: Callable[[str], Rows], shapes_of: Sky) -> None:
-    """As texts and areas, and in searches; with a constant, with another row's, and of a MOC with itself."""
+    """Test texts, areas and searches: with a constant, with another row's MOC, and of a MOC with itself."""
     mocs = [m for m in shapes_of.regions["m"] if isinstance(m, Moc)]
     other = Moc.parse_ascii("3/100-300 5/7000-7009")
     for name, combine in (("gavo_mocunion", Moc.union), ("gavo_mocintersect", Moc.intersection)):
@@ -305,7 +305,7 @@ def test_a_search_prunes_and_finds_the_same_through_derived_tables(
 
 @pytest.fixture(scope="session")
 def many(engine: Engine) -> Catalogue:
-    """Circles of 0.1 arcsec to 10 degrees, in order of another position; the first column of shapes is the sort key."""
+    """Store circles of 0.1 arcsec to 10 degrees, sorted by another position, or by the first column of shapes."""
     shape = Column(name="c", datatype="double", arraysize="3", xtype="circle")
     place = tuple(Column(name=n, datatype="double") for n in ("ra", "dec"))
     tables = (
@@ -327,9 +327,9 @@ def many(engine: Engine) -> Catalogue:
 @pytest.mark.parametrize("table", ["placed", "unplaced"])
 @pytest.mark.parametrize("shape", ["POINT(200, 50)", "CIRCLE(0, 90, 1)", "BOX(45, 0, 2, 2)"])
 def test_granules_are_pruned(table: str, shape: str, engine: Engine, many: Catalogue) -> None:
-    """By the projection of covers, or by the sort key."""
+    """The projection of shape covers, or the sort key, prunes."""
     translation = translate(f"SELECT COUNT(*) FROM {table} WHERE 1 = INTERSECTS(c, {shape})", many)
-    # the engine leaves the projections of tables below a million rows alone
+    # ClickHouse does not use projections of tables below a million rows
     settings = translation.settings | {"min_table_rows_to_use_projection_index": 0}
     explained = engine.explain_query(translation.sql, settings)
     every = 60_000 // 256
@@ -344,7 +344,7 @@ def test_granules_are_pruned(table: str, shape: str, engine: Engine, many: Catal
     assert engine.fetch_table(translation.sql, settings).column(0).to_pylist() == [unpruned[0][0]] != [0]
 
 
-def test_what_cannot_be_compared_is_said(obs: Catalogue) -> None:
+def test_impossible_comparisons_are_refused(obs: Catalogue) -> None:
     for query, message in (
         ("SELECT id FROM obs WHERE 1 = CONTAINS(c, m)", "a MOC compared with a shape from columns"),
         ("SELECT AREA(s_region) FROM obs", "AREA takes"),

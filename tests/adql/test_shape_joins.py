@@ -1,4 +1,4 @@
-"""Joins by CONTAINS and INTERSECTS of two tables' shapes: planned as matches, with the answers of all pairs tested."""
+"""Joins by CONTAINS and INTERSECTS of two tables' shapes: planned as cross-matches, with the answers of all pairs."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ TABLES = (
 )
 
 
-def _catalogue(rows: int) -> Catalogue:
+def _make_catalogue(rows: int) -> Catalogue:
     counts = {("joined", table.name): rows for table in TABLES}
     return Catalogue((Schema(name="joined", tables=TABLES),), counts)
 
 
-#: What the catalogue says: so many rows that matches are planned, and so few that all pairs are tested
-MANY, FEW = _catalogue(1_000_000), _catalogue(10)
+#: Rows in the catalogue: enough for a cross-match, and so few that all pairs are tested
+MANY, FEW = _make_catalogue(1_000_000), _make_catalogue(10)
 
 
 @pytest.fixture(scope="session")
 def joined(engine: Engine) -> Engine:
-    """Stars at the hard places of the sky, and fields of all sizes around these, one of which has no shape."""
+    """Store stars at the hard places of the sky, and fields of all sizes around them, one without a shape."""
     engine.execute("CREATE DATABASE IF NOT EXISTS joined")
     for table in TABLES:
         engine.execute(create_table_sql(table, f"joined.{table.name}"))

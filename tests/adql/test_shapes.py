@@ -1,4 +1,4 @@
-"""Shapes in ADQL return exactly the rows whose positions the shapes' own float64 tests choose, and prune by their covers."""
+"""Shapes in ADQL select exactly the rows that the float64 tests of ``adql.regions`` select, and prune by their covers."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def ask(engine: Engine, sky: Catalogue) -> Callable[[str], Rows]:
     return lambda query: asked(engine, sky, query)
 
 
-def _ids(rows: Rows) -> set[int]:
+def _read_ids(rows: Rows) -> set[int]:
     return {row[0] for row in rows}
 
 
-def _sure(region: Region, where: Positions) -> tuple[set[int], set[int]]:
-    """Rows inside for sure, and those within 1e-9 arcsec of the border, as far as the region can tell."""
+def _find_certain_rows(region: Region, where: Positions) -> tuple[set[int], set[int]]:
+    """Return the rows that are certainly inside, and those within 1e-9 arcsec of the border."""
     vectors = positions_to_vectors(*where)
     border = np.abs(region.signed_distance(vectors)) < np.radians(1e-9 / 3600)
     inside = region.contains(vectors)
@@ -56,11 +56,11 @@ def test_a_shape_has_its_rows_and_its_negation_the_others(
     shape: str, region: Region, form: str, ask: Callable[[str], Rows], points: Positions
 ) -> None:
     condition = form.format(shape)
-    sure, border = _sure(region, points)
-    found = _ids(ask(f"SELECT id FROM points WHERE {condition}"))
+    sure, border = _find_certain_rows(region, points)
+    found = _read_ids(ask(f"SELECT id FROM points WHERE {condition}"))
     assert sure <= found <= sure | border
-    rest = _ids(ask(f"SELECT id FROM points WHERE NOT ({condition})"))
-    assert rest == set(range(len(points[0]))) - found  # rows without a position are in neither
+    rest = _read_ids(ask(f"SELECT id FROM points WHERE NOT ({condition})"))
+    assert rest == set(range(len(points[0]))) - found  # rows without a position are in neither set
 
 
 @pytest.mark.parametrize(("shape", "region"), SHAPES)
@@ -103,10 +103,10 @@ def test_constants(expression: str, value: object, ask: Callable[[str], Rows]) -
         ("POLYGON(ra, dec, 10, 20, 30, -20)", "POLYGON({ra!r}, {dec!r}, 10, 20, 30, -20)"),
     ],
 )
-def test_shapes_of_columns_are_as_those_of_constants(
+def test_shapes_of_columns_equal_shapes_of_constants(
     columns: str, constants: str, ask: Callable[[str], Rows], points: Positions
 ) -> None:
-    """Each relation of a row's shape with a constant one, and its area, against the same with the row's numbers."""
+    """Compare the relations and the area of each row's shape with those of the same shape as a constant."""
     few = range(0, 36, 6)
     relations = f"CONTAINS({{0}}, {STAR}), INTERSECTS({{0}}, {STAR}), INTERSECTS({{0}}, CIRCLE(0, 0, 40)), CONTAINS(POINT(9, 9), {{0}}), ROUND(AREA({{0}}), 6)"
     ids = ", ".join(map(str, few))
@@ -119,7 +119,7 @@ def test_shapes_of_columns_are_as_those_of_constants(
 
 
 def test_shapes_of_unknown_columns_are_unknown(ask: Callable[[str], Rows], points: Positions) -> None:
-    first = len(points[0])  # from here on positions are NULL, NaN or half known
+    first = len(points[0])  # later positions are NULL, NaN or half known
     for shape in ("CIRCLE(ra, dec, 1)", "BOX(ra, dec, 1, 1)", "POLYGON(ra, dec, 1, 1, 2, 5)"):
         rows = ask(f"SELECT INTERSECTS({shape}, {STAR}) FROM points WHERE id >= {first}")
         assert rows == [(None,)] * 4

@@ -1,4 +1,4 @@
-"""Regions from text: what each form means, and where each error is."""
+"""Regions from text: the meaning of each form, and the place of each error."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_ranges_of_other_frames_are_turned() -> None:
     "shape", ["Range 350 10 -5 5", "Range 0 200 10 90", "Range 0 360 -90 90", "Range 0 360 -10 20"]
 )
 def test_combinations_are_turned_with_all_their_parts(shape: str) -> None:
-    """There and back again is the same region."""
+    """A transformation and its inverse return the same region."""
     region = parse_region(f"Union (Intersection (Circle 0 0 40 {shape}) Not (Polygon 0 0 120 10 60 80))")
     back = transform_region(transform_region(region, "GALACTIC", "FK4"), "FK4", "GALACTIC")
     points = positions_to_vectors(*positions(3000, 3))
@@ -123,13 +123,13 @@ def test_mocs(text: str) -> None:
         ("union (" * 40, "more than 30 shapes inside one another", 217),
     ],
 )
-def test_errors_tell_the_place(text: str, message: str, at: int) -> None:
+def test_errors_name_the_place(text: str, message: str, at: int) -> None:
     with pytest.raises(ShapeError, match=message) as raised:
         parse_region(text)
     assert raised.value.at == at
 
 
-def test_an_ellipse_is_refused_with_the_way_out() -> None:
+def test_an_ellipse_is_refused_with_a_hint() -> None:
     with pytest.raises(ShapeError, match="'Ellipse'") as raised:
         parse_region("Ellipse ICRS 1 2 3 4 5")
     assert "POLYGON" in raised.value.hint

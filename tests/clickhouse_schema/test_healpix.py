@@ -13,11 +13,11 @@ from clickhouse_schema.healpix import NO_POSITION, ORDER, cell_centres, index_sq
 from tap_service.storage.engine.engine import Engine
 
 
-def _vectors(lon: Longitude, lat: Latitude) -> np.ndarray:
+def _make_vectors(lon: Longitude, lat: Latitude) -> np.ndarray:
     return np.stack((np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)), axis=-1).value
 
 
-def _stored(engine: Engine, name: str, lon: np.ndarray, lat: np.ndarray) -> pa.Table:
+def _store_positions(engine: Engine, name: str, lon: np.ndarray, lat: np.ndarray) -> pa.Table:
     engine.execute("CREATE DATABASE IF NOT EXISTS healpix")
     engine.execute(f"CREATE TABLE healpix.{name} (lon Float64, lat Float64) ENGINE = Memory")
     engine.insert_batches(f"healpix.{name}", [pa.record_batch({"lon": lon, "lat": lat})])
@@ -30,7 +30,7 @@ def test_random_positions_have_the_index_of_the_other_library(engine: Engine) ->
     lat = np.degrees(np.arcsin(rng.uniform(-1, 1, count)))
     lat[:5000] = 90 - 10 ** rng.uniform(-12, 0, 5000)
     lat[5000:10000] = -90 + 10 ** rng.uniform(-12, 0, 5000)
-    answer = _stored(engine, "random", rng.uniform(0, 360, count), lat)
+    answer = _store_positions(engine, "random", rng.uniform(0, 360, count), lat)
     theirs = cdshealpix.lonlat_to_healpix(
         Longitude(answer["lon"].to_numpy(), u.deg), Latitude(answer["lat"].to_numpy(), u.deg), ORDER
     )
@@ -39,14 +39,14 @@ def test_random_positions_have_the_index_of_the_other_library(engine: Engine) ->
 
 
 def test_positions_on_borders_lie_in_their_cell(engine: Engine) -> None:
-    """At round numbers libraries may choose either neighbour; the cell must hold the position within rounding."""
+    """At round numbers libraries choose either neighbour; the cell must contain the position within rounding."""
     lon, lat = (
         v.ravel().astype(float)
         for v in np.meshgrid(np.arange(0, 361, 22.5), [-90, -41.8103148957786, -45, 0, 30, 41.8103148957786, 90])
     )
-    answer = _stored(engine, "borders", lon, lat)
+    answer = _store_positions(engine, "borders", lon, lat)
     cells = answer["cell"].to_numpy()
-    place = _vectors(Longitude(answer["lon"].to_numpy(), u.deg), Latitude(answer["lat"].to_numpy(), u.deg))
+    place = _make_vectors(Longitude(answer["lon"].to_numpy(), u.deg), Latitude(answer["lat"].to_numpy(), u.deg))
     apart = np.linalg.norm(cell_centres(ORDER, cells) - place, axis=1)
     assert cells.max() < NO_POSITION
     assert (apart <= max_cell_radius(ORDER) + 1e-9).all()
@@ -64,7 +64,7 @@ def test_the_examples_of_the_ivoa_catalogue(order: int, lon: float, lat: float, 
     ("lon", "lat"),
     [("NULL", "1"), ("1", "NULL"), ("nan", "1"), ("1", "nan"), ("inf", "0"), ("1", "90.1"), ("1", "-91")],
 )
-def test_what_is_no_position_is_in_no_cell(lon: str, lat: str, engine: Engine) -> None:
+def test_invalid_positions_are_in_no_cell(lon: str, lat: str, engine: Engine) -> None:
     assert engine.fetch_table(f"SELECT {index_sql(lon, lat)} AS cell").to_pylist() == [{"cell": NO_POSITION}]
 
 
@@ -73,6 +73,6 @@ def test_centres_and_radii(order: int) -> None:
     rng = np.random.default_rng(order)
     cells = np.unique(np.concatenate([rng.integers(0, 12 * 4**order, 400), np.arange(12) * 4**order])).astype(np.uint64)
     ours = cell_centres(order, cells)
-    assert np.abs(ours - _vectors(*cdshealpix.healpix_to_lonlat(cells, order))).max() < 1e-15
-    corners = _vectors(*cdshealpix.vertices(cells, order))
+    assert np.abs(ours - _make_vectors(*cdshealpix.healpix_to_lonlat(cells, order))).max() < 1e-15
+    corners = _make_vectors(*cdshealpix.vertices(cells, order))
     assert np.linalg.norm(corners - ours[:, None, :], axis=2).max() <= max_cell_radius(order) + 1e-15

@@ -1,4 +1,4 @@
-"""The index at and next to every place where a base cell ends: the cell named must hold the position within rounding."""
+"""The index at and next to all borders of base cells: its cell must contain the position within rounding."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 from clickhouse_schema.healpix import NO_POSITION, ORDER, cell_centres, index_sql, max_cell_radius
 from tap_service.storage.engine.engine import Engine
 
-#: Rounding of the positions and of the formula, radians.
+#: Rounding of the positions and of the formula, radians
 _ROUNDING = 1e-14
 
 _CAP = math.degrees(math.asin(2 / 3))
 _STEPS = (0.0, 1e-300, 1e-20, 1e-16, 7e-15, 3e-14, 6e-14, 1e-12, 1e-9)
 
 
-def _around(values: list[float]) -> set[float]:
+def _add_neighbours(values: list[float]) -> set[float]:
     return {sign * value + step for value in values for step in (*_STEPS, *(-s for s in _STEPS)) for sign in (-1, 1)}
 
 
 @pytest.fixture(scope="module")
 def places() -> NDArray[np.float64]:
     """Longitudes and latitudes, degrees, shape (n, 2)."""
-    lons = sorted(_around([22.5 * k for k in range(17)]) | {720.0, math.nextafter(360, 0)})
+    lons = sorted(_add_neighbours([22.5 * k for k in range(17)]) | {720.0, math.nextafter(360, 0)})
     nearest = {math.nextafter(v, to) for v in (_CAP, -_CAP, 45.0, -90.0, 90.0) for to in (-91, 91)}
-    lats = sorted(lat for lat in _around([0, 10, 30, _CAP, 45, 60, 89, 90]) | nearest if abs(lat) <= 90)
+    lats = sorted(lat for lat in _add_neighbours([0, 10, 30, _CAP, 45, 60, 89, 90]) | nearest if abs(lat) <= 90)
     return np.array(list(itertools.product(lons, lats)))
 
 

@@ -1,4 +1,4 @@
-"""A table of positions, hard ones included, with their index as tables have it."""
+"""A table of positions, also at hard places, with the index that tables store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Select = Callable[[str], NDArray[np.int64]]
 
 @pytest.fixture(scope="session")
 def row() -> Row:
-    """SQL of the position of a row of the table."""
+    """SQL of a row's position."""
     return Row(*position_vector_sql("t.ra", "t.dec", None, None), "t.hpx29")
 
 
@@ -33,7 +33,7 @@ def spots() -> Vectors:
 
 @pytest.fixture(scope="session")
 def select(engine: Engine) -> Select:
-    """Ids of the rows of ``spots`` for which a condition holds."""
+    """Return the ids of the rows of ``spots`` for which a condition holds."""
     lon, lat = positions(1000, 11)
     engine.execute("CREATE DATABASE IF NOT EXISTS spots")
     index = index_sql("ra", "dec")
@@ -44,19 +44,19 @@ def select(engine: Engine) -> Select:
     columns = [pa.array(np.arange(len(lon), dtype=np.int32)), pa.array(lon), pa.array(lat)]
     engine.insert_batches("spots.spots", [pa.RecordBatch.from_arrays(columns, names=["id", "ra", "dec"])])
 
-    def select(condition: str) -> NDArray[np.int64]:
+    def select_ids(condition: str) -> NDArray[np.int64]:
         table = engine.fetch_table(f"SELECT t.id FROM spots.spots AS t WHERE {condition}", SETTINGS)
         return np.sort(table.column(0).to_numpy())
 
-    return select
+    return select_ids
 
 
 @pytest.fixture(scope="session")
 def evaluate(engine: Engine) -> Callable[[list[str]], list[object]]:
-    """Values of expressions."""
+    """Return the values of expressions."""
 
-    def evaluate(expressions: list[str]) -> list[object]:
+    def evaluate_expressions(expressions: list[str]) -> list[object]:
         named = ", ".join(f"{e} AS c{i}" for i, e in enumerate(expressions))
         return list(engine.fetch_table(f"SELECT {named}", SETTINGS).to_pylist()[0].values())
 
-    return evaluate
+    return evaluate_expressions

@@ -15,15 +15,15 @@ from adql.regions.unit_vectors import Vectors, position_to_vector, positions_to_
 from clickhouse_schema.healpix import vectors_to_index
 from tests.adql.sky import HARD_PLACES, positions
 
-#: Radians; rows nearer to a border may fall on either side (1e-9 arcsec)
+#: Radians (1e-9 arcsec): rows nearer to a border may fall on either side
 BORDER = math.radians(1e-9 / 3600)
 
 places = st.sampled_from(HARD_PLACES) | st.tuples(st.floats(0, 359), st.floats(-89, 89))
 sizes = st.floats(-7, 1.7).map(lambda exponent: float(10**exponent))
 
 
-def offset(place: tuple[float, float], angle: float, size: float) -> tuple[float, float]:
-    """The position ``size`` degrees from a place in the direction ``angle``, in degrees."""
+def offset_position(place: tuple[float, float], angle: float, size: float) -> tuple[float, float]:
+    """Return the position ``size`` degrees from a place in the direction ``angle``, in degrees."""
     lon, lat = place
     ra, dec = math.radians(lon), math.radians(lat)
     east = np.array([-math.sin(ra), math.cos(ra), 0.0])
@@ -36,16 +36,16 @@ def offset(place: tuple[float, float], angle: float, size: float) -> tuple[float
 
 @st.composite
 def stars(draw: Any, place: tuple[float, float], size: float, least: int = 3, most: int = 12) -> Polygon:
-    """A star-shaped polygon around a place, mostly concave, in either sense."""
+    """Draw a star-shaped polygon around a place, mostly concave, in either sense."""
     count = draw(st.integers(least, most))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 30)))
     angles = (np.arange(count) + rng.uniform(0, 0.8, count)) * 360 / count
-    vertices = [offset(place, a, size * r) for a, r in zip(angles, rng.uniform(0.3, 1, count), strict=True)]
+    vertices = [offset_position(place, a, size * r) for a, r in zip(angles, rng.uniform(0.3, 1, count), strict=True)]
     return Polygon(tuple(vertices if draw(st.booleans()) else vertices[::-1]))
 
 
-def comb(place: tuple[float, float], size: float, teeth: int) -> Polygon:
-    """A polygon of parallel teeth, 4 vertices each, most of which lie behind each other from nearly everywhere."""
+def make_comb(place: tuple[float, float], size: float, teeth: int) -> Polygon:
+    """Return a polygon of parallel teeth, 4 vertices each; most hide each other, seen from nearly everywhere."""
     steps = np.repeat(np.arange(2 * teeth), 2) / (2 * teeth) - 0.5
     heights = np.tile([0.6, -0.4, -0.4, 0.6], teeth)
     spots = [(x * size, y * size) for x, y in zip(steps, heights, strict=True)]
@@ -55,7 +55,7 @@ def comb(place: tuple[float, float], size: float, teeth: int) -> Polygon:
         (-0.51 * size, -0.5 * size),
         (-0.51 * size, 0.6 * size),
     ]
-    vertices = [offset(place, math.degrees(math.atan2(x, y)), math.hypot(x, y)) for x, y in spots]
+    vertices = [offset_position(place, math.degrees(math.atan2(x, y)), math.hypot(x, y)) for x, y in spots]
     return Polygon(tuple(vertices))
 
 
@@ -68,9 +68,9 @@ def ranges(draw: Any, place: tuple[float, float], size: float) -> Range:
 
 @st.composite
 def mocs(draw: Any, place: tuple[float, float], size: float) -> Moc:
-    """Cells of three orders near a place."""
+    """Draw cells of three orders near a place."""
     order = max(0, min(26, round(math.log2(60 / size))))
-    near = positions_to_vectors(*np.array([offset(place, a, size / 2) for a in range(0, 360, 60)]).T)
+    near = positions_to_vectors(*np.array([offset_position(place, a, size / 2) for a in range(0, 360, 60)]).T)
     picked = draw(
         st.lists(st.tuples(st.sampled_from(vectors_to_index(near).tolist()), st.integers(0, 2)), min_size=1, max_size=5)
     )
@@ -80,7 +80,7 @@ def mocs(draw: Any, place: tuple[float, float], size: float) -> Moc:
 @st.composite
 def simple(draw: Any, place: tuple[float, float], size: float) -> Region:
     kind = draw(st.integers(0, 5))
-    near = offset(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 0.8)))
+    near = offset_position(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 0.8)))
     if kind == 0:
         return Cone(*near, size * draw(st.floats(0, 1)))
     if kind == 1:
@@ -96,7 +96,7 @@ def simple(draw: Any, place: tuple[float, float], size: float) -> Region:
 
 @st.composite
 def regions(draw: Any, kinds: Any = simple) -> tuple[Region, Vectors]:
-    """A shape or a combination of some, and directions around it."""
+    """Draw a shape or a combination of shapes, and directions around it."""
     place, size = draw(places), draw(sizes)
     parts = tuple(draw(kinds(place, size)) for _ in range(draw(st.integers(1, 3))))
     region = parts[0]
@@ -106,11 +106,11 @@ def regions(draw: Any, kinds: Any = simple) -> tuple[Region, Vectors]:
         region = Intersection((Union(parts[:2]), Complement(parts[2])))
     if draw(st.integers(0, 4)) == 0:
         region = Complement(region)
-    return region, around(place, size)
+    return region, sample_around(place, size)
 
 
-def around(place: tuple[float, float], size: float, count: int = 1500) -> Vectors:
-    """Directions near a place, and at all hard places."""
+def sample_around(place: tuple[float, float], size: float, count: int = 1500) -> Vectors:
+    """Return directions near a place, and at all hard places."""
     rng = np.random.default_rng(5)
     spread = rng.normal(size=(count, 3)) * math.radians(size)
     near = np.array(position_to_vector(*place)) + spread
@@ -118,8 +118,8 @@ def around(place: tuple[float, float], size: float, count: int = 1500) -> Vector
     return np.concatenate((near / np.linalg.norm(near, axis=1)[:, None], positions_to_vectors(lon, lat)))
 
 
-def planar(polygon: Polygon, centre: tuple[float, float], points: Vectors) -> NDArray[np.bool_]:
-    """Inside by the even-odd rule in the gnomonic plane around ``centre``, where great circles are straight lines."""
+def is_inside_in_plane(polygon: Polygon, centre: tuple[float, float], points: Vectors) -> NDArray[np.bool_]:
+    """Test by the even-odd rule in the gnomonic plane around ``centre``, where great circles are straight lines."""
     middle = np.array(position_to_vector(*centre))
     east = np.cross([0.0, 0.0, 1.0], middle) if abs(middle[2]) < 0.9 else np.cross([1.0, 0.0, 0.0], middle)
     east = east / np.linalg.norm(east)

@@ -1,4 +1,4 @@
-"""Covers of random regions hold every point of the region, and their inner cells no other."""
+"""Covers of random regions contain every point of the region; their inner cells contain no other points."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def test_nothing_is_missed_and_inner_cells_are_inside(sample: tuple[Region, Vect
 def test_distance_is_signed_and_never_too_great(sample: tuple[Region, Vectors]) -> None:
     """Two points on different sides are at least as far apart as both are from the border."""
     region, points = sample
-    inside, apart = region.contains(points), region.signed_distance(points)
-    assert (apart[inside] <= BORDER).all()
-    assert (apart[~inside] >= -BORDER).all()
+    inside, distance = region.contains(points), region.signed_distance(points)
+    assert (distance[inside] <= BORDER).all()
+    assert (distance[~inside] >= -BORDER).all()
     within, without = points[inside][:200], points[~inside][:200]
-    to_border = np.abs(apart[inside][:200])[:, None] + np.abs(apart[~inside][:200])[None, :]
+    to_border = np.abs(distance[inside][:200])[:, None] + np.abs(distance[~inside][:200])[None, :]
     assert (to_border <= separations(within[:, None, :], without[None, :, :]) + 1e-12).all()
 
 

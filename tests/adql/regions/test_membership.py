@@ -1,4 +1,4 @@
-"""The SQL of membership picks the rows that ``contains`` picks, and both those of independent tests."""
+"""The SQL of membership selects the same rows as ``contains``, and both agree with independent tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from adql.clickhouse.sky.membership_sql import Row, membership_sql
 from adql.regions import Complement, Cone, Polygon, Range, Region, Union, WholeSky, make_box
 from adql.regions.unit_vectors import Vectors, positions_to_vectors
 from tests.adql.regions.conftest import Select
-from tests.adql.regions.shapes import BORDER, around, comb, offset, places, planar, regions, sizes, stars
+from tests.adql.regions.shapes import (
+    BORDER,
+    is_inside_in_plane,
+    make_comb,
+    offset_position,
+    places,
+    regions,
+    sample_around,
+    sizes,
+    stars,
+)
 from tests.adql.sky import positions, separation
 
 FIXTURES = [HealthCheck.function_scoped_fixture]
@@ -28,7 +38,7 @@ def test_sql_equals_contains(select: Select, row: Row, spots: Vectors, sample: t
     clear = np.abs(region.signed_distance(spots)) > BORDER
     expected = region.contains(spots)
     different = found != expected
-    if "Moc" not in repr(region):  # a MOC's rows are told by the index alone
+    if "Moc" not in repr(region):  # the index alone decides membership in a MOC
         different &= clear
     assert np.flatnonzero(different).tolist() == []
 
@@ -38,28 +48,28 @@ def test_sql_equals_contains(select: Select, row: Row, spots: Vectors, sample: t
 def test_contains_equals_the_even_odd_rule_in_the_plane(data: Any) -> None:
     place, size = data.draw(places), data.draw(sizes)
     polygon = data.draw(stars(place, size))
-    points = around(place, size)
+    points = sample_around(place, size)
     clear = np.abs(polygon.signed_distance(points)) > BORDER
-    assert (polygon.contains(points) == planar(polygon, place, points))[clear].all()
+    assert (polygon.contains(points) == is_inside_in_plane(polygon, place, points))[clear].all()
 
 
 @settings(max_examples=35, deadline=None, suppress_health_check=FIXTURES)
 @given(data=st.data(), place=places, size=sizes)
 def test_many_edges_are_tested_by_sectors(evaluate: Any, data: Any, place: tuple[float, float], size: float) -> None:
-    combs = st.integers(3, 30).map(lambda teeth: comb(place, size, teeth))
+    combs = st.integers(3, 30).map(lambda teeth: make_comb(place, size, teeth))
     polygon = data.draw(st.one_of(stars(place, size, 13, 90), combs))
-    _check_by_sectors(polygon, around(place, size, 200), evaluate)
+    _check_by_sectors(polygon, sample_around(place, size, 200), evaluate)
 
 
 @pytest.mark.parametrize("place", [(100.0, 30.0), (0.0, 90.0)])
 def test_hundreds_of_edges_make_a_short_condition(evaluate: Any, place: tuple[float, float]) -> None:
-    jagged = Polygon(tuple(offset(place, i * 360 / 800, 3.0 + i % 2) for i in range(800)))
-    for polygon in (jagged, comb(place, 5.0, 200)):
-        assert len(_check_by_sectors(polygon, around(place, 4.0, 500), evaluate)) < 450 * len(polygon.vertices)
+    jagged = Polygon(tuple(offset_position(place, i * 360 / 800, 3.0 + i % 2) for i in range(800)))
+    for polygon in (jagged, make_comb(place, 5.0, 200)):
+        assert len(_check_by_sectors(polygon, sample_around(place, 4.0, 500), evaluate)) < 450 * len(polygon.vertices)
 
 
 def _check_by_sectors(polygon: Polygon, points: Vectors, evaluate: Any) -> str:
-    """The same points as ``contains``, also close to edges; edges and vertices themselves are in. Its condition."""
+    """Compare the condition with ``contains``, also close to edges, and return it; edges and vertices are inside."""
     edges = polygon.edges
     middles = (edges.a + edges.b) / np.linalg.norm(edges.a + edges.b, axis=1)[:, None]
     border = np.concatenate((edges.a, middles))
@@ -78,11 +88,11 @@ def _check_by_sectors(polygon: Polygon, points: Vectors, evaluate: Any) -> str:
 @settings(max_examples=20, deadline=None, suppress_health_check=FIXTURES)
 @given(place=places, size=st.floats(1e-6, 179.9))
 def test_cones_equal_astropy(select: Select, row: Row, place: tuple[float, float], size: float) -> None:
-    apart = separation(*positions(1000, 11), *place)
-    clear = np.abs(apart - size) * 3600 > 1e-9
-    found = np.zeros(len(apart), dtype=bool)
+    distances = separation(*positions(1000, 11), *place)
+    clear = np.abs(distances - size) * 3600 > 1e-9
+    found = np.zeros(len(distances), dtype=bool)
     found[select(membership_sql(Cone(*place, size), row))] = True
-    assert (found == (apart <= size))[clear].all()
+    assert (found == (distances <= size))[clear].all()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +121,7 @@ def test_a_range_is_what_between_means(select: Select, row: Row) -> None:
     assert select(membership_sql(Range(44.5, 91, -1, 42), row)).tolist() == np.flatnonzero(between).tolist()
     across = ((lon >= 359) | (lon <= 1)) & (lat >= -90) & (lat <= 45)
     found = set(select(membership_sql(Range(359, 1, -90, 45), row)).tolist())
-    # a pole is in, whatever its longitude
+    # a pole is inside at every longitude
     assert found - set(np.flatnonzero(np.abs(lat) == 90).tolist()) == set(
         np.flatnonzero(across & (np.abs(lat) < 90)).tolist()
     )
@@ -119,13 +129,18 @@ def test_a_range_is_what_between_means(select: Select, row: Row) -> None:
 
 def test_unknown_positions_are_in_no_shape_but_in_complements(evaluate: Any) -> None:
     nowhere = Row("nan", "nan", "nan", "13835058055282163712")
-    shapes = [Cone(1, 2, 3), make_box(1, 2, 3, 4), Union((Cone(1, 2, 3), Range(1, 2, 3, 4))), comb((1.0, 2.0), 3.0, 5)]
+    shapes = [
+        Cone(1, 2, 3),
+        make_box(1, 2, 3, 4),
+        Union((Cone(1, 2, 3), Range(1, 2, 3, 4))),
+        make_comb((1.0, 2.0), 3.0, 5),
+    ]
     assert evaluate([membership_sql(s, nowhere) for s in shapes]) == [0, 0, 0, 0]
     assert evaluate([membership_sql(Complement(s), nowhere) for s in shapes]) == [1, 1, 1, 1]
     assert evaluate([membership_sql(WholeSky(), nowhere)]) == [1]
 
 
-def test_the_smaller_side_is_meant_in_either_sense() -> None:
+def test_a_polygon_is_the_smaller_side_in_either_sense() -> None:
     vertices = ((0.0, 80.0), (120.0, 80.0), (240.0, 80.0))
     pole, far = positions_to_vectors([0, 0], [90, -90])
     for polygon in (Polygon(vertices), Polygon(vertices[::-1])):

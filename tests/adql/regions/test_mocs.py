@@ -14,26 +14,26 @@ from adql.regions.unit_vectors import positions_to_vectors
 from clickhouse_schema.healpix import index_sql, vectors_to_index
 from tests.adql.sky import positions
 
-DEEPEST = 3
-CELLS = 12 * 4**DEEPEST
+MAX_ORDER = 3
+CELLS = 12 * 4**MAX_ORDER
 
 mocs = st.lists(
-    st.integers(0, DEEPEST).flatmap(lambda order: st.tuples(st.just(order), st.integers(0, 12 * 4**order - 1))),
+    st.integers(0, MAX_ORDER).flatmap(lambda order: st.tuples(st.just(order), st.integers(0, 12 * 4**order - 1))),
     max_size=30,
 ).map(lambda pairs: Moc.from_cells((order, [cell]) for order, cell in pairs))
 
 
-def cells(moc: Moc) -> set[int]:
-    """All cells of the deepest order, by the midpoints of their ranges."""
-    size = 4 ** (29 - DEEPEST)
+def list_deepest_cells(moc: Moc) -> set[int]:
+    """Return all cells of the deepest order, by the midpoints of their ranges."""
+    size = 4 ** (29 - MAX_ORDER)
     return set(np.flatnonzero(moc.has_index(np.arange(CELLS) * size + size // 2)).tolist())
 
 
 @given(mocs, mocs)
 def test_set_operations(one: Moc, other: Moc) -> None:
-    assert cells(one.union(other)) == cells(one) | cells(other)
-    assert cells(one.intersection(other)) == cells(one) & cells(other)
-    assert cells(one.complement()) == set(range(CELLS)) - cells(one)
+    assert list_deepest_cells(one.union(other)) == list_deepest_cells(one) | list_deepest_cells(other)
+    assert list_deepest_cells(one.intersection(other)) == list_deepest_cells(one) & list_deepest_cells(other)
+    assert list_deepest_cells(one.complement()) == set(range(CELLS)) - list_deepest_cells(one)
 
 
 @given(mocs)
@@ -44,14 +44,14 @@ def test_text_and_cells_come_back(moc: Moc) -> None:
 
 @given(mocs)
 def test_cells_are_the_fewest(moc: Moc) -> None:
-    """No four brothers are left side by side."""
+    """No four cells with the same parent remain."""
     for order, of_order in moc.list_cells():
-        brothers = [cell // 4 for cell in of_order]
-        assert order == 0 or all(brothers.count(b) < 4 for b in set(brothers))
+        parents = [cell // 4 for cell in of_order]
+        assert order == 0 or all(parents.count(parent) < 4 for parent in set(parents))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "shortest"),
     [
         ("3/5-10 5/3 4", "3/8-10 5/3,4 3/5-7"),
         ("3/0-3", "2/0"),
@@ -61,8 +61,8 @@ def test_cells_are_the_fewest(moc: Moc) -> None:
         ("29/3458764513820540927", "29/3458764513820540927"),
     ],
 )
-def test_texts(text: str, said: str) -> None:
-    assert Moc.parse_ascii(text).ranges.tolist() == Moc.parse_ascii(said).ranges.tolist()
+def test_texts(text: str, shortest: str) -> None:
+    assert Moc.parse_ascii(text).ranges.tolist() == Moc.parse_ascii(shortest).ranges.tolist()
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_texts(text: str, said: str) -> None:
         ("3/-5", "'-5' at character 3", 2),
     ],
 )
-def test_errors_tell_the_place(text: str, message: str, at: int) -> None:
+def test_errors_name_the_place(text: str, message: str, at: int) -> None:
     with pytest.raises(ShapeError, match=message) as raised:
         Moc.parse_ascii(text)
     assert raised.value.at == at
@@ -88,5 +88,5 @@ def test_the_index_is_that_of_the_tables(engine: Any) -> None:
     sql = f"SELECT {index_sql('p.1', 'p.2', 20)} FROM (SELECT arrayJoin([{values}]) AS p)"
     by_engine = engine.fetch_table(sql, {"max_query_size": 1 << 24}).column(0).to_numpy().astype(np.int64)
     here = vectors_to_index(positions_to_vectors(lon, lat)) >> 18
-    # the places where cells meet are in either
+    # positions where cells meet are in either cell
     assert (here != by_engine).sum() <= 12

@@ -27,36 +27,36 @@ from adql.regions import (
 from adql.regions.region_relations import is_inside, is_intersecting
 from adql.regions.stcs import parse_region
 from adql.regions.unit_vectors import position_to_vector, positions_to_vectors
-from tests.adql.regions.shapes import around, offset, places, simple, sizes, stars
+from tests.adql.regions.shapes import offset_position, places, sample_around, simple, sizes, stars
 
 FIXTURES = [HealthCheck.function_scoped_fixture]
 
 
 @st.composite
 def pairs(draw: Any, kinds: Any = simple) -> tuple[Any, ...]:
-    """Two shapes of like or unlike size near one another, and directions around them."""
+    """Draw two shapes of similar or different size near each other, and directions around them."""
     place, size = draw(places), draw(sizes)
     other = size * draw(st.sampled_from([0.05, 0.3, 1.0]))
-    near = offset(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 1)))
+    near = offset_position(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 1)))
     return (
         draw(kinds(place, size)),
         draw(kinds(near, other)),
-        np.concatenate((around(place, size), around(near, other))),
+        np.concatenate((sample_around(place, size), sample_around(near, other))),
     )
 
 
 @settings(max_examples=40, deadline=None)
 @given(pairs())
-def test_what_directions_show_is_found(pair: tuple[Any, ...]) -> None:
-    """A common direction proves an intersection, one outside disproves containment."""
+def test_relations_agree_with_directions(pair: tuple[Any, ...]) -> None:
+    """A common direction proves an intersection, a direction outside disproves containment."""
     one, other, points = pair
     in_one, in_other = one.contains(points), other.contains(points)
-    # a point at a corner of cells, as the pole is, is in any of them
+    # a point where cells meet, such as the pole, is in any of them
     at_corner = isinstance(one, Cone) and one.is_point and isinstance(other, Moc)
     if (in_one & in_other).any() and not at_corner:
         assert is_intersecting(one, other)
         assert is_intersecting(other, one)
-    # directions at the very border may be in by rounding alone
+    # rounding alone may put directions on the border inside
     inner = in_one & (one.signed_distance(points) < -1e-12)
     if (inner & ~in_other & (other.signed_distance(points) > 1e-12)).any():
         assert not is_inside(one, other)
@@ -64,7 +64,7 @@ def test_what_directions_show_is_found(pair: tuple[Any, ...]) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(pairs())
-def test_the_relations_fit_together(pair: tuple[Any, ...]) -> None:
+def test_relations_are_consistent(pair: tuple[Any, ...]) -> None:
     one, other, _ = pair
     assert is_intersecting(one, other) == is_intersecting(other, one)
     assert is_intersecting(one, other) or not is_inside(one, other) or _is_empty(one)
@@ -78,8 +78,8 @@ def _is_empty(region: Region) -> bool:
 
 @st.composite
 def plain(draw: Any, place: tuple[float, float], size: float) -> Region:
-    """Shapes that columns can hold; of sizes that hardly touch by chance, which rounding would decide."""
-    near = offset(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 0.8)))
+    """Draw a shape that columns can hold, of a size that hardly touches by chance: rounding would decide."""
+    near = offset_position(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 0.8)))
     kind = draw(st.integers(0, 3))
     if kind == 0:
         return Cone(*near, 0.0)
@@ -91,7 +91,7 @@ def plain(draw: Any, place: tuple[float, float], size: float) -> Region:
 
 
 def has_corner_at(shape: Region, border_of: Region) -> bool:
-    """Whether rounding decides on which side of a border a corner lies: of the same polygon drawn twice, say."""
+    """Whether rounding decides on which side of a border a corner lies, as for the same polygon drawn twice."""
     if not isinstance(shape, Polygon):
         return False
     corners = positions_to_vectors(*np.transpose(shape.vertices))
@@ -99,7 +99,7 @@ def has_corner_at(shape: Region, border_of: Region) -> bool:
 
 
 def as_columns(shape: Region) -> row_shape_sql.Circle | row_shape_sql.Edges:
-    """The shape by values that are no constants to the engine."""
+    """Write the shape by values that are no constants to ClickHouse."""
     if isinstance(shape, Cone):
         x, y, z = (f"materialize({c!r})" for c in position_to_vector(shape.lon, shape.lat))
         return row_shape_sql.Circle((x, y, z), f"materialize({shape.radius!r})")
@@ -190,6 +190,6 @@ def test_a_closing_vertex_may_be_repeated_in_columns(evaluate: Any) -> None:
     assert centroid == pytest.approx(plain.centroid)
 
 
-def test_what_columns_cannot_be_compared_with_is_said() -> None:
+def test_a_moc_beside_a_column_is_refused() -> None:
     with pytest.raises(ShapeError, match="a MOC compared with a shape from columns"):
         row_relation_sql.contains_sql(as_columns(CIRCLE), Moc.parse_ascii("3/5"))

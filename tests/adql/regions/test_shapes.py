@@ -1,4 +1,4 @@
-"""What each shape means: sides, borders, areas, centroids, and what is no shape."""
+"""Shapes: sides, borders, areas, centroids, and numbers that define no shape."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from adql.regions import (
 from adql.regions.celestial_frames import transform_region
 from adql.regions.unit_vectors import positions_to_vectors, separations, vector_to_position
 from clickhouse_schema.healpix import Cells
-from tests.adql.regions.shapes import offset, places, sizes, stars
+from tests.adql.regions.shapes import offset_position, places, sizes, stars
 from tests.adql.regions.test_relations import as_columns
 
 SKY = 4 * math.pi * math.degrees(1) ** 2
 
-#: The triangle of the ADQL standard's example of AREA, CENTROID and POLYGON
+#: The triangle in the ADQL standard's examples of AREA, CENTROID and POLYGON
 EXAMPLE = Polygon(((10.0, -10.5), (20.0, 20.5), (30.0, 30.5)))
 
 
@@ -98,7 +98,7 @@ def test_columns_make_circles_and_boxes(evaluate: Any) -> None:
 @settings(max_examples=40, deadline=None)
 @given(place=places, size=sizes, turn=st.floats(0, 360))
 def test_the_centroid_of_a_regular_polygon_is_its_centre(place: tuple[float, float], size: float, turn: float) -> None:
-    polygon = Polygon(tuple(offset(place, turn + a, size) for a in range(0, 360, 72)))
+    polygon = Polygon(tuple(offset_position(place, turn + a, size) for a in range(0, 360, 72)))
     assert separations(positions_to_vectors(*polygon.centroid), positions_to_vectors(*place))[0] < 1e-11
 
 
@@ -113,24 +113,26 @@ def test_centroids() -> None:
 def test_a_box_has_its_arms_on_great_circles() -> None:
     """At declination 60 the ends of the arms are half the width away, in angle on the sky."""
     shape = make_box(100, 60, 10, 4)
-    ends = [offset((100, 60), angle, size) for angle, size in ((90, 5), (270, 5), (0, 2), (180, 2))]
+    ends = [offset_position((100, 60), angle, size) for angle, size in ((90, 5), (270, 5), (0, 2), (180, 2))]
     assert shape.is_on_border(positions_to_vectors(*np.array(ends).T)).all()
-    beyond = [offset((100, 60), angle, size) for angle, size in ((90, 5.001), (270, 5.001), (0, 2.001), (180, 2.001))]
+    beyond = [
+        offset_position((100, 60), angle, size) for angle, size in ((90, 5.001), (270, 5.001), (0, 2.001), (180, 2.001))
+    ]
     assert not shape.contains(positions_to_vectors(*np.array(beyond).T)).any()
 
 
 def test_a_box_without_height_is_a_line() -> None:
     shape = make_box(2, 3, 3, 0)
-    on, off = offset((2, 3), 90, 1.4), offset((2, 3), 0, 1e-6)
+    on, off = offset_position((2, 3), 90, 1.4), offset_position((2, 3), 0, 1e-6)
     assert shape.contains(positions_to_vectors([2, on[0], off[0]], [3, on[1], off[1]])).tolist() == [True, True, False]
 
 
 @pytest.mark.parametrize("size", [10.0, 1e-3, 1e-8])
 def test_a_border_ends_at_its_vertices(size: float) -> None:
-    """Points on the great circle of an edge, inside and just beyond its ends; even of a tiny polygon."""
+    """Test points on the great circle of an edge, inside and just beyond its ends, also of a tiny polygon."""
     polygon = Polygon(((10, 0), (10 + size, 0), (10, size)))
     along = positions_to_vectors([10 + size * f for f in (-1e-5, 0, 0.5, 1, 1 + 1e-5)], [0] * 5)
-    if size == 1e-8:  # as near as rounding tells
+    if size == 1e-8:  # as near as rounding allows
         along = positions_to_vectors([10 + size * f for f in (-0.01, 0, 0.5, 1, 1.01)], [0] * 5)
     assert polygon.is_on_border(along).tolist() == [False, True, True, True, False]
     assert polygon.contains(along).tolist() == [False, True, True, True, False]
@@ -162,7 +164,7 @@ def test_repeated_vertices_are_left_out() -> None:
         (lambda: Moc.parse_ascii("").centroid, "empty MOC"),
     ],
 )
-def test_what_is_no_shape(make: Any, message: str) -> None:
+def test_refused_shapes(make: Any, message: str) -> None:
     with pytest.raises(ShapeError, match=message):
         make()
 
@@ -193,7 +195,7 @@ def test_areas_of_combinations(region: Region, area: float) -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_measures_by_the_border_equal_those_of_the_shapes(data: Any) -> None:
-    """Of a polygon and a circle, as combinations of one part."""
+    """Compare a polygon and a circle with combinations of one part."""
     place, size = data.draw(places), data.draw(st.floats(0.01, 50))
     for shape in (data.draw(stars(place, size)), Cone(*place, size)):
         region = Union((shape,))
@@ -213,7 +215,7 @@ def test_overlapping_shapes_against_counted_cells() -> None:
     assert separations(positions_to_vectors(*area_centroid.find_centroid(region)), counted)[0] < math.radians(0.05)
 
 
-def test_what_has_no_measure() -> None:
+def test_regions_without_area_or_centroid() -> None:
     with pytest.raises(ShapeError, match="holds a MOC"):
         area_centroid.find_area(Union((Moc.parse_ascii("3/5"), Cone(0, 0, 1))))
     with pytest.raises(ShapeError, match="no centroid"):
