@@ -1,4 +1,4 @@
-"""Random ADQL of typed templates: well-formed for the most part, with extreme constants, and spoilt now and then.
+"""Random ADQL from typed templates: mostly well-formed, with extreme constants and occasional damage.
 
 A template's {words} are filled with texts of that kind. Functions come from their table with the kinds that they
 declare. The same dice give the same query.
@@ -15,7 +15,7 @@ from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.schema_model import Table
 from tests.adql.fuzz_tables import FUZZ, UPLOAD
 
-#: Values that computers find hard, by kind
+#: Extreme values, by kind
 EXTREMES = {
     "integer": (
         "0", "1", "-1", "2", "29", "30", "127", "255", "256", "32767", "-32768", "2147483647", "-2147483648", "9007199254740993",
@@ -46,7 +46,7 @@ EXTREMES = {
     "moc": ("REGION('4/100-120')", "REGION('0/0-11')", "REGION('0/')"),
 }  # fmt: skip
 
-#: What is to be refused where it stands, by kind
+#: Values that have to be refused, by kind
 REFUSED = {
     "integer": ("1" + "0" * 60, "1" * 500, "0x", "1a"),
     "real": ("1e309", "-1e400", "1e", "90.0000001", "1e99999999999"),
@@ -60,7 +60,7 @@ _NUMBER_TYPES = ("SMALLINT", "INTEGER", "BIGINT", "REAL", "DOUBLE PRECISION")
 _UNITS = ("'deg'", "'mas'", "'arcsec.yr**-1'", "'km/s'", "'m'", "''", "'nonsense'", "'deg**99999'", "'10**400.m'")
 _FRAMES = ("'ICRS'", "'GALACTIC'", "'FK5'", "'FK4'", "'ECLIPTIC'")
 
-#: What may stand for a kind; the first line of each needs nothing else and stands where the depth ends
+#: Templates by kind; the first line of each has no operand and ends the recursion
 TEMPLATES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "integer": (
         ("{column}", "{column}", "{extreme}"),
@@ -151,13 +151,13 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "frame_clause": ("", " ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", " RANGE UNBOUNDED PRECEDING", " ROWS CURRENT ROW", " ROWS 1000000 PRECEDING"),
 }  # fmt: skip
 
-#: A parameter's kind in the table of functions -> the kind of text here
+#: The kind of a parameter in the table of functions -> the kind of template
 _PARAMETERS = {
     "timestamp": "time", "gaia order": "order", "literal": "literal", "pattern": "text", "single": "any", "alike": "number", "geometry": "shape",
 }  # fmt: skip
 
 
-def _kind(type_: ColumnType) -> str:
+def _find_kind(type_: ColumnType) -> str:
     shape = type_.xtype.removeprefix("adql:").lower()
     if shape in ("point", "circle", "polygon", "region", "moc"):
         return shape
@@ -172,20 +172,20 @@ def _kind(type_: ColumnType) -> str:
     return "integer" if type_.is_integer else "real"
 
 
-def _calls(function: Function) -> list[str]:
-    """A call with each number of arguments that it takes."""
+def _list_calls(function: Function) -> list[str]:
+    """Return a call with each accepted number of arguments."""
     least, most = len(function.parameters) - function.optional, len(function.parameters) + 2 * function.variadic
     return [
-        f"{function.name}({', '.join(_placeholder(p.kind) for p in function.expand_parameters(count))})"
+        f"{function.name}({', '.join(_make_placeholder(p.kind) for p in function.expand_parameters(count))})"
         for count in range(least, most + 1)
     ]
 
 
-def _placeholder(kind: str) -> str:
+def _make_placeholder(kind: str) -> str:
     return f"{{{_PARAMETERS.get(kind, kind)}}}"
 
 
-def _function_templates() -> dict[str, list[str]]:
+def _make_function_templates() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for function in (function for overloads in FUNCTIONS.values() for function in overloads):
         if function.name == "ivo_simbadpoint" or function.name.startswith(
@@ -193,17 +193,17 @@ def _function_templates() -> dict[str, list[str]]:
         ):  # of other services; of ON alone
             continue
         numbers = (ColumnType("double"),) * len(function.parameters)
-        kind = _kind(function.infer_result_type(numbers))
-        calls = _calls(function)
+        kind = _find_kind(function.infer_result_type(numbers))
+        calls = _list_calls(function)
         if function.name == "ivo_epoch_prop_pos":  # its SQL is long, and grows with what it is made of
             calls = [call.replace("{number}", "{column_real}") for call in calls]
         found.setdefault(kind, []).extend(calls)
     return found
 
 
-_CALLS = _function_templates()
+_CALLS = _make_function_templates()
 _AGGREGATES = ["COUNT(*)", "COUNT(DISTINCT {any})", "SUM(DISTINCT {number})", "MIN({text})", "MAX({time})", "MAX({flag_column})"] + [
-    call for function in SET_FUNCTIONS_BY_NAME.values() for call in _calls(function)
+    call for function in SET_FUNCTIONS_BY_NAME.values() for call in _list_calls(function)
 ]  # fmt: skip
 _RANKS = ("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "NTILE({count})", "LAG({any}, {count})", "LEAD({number}, 1, {number})", "FIRST_VALUE({text})", "LAST_VALUE({any})", "PERCENT_RANK()", "CUME_DIST()", "NTH_VALUE({number}, 2)")  # fmt: skip
 
@@ -214,7 +214,7 @@ Column = tuple[str, str]  # as written, kind
 
 
 class Fuzzer:
-    """Queries of the tables of ``fuzz_tables``; ``steady``: only of what gives the same value whenever it is asked."""
+    """Random queries over the tables of ``fuzz_tables``; ``steady`` leaves out what is not deterministic."""
 
     def __init__(self, dice: random.Random, *, steady: bool = False) -> None:
         self.dice = dice
@@ -225,17 +225,17 @@ class Fuzzer:
 
     # --- texts ----------------------------------------------------------------------------------------------------------
 
-    def text(self) -> str:
+    def make_text(self) -> str:
         """A query, a spoilt one, or anything."""
-        query = self.query()
+        query = self.make_query()
         chance = self.dice.random()
         if chance < 0.7:
             return query
         if chance < 0.97:
-            return self.spoilt(query)
+            return self.spoil_query(query)
         return "".join(chr(self.dice.choice((self.dice.randrange(128), self.dice.randrange(0x2FF), self.dice.randrange(0x1FFFF)))) for _ in range(self.dice.randrange(60)))  # fmt: skip
 
-    def spoilt(self, query: str) -> str:
+    def spoil_query(self, query: str) -> str:
         """With a few tokens left out, twice there, swapped or replaced."""
         tokens = _TOKEN.findall(query)
         for _ in range(self.dice.choice((1, 1, 2, 5))):
@@ -258,56 +258,57 @@ class Fuzzer:
 
     # --- queries --------------------------------------------------------------------------------------------------------
 
-    def query(self) -> str:
+    def make_query(self) -> str:
         """A whole query."""
         before = ""
-        if self._chance(0.1):
-            before = f"WITH w AS ({self._select([self._any_kind()])}) "
+        if self._happens(0.1):
+            before = f"WITH w AS ({self._make_select([self._pick_kind()])}) "
         width = self.dice.choice((1, 1, 2, 3))
-        kinds = [self._any_kind() for _ in range(width)]
-        text = self._select(kinds)
-        if not before and self._chance(0.05):
+        kinds = [self._pick_kind() for _ in range(width)]
+        text = self._make_select(kinds)
+        if not before and self._happens(0.05):
             return f"SELECT * FROM ({text}) AS q"
-        while self._chance(0.15):
+        while self._happens(0.15):
             operator = self.dice.choice(("UNION", "UNION ALL", "EXCEPT", "INTERSECT", "EXCEPT ALL", "INTERSECT ALL"))
-            text = f"{text} {operator} {self._select(kinds)}"
-        if self._chance(0.2):
+            text = f"{text} {operator} {self._make_select(kinds)}"
+        if self._happens(0.2):
             text += f" ORDER BY {self.dice.choice(('1', 'x0', 'x0 DESC', '1 DESC, x0'))}"
-        if self._chance(0.1):
-            text += f" OFFSET {self._word('count')}"
+        if self._happens(0.1):
+            text += f" OFFSET {self._make_word('count')}"
         return before + text
 
-    def partition(self) -> tuple[str, str]:
+    def make_partition(self) -> tuple[str, str]:
         """One table or two, and a condition of their rows."""
         self._scopes.append([])
         self._room = 1
-        tables = ", ".join(self._leaf() for _ in range(self.dice.choice((1, 2, 2))))
-        condition = self._tie() if "," in tables and self._chance(0.6) else self.make("flag", 3)
+        tables = ", ".join(self._make_leaf() for _ in range(self.dice.choice((1, 2, 2))))
+        condition = self._make_join_condition() if "," in tables and self._happens(0.6) else self.make_value("flag", 3)
         self._scopes.pop()
         return tables, condition
 
-    def _any_kind(self) -> str:
+    def _pick_kind(self) -> str:
         return self.dice.choice(("integer", "real", "text", "time", "value", "value", "shape", "array", "any"))
 
-    def _select(self, kinds: list[str], depth: int = 3, top: int | None = None) -> str:
+    def _make_select(self, kinds: list[str], depth: int = 3, top: int | None = None) -> str:
         """With columns x0, x1 ... of these kinds."""
         self._scopes.append([])
-        from_ = self._from()
+        from_ = self._make_from()
         group = ""
-        if self._chance(0.25):
+        if self._happens(0.25):
             keys = [
-                self.make(self.dice.choice(("integer", "text", "value")), 1) for _ in range(self.dice.choice((0, 1, 2)))
+                self.make_value(self.dice.choice(("integer", "text", "value")), 1)
+                for _ in range(self.dice.choice((0, 1, 2)))
             ]
             group = f" GROUP BY {', '.join(keys)}" if keys else ""
-            items = [self.dice.choice((*keys, self._fill(self.dice.choice(_AGGREGATES), 2))) for _ in kinds]
-            if self._chance(0.3):
-                group += f" HAVING {self._fill(self.dice.choice(_AGGREGATES), 1)} {self._word('compare')} {self.make('number', 1)}"
+            items = [self.dice.choice((*keys, self._fill_template(self.dice.choice(_AGGREGATES), 2))) for _ in kinds]
+            if self._happens(0.3):
+                group += f" HAVING {self._fill_template(self.dice.choice(_AGGREGATES), 1)} {self._make_word('compare')} {self.make_value('number', 1)}"
         else:
-            items = [self.make(kind, depth) for kind in kinds]
+            items = [self.make_value(kind, depth) for kind in kinds]
         outputs = ", ".join(f"{item} AS x{n}" for n, item in enumerate(items))
-        where = f" WHERE {self.make('flag', depth)}" if self._chance(0.6) else ""
+        where = f" WHERE {self.make_value('flag', depth)}" if self._happens(0.6) else ""
         quantifier = (
-            self.dice.choice(("", "", "", "", "DISTINCT ", "ALL ", f"TOP {self._word('count')} "))
+            self.dice.choice(("", "", "", "", "DISTINCT ", "ALL ", f"TOP {self._make_word('count')} "))
             if top is None
             else f"TOP {top} "
         )
@@ -316,24 +317,24 @@ class Fuzzer:
 
     # --- FROM -----------------------------------------------------------------------------------------------------------
 
-    def _from(self) -> str:
-        text = self._leaf()
-        while self._chance(0.3) and self._aliases < 12:
+    def _make_from(self) -> str:
+        text = self._make_leaf()
+        while self._happens(0.3) and self._aliases < 12:
             kind = self.dice.choice(("", "INNER ", "LEFT ", "RIGHT ", "FULL ", "NATURAL ", ",", ","))
             if kind == ",":
-                return f"{text}, {self._leaf()}"
-            following = f"{kind}JOIN {self._leaf()}"
+                return f"{text}, {self._make_leaf()}"
+            following = f"{kind}JOIN {self._make_leaf()}"
             if kind in ("CROSS ", "NATURAL ", "NATURAL LEFT "):
                 text += f" {following}"
-            elif self._chance(0.1):
+            elif self._happens(0.1):
                 text += f" {following} USING (id)"
             else:
-                text += f" {following} ON {self._tie() if self._chance(0.7) else self.make('flag', 2)}"
+                text += f" {following} ON {self._make_join_condition() if self._happens(0.7) else self.make_value('flag', 2)}"
         return text
 
-    def _tie(self) -> str:
+    def _make_join_condition(self) -> str:
         """What joins are made of: nearness above all."""
-        return self._fill(
+        return self._fill_template(
             self.dice.choice((
                 "{integer} = {integer}", "DISTANCE({point}, {point}) {compare} {number}", "DISTANCE({ra}, {dec}, {ra}, {dec}) {compare} {real}",
                     *4 * ("DISTANCE({pair}) {less} {angle}",),
@@ -344,14 +345,14 @@ class Fuzzer:
             1,
         )  # fmt: skip
 
-    def _leaf(self) -> str:
+    def _make_leaf(self) -> str:
         self._aliases += 1
         alias = f"a{self._aliases}"
-        if self._room > 0 and self._chance(0.15):
+        if self._room > 0 and self._happens(0.15):
             self._room -= 1
             kinds = [self.dice.choice(("integer", "real", "text", "time", "point")) for _ in range(2)]
             outer, self._scopes = self._scopes, []
-            inner = self._select(kinds, 2)
+            inner = self._make_select(kinds, 2)
             self._scopes = outer
             self._scopes[-1] += [(f"{alias}.x{n}", kind) for n, kind in enumerate(kinds)]
             return f"({inner}) AS {alias}"
@@ -362,108 +363,110 @@ class Fuzzer:
                 ("TAP_UPLOAD.mine", UPLOAD),
             ]
         )
-        self._scopes[-1] += _columns(alias, table)
+        self._scopes[-1] += _list_columns(alias, table)
         sample = (
             f" TABLESAMPLE ({self.dice.choice(('1', '50', '100', '1e-300', '99.9999'))})"
-            if not self._steady and self._chance(0.04)
+            if not self._steady and self._happens(0.04)
             else ""
         )
         return f"{name} AS {alias}{sample}"
 
     # --- values ---------------------------------------------------------------------------------------------------------
 
-    def make(self, kind: str, depth: int) -> str:
+    def make_value(self, kind: str, depth: int) -> str:
         """A text of a kind; now and then of another one."""
         if kind in _WORDS:
-            return self._word(kind)
+            return self._make_word(kind)
         special: dict[str, Callable[[int], str]] = {
-            "windowed": self._windowed,
-            "exists": lambda depth: self._subselect("any", depth),
-            "literal": lambda _: self._extreme("text"),
-            "time_text": lambda _: self._extreme("time"),
-            "region_text": lambda _: self._extreme("region_text"),
-            "moc_text": lambda _: self._extreme("moc_text"),
-            "ra": lambda depth: self._coordinate("ra", depth),
-            "dec": lambda depth: self._coordinate("dec", depth),
-            "position": self._position,
-            "pair": self._pair,
+            "windowed": self._make_windowed,
+            "exists": lambda depth: self._make_subselect("any", depth),
+            "literal": lambda _: self._pick_extreme("text"),
+            "time_text": lambda _: self._pick_extreme("time"),
+            "region_text": lambda _: self._pick_extreme("region_text"),
+            "moc_text": lambda _: self._pick_extreme("moc_text"),
+            "ra": lambda depth: self._make_coordinate("ra", depth),
+            "dec": lambda depth: self._make_coordinate("dec", depth),
+            "position": self._make_position,
+            "pair": self._make_pair,
         }
         if kind in special:
             return special[kind](depth)
         if kind.startswith("scalar_"):
-            return self._subselect(kind.removeprefix("scalar_"), depth)
+            return self._make_subselect(kind.removeprefix("scalar_"), depth)
         if kind.startswith("column_"):
-            return self._column(kind.removeprefix("column_"))
-        if self._chance(0.004):
+            return self._pick_column(kind.removeprefix("column_"))
+        if self._happens(0.004):
             kind = self.dice.choice(list(TEMPLATES))
         plain, composed = TEMPLATES[kind]
         calls = _CALLS.get(kind, ())
-        if depth <= 0 or self._chance(0.25):
+        if depth <= 0 or self._happens(0.25):
             template = self.dice.choice(plain)
-        elif calls and self._chance(0.3):
+        elif calls and self._happens(0.3):
             template = self.dice.choice(calls)
         else:
             template = self.dice.choice(composed)
         if self._steady and re.match(r"RAND|ivo_normal_random", template):
             template = plain[0]
-        return self._fill(
-            template.replace("{column}", f"{{column_{kind}}}").replace("{extreme}", self._extreme(kind)), depth - 1
+        return self._fill_template(
+            template.replace("{column}", f"{{column_{kind}}}").replace("{extreme}", self._pick_extreme(kind)), depth - 1
         )
 
-    def _fill(self, template: str, depth: int) -> str:
-        return re.sub(r"\{([a-z_ ]+)\}", lambda found: self.make(found[1], depth), template)
+    def _fill_template(self, template: str, depth: int) -> str:
+        return re.sub(r"\{([a-z_ ]+)\}", lambda found: self.make_value(found[1], depth), template)
 
-    def _extreme(self, kind: str) -> str:
-        pools = REFUSED if kind in REFUSED and self._chance(0.01) else EXTREMES
+    def _pick_extreme(self, kind: str) -> str:
+        pools = REFUSED if kind in REFUSED and self._happens(0.01) else EXTREMES
         return self.dice.choice(pools.get(kind, ("NULL",)))
 
-    def _column(self, kind: str) -> str:
+    def _pick_column(self, kind: str) -> str:
         """One of the tables here, sometimes of those around."""
-        scopes = self._scopes if self._chance(0.2) else self._scopes[-1:]
+        scopes = self._scopes if self._happens(0.2) else self._scopes[-1:]
         found = [name for scope in scopes for name, of in scope if of == kind]
-        return self.dice.choice(found) if found else self._extreme(kind)
+        return self.dice.choice(found) if found else self._pick_extreme(kind)
 
-    def _coordinate(self, name: str, depth: int) -> str:
+    def _make_coordinate(self, name: str, depth: int) -> str:
         found = [column for scope in self._scopes[-1:] for column, _ in scope if column.endswith(f".{name}")]
-        if found and self._chance(0.8):
+        if found and self._happens(0.8):
             return self.dice.choice(found)
-        return self.make("latitude" if name == "dec" and self._chance(0.5) else "real", depth)
+        return self.make_value("latitude" if name == "dec" and self._happens(0.5) else "real", depth)
 
-    def _position(self, depth: int) -> str:
+    def _make_position(self, depth: int) -> str:
         """Longitude and latitude of one table, which matches are planned by."""
         found = [column.removesuffix(".ra") for column, _ in self._scopes[-1] if column.endswith(".ra")]
         alias = self.dice.choice(found) if found else ""
-        return f"{alias}.ra, {alias}.dec" if alias else f"{self.make('ra', depth)}, {self.make('dec', depth)}"
+        return (
+            f"{alias}.ra, {alias}.dec" if alias else f"{self.make_value('ra', depth)}, {self.make_value('dec', depth)}"
+        )
 
-    def _pair(self, depth: int) -> str:
+    def _make_pair(self, depth: int) -> str:
         """The positions of the last two tables."""
         found = [column.removesuffix(".ra") for column, _ in self._scopes[-1] if column.endswith(".ra")][-2:]
         if len(found) < 2:
-            return f"{self._position(depth)}, {self._position(depth)}"
+            return f"{self._make_position(depth)}, {self._make_position(depth)}"
         return ", ".join(f"{alias}.ra, {alias}.dec" for alias in self.dice.sample(found, 2))
 
-    def _subselect(self, kind: str, depth: int) -> str:
+    def _make_subselect(self, kind: str, depth: int) -> str:
         if self._room <= 0 or depth < 0:
-            return f"SELECT {self._extreme(kind)} FROM fuzz.few"
+            return f"SELECT {self._pick_extreme(kind)} FROM fuzz.few"
         self._room -= 1
-        return self._select([kind], depth - 1, None if self._chance(0.3) else 1)
+        return self._make_select([kind], depth - 1, None if self._happens(0.3) else 1)
 
-    def _windowed(self, depth: int) -> str:
-        function = self._fill(self.dice.choice((*_RANKS, *_AGGREGATES)), depth - 1)
-        parts = f"PARTITION BY {self.make('value', 0)} " if self._chance(0.4) else ""
+    def _make_windowed(self, depth: int) -> str:
+        function = self._fill_template(self.dice.choice((*_RANKS, *_AGGREGATES)), depth - 1)
+        parts = f"PARTITION BY {self.make_value('value', 0)} " if self._happens(0.4) else ""
         order = (
-            f"ORDER BY {self.make('value', 0)}{self._word('descent')}{self._word('frame_clause')}"
-            if self._chance(0.7)
+            f"ORDER BY {self.make_value('value', 0)}{self._make_word('descent')}{self._make_word('frame_clause')}"
+            if self._happens(0.7)
             else ""
         )
         return f"{function} OVER ({parts}{order})"
 
-    def _word(self, kind: str) -> str:
+    def _make_word(self, kind: str) -> str:
         return self.dice.choice(_WORDS[kind])
 
-    def _chance(self, probability: float) -> bool:
+    def _happens(self, probability: float) -> bool:
         return self.dice.random() < probability
 
 
-def _columns(alias: str, table: Table) -> list[Column]:
-    return [(f"{alias}.{column.name}", _kind(column.type)) for column in table.columns]
+def _list_columns(alias: str, table: Table) -> list[Column]:
+    return [(f"{alias}.{column.name}", _find_kind(column.type)) for column in table.columns]

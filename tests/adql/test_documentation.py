@@ -1,5 +1,5 @@
-"""docs/adql.md and docs/functions.md tell the truth: their functions are those of ``adql.functions``, and the examples give
-what is said."""
+"""docs/adql.md and docs/functions.md list the functions of ``adql.functions``, and their examples return the documented
+values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ROWS = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| `([^`]+)` \| ([^|]+) \|$", _FUN
 _UNSUPPORTED = _TEXT.split("## Not supported")[1]
 
 
-def test_every_function_is_documented_as_it_is() -> None:
+def test_every_function_is_documented() -> None:
     functions = (
         *MATHEMATICAL_FUNCTIONS,
         *STRING_FUNCTIONS,
@@ -58,7 +58,7 @@ def _is_set_function(usage: str) -> bool:
 
 
 @pytest.mark.parametrize(("example", "value"), [row[2:] for row in _ROWS if not _is_set_function(row[0])])
-def test_the_examples_give_what_is_said(example: str, value: str, engine: Engine, small: Catalogue) -> None:
+def test_examples_return_documented_values(example: str, value: str, engine: Engine, small: Catalogue) -> None:
     query = f"SELECT {example} FROM small.stars WHERE id = 1"
     translation = translate(query, small, positions={"GJ 699": (269.452076958619, 4.69336496657667)}.__getitem__)
     [given] = engine.fetch_table(translation.sql, translation.settings).column(0).cast(translation.fields[0].type.arrow)
@@ -66,8 +66,8 @@ def test_the_examples_give_what_is_said(example: str, value: str, engine: Engine
 
 
 @pytest.mark.parametrize(("example", "value"), [row[2:] for row in _ROWS if _is_set_function(row[0])])
-def test_the_examples_of_set_functions_give_what_is_said(example: str, value: str, ask: Ask) -> None:
-    """Over the four rows that the document shows."""
+def test_examples_of_set_functions_return_documented_values(example: str, value: str, ask: Ask) -> None:
+    """The examples are over the four rows in the document."""
     rows = re.findall(r"^\| (\w+) \| (\w+) \| (\w+) \|$", _FUNCTIONS, re.MULTILINE)
     assert rows[0] == ("x", "y", "word")
     given = [f"SELECT {x} AS x, {y} AS y, {w if w == 'NULL' else repr(w)} AS word FROM stars WHERE id = 1" for x, y, w in rows[1:]]  # fmt: skip
@@ -103,7 +103,7 @@ def test_the_examples_of_set_functions_give_what_is_said(example: str, value: st
         ("CONTAINS(POINT(0, 1), CIRCLE(0, 0, 1))", 1),
     ],
 )  # fmt: skip
-def test_the_choices_are_made(expression: str, value: object, ask: Ask) -> None:
+def test_documented_choices(expression: str, value: object, ask: Ask) -> None:
     assert ask(f"SELECT {expression} FROM small.stars WHERE id = 1") == [(value,)]
 
 
@@ -119,7 +119,7 @@ def test_the_choices_are_made(expression: str, value: object, ask: Ask) -> None:
         "SELECT CAST(name AS DOUBLE PRECISION) FROM small.stars",
     ],
 )
-def test_what_does_not_fit_is_an_error(query: str, engine: Engine, small: Catalogue) -> None:
+def test_documented_errors(query: str, engine: Engine, small: Catalogue) -> None:
     with pytest.raises(ValueFault):
         asked(engine, small, query)
 
@@ -132,7 +132,7 @@ def test_what_does_not_fit_is_an_error(query: str, engine: Engine, small: Catalo
         "SELECT id FROM small.stars AS s WHERE (SELECT SUM(s.mag) FROM small.spectra AS p) > 1",
     ],
 )
-def test_what_is_not_supported_tells_another_way(query: str, small: Catalogue) -> None:
+def test_unsupported_features_have_a_way_out(query: str, small: Catalogue) -> None:
     with pytest.raises(AdqlError) as caught:
         translate(query, small)
     assert caught.value.hint

@@ -24,7 +24,7 @@ def test_caret_stays_within_its_line() -> None:
     assert AdqlSyntaxError("x", Span(3, 3)).describe("abc").split("\n")[1:] == ["  abc", "     ^"]
 
 
-def test_long_lines_are_cut_around_the_place() -> None:
+def test_long_lines_are_cut_around_the_position() -> None:
     text = "x" * 5000 + "HERE" + "y" * 5000
     shown, caret = AdqlSyntaxError("x", Span(5000, 5004)).describe(text).split("\n")[1:]
     assert len(shown) == 102
@@ -32,7 +32,7 @@ def test_long_lines_are_cut_around_the_place() -> None:
     assert caret.count("^") == 4
 
 
-def test_what_is_shown_is_printable() -> None:
+def test_excerpts_are_printable() -> None:
     text = "SELECT \0\x1b\ud800\N{NO-BREAK SPACE}x"
     shown = AdqlSyntaxError("x", Span(7, 8)).describe(text)
     assert all(character.isprintable() or character == "\n" for character in shown)

@@ -1,4 +1,4 @@
-"""Every declared extension of ADQL works, is documented, and takes no name from anybody."""
+"""Every declared extension of ADQL works, is documented, and reserves no name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.adql.conftest import Ask, Rows
 _TEXT = (Path(__file__).parents[2] / "docs" / "adql.md").read_text(encoding="utf-8")
 _EXTENSIONS = _TEXT.split("## Extensions")[1].split("\n## ")[0]
 
-#: the form of each extension -> a query of it and its answer
+#: The form of each extension -> a query and its answer
 EXAMPLES: dict[str, tuple[str, Rows]] = {
     "CROSS JOIN": ("SELECT COUNT(*) FROM small.stars CROSS JOIN small.spectra", [(81,)]),
     "CASE": ("SELECT CASE WHEN id = 1 THEN 'x' ELSE 'y' END, CASE id WHEN 2 THEN 5 END FROM small.stars WHERE id = 1", [("x", None)]),
@@ -31,39 +31,39 @@ EXAMPLES: dict[str, tuple[str, Rows]] = {
     "GROUP BY name": ("SELECT id / 5 AS half, COUNT(*) FROM small.stars GROUP BY half", [(0, 4), (1, 5)]),
 }  # fmt: skip
 
-#: the words of the extensions that ADQL does not reserve, and some functions of theirs
+#: The unreserved words of the extensions, and some of their functions
 WORDS = (
     "over", "partition", "range", "row", "unbounded", "preceding", "following", "tablesample", "bernoulli",
     "repeatable", "row_number", "rank", "lag", "lead", "ntile", "first_value", "limit", "window", "extension",
 )  # fmt: skip
 
 
-def test_every_extension_has_its_example_here() -> None:
-    """Arithmetic on arrays has its examples in test_kinds, where arrays are."""
+def test_every_extension_has_an_example() -> None:
+    """The examples of arithmetic on arrays are in test_kinds."""
     assert [*EXAMPLES, "v + w"] == [extension.form for extension in EXTENSIONS]
 
 
 @pytest.mark.parametrize("form", EXAMPLES)
-def test_the_example(form: str, ask: Ask) -> None:
+def test_example(form: str, ask: Ask) -> None:
     query, rows = EXAMPLES[form]
     assert sorted(ask(query), key=repr) == sorted(rows, key=repr)
 
 
 @pytest.mark.parametrize("form", [extension.form for extension in EXTENSIONS])
-def test_it_is_documented(form: str) -> None:
+def test_extension_is_documented(form: str) -> None:
     assert re.search(rf"`[^`]*{re.escape(form)}[^`]*`", _EXTENSIONS)
 
 
 @pytest.fixture(scope="module")
 def words() -> Catalogue:
-    """A table and columns that are called as the words are."""
+    """A table and columns with these words as names."""
     columns = tuple(Column(name=word, datatype="int") for word in WORDS)
     tables = [Table(name=word, columns=columns) for word in ("tablesample", "over", "partition")]
     return Catalogue((Schema(name="words", tables=tuple(tables)),))
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_the_words_are_names_elsewhere(word: str, words: Catalogue) -> None:
+def test_unreserved_words_remain_names(word: str, words: Catalogue) -> None:
     assert word.upper() not in RESERVED
     query = (
         f"SELECT {word}, t.{word} AS {word}, COUNT(*) OVER (PARTITION BY {word} ORDER BY {word}) AS {word}"
@@ -76,5 +76,5 @@ def test_the_words_are_names_elsewhere(word: str, words: Catalogue) -> None:
         assert translate(f"SELECT {word} {word} FROM words.{table} {word}", words).fields[0].name == word
 
 
-def test_reserved_words_in_quotes(ask: Ask) -> None:
+def test_quoted_reserved_words_are_names(ask: Ask) -> None:
     assert ask('SELECT "case"."true" FROM (SELECT id AS "true" FROM small.stars WHERE id = 1) AS "case"') == [(1,)]

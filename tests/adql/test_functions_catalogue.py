@@ -72,29 +72,29 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize(("expression", "value"), EXAMPLES)
-def test_the_example(expression: str, value: object, ask: Ask) -> None:
+def test_example(expression: str, value: object, ask: Ask) -> None:
     [(given,)] = ask(f"SELECT {expression} FROM small.stars WHERE id = 1")
     assert given == (pytest.approx(value, rel=0, abs=2e-11) if isinstance(value, (float, list)) else value)
 
 
 def test_the_infinitely_remote_example_differs_by_no_more_than_its_parallax(ask: Ask) -> None:
-    """The catalogue's own number stands for some small parallax, ours for zero: it is that of no radial velocity."""
+    """The catalogue's number is for a small parallax; ours, for zero, is that without radial velocity."""
     query = "SELECT ivo_epoch_prop_pos(7.606083572, 11.79044105, {}, 300, -428.8, {}, 2016.0, 1875.0) FROM small.stars WHERE id = 1"
     assert ask(query.format("NULL", "52.51")) == ask(query.format("125", "NULL"))
 
 
-def test_the_texts_of_a_group_are_joined(ask: Ask) -> None:
+def test_texts_of_a_group_are_joined(ask: Ask) -> None:
     query = "SELECT ivo_string_agg(table_name, ' <//> ') FROM (SELECT name AS table_name FROM small.stars WHERE name ILIKE '%a') AS t"
     assert ask(query) == [("Beta <//> alpha <//> alpha",)]
     assert ask("SELECT ivo_string_agg(name, ', ') FROM small.stars WHERE id IN (1, 3)") == [("alpha",)]  # 3 has none
 
 
-def test_a_histogram_counts_nulls_below(ask: Ask) -> None:
+def test_histogram_counts_nulls_below(ask: Ask) -> None:
     assert ask("SELECT ivo_histogram(id, 2.5, 5.5, 3) FROM small.stars") == [([2, 1, 1, 1, 4],)]
     assert ask("SELECT ivo_histogram(n_obs, -10, 20, 2) FROM small.stars") == [([1, 5, 2, 1],)]
 
 
-def test_a_random_number_is_one(ask: Ask) -> None:
+def test_random_number_is_a_number(ask: Ask) -> None:
     [(first, second)] = ask("SELECT ivo_normal_random(10, 5), ivo_normal_random(10, 5) FROM small.stars WHERE id = 1")
     assert first != second
     assert abs(first - 10) < 50
@@ -113,15 +113,13 @@ def test_a_random_number_is_one(ask: Ask) -> None:
         "ivo_to_mjd(name)",
     ],
 )
-def test_the_example_is_an_error(call: str, small: Catalogue) -> None:
+def test_example_is_an_error(call: str, small: Catalogue) -> None:
     with pytest.raises(AdqlError):
         translate(f"SELECT {call} FROM small.stars", small)
 
 
 @pytest.mark.parametrize("place", [0, 1, 6, 7])
-def test_a_null_in_a_row_is_an_error_too_unless_the_row_is_left_out(
-    place: int, engine: Engine, small: Catalogue
-) -> None:
+def test_null_in_a_row_is_an_error_unless_the_row_is_excluded(place: int, engine: Engine, small: Catalogue) -> None:
     args = ["1", "2", "3", "4", "5", "6", "2000", "2010"]
     args[place] = "mag"
     query = f"SELECT ivo_epoch_prop_pos({', '.join(args)}) FROM small.stars"
@@ -131,7 +129,7 @@ def test_a_null_in_a_row_is_an_error_too_unless_the_row_is_left_out(
 
 
 @pytest.mark.parametrize("call", ["ivo_nocasematch(name, {})", "ivo_nocasematch({}, name)", "ivo_hasword({}, 'a')", "ivo_hasword('a', {})", "ivo_hashlist_has({}, 'a')", "ivo_hashlist_has('a', {})", "ivo_hms_to_degrees({})", "ivo_dms_to_degrees({})", "gavo_match({}, 'a')", "gavo_match('a', {})"])  # fmt: skip
-def test_nothing_is_known_of_null(call: str, ask: Ask) -> None:
+def test_null_gives_null(call: str, ask: Ask) -> None:
     for null in ("NULL", "name", "CAST(NULL AS VARCHAR)"):
         assert ask(f"SELECT {call.format(null)} FROM small.stars WHERE id = 3") == [(None,)]
 
@@ -139,12 +137,12 @@ def test_nothing_is_known_of_null(call: str, ask: Ask) -> None:
 @pytest.mark.parametrize(
     "text", ["", " ", "x", "1", "1:2", "1:2:3:4", "1:60:0", "1:0:60", "25:0:0", "-1:0:0", "1h2m3", "1h2:3", "010", "0102", "01021", "1,2,3", "NaN", "1:2:3e1", "1:2:+3", "١:٢:٣"]
 )  # fmt: skip
-def test_what_is_no_angle_in_hours_is_null(text: str, ask: Ask) -> None:
+def test_malformed_hours_are_null(text: str, ask: Ask) -> None:
     assert ask(f"SELECT ivo_hms_to_degrees('{text}') FROM small.stars WHERE id = 1") == [(None,)]
 
 
 @pytest.mark.parametrize("text", ["", "+", "361:0:0", "1:60:0", "- ", "--1:2:3", "1234567", "1d2m3", "1°2'3\""])
-def test_what_is_no_angle_in_degrees_is_null(text: str, ask: Ask) -> None:
+def test_malformed_degrees_are_null(text: str, ask: Ask) -> None:
     quoted = text.replace("'", "''")
     assert ask(f"SELECT ivo_dms_to_degrees('{quoted}') FROM small.stars WHERE id = 1") == [(None,)]
 
@@ -168,8 +166,8 @@ def test_further_forms_of_angles(call: str, value: float, ask: Ask) -> None:
     assert given == pytest.approx(value, rel=1e-15)
 
 
-def test_declared_forms_are_what_topcats_parser_reads() -> None:
-    """Its rules for names and types, and the limits of its older versions: no underscore in a parameter's name."""
+def test_topcat_can_parse_declared_forms() -> None:
+    """Check names and types, and the limit of older TOPCATs: no underscore in a parameter's name."""
     parameter = r"[a-zA-Z][0-9a-zA-Z]* [A-Z]+"
     forms = [form for function in USER_DEFINED for form in function.signatures]
     for form in forms:
@@ -196,7 +194,7 @@ def test_declared_forms_are_what_topcats_parser_reads() -> None:
         "scisql_nanojanskyToAbMag(flux DOUBLE) -> DOUBLE",
     ],
 )  # fmt: skip
-def test_the_form_is_declared(form: str) -> None:
+def test_form_is_declared(form: str) -> None:
     assert form in {form for function in USER_DEFINED for form in function.signatures}
 
 
@@ -205,24 +203,24 @@ def test_the_form_is_declared(form: str) -> None:
     [("a", 5), ("^a", 2), ("(?i)^A", 2), ("ph.$", 2), ("[0-9]+%", 1), ("\\\\", 1), ("''", 1), ("^.{5}$", 3), ("É", 1), ("", 8), ("(a*)*b", 1)],
 )  # fmt: skip
 def test_regular_expressions(pattern: str, count: int, ask: Ask) -> None:
-    """In characters, not bytes; a match anywhere counts."""
+    """Patterns match characters, not bytes, anywhere in the text."""
     assert ask(f"SELECT SUM(gavo_match('{pattern}', name)) FROM small.stars") == [(count,)]
     assert ask(f"SELECT COUNT(*) FROM small.stars WHERE 1 = gavo_match('{pattern}', name)") == [(count,)]
 
 
-def test_a_pattern_may_come_from_the_rows(ask: Ask) -> None:
+def test_pattern_may_come_from_rows(ask: Ask) -> None:
     query = "SELECT id FROM small.stars WHERE gavo_match('^' || LOWER(name), name) = 1 AND id <> 7"
     assert sorted(ask(query)) == [(1,), (4,), (6,), (8,), (9,)]
 
 
 @pytest.mark.parametrize("pattern", ["(", "[a", "*", "a(?=b)", "(a)\\1", "\\", "(a{1000}){1000}", "\\p{Foo}", "a{2,1}"])
-def test_a_wrong_pattern_is_a_fault_of_the_query(pattern: str, engine: Engine, small: Catalogue) -> None:
+def test_malformed_pattern_is_an_error_of_the_query(pattern: str, engine: Engine, small: Catalogue) -> None:
     for argument in (f"'{pattern}'", f"LOWER('{pattern}')"):
         with pytest.raises(ValueFault, match="cannot compile re2"):
             asked(engine, small, f"SELECT gavo_match({argument}, name) FROM small.stars")
 
 
-def test_patterns_are_not_endless(engine: Engine, small: Catalogue) -> None:
+def test_pattern_length_is_limited(engine: Engine, small: Catalogue) -> None:
     long = "|".join(f"x{i}" for i in range(300))
     with pytest.raises(AdqlError, match="takes a regular expression of at most 1000 characters as pattern"):
         translate(f"SELECT gavo_match('{long}', name) FROM small.stars", small)

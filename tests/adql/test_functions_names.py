@@ -1,4 +1,4 @@
-"""ivo_simbadpoint: names become positions before the translation, or the query is refused with the reason."""
+"""ivo_simbadpoint: names are looked up during translation, or the query is refused with the reason."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tap_service.storage.engine.engine import Engine
 _BARNARD = (269.452076958619, 4.69336496657667)
 
 
-class Known:
-    """Somebody who knows one star, and notes what is asked."""
+class KnownStar:
+    """A lookup that knows one star and records the names."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -26,22 +26,24 @@ class Known:
         return _BARNARD
 
 
-def test_the_catalogues_example(engine: Engine, small: Catalogue) -> None:
-    translation = translate("SELECT ivo_simbadpoint('GJ 699') FROM small.stars WHERE id = 1", small, positions=Known())
+def test_catalogue_example(engine: Engine, small: Catalogue) -> None:
+    translation = translate(
+        "SELECT ivo_simbadpoint('GJ 699') FROM small.stars WHERE id = 1", small, positions=KnownStar()
+    )
     assert translation.fields[0].type.xtype == "point"
     answer = engine.fetch_table(translation.sql, translation.settings)
     assert answer.column(0).to_pylist() == [list(_BARNARD)]
 
 
-def test_it_is_a_point_like_others(sky: Catalogue) -> None:
+def test_named_position_is_a_point(sky: Catalogue) -> None:
     cone = "SELECT id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE({}, 1))"
-    named = translate(cone.format("ivo_simbadpoint('GJ 699')"), sky, positions=Known())
+    named = translate(cone.format("ivo_simbadpoint('GJ 699')"), sky, positions=KnownStar())
     plain = translate(cone.format(f"POINT({_BARNARD[0]}, {_BARNARD[1]})"), sky)
     assert named.sql == plain.sql  # with its cover
 
 
-def test_each_name_is_asked_for_once(small: Catalogue) -> None:
-    known = Known()
+def test_each_name_is_looked_up_once(small: Catalogue) -> None:
+    known = KnownStar()
     query = "WITH w AS (SELECT ivo_simbadpoint('GJ 699') AS p FROM stars) SELECT a.p, b.p, ivo_simbadpoint('GJ  699 '), ivo_simbadpoint('it''s') FROM w AS a, w AS b"
     translate(query, small, positions=known)
     assert sorted(known.asked) == ["GJ 699", "it's"]
@@ -62,19 +64,19 @@ def test_each_name_is_asked_for_once(small: Catalogue) -> None:
         ("ivo_simbadpoint('" + "M" * 101 + "')", "has 1 to 100 characters"),
     ],
 )
-def test_what_cannot_be_a_name_is_told(call: str, said: str, small: Catalogue) -> None:
+def test_malformed_names_are_refused(call: str, said: str, small: Catalogue) -> None:
     with pytest.raises(AdqlError) as caught:
-        translate(f"SELECT {call} FROM small.stars", small, positions=Known())
+        translate(f"SELECT {call} FROM small.stars", small, positions=KnownStar())
     assert said in caught.value.message
 
 
-def test_a_query_asks_for_few_names(small: Catalogue) -> None:
+def test_number_of_names_is_limited(small: Catalogue) -> None:
     calls = ", ".join(f"ivo_simbadpoint('NGC {i}')" for i in range(6))
     with pytest.raises(AdqlError, match="one query takes at most 5 names of objects"):
         translate(f"SELECT {calls} FROM small.stars", small, positions=lambda _: _BARNARD)
 
 
-def test_it_is_refused_where_nobody_may_be_asked(small: Catalogue) -> None:
+def test_function_is_refused_without_a_lookup(small: Catalogue) -> None:
     with pytest.raises(AdqlError, match="ivo_simbadpoint is switched off") as caught:
         translate("SELECT ivo_simbadpoint('M 31') FROM small.stars", small)
     assert caught.value.hint == "give the position itself, POINT(ra, dec)"

@@ -1,4 +1,4 @@
-"""Set functions against numpy and DuckDB: large offsets, NULLs, NaN, ties, groups of one row and of none."""
+"""Set functions against numpy and DuckDB: large offsets, NULLs, NaN, ties, groups of one row and empty groups."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OF_TWO = ("COVAR_SAMP", "COVAR_POP", "CORR")
 
 @pytest.fixture(scope="module")
 def content() -> pa.RecordBatch:
-    """Groups 0 to 9 of many rows, 10 of one, 11 of NULLs, 12 of equal values; ``far`` is a billion and a little."""
+    """Groups 0 to 9 have many rows, 10 one, 11 NULLs, 12 equal values; ``far`` is slightly above a billion."""
     rng = np.random.default_rng(11)
     group = rng.integers(0, 10, COUNT)
     x, noise = rng.normal(0, 1, COUNT), rng.normal(0, 1, COUNT)
@@ -77,7 +77,7 @@ def twin(content: pa.RecordBatch) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _alike(ours: Rows, theirs: Rows, relative: float = 1e-10) -> None:
+def _assert_close(ours: Rows, theirs: Rows, relative: float = 1e-10) -> None:
     assert len(ours) == len(theirs)
     for one, other in zip(ours, theirs, strict=True):
         for a, b in zip(one, other, strict=True):
@@ -87,27 +87,27 @@ def _alike(ours: Rows, theirs: Rows, relative: float = 1e-10) -> None:
                 assert a == pytest.approx(b, rel=relative, abs=1e-12), (one, other)
 
 
-def _both(engine: Engine, samples: Catalogue, twin: duckdb.DuckDBPyConnection, query: str) -> tuple[Rows, Rows]:
+def _fetch_both(engine: Engine, samples: Catalogue, twin: duckdb.DuckDBPyConnection, query: str) -> tuple[Rows, Rows]:
     return asked(engine, samples, query), twin.execute(query).fetchall()
 
 
 @pytest.mark.parametrize("column", _NUMBERS)
-def test_deviations_and_medians_of_groups_are_duckdbs(
+def test_deviations_and_medians_of_groups_match_duckdb(
     column: str, engine: Engine, samples: Catalogue, twin: duckdb.DuckDBPyConnection
 ) -> None:
     calls = ", ".join(f"{name}({column})" for name in _OF_ONE)
-    # of a billion and a little, six digits are left in float64; DuckDB's medians of REAL are REAL
+    # near a billion float64 keeps six digits of the deviation; DuckDB's medians of REAL are REAL
     relative = {"far": 2e-4, "f": 1e-6}.get(column, 1e-10)
     for query in (f"SELECT {calls} FROM samples", f"SELECT g, {calls} FROM samples GROUP BY g ORDER BY g"):
-        _alike(*_both(engine, samples, twin, query), relative)
+        _assert_close(*_fetch_both(engine, samples, twin, query), relative)
 
 
-def test_statistics_of_pairs_are_duckdbs(
+def test_statistics_of_pairs_match_duckdb(
     engine: Engine, samples: Catalogue, twin: duckdb.DuckDBPyConnection, content: pa.RecordBatch
 ) -> None:
     calls = ", ".join(f"{name}(y, x)" for name in _OF_TWO)
     for query in (f"SELECT {calls} FROM samples", f"SELECT g, {calls} FROM samples WHERE g < 10 GROUP BY g ORDER BY g"):
-        _alike(*_both(engine, samples, twin, query))
+        _assert_close(*_fetch_both(engine, samples, twin, query))
     x, y, far = (content[name].to_numpy(zero_copy_only=False) for name in ("x", "y", "far"))
     known = ~(np.isnan(x) | np.isnan(y))
     [(near, distant)] = asked(engine, samples, "SELECT CORR(y, x), CORR(y, far) FROM samples")
@@ -115,15 +115,15 @@ def test_statistics_of_pairs_are_duckdbs(
     assert distant == pytest.approx(np.corrcoef(far[known] - 1e9, y[known])[0, 1], rel=1e-3)
 
 
-def test_large_offsets_do_not_eat_the_deviation(engine: Engine, samples: Catalogue, content: pa.RecordBatch) -> None:
-    """What the engine's plain forms lose."""
+def test_large_offsets_keep_the_deviation(engine: Engine, samples: Catalogue, content: pa.RecordBatch) -> None:
+    """ClickHouse's plain forms lose all digits here."""
     x = content["x"].to_numpy(zero_copy_only=False)
     [(deviation,)] = asked(engine, samples, "SELECT STDDEV(far) FROM samples")
     assert deviation == pytest.approx(np.nanstd(x, ddof=1) / 1000, rel=1e-4)
 
 
 @pytest.mark.parametrize("fraction", [0, 0.1, 0.25, 0.5, 0.999, 1])
-def test_quantiles_are_numpys(fraction: float, engine: Engine, samples: Catalogue, content: pa.RecordBatch) -> None:
+def test_quantiles_match_numpy(fraction: float, engine: Engine, samples: Catalogue, content: pa.RecordBatch) -> None:
     for column in _NUMBERS:
         values = np.array([v for v in content[column].to_pylist() if v is not None], float)
         query = f"SELECT skyhouse_quantile({column}, {fraction}) FROM samples"
@@ -131,17 +131,17 @@ def test_quantiles_are_numpys(fraction: float, engine: Engine, samples: Catalogu
 
 
 @pytest.mark.parametrize("frame", ["", " ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING"])
-def test_statistics_over_windows_are_duckdbs(
+def test_statistics_over_windows_match_duckdb(
     frame: str, engine: Engine, samples: Catalogue, twin: duckdb.DuckDBPyConnection
 ) -> None:
     over = f"OVER (PARTITION BY g ORDER BY id{frame})"
     calls = [f"{name}(x) {over}" for name in _OF_ONE]
-    # of equal values DuckDB's correlation is NaN
+    # DuckDB's correlation of equal values is NaN
     calls += [
         f"CASE WHEN STDDEV_POP(x) {over} > 0 THEN {name}(y, x) {over} END" for name in ("COVAR_SAMP", "COVAR_POP")
     ]
     query = f"SELECT id, {', '.join(calls)} FROM samples WHERE id < 400 ORDER BY id"
-    _alike(*_both(engine, samples, twin, query), 1e-9)
+    _assert_close(*_fetch_both(engine, samples, twin, query), 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -152,29 +152,29 @@ def test_statistics_over_windows_are_duckdbs(
         ("COVAR_SAMP(x, x), COVAR_POP(x, x), CORR(x, x)", (None, 0.0, None)),
     ],
 )
-def test_of_one_row(calls: str, values: tuple[float | None, ...], engine: Engine, samples: Catalogue) -> None:
+def test_single_row(calls: str, values: tuple[float | None, ...], engine: Engine, samples: Catalogue) -> None:
     assert asked(engine, samples, f"SELECT {calls} FROM samples WHERE g = 10") == [values]
 
 
 @pytest.mark.parametrize("where", ["g = 11", "g = 99", "x IS NULL"])
-def test_of_no_values(where: str, engine: Engine, samples: Catalogue) -> None:
+def test_no_values(where: str, engine: Engine, samples: Catalogue) -> None:
     functions = [*_OF_ONE, "SUM", "AVG", "MIN", "MAX"]
     calls = [*(f"{name}(x)" for name in functions), *(f"{name}(x, x)" for name in _OF_TWO), "skyhouse_quantile(x, 0.5)"]
     assert asked(engine, samples, f"SELECT {', '.join(calls)} FROM samples WHERE {where}") == [(None,) * len(calls)]
     assert asked(engine, samples, f"SELECT COUNT(x), COUNT(DISTINCT x) FROM samples WHERE {where}") == [(0, 0)]
 
 
-def test_of_no_groups(engine: Engine, samples: Catalogue) -> None:
+def test_no_groups(engine: Engine, samples: Catalogue) -> None:
     query = "SELECT g, MEDIAN(x), CORR(x, y), ivo_histogram(x, 0, 1, 2) FROM samples WHERE g = 99 GROUP BY g"
     assert asked(engine, samples, query) == []
 
 
-def test_what_does_not_vary_has_no_correlation(engine: Engine, samples: Catalogue) -> None:
+def test_constants_have_no_correlation(engine: Engine, samples: Catalogue) -> None:
     query = "SELECT CORR(x, id), CORR(id, x), STDDEV(x), COVAR_POP(x, id) FROM samples WHERE g = 12"
     assert asked(engine, samples, query) == [(None, None, 0.0, 0.0)]
 
 
-def test_nan_makes_sums_nan_and_is_no_quantile(engine: Engine, samples: Catalogue) -> None:
+def test_nan_makes_sums_nan_and_is_ignored_by_quantiles(engine: Engine, samples: Catalogue) -> None:
     x = "CASE WHEN id = 20 THEN SQRT(-1) ELSE x END"
     calls = [f"{name}({x})" for name in ("SUM", "AVG", "STDDEV", "STDDEV_POP", "VARIANCE", "VAR_POP")]
     calls += [f"{name}({x}, id)" for name in _OF_TWO]
@@ -189,11 +189,11 @@ def test_nan_makes_sums_nan_and_is_no_quantile(engine: Engine, samples: Catalogu
 
 @pytest.mark.parametrize("call", ["SUM(DISTINCT n)", "AVG(DISTINCT n)", "COUNT(DISTINCT n)", "MIN(DISTINCT n)", "MAX(DISTINCT n)", "SUM(DISTINCT f)", "COUNT(DISTINCT x)"])  # fmt: skip
 def test_distinct_values(call: str, engine: Engine, samples: Catalogue, twin: duckdb.DuckDBPyConnection) -> None:
-    _alike(*_both(engine, samples, twin, f"SELECT g, {call} FROM samples GROUP BY g ORDER BY g"), 1e-6)
+    _assert_close(*_fetch_both(engine, samples, twin, f"SELECT g, {call} FROM samples GROUP BY g ORDER BY g"), 1e-6)
 
 
 @pytest.mark.parametrize(("lower", "upper", "bins"), [(-1, 1, 5), (0, 0.1, 1), (-1e9, 1e9, 3), (-2.5, 2.5, 1000)])
-def test_histograms_are_numpys(
+def test_histograms_match_numpy(
     lower: float, upper: float, bins: int, engine: Engine, samples: Catalogue, content: pa.RecordBatch
 ) -> None:
     x = content["x"].to_numpy(zero_copy_only=False)
@@ -242,20 +242,20 @@ def test_the_upper_limit_is_in_the_last_bin_and_nan_below(ask: Ask) -> None:
         ("ivo_string_agg(id, ',')", "takes text as expression; this is INTEGER"),
     ],
 )
-def test_wrong_arguments_are_told(call: str, said: str, small: Catalogue) -> None:
+def test_wrong_arguments_are_refused(call: str, said: str, small: Catalogue) -> None:
     with pytest.raises(AdqlError) as caught:
         translate(f"SELECT {call} FROM small.stars", small)
     assert said in caught.value.message
 
 
-def test_set_functions_stand_where_sql_has_them(ask: Ask, small: Catalogue) -> None:
+def test_set_functions_are_allowed_where_sql_allows_them(ask: Ask, small: Catalogue) -> None:
     query = "SELECT n_obs, MEDIAN(mag) AS m FROM small.stars GROUP BY n_obs HAVING STDDEV_POP(mag) = 0 ORDER BY MEDIAN(mag) DESC, 1"
     assert ask(query)[:2] == [(32767, 12.25), (5, 9.0)]
     with pytest.raises(AdqlError, match="MEDIAN cannot stand in WHERE"):
         translate("SELECT id FROM small.stars WHERE MEDIAN(mag) > 1", small)
 
 
-def test_every_set_function_says_what_it_gives() -> None:
+def test_every_set_function_has_a_description() -> None:
     for name, function in SET_FUNCTIONS_BY_NAME.items():
         assert function.name.upper() == name
         assert function.description

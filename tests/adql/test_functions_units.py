@@ -29,7 +29,7 @@ _TABLE = Table(
 CATALOGUE = Catalogue((Schema(name="u", tables=(_TABLE,)),))
 
 
-def _unit(expression: str) -> str:
+def _find_unit(expression: str) -> str:
     return translate(f"SELECT {expression} AS v FROM u.measured", CATALOGUE).fields[0].unit
 
 
@@ -45,12 +45,12 @@ def _unit(expression: str) -> str:
         ("part + 1", "%"),
     ],
 )
-def test_units_that_astropy_has_no_arithmetic_for(expression: str, unit: str) -> None:
-    """``test_unit_algebra`` has those that it has."""
-    assert _unit(expression) == unit
+def test_units_without_arithmetic_in_astropy(expression: str, unit: str) -> None:
+    """``test_unit_algebra`` covers the others."""
+    assert _find_unit(expression) == unit
 
 
-def test_units_go_through_subqueries() -> None:
+def test_subqueries_keep_units() -> None:
     query = "WITH w AS (SELECT ra - 1 AS x FROM u.measured) SELECT IN_UNIT(q.x, 'rad') FROM (SELECT x FROM w) AS q"
     assert translate(query, CATALOGUE).fields[0].unit == "rad"
 
@@ -72,7 +72,7 @@ def test_the_unit_of_both_sides_of_a_union(first: str, second: str, unit: str) -
         ("km.s**-1", "pc/Myr"), ("solMass", "kg"),
     ],
 )  # fmt: skip
-def test_factors_are_astropys(source: str, target: str) -> None:
+def test_factors_match_astropy(source: str, target: str) -> None:
     said, factor = find_conversion(source, target)
     assert factor == pytest.approx((1 * u.Unit(source)).to_value(u.Unit(said)), rel=1e-15)
 
@@ -111,7 +111,7 @@ def test_decimal_factors_are_exact(source: str, target: str, factor: float) -> N
         ("IN_UNIT(ra, 'deg**1e9')", "is no unit", "'deg**1e9'"),
     ],
 )
-def test_what_cannot_be_converted_is_told_with_its_place(call: str, said: str, at: str) -> None:
+def test_impossible_conversions_are_refused_with_a_position(call: str, said: str, at: str) -> None:
     query = f"SELECT {call} FROM u.measured"
     with pytest.raises(AdqlSemanticError) as caught:
         translate(query, CATALOGUE)
@@ -151,6 +151,6 @@ def test_there_is_no_factor_between_powers_out_of_reach() -> None:
 
 
 def test_astropy_is_not_imported_without_need() -> None:
-    """It takes 0.4 s."""
+    """Importing astropy takes 0.4 s."""
     code = "import sys, adql.translation; assert not any(m.startswith('astropy') for m in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

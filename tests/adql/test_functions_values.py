@@ -38,7 +38,7 @@ Values = dict[str, NDArray[np.float64]]
 
 @pytest.fixture(scope="module")
 def values() -> Values:
-    """Rows at hard places of the sky; small and great parallaxes, motions and velocities."""
+    """Rows at difficult positions, with small and large parallaxes, motions and velocities."""
     rng = np.random.default_rng(5)
     lon, lat = positions(COUNT, seed=6)
     count = len(lon)
@@ -72,13 +72,13 @@ def rows(engine: Engine, values: Values, instants: list[np.datetime64]) -> Catal
     return catalogue_of(engine, Schema(name="functions", tables=(_TABLE,)))
 
 
-def _ask(engine: Engine, rows: Catalogue, what: str) -> Rows:
+def _fetch_values(engine: Engine, rows: Catalogue, what: str) -> Rows:
     return asked(engine, rows, f"SELECT {what} FROM functions.moving ORDER BY id")
 
 
-def test_positions_at_another_epoch_are_astropys(engine: Engine, rows: Catalogue, values: Values) -> None:
+def test_positions_at_another_epoch_match_astropy(engine: Engine, rows: Catalogue, values: Values) -> None:
     point = "ivo_epoch_prop_pos(ra, dec, parallax, pmra, pmdec, velocity, 2000, epoch)"
-    given = np.array(_ask(engine, rows, f"COORD1({point}), COORD2({point})"))
+    given = np.array(_fetch_values(engine, rows, f"COORD1({point}), COORD2({point})"))
     stars = SkyCoord(
         values["ra"] * u.deg,
         values["dec"] * u.deg,
@@ -96,10 +96,10 @@ def test_positions_at_another_epoch_are_astropys(engine: Engine, rows: Catalogue
     assert np.all((given[:, 0] >= 0) & (given[:, 0] <= 360))
 
 
-def test_slow_stars_move_as_astropy_moves_them(engine: Engine, rows: Catalogue, values: Values) -> None:
+def test_slow_motion_matches_astropy(engine: Engine, rows: Catalogue, values: Values) -> None:
     """``apply_space_motion`` for motions far below the speed of light."""
     point = "ivo_epoch_prop_pos(ra, dec, 10, 50, -80, 20, 2016, 2050)"
-    given = np.array(_ask(engine, rows, f"COORD1({point}), COORD2({point})"))
+    given = np.array(_fetch_values(engine, rows, f"COORD1({point}), COORD2({point})"))
     stars = SkyCoord(
         values["ra"] * u.deg,
         values["dec"] * u.deg,
@@ -113,15 +113,15 @@ def test_slow_stars_move_as_astropy_moves_them(engine: Engine, rows: Catalogue, 
     assert np.all(separation(given[:, 0], given[:, 1], moved.ra, moved.dec) * 3600 < 1e-6)
 
 
-def test_a_moved_position_is_a_point_like_others(engine: Engine, rows: Catalogue, values: Values) -> None:
+def test_propagated_position_is_a_point(engine: Engine, rows: Catalogue, values: Values) -> None:
     point = "ivo_epoch_prop_pos(ra, dec, parallax, pmra, pmdec, velocity, 2000, epoch)"
-    coordinates = np.array(_ask(engine, rows, f"COORD1({point}), COORD2({point})"))
+    coordinates = np.array(_fetch_values(engine, rows, f"COORD1({point}), COORD2({point})"))
     apart = separation(coordinates[:, 0], coordinates[:, 1], 45, 41)
     near = [i for (i,) in asked(engine, rows, f"SELECT id FROM moving WHERE 1 = CONTAINS({point}, CIRCLE(45, 41, 3))")]
     assert set(near) == set(np.flatnonzero(apart <= 3).tolist())
-    distances = [d for (d,) in _ask(engine, rows, f"DISTANCE({point}, POINT(45, 41))")]
+    distances = [d for (d,) in _fetch_values(engine, rows, f"DISTANCE({point}, POINT(45, 41))")]
     assert np.allclose(distances, apart, rtol=0, atol=1e-12)
-    assert len(_ask(engine, rows, f"ivo_healpix_index(5, {point})")) == len(apart)
+    assert len(_fetch_values(engine, rows, f"ivo_healpix_index(5, {point})")) == len(apart)
     moved = "ivo_epoch_prop_pos(a.ra, a.dec, a.parallax, a.pmra, a.pmdec, a.velocity, 2000, a.epoch)"
     matched = f"SELECT a.id, b.id FROM moving AS a JOIN moving AS b ON DISTANCE({moved}, POINT(b.ra, b.dec)) < 0.01"
     pairs = set(asked(engine, rows, matched))
@@ -131,43 +131,45 @@ def test_a_moved_position_is_a_point_like_others(engine: Engine, rows: Catalogue
 
 
 @pytest.mark.parametrize("order", [0, 1, 5, 13, 29])
-def test_centers_of_pixels_are_cdshealpixs(order: int, engine: Engine, rows: Catalogue, values: Values) -> None:
+def test_pixel_centres_match_cdshealpix(order: int, engine: Engine, rows: Catalogue, values: Values) -> None:
     index = f"ivo_healpix_index({order}, ra, dec)"
     center = f"ivo_healpix_center({order}, {index})"
-    given = _ask(engine, rows, f"{index}, COORD1({center}), COORD2({center})")
+    given = _fetch_values(engine, rows, f"{index}, COORD1({center}), COORD2({center})")
     pixels = np.array([i for i, _, _ in given], np.uint64)
     lon, lat = cdshealpix.nested.healpix_to_lonlat(pixels, order)
     there = np.array([(x, y) for _, x, y in given])
     assert np.all(separation(there[:, 0], there[:, 1], lon, lat) * 3600 < 1e-9)
 
 
-def test_a_computed_position_is_written_once(engine: Engine, rows: Catalogue, values: Values) -> None:
-    """Each degree of arcs as a text; the index names its position fifty times, and read from texts it is long."""
+def test_computed_position_is_written_once(engine: Engine, rows: Catalogue, values: Values) -> None:
+    """The formula of the index repeats its operands fifty times, and operands parsed from texts are long."""
     lon, lat = "ivo_hms_to_degrees(CAST(MOD(id, 24) AS VARCHAR) || ':30:00')", "ivo_dms_to_degrees('-10:15:00')"
-    given = _ask(engine, rows, f"ivo_healpix_index(9, {lon}, {lat}), ivo_healpix_index(9, POINT({lon}, {lat}))")
+    given = _fetch_values(
+        engine, rows, f"ivo_healpix_index(9, {lon}, {lat}), ivo_healpix_index(9, POINT({lon}, {lat}))"
+    )
     hours = (np.arange(len(values["ra"])) % 24 + 0.5) * 15
     expected = cdshealpix.nested.lonlat_to_healpix(hours * u.deg, np.full_like(hours, -10.25) * u.deg, 9).tolist()
     assert given == list(zip(expected, expected, strict=True))
 
 
-def test_every_pixel_of_low_orders_has_its_center(engine: Engine, rows: Catalogue) -> None:
+def test_every_pixel_of_low_orders_has_a_centre(engine: Engine, rows: Catalogue) -> None:
     for order in (0, 1, 2):
         center = f"ivo_healpix_center({order}, id)"
-        given = _ask(engine, rows, f"COORD1({center}), COORD2({center})")
+        given = _fetch_values(engine, rows, f"COORD1({center}), COORD2({center})")
         lon, lat = cdshealpix.nested.healpix_to_lonlat(np.arange(12 * 4**order, dtype=np.uint64), order)
         for (x, y), ra, dec in zip(given, lon.deg, lat.deg, strict=False):
             assert (x, y) == pytest.approx((ra, dec), abs=1e-12)
         assert all(row == (None, None) for row in given[12 * 4**order :])
 
 
-def test_julian_dates_are_astropys(engine: Engine, rows: Catalogue, instants: list[np.datetime64]) -> None:
-    given = _ask(engine, rows, "ivo_to_jd(instant), ivo_to_mjd(instant)")
+def test_julian_dates_match_astropy(engine: Engine, rows: Catalogue, instants: list[np.datetime64]) -> None:
+    given = _fetch_values(engine, rows, "ivo_to_jd(instant), ivo_to_mjd(instant)")
     times = Time(np.array(instants), format="datetime64", scale="tai")  # a scale without leap seconds
     assert np.allclose([jd for jd, _ in given[:COUNT]], times.jd, rtol=0, atol=1e-9)
     assert np.allclose([mjd for _, mjd in given[:COUNT]], times.mjd, rtol=0, atol=1e-9)
 
 
-def test_angles_are_astropys(engine: Engine, rows: Catalogue, values: Values) -> None:
+def test_angles_match_astropy(engine: Engine, rows: Catalogue, values: Values) -> None:
     degrees, hours = values["dec"], values["ra"]
     texts = {
         "ivo_dms_to_degrees": Angle(degrees, u.deg).to_string(unit=u.deg, sep=":", precision=9, alwayssign=True),
@@ -185,15 +187,15 @@ def test_angles_are_astropys(engine: Engine, rows: Catalogue, values: Values) ->
     [("0, 0", 2017612633061982208), ("0, 90", 480383960252852906), ("-1, 0", 1825388318008017157), ("359, 0", 1825388318008017157), ("0, 91", None), ("dec / 0, 0", None)],
 )  # fmt: skip
 def test_indexes_of_q3c(position: str, index: int | None, engine: Engine, rows: Catalogue) -> None:
-    """Values of q3c's own regression tests; what is no direction has no index here."""
+    """Values of q3c's regression tests; here invalid directions have no index."""
     assert asked(engine, rows, f"SELECT gavo_ipix({position}) FROM moving WHERE id = 1") == [(index,)]
 
 
-def test_pixels_of_q3c_hold_their_positions(engine: Engine, rows: Catalogue, values: Values) -> None:
-    """Computed backwards: the face and the place on it give the position again, to the size of a pixel."""
+def test_q3c_pixels_contain_their_positions(engine: Engine, rows: Catalogue, values: Values) -> None:
+    """The inverse of the index returns the position to within a pixel."""
     side = 1 << 30
     vectors = []
-    for (index,) in _ask(engine, rows, "gavo_ipix(ra, dec)"):
+    for (index,) in _fetch_values(engine, rows, "gavo_ipix(ra, dec)"):
         face, inside = divmod(index, side * side)
         bits = f"{inside:060b}"
         x, y = ((int(bits[k::2], 2) + 0.5) * 2 / side - 1 for k in (1, 0))
@@ -206,23 +208,23 @@ def test_pixels_of_q3c_hold_their_positions(engine: Engine, rows: Catalogue, val
     assert np.all(separation(there.lon, there.lat, values["ra"], values["dec"]) < 3e-7)
 
 
-def test_a_gaia_source_begins_with_its_pixel(engine: Engine, rows: Catalogue) -> None:
-    """Gaia DR3's source_id is 2^35 times the index at order 12, and more."""
-    pixels = [i for (i,) in _ask(engine, rows, "ivo_healpix_index(12, ra, dec)")]
+def test_gaia_source_id_encodes_its_pixel(engine: Engine, rows: Catalogue) -> None:
+    """Gaia DR3's source_id is 2^35 times the index at order 12, plus a remainder."""
+    pixels = [i for (i,) in _fetch_values(engine, rows, "ivo_healpix_index(12, ra, dec)")]
     for order in (12, 6, 0):
         source = f"gaia_healpix_index({order}, ivo_healpix_index(12, ra, dec) * 34359738368 + id)"
-        assert [i for (i,) in _ask(engine, rows, source)] == [pixel >> 2 * (12 - order) for pixel in pixels]
+        assert [i for (i,) in _fetch_values(engine, rows, source)] == [pixel >> 2 * (12 - order) for pixel in pixels]
     assert asked(engine, rows, "SELECT gaia_healpix_index(3, -id - 1) FROM moving WHERE id = 1") == [(None,)]
 
 
 # --- photometry -------------------------------------------------------------------------------------------------------
 
 
-def test_magnitudes_are_astropys(engine: Engine, rows: Catalogue, values: Values) -> None:
+def test_magnitudes_match_astropy(engine: Engine, rows: Catalogue, values: Values) -> None:
     flux = values["parallax"] * u.nJy
     there = "nanojanskyToAbMag(parallax)"
     back = f"abMagToNanojansky({there}), abMagToFlux({there})"
-    given = _ask(engine, rows, f"{there}, fluxToAbMag(parallax * 1e-32), {back}")
+    given = _fetch_values(engine, rows, f"{there}, fluxToAbMag(parallax * 1e-32), {back}")
     for row, one, magnitude in zip(given, flux, flux.to_value(u.ABmag), strict=True):
         # the AB system's -48.6 is rounded: 0.00002 mag from the exact 3631 Jy that astropy also takes it for
         assert row[0] == pytest.approx(magnitude, abs=1e-4)
@@ -231,12 +233,12 @@ def test_magnitudes_are_astropys(engine: Engine, rows: Catalogue, values: Values
         assert row[3] == pytest.approx(one.to_value(u.erg / u.s / u.cm**2 / u.Hz), rel=1e-13)
 
 
-def test_errors_of_magnitudes_are_the_derivatives(engine: Engine, rows: Catalogue, values: Values) -> None:
+def test_errors_of_magnitudes_match_derivatives(engine: Engine, rows: Catalogue, values: Values) -> None:
     step = 1e-6
     derivative = f"(nanojanskyToAbMag(parallax) - nanojanskyToAbMag(parallax * {1 + step!r})) / {step!r}"
     back = "abMagToNanojanskySigma(nanojanskyToAbMag(parallax), nanojanskyToAbMagSigma(parallax, 0.25))"
     raw = "dnToAbMagSigma(3, 0.1, 50, 2), dnToFluxSigma(3, 0.1, 50, 2) / dnToFlux(3, 50)"
-    given = _ask(engine, rows, f"nanojanskyToAbMagSigma(parallax, parallax), {derivative}, {back}, {raw}")
+    given = _fetch_values(engine, rows, f"nanojanskyToAbMagSigma(parallax, parallax), {derivative}, {back}, {raw}")
     relative = math.hypot(0.1 / 3, 2 / 50)
     for sigma, slope, back, of_raw, of_flux in given:
         assert sigma == pytest.approx(slope, rel=1e-4)
@@ -255,7 +257,7 @@ def test_errors_of_magnitudes_are_the_derivatives(engine: Engine, rows: Catalogu
         "{}dnToFluxSigma(1, 1, 0, 1)", "{}dnToFluxSigma(1, 1, 1, -1)",
     ],
 )  # fmt: skip
-def test_what_has_no_magnitude_is_null(call: str, engine: Engine, rows: Catalogue) -> None:
+def test_undefined_magnitudes_are_null(call: str, engine: Engine, rows: Catalogue) -> None:
     for prefix in ("", "scisql_"):
         assert asked(engine, rows, f"SELECT {call.format(prefix)} FROM moving WHERE id = 1") == [(None,)]
 
@@ -263,8 +265,10 @@ def test_what_has_no_magnitude_is_null(call: str, engine: Engine, rows: Catalogu
 # --- random numbers ---------------------------------------------------------------------------------------------------
 
 
-def test_random_numbers_are_spread_as_they_should_be(engine: Engine, rows: Catalogue) -> None:
-    given = np.array(_ask(engine, rows, "ivo_normal_random(ra, 0), ra, ivo_normal_random(3, 2), RAND(), RAND(7)"))
+def test_distribution_of_random_numbers(engine: Engine, rows: Catalogue) -> None:
+    given = np.array(
+        _fetch_values(engine, rows, "ivo_normal_random(ra, 0), ra, ivo_normal_random(3, 2), RAND(), RAND(7)")
+    )
     assert np.array_equal(given[:, 0], given[:, 1])
     normal, uniform, other = given[:, 2], given[:, 3], given[:, 4]
     # 6 standard errors

@@ -117,7 +117,7 @@ def _failures(texts: Iterator[tuple[int, str]], judge: Callable[[int, str], None
 
 
 def test_texts_are_translated_or_refused(catalogues: tuple[Catalogue, Catalogue]) -> None:
-    texts = ((number, Fuzzer(dice).text()) for number, dice in _dice(_TEXTS))
+    texts = ((number, Fuzzer(dice).make_text()) for number, dice in _dice(_TEXTS))
 
     def judge(number: int, text: str) -> None:
         _translated(text, catalogues[number % 2])
@@ -136,7 +136,7 @@ def test_queries_give_what_is_declared(
             _run(translation, number, engine, scratch)
             answered += 1
 
-    assert _failures(((number, Fuzzer(dice).query()) for number, dice in _dice(_QUERIES)), judge) == []
+    assert _failures(((number, Fuzzer(dice).make_query()) for number, dice in _dice(_QUERIES)), judge) == []
     assert answered > (_EXAMPLES or _QUERIES) / 5
 
 
@@ -164,5 +164,5 @@ def test_conditions_divide_rows_in_three(engine: Engine, catalogues: tuple[Catal
             return
         assert tuple(found) == wanted
 
-    texts = ((number, "\n".join(Fuzzer(dice, steady=True).partition())) for number, dice in _dice(_CONDITIONS))
+    texts = ((number, "\n".join(Fuzzer(dice, steady=True).make_partition())) for number, dice in _dice(_CONDITIONS))
     assert _failures(texts, judge) == []

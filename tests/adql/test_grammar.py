@@ -34,13 +34,13 @@ ONE_ARGUMENT = frozenset(
     | {"COT", "SIN", "TAN", "LOWER", "UPPER", "AREA", "CENTROID", "COORD1", "COORD2", "COORDSYS", "REGION"}
 )
 WORDS = frozenset(re.findall(r"\b[A-Z][A-Z0-9_]+\b", re.sub(r"(?m)//.*|^[A-Z].*|^%.*", "", TEXT)))
-#: Errors about what the grammar leaves out
+#: Errors about rules that the grammar omits
 LEFT_OUT = ("the arguments of", "the query is nested too deeply", "a comparison with NULL", "expected the window of")
 LEXED = frozenset({"WORD", "DELIMITED", "STRING", "DECIMAL", "INTEGER"})
 
 
-def classify(token: Token) -> Token:
-    """A word becomes the terminal of its own name where the grammar has one, or RESERVED."""
+def classify_token(token: Token) -> Token:
+    """Turn a word into the terminal of its name if the grammar has one, else into RESERVED."""
     word = token.upper()
     if word in ONE_ARGUMENT:
         return token.update(type="ONE_ARGUMENT")
@@ -52,14 +52,16 @@ def classify(token: Token) -> Token:
 
 
 @lru_cache
-def grammar() -> Lark:
+def load_grammar() -> Lark:
     declared = " ".join(sorted(WORDS - LEXED | {"RESERVED"}))
-    return Lark(f"{TEXT}\n%declare {declared}\n", parser="earley", lexer="basic", lexer_callbacks={"WORD": classify})
+    return Lark(
+        f"{TEXT}\n%declare {declared}\n", parser="earley", lexer="basic", lexer_callbacks={"WORD": classify_token}
+    )
 
 
 def grammar_accepts(text: str) -> bool:
     try:
-        grammar().parse(text)
+        load_grammar().parse(text)
     except LarkError:
         return False
     return True
@@ -74,7 +76,7 @@ def parser_accepts(text: str) -> bool:
     return True
 
 
-# --- queries of the grammar's own -------------------------------------------------------------------------------------
+# --- queries derived from the grammar -------------------------------------------------------------------------------------
 
 EXAMPLES = {
     "WORD": ["a", "t", "ra", "Dec", "source_id", "limit"],
@@ -90,58 +92,58 @@ ENOUGH_TOKENS = 80
 
 
 @lru_cache
-def expansions() -> dict[str, list[list[Symbol]]]:
+def list_expansions() -> dict[str, list[list[Symbol]]]:
     found: dict[str, list[list[Symbol]]] = {}
-    for rule in grammar().rules:
+    for rule in load_grammar().rules:
         found.setdefault(str(rule.origin.name), []).append(list(rule.expansion))
     return found
 
 
 @lru_cache
-def costs() -> dict[str, int]:
-    """Least height of a derivation from each symbol."""
+def compute_costs() -> dict[str, int]:
+    """Return the least height of a derivation from each symbol."""
     least: dict[str, int] = {}
     changed = True
     while changed:
         changed = False
-        for origin, choices in expansions().items():
-            reachable = [cost for choice in choices if (cost := cost_of(choice, least)) is not None]
+        for origin, choices in list_expansions().items():
+            reachable = [cost for choice in choices if (cost := compute_cost(choice, least)) is not None]
             if reachable and min(reachable) + 1 < least.get(origin, 10**6):
                 least[origin] = min(reachable) + 1
                 changed = True
     return least
 
 
-def cost_of(choice: list[Symbol], least: dict[str, int]) -> int | None:
+def compute_cost(choice: list[Symbol], least: dict[str, int]) -> int | None:
     heights = [least.get(str(symbol.name)) if isinstance(symbol, NonTerminal) else 0 for symbol in choice]
     known = [height for height in heights if height is not None]
     return max(known, default=0) if len(known) == len(heights) else None
 
 
 @lru_cache
-def symbols() -> dict[str, str]:
-    return {terminal.name: terminal.pattern.value for terminal in grammar().terminals if terminal.pattern}
+def name_symbols() -> dict[str, str]:
+    return {terminal.name: terminal.pattern.value for terminal in load_grammar().terminals if terminal.pattern}
 
 
-def derive(symbol: Symbol, dice: random.Random, depth: int, tokens: list[str]) -> None:
-    """Append the tokens of a random derivation; from some length or depth on the lowest ones only."""
+def derive_tokens(symbol: Symbol, dice: random.Random, depth: int, tokens: list[str]) -> None:
+    """Append the tokens of a random derivation; beyond a length or depth choose the lowest."""
     name = str(symbol.name)
     if not isinstance(symbol, NonTerminal):
-        tokens.append(dice.choice(EXAMPLES[name]) if name in EXAMPLES else symbols().get(name, name))
+        tokens.append(dice.choice(EXAMPLES[name]) if name in EXAMPLES else name_symbols().get(name, name))
         return
-    choices = expansions()[name]
+    choices = list_expansions()[name]
     if depth > MOST_DEPTH or len(tokens) > dice.randrange(ENOUGH_TOKENS):
-        lowest = min(cost for choice in choices if (cost := cost_of(choice, costs())) is not None)
-        choices = [choice for choice in choices if cost_of(choice, costs()) == lowest]
+        lowest = min(cost for choice in choices if (cost := compute_cost(choice, compute_costs())) is not None)
+        choices = [choice for choice in choices if compute_cost(choice, compute_costs()) == lowest]
     for part in dice.choice(choices):
-        derive(part, dice, depth + 1, tokens)
+        derive_tokens(part, dice, depth + 1, tokens)
 
 
 @settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=40)
 @given(st.integers(0, 2**32))
-def test_what_the_grammar_derives_is_read(seed: int) -> None:
+def test_derived_queries_are_parsed(seed: int) -> None:
     tokens: list[str] = []
-    derive(NonTerminal("start"), random.Random(seed), 0, tokens)
+    derive_tokens(NonTerminal("start"), random.Random(seed), 0, tokens)
     text = " ".join(tokens)
     assert parser_accepts(text), text
 

@@ -9,18 +9,18 @@ from adql.syntax.lexer import MAX_CHARACTERS, MAX_TOKENS, Tokens, token_to_numbe
 from adql.syntax.token_kinds import COMMENT, END, NAME, NUMBER, STRING, WORD
 
 
-def kinds(text: str) -> list[str]:
+def read_kinds(text: str) -> list[str]:
     return tokenise(text).kinds[:-1]
 
 
 def test_kinds() -> None:
-    assert kinds("""select Abc "Ab""c" 'it''s' 1.5e-3 <> !=||[""") == [
+    assert read_kinds("""select Abc "Ab""c" 'it''s' 1.5e-3 <> !=||[""") == [
         *("SELECT", WORD, NAME, STRING, NUMBER, "<>", "!=", "||", "[")
     ]
 
 
 def test_reserved_words_in_any_case_and_contextual_ones() -> None:
-    assert kinds("From fROM FROM over TableSample LIMIT") == ["FROM", "FROM", "FROM", WORD, WORD, WORD]
+    assert read_kinds("From fROM FROM over TableSample LIMIT") == ["FROM", "FROM", "FROM", WORD, WORD, WORD]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_reserved_words_in_any_case_and_contextual_ones() -> None:
         ("'a\\'", ["'a\\'"]),
     ],
 )
-def test_borders(text: str, tokens: list[str]) -> None:
+def test_token_borders(text: str, tokens: list[str]) -> None:
     assert tokenise(text).texts[:-1] == tokens
 
 
@@ -74,14 +74,14 @@ def test_numbers(text: str, value: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["1e", "0x", "0xG", "1_0", "1e5e5", "1..2", "10abc", "1e999", "9" * 401, "0xF" * 200])
-def test_bad_numbers(text: str) -> None:
+def test_malformed_numbers(text: str) -> None:
     with pytest.raises(AdqlSyntaxError):
         token_to_number(text, Span(0, len(text)))
 
 
 @pytest.mark.parametrize("character", ["\0", "\x07", "\x1b", "\x7f", chr(0xD800), chr(0xDFFF)])
 @pytest.mark.parametrize("place", ["a {} b", "'{}'", '"{}"', "-- {}"])
-def test_control_characters_and_surrogates_nowhere(character: str, place: str) -> None:
+def test_control_characters_and_surrogates_are_refused(character: str, place: str) -> None:
     text = place.format(character)
     with pytest.raises(AdqlSyntaxError, match=f"U.{ord(character):04X}") as caught:
         tokenise(text)
@@ -96,7 +96,7 @@ def test_length_is_limited() -> None:
 
 
 def test_number_of_tokens_is_limited() -> None:
-    assert len(kinds("a," * (MAX_TOKENS // 2))) == MAX_TOKENS
+    assert len(read_kinds("a," * (MAX_TOKENS // 2))) == MAX_TOKENS
     with pytest.raises(AdqlSyntaxError, match=f"more than {MAX_TOKENS}"):
         tokenise("a," * (MAX_TOKENS // 2) + "a")
 
@@ -108,7 +108,7 @@ def test_first_unreadable_character_is_reported() -> None:
 
 
 @given(st.text())
-def test_any_text_is_read_or_refused_with_a_place(text: str) -> None:
+def test_any_text_is_tokenised_or_refused_with_a_position(text: str) -> None:
     found: Tokens | AdqlSyntaxError
     try:
         found = tokenise(text)

@@ -1,4 +1,4 @@
-"""Trees: what binds to what, and what each production makes."""
+"""Syntax trees: precedence, and the nodes of each production."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from adql.syntax import nodes as n
 from adql.syntax.parser import parse
 
 
-def select(text: str) -> n.Select:
+def parse_select(text: str) -> n.Select:
     query = parse(text).query
     assert isinstance(query, n.Select)
     return query
 
 
-def value(text: str) -> n.Expression:
-    return select(f"SELECT {text} FROM t").items[0].expression
+def parse_value(text: str) -> n.Expression:
+    return parse_select(f"SELECT {text} FROM t").items[0].expression
 
 
-def condition(text: str) -> n.Expression:
-    where = select(f"SELECT a FROM t WHERE {text}").where
+def parse_condition(text: str) -> n.Expression:
+    where = parse_select(f"SELECT a FROM t WHERE {text}").where
     assert where is not None
     return where
 
 
-def table(text: str) -> n.TableReference:
-    return select(f"SELECT * FROM {text}").from_[0]
+def parse_table(text: str) -> n.TableReference:
+    return parse_select(f"SELECT * FROM {text}").from_[0]
 
 
-def said(node: object) -> str:
-    """An expression or table with all its brackets."""
+def format_tree(node: object) -> str:
+    """Format an expression or table with all brackets."""
     match node:
         case n.ColumnRef(_, parts):
             return ".".join(part.name for part in parts)
@@ -39,31 +39,31 @@ def said(node: object) -> str:
         case n.StringLiteral(_, text):
             return f"'{text}'"
         case n.Unary(_, op, operand):
-            return f"({op} {said(operand)})"
+            return f"({op} {format_tree(operand)})"
         case n.Binary(_, op, left, right):
-            return f"({said(left)} {op} {said(right)})"
+            return f"({format_tree(left)} {op} {format_tree(right)})"
         case n.Element(_, array, index):
-            return f"{said(array)}[{said(index)}]"
+            return f"{format_tree(array)}[{format_tree(index)}]"
         case n.FunctionCall(_, name, args):
-            return f"{name.name}({', '.join(map(said, args))})"
+            return f"{name.name}({', '.join(map(format_tree, args))})"
         case n.Between(_, operand, low, high, negated):
-            return f"({said(operand)}{' NOT' * negated} BETWEEN {said(low)} AND {said(high)})"
+            return f"({format_tree(operand)}{' NOT' * negated} BETWEEN {format_tree(low)} AND {format_tree(high)})"
         case n.InList(_, operand, items, negated):
-            return f"({said(operand)}{' NOT' * negated} IN {', '.join(map(said, items))})"
+            return f"({format_tree(operand)}{' NOT' * negated} IN {', '.join(map(format_tree, items))})"
         case n.IsNull(_, operand, negated):
-            return f"({said(operand)} IS{' NOT' * negated} NULL)"
+            return f"({format_tree(operand)} IS{' NOT' * negated} NULL)"
         case n.Like(_, operand, pattern, negated, ignore_case):
-            return f"({said(operand)}{' NOT' * negated} {'I' * ignore_case}LIKE {said(pattern)})"
+            return f"({format_tree(operand)}{' NOT' * negated} {'I' * ignore_case}LIKE {format_tree(pattern)})"
         case n.TableName(_, parts):
             return ".".join(part.name for part in parts)
         case n.DerivedTable(_, _, alias):
             return f"<{alias.name}>"
         case n.Join(_, kind, _, left, right, _, _):
-            return f"({said(left)} {kind} {said(right)})"
+            return f"({format_tree(left)} {kind} {format_tree(right)})"
         case n.Select():
-            return said(node.from_[0])
+            return format_tree(node.from_[0])
         case n.SetOperation(_, _, _, op, keep, left, right):
-            return f"({said(left)} {op}{' ALL' * keep} {said(right)})"
+            return f"({format_tree(left)} {op}{' ALL' * keep} {format_tree(right)})"
     raise AssertionError(node)
 
 
@@ -85,7 +85,7 @@ def said(node: object) -> str:
     ],
 )
 def test_precedence_of_values(text: str, tree: str) -> None:
-    assert said(value(text)) == tree
+    assert format_tree(parse_value(text)) == tree
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_precedence_of_values(text: str, tree: str) -> None:
         ("'x' '' ' y'", "x y"),
     ],
 )
-def test_strings_in_pieces(text: str, string: str) -> None:
-    literal = value(text)
+def test_adjacent_strings_are_one(text: str, string: str) -> None:
+    literal = parse_value(text)
     assert isinstance(literal, n.StringLiteral)
     assert literal.value == string
     assert literal.span == (7, 7 + len(text))
@@ -122,7 +122,7 @@ def test_strings_in_pieces(text: str, string: str) -> None:
     ],
 )
 def test_precedence_of_conditions(text: str, tree: str) -> None:
-    assert said(condition(text)) == tree
+    assert format_tree(parse_condition(text)) == tree
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_precedence_of_conditions(text: str, tree: str) -> None:
     ],
 )
 def test_joins(text: str, tree: str) -> None:
-    assert said(table(text)) == tree
+    assert format_tree(parse_table(text)) == tree
 
 
 @pytest.mark.parametrize(
@@ -151,11 +151,11 @@ def test_joins(text: str, tree: str) -> None:
     ],
 )
 def test_set_operations(text: str, tree: str) -> None:
-    assert said(parse(text.format(a="SELECT x FROM a", b="SELECT x FROM b", c="SELECT x FROM c")).query) == tree
+    assert format_tree(parse(text.format(a="SELECT x FROM a", b="SELECT x FROM b", c="SELECT x FROM c")).query) == tree
 
 
 def test_select() -> None:
-    query = select(
+    query = parse_select(
         'SELECT DISTINCT TOP 5 a AS "A b", t.*, * FROM s.t AS x GROUP BY a HAVING COUNT(*) > 1 ORDER BY 1 DESC OFFSET 7'
     )
     assert (query.distinct, query.top, query.offset) == (True, 5, 7)
@@ -168,7 +168,7 @@ def test_select() -> None:
     assert query.order_by[0].descending
 
 
-def test_order_of_a_union_is_its_own() -> None:
+def test_order_by_belongs_to_the_union() -> None:
     query = parse("SELECT a FROM t UNION SELECT a FROM u ORDER BY a OFFSET 2").query
     assert isinstance(query, n.SetOperation)
     assert (len(query.order_by), query.offset) == (1, 2)
@@ -176,8 +176,8 @@ def test_order_of_a_union_is_its_own() -> None:
 
 
 def test_order_around_a_query_with_its_own_limit() -> None:
-    """TOP is applied first, so the inner query becomes a table."""
-    query = select("(SELECT TOP 5 a FROM t ORDER BY b) ORDER BY a")
+    """TOP applies first, so the inner query becomes a table."""
+    query = parse_select("(SELECT TOP 5 a FROM t ORDER BY b) ORDER BY a")
     assert (query.top, len(query.order_by)) == (None, 1)
     inner = query.from_[0]
     assert isinstance(inner, n.DerivedTable)
@@ -186,30 +186,30 @@ def test_order_around_a_query_with_its_own_limit() -> None:
 
 
 def test_in_with_brackets() -> None:
-    assert isinstance(condition("a IN ((SELECT a FROM t))"), n.InQuery)
-    assert isinstance(condition("a IN ((SELECT a FROM t) EXCEPT SELECT a FROM u)"), n.InQuery)
-    assert isinstance(condition("a IN ((SELECT MAX(a) FROM t) + 1)"), n.InList)
-    assert isinstance(condition("a IN ((SELECT MAX(a) FROM t), 1)"), n.InList)
+    assert isinstance(parse_condition("a IN ((SELECT a FROM t))"), n.InQuery)
+    assert isinstance(parse_condition("a IN ((SELECT a FROM t) EXCEPT SELECT a FROM u)"), n.InQuery)
+    assert isinstance(parse_condition("a IN ((SELECT MAX(a) FROM t) + 1)"), n.InList)
+    assert isinstance(parse_condition("a IN ((SELECT MAX(a) FROM t), 1)"), n.InList)
 
 
 def test_scalar_subquery_at_the_head_of_an_expression() -> None:
-    assert isinstance(value("((SELECT a FROM t))"), n.ScalarSubquery)
-    sum_ = value("((SELECT a FROM t) + 1)")
+    assert isinstance(parse_value("((SELECT a FROM t))"), n.ScalarSubquery)
+    sum_ = parse_value("((SELECT a FROM t) + 1)")
     assert isinstance(sum_, n.Binary)
     assert isinstance(sum_.left, n.ScalarSubquery)
 
 
 def test_functions() -> None:
-    count = value("COUNT(*)")
+    count = parse_value("COUNT(*)")
     assert isinstance(count, n.FunctionCall)
     assert (count.star, count.args) == (True, ())
-    distinct = value("count(DISTINCT a)")
+    distinct = parse_value("count(DISTINCT a)")
     assert isinstance(distinct, n.FunctionCall)
     assert (distinct.name.name, distinct.distinct, len(distinct.args)) == ("count", True, 1)
 
 
 def test_window() -> None:
-    call = value("SUM(a) OVER (PARTITION BY b ORDER BY c DESC ROWS BETWEEN 2 PRECEDING AND UNBOUNDED FOLLOWING)")
+    call = parse_value("SUM(a) OVER (PARTITION BY b ORDER BY c DESC ROWS BETWEEN 2 PRECEDING AND UNBOUNDED FOLLOWING)")
     assert isinstance(call, n.FunctionCall)
     assert call.over is not None
     assert (len(call.over.partition_by), call.over.order_by[0].descending) == (1, True)
@@ -222,32 +222,32 @@ def test_window() -> None:
 
 
 def test_casts_and_cases() -> None:
-    cast = value("CAST(a AS double precision)")
+    cast = parse_value("CAST(a AS double precision)")
     assert isinstance(cast, n.Cast)
     assert (cast.target, cast.length) == ("DOUBLE PRECISION", None)
-    text = value("CAST(a AS varchar(12))")
+    text = parse_value("CAST(a AS varchar(12))")
     assert isinstance(text, n.Cast)
     assert (text.target, text.length) == ("VARCHAR", 12)
-    case = value("CASE a WHEN 1 THEN 'x' WHEN 2 THEN 'y' END")
+    case = parse_value("CASE a WHEN 1 THEN 'x' WHEN 2 THEN 'y' END")
     assert isinstance(case, n.Case)
     assert (case.operand is not None, len(case.whens), case.otherwise) == (True, 2, None)
 
 
 def test_strings() -> None:
-    text = value("'it''s' -- a piece\n ' one'")
+    text = parse_value("'it''s' -- a piece\n ' one'")
     assert isinstance(text, n.StringLiteral)
     assert text.value == "it's one"
-    backslash = value(r"'a\'")
+    backslash = parse_value(r"'a\'")
     assert isinstance(backslash, n.StringLiteral)
     assert backslash.value == "a\\"
 
 
 def test_sample_and_common_tables() -> None:
-    sampled = table("s.t AS x TABLESAMPLE (2.5)")
+    sampled = parse_table("s.t AS x TABLESAMPLE (2.5)")
     assert isinstance(sampled, n.TableName)
     assert sampled.sample is not None
     assert (sampled.sample.percent, sampled.sample.seed) == (2.5, 0)
-    again = table("t TABLESAMPLE BERNOULLI (1) REPEATABLE (7)")
+    again = parse_table("t TABLESAMPLE BERNOULLI (1) REPEATABLE (7)")
     assert isinstance(again, n.TableName)
     assert again.sample is not None
     assert (again.alias, again.sample.percent, again.sample.seed) == (None, 1.0, 7)
@@ -256,7 +256,7 @@ def test_sample_and_common_tables() -> None:
     assert [(name.name, name.delimited) for name in names] == [("x", False), ("Y", True)]
 
 
-def test_functions_that_are_known() -> None:
+def test_unknown_functions_are_refused() -> None:
     query = "SELECT Known(1), ABS(2) FROM t"
     parse(query, {"known"})
     with pytest.raises(AdqlSyntaxError, match="no function Known"):

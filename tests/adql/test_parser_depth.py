@@ -1,4 +1,4 @@
-"""Deep and long queries: a tree of bounded height or an error with a place, never a RecursionError."""
+"""Deep and long queries give a tree of bounded height or an error with a position, never a RecursionError."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adql.syntax.cursor import MAX_DEPTH, MAX_HEIGHT
 from adql.syntax.nodes import Node
 from adql.syntax.parser import parse
 
-# What is repeated at the head, the kernel, what is repeated at the tail.
+# The text before, the repeated opening, the kernel, the repeated closing, the text after.
 NESTS = {
     "parentheses": ("SELECT ", "(", "1", ")", " FROM t"),
     "right operands": ("SELECT ", "1 + (", "1", ")", " FROM t"),
@@ -57,35 +57,35 @@ LISTS = {
 }
 
 
-def nest(name: str, depth: int) -> str:
+def make_nest(name: str, depth: int) -> str:
     before, opening, kernel, closing, after = NESTS[name]
     return before + opening * depth + kernel + closing * depth + after
 
 
-def children(node: Node) -> Iterator[Node]:
+def list_children(node: Node) -> Iterator[Node]:
     for field in dataclasses.fields(node):
         value = getattr(node, field.name)
         yield from (item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Node))
 
 
-def height(tree: Node) -> int:
-    """Levels of nodes, counted without recursion."""
+def measure_height(tree: Node) -> int:
+    """Count the levels of nodes without recursion."""
     level, found = [tree], 0
     while level:
         found += 1
-        level = [child for node in level for child in children(node)]
+        level = [child for node in level for child in list_children(node)]
     return found
 
 
 @pytest.mark.parametrize("name", NESTS)
-def test_ordinary_nests_are_read(name: str) -> None:
-    parse(nest(name, 20))
+def test_moderate_nesting_is_parsed(name: str) -> None:
+    parse(make_nest(name, 20))
 
 
 @pytest.mark.parametrize("name", NESTS)
 @pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 10_000])
-def test_deep_nests_are_refused(name: str, depth: int) -> None:
-    text = nest(name, depth)
+def test_deep_nesting_is_refused(name: str, depth: int) -> None:
+    text = make_nest(name, depth)
     with pytest.raises(AdqlSyntaxError, match="nested too deeply") as caught:
         parse(text)
     assert 0 < caught.value.span.start < len(text)
@@ -93,7 +93,7 @@ def test_deep_nests_are_refused(name: str, depth: int) -> None:
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_chains_read_from_the_left(name: str) -> None:
+def test_left_associative_chains_are_limited(name: str) -> None:
     before, link, after = CHAINS[name]
     parse(before + link * (MAX_HEIGHT - 1) + after)
     with pytest.raises(AdqlSyntaxError, match="operators in a chain"):
@@ -101,13 +101,13 @@ def test_chains_read_from_the_left(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_lists_and_balanced_chains_are_long(name: str) -> None:
+def test_lists_and_balanced_chains_are_unlimited(name: str) -> None:
     before, link, after = LISTS[name]
-    assert height(parse(before + link * 10_000 + after)) < 30
+    assert measure_height(parse(before + link * 10_000 + after)) < 30
 
 
 def test_chains_at_the_head_of_chains_add_up() -> None:
-    """Each bracket may hold a chain as its first operand: the whole is bounded, not each alone."""
+    """Brackets may each hold a chain as their first operand: the limit is on their sum."""
     for head, link in (("SELECT ", " + 1"), ("SELECT * FROM ", " JOIN t USING (a)")):
         text = head + "(" * 20 + "t" + (link * 50 + ")") * 20 + (" FROM t" if "+" in link else "")
         with pytest.raises(AdqlSyntaxError, match="nested too deeply"):
@@ -125,25 +125,25 @@ def test_chains_at_the_head_of_chains_add_up() -> None:
         ("SELECT 1", " + f(a)", " FROM t"),
     ],
 )
-def test_neighbours_do_not_add_up(before: str, link: str, after: str) -> None:
+def test_siblings_do_not_add_up(before: str, link: str, after: str) -> None:
     parse(before + link * (MAX_HEIGHT - 10) + after)
 
 
 @pytest.mark.parametrize("name", NESTS)
-def test_trees_are_not_high(name: str) -> None:
+def test_tree_height_is_bounded(name: str) -> None:
     depth = MAX_DEPTH
     while depth:
         try:
-            tree = parse(nest(name, depth))
+            tree = parse(make_nest(name, depth))
         except AdqlSyntaxError:
             depth -= 1
         else:
             break
-    assert height(tree) <= 3 * MAX_HEIGHT
+    assert measure_height(tree) <= 3 * MAX_HEIGHT
 
 
-def test_deep_callers_get_the_same_error() -> None:
-    """Where the caller has used up the stack, the parser says so in its own words."""
+def test_exhausted_stack_gives_the_same_error() -> None:
+    """A parser called with little stack left raises the error for deep nesting."""
     outcomes = set()
 
     def dive(levels: int) -> None:
@@ -151,7 +151,7 @@ def test_deep_callers_get_the_same_error() -> None:
             dive(levels - 1)
             return
         try:
-            parse(nest("functions", 90))
+            parse(make_nest("functions", 90))
             outcomes.add("read")
         except AdqlSyntaxError as error:
             outcomes.add(error.message.split(":")[0])

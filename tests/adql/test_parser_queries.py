@@ -1,4 +1,4 @@
-"""Whole queries: those of queries/valid.adql parse, those of queries/invalid.tsv say where and what is wrong."""
+"""Whole queries: those of queries/valid.adql parse, those of queries/invalid.tsv give the listed errors."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ VALID = [text for text in PARAGRAPHS if len(tokenise(text).kinds) > 1]  # the ot
 _ESCAPED = {"n": "\n", "t": "\t", "\\": "\\"}
 
 
-def invalid_queries() -> list[tuple[str, str, str]]:
+def read_invalid_queries() -> list[tuple[str, str, str]]:
     lines = (QUERIES / "invalid.tsv").read_text(encoding="utf-8").rstrip("\n").split("\n")
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     return [(re.sub(r"\\([nt\\])", lambda m: _ESCAPED[m[1]], query), place, said) for place, said, query in rows]
 
 
-@pytest.mark.parametrize(("query", "place", "said"), invalid_queries())
+@pytest.mark.parametrize(("query", "place", "said"), read_invalid_queries())
 def test_invalid(query: str, place: str, said: str) -> None:
     with pytest.raises(AdqlSyntaxError) as caught:
         parse(query)
@@ -38,12 +38,12 @@ def test_invalid(query: str, place: str, said: str) -> None:
 
 
 def test_no_query_is_listed_twice() -> None:
-    queries = [query for query, _, _ in invalid_queries()]
+    queries = [query for query, _, _ in read_invalid_queries()]
     assert len(set(queries)) == len(queries)
     assert len(set(VALID)) == len(VALID)
 
 
-def children(node: Node) -> Iterator[Node]:
+def list_children(node: Node) -> Iterator[Node]:
     for field in dataclasses.fields(node):
         value = getattr(node, field.name)
         for item in value if isinstance(value, tuple) else (value,):
@@ -52,39 +52,39 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def check_spans(node: Node, borders: tuple[set[int], set[int]]) -> None:
-    """A node begins and ends with a token, and holds what is below it."""
+    """Check that a node begins and ends with a token, and contains the nodes below it."""
     assert node.span.start in borders[0]
     assert node.span.end in borders[1]
-    for child in children(node):
+    for child in list_children(node):
         assert node.span.start <= child.span.start <= child.span.end <= node.span.end
         check_spans(child, borders)
 
 
 @pytest.mark.parametrize("query", VALID)
-def test_spans_lie_within_one_another(query: str) -> None:
+def test_spans_are_nested(query: str) -> None:
     tokens = tokenise(query)
     check_spans(parse(query), (set(tokens.starts), set(tokens.ends)))
 
 
-def shape(node: object) -> object:
-    """A tree without its places."""
+def strip_spans(node: object) -> object:
+    """Return a tree without its spans."""
     if isinstance(node, Node):
         fields = [field.name for field in dataclasses.fields(node) if field.name != "span"]
-        return type(node).__name__, [shape(getattr(node, name)) for name in fields]
-    return [shape(item) for item in node] if isinstance(node, tuple) else node
+        return type(node).__name__, [strip_spans(getattr(node, name)) for name in fields]
+    return [strip_spans(item) for item in node] if isinstance(node, tuple) else node
 
 
 @pytest.mark.parametrize("query", VALID)
 def test_layout_does_not_matter(query: str) -> None:
-    """Each token on its own line, with comments, and a semicolon at the end."""
+    """A query parses equally with each token on a line, with comments and with a semicolon."""
     texts = [text for text in tokenise(query).texts if text != ";"]
     joined = "\n-- a comment\n\t".join(texts) + ";"
-    assert shape(parse(joined)) == shape(parse(query))
+    assert strip_spans(parse(joined)) == strip_spans(parse(query))
 
 
 @given(st.sampled_from(VALID), st.data())
-def test_damaged_queries_give_a_place(query: str, data: st.DataObject) -> None:
-    """Whatever is cut, doubled or moved: a tree, or an error with a place within the text."""
+def test_damaged_queries_give_a_position(query: str, data: st.DataObject) -> None:
+    """A query with tokens removed, doubled or moved gives a tree, or an error with a position in the text."""
     texts = list(tokenise(query).texts)
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(texts) - 1))

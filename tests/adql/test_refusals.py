@@ -1,4 +1,4 @@
-"""Queries that are ADQL but cannot be answered: each message says what is wrong, where, and the way out."""
+"""Valid ADQL that is refused: each message has the cause, a position and a way out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CASES = [line.split("\t") for line in _FILE.read_text(encoding="utf-8").splitlin
 
 
 @pytest.mark.parametrize(("place", "message", "hint", "query"), CASES)
-def test_the_message_tells_what_where_and_the_way_out(
+def test_message_has_cause_position_and_way_out(
     place: str, message: str, hint: str, query: str, small: Catalogue
 ) -> None:
     with pytest.raises(AdqlError) as caught:
@@ -27,7 +27,7 @@ def test_the_message_tells_what_where_and_the_way_out(
     assert error.message in error.describe(query)
 
 
-def test_several_errors_are_told_at_once(small: Catalogue) -> None:
+def test_several_errors_are_reported_together(small: Catalogue) -> None:
     query = "SELECT a,\n  name + 1\nFROM small.stars WHERE b > 1 ORDER BY c"
     with pytest.raises(AdqlErrors) as caught:
         translate(query, small)
@@ -50,15 +50,15 @@ def test_several_errors_are_told_at_once(small: Catalogue) -> None:
         "SELECT id, mag FROM small.stars EXCEPT SELECT id, nope FROM small.stars",
     ],
 )
-def test_what_follows_from_an_error_is_not_told(query: str, small: Catalogue) -> None:
+def test_consequential_errors_are_not_reported(query: str, small: Catalogue) -> None:
     with pytest.raises(AdqlError) as caught:
         translate(query, small)
     assert not isinstance(caught.value, AdqlErrors)
     assert query[slice(*caught.value.span)] == "nope"
 
 
-def test_a_chain_of_common_tables_cannot_explode(small: Catalogue) -> None:
-    """Each table uses the one before twice: 2^30 reads, refused before they are planned."""
+def test_exploding_common_tables_are_refused(small: Catalogue) -> None:
+    """Each table uses the previous one twice: 2^30 reads are refused before planning."""
     tables = ["t0 AS (SELECT id FROM small.stars)"]
     tables += [f"t{i} AS (SELECT a.id FROM t{i - 1} AS a JOIN t{i - 1} AS b ON a.id = b.id)" for i in range(1, 31)]
     with pytest.raises(AdqlError, match="more than 500 tables"):
@@ -72,12 +72,12 @@ def test_a_chain_of_common_tables_cannot_explode(small: Catalogue) -> None:
         "DISTANCE(1, 2, 3, " * 30 + "4" + ")" * 30,
     ],
 )
-def test_an_expression_that_would_explode_is_refused(expression: str, small: Catalogue) -> None:
+def test_exploding_expressions_are_refused(expression: str, small: Catalogue) -> None:
     with pytest.raises(AdqlError, match="too deep to be computed"):
         translate(f"SELECT {expression} FROM small.stars", small)
 
 
-def test_subqueries_that_would_explode_are_refused(small: Catalogue) -> None:
+def test_exploding_subqueries_are_refused(small: Catalogue) -> None:
     query = "SELECT id FROM small.stars"
     for _ in range(16):
         query = f"SELECT id FROM small.stars WHERE NOT (id NOT IN ({query}))"

@@ -1,4 +1,4 @@
-"""What users of other dialects write: each message says what is wrong, where, and the way out, which works."""
+"""Mistakes of users of other dialects: each error has a position and a hint, whose fix works."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ QUERIES = Path(__file__).parent / "queries"
 _ESCAPED = {"n": "\n", "t": "\t", "\\": "\\"}
 
 
-def rows(name: str) -> list[list[str]]:
+def read_rows(name: str) -> list[list[str]]:
     lines = (QUERIES / name).read_text(encoding="utf-8").rstrip("\n").split("\n")
     cells = [line.split("\t") for line in lines if not line.startswith("#")]
     return [[re.sub(r"\\([nt\\])", lambda m: _ESCAPED[m[1]], cell) for cell in row] for row in cells]
 
 
-SLIPS = [(*row, "")[:5] for row in rows("slips.tsv")]
-#: of other tests, for their fixes
-REFUSED = sorted({row[-1] for name in ("refused.tsv", "invalid.tsv") for row in rows(name)})
+SLIPS = [(*row, "")[:5] for row in read_rows("slips.tsv")]
+#: Queries of other tests, for their fixes
+REFUSED = sorted({row[-1] for name in ("refused.tsv", "invalid.tsv") for row in read_rows(name)})
 
 _COLUMNS = {
     ("tycho2", "bright"): "tyc_id:unicode hip:int ra:double dec:double vt_mag:float origin:unicode date_obs:timestamp",
@@ -42,18 +42,18 @@ _COLUMNS = {
 }
 
 
-def table(name: str, columns: str) -> Table:
+def make_table(name: str, columns: str) -> Table:
     pairs = (column.split(":") for column in columns.split())
     return Table(name=name, columns=tuple(Column(name=name, datatype=datatype) for name, datatype in pairs))
 
 
 CATALOGUE = Catalogue(
-    (SMALL, *(Schema(name=schema, tables=(table(name, columns),)) for (schema, name), columns in _COLUMNS.items()))
+    (SMALL, *(Schema(name=schema, tables=(make_table(name, columns),)) for (schema, name), columns in _COLUMNS.items()))
 )
 
 
-def fault_of(query: str) -> AdqlError | None:
-    """The first fault."""
+def find_error(query: str) -> AdqlError | None:
+    """Return the first error of a query."""
     try:
         translate(query, CATALOGUE)
     except AdqlErrors as errors:
@@ -63,35 +63,35 @@ def fault_of(query: str) -> AdqlError | None:
     return None
 
 
-def applied(query: str, fixes: Sequence[Fix]) -> str:
+def apply_fixes(query: str, fixes: Sequence[Fix]) -> str:
     for fix in reversed(fixes):
         query = query[: fix.span.start] + fix.text + query[fix.span.end :]
     return query
 
 
-def repaired(query: str) -> str:
-    """The query after the fixes of its first fault, of the next one, and so on; each gets further."""
+def repair_query(query: str) -> str:
+    """Apply the fixes of the first error, then of the next one, and so on, each after the one before."""
     for _ in range(5):
-        fault = fault_of(query)
+        fault = find_error(query)
         if fault is None or not fault.fixes:
             break
         assert all(0 <= fix.span.start < fix.span.end <= len(query) for fix in fault.fixes), query
         assert all(one.span.end <= other.span.start for one, other in pairwise(fault.fixes)), query
-        query = applied(query, fault.fixes)
-        left = fault_of(query)
+        query = apply_fixes(query, fault.fixes)
+        left = find_error(query)
         assert left is None or (left.message, left.span) != (fault.message, fault.span), query
     return query
 
 
 @pytest.mark.parametrize(("place", "message", "hint", "query", "better"), SLIPS, ids=[row[3] for row in SLIPS])
 def test_slip(place: str, message: str, hint: str, query: str, better: str) -> None:
-    fault = fault_of(query)
+    fault = find_error(query)
     assert fault is not None
     assert (fault.message, fault.hint) == (message, hint)
     assert "{}:{}".format(*offset_to_line_column(query, fault.span.start)) == place
-    assert repaired(query) == (better or query)
+    assert repair_query(query) == (better or query)
     if better:
-        assert fault_of(better) is None
+        assert find_error(better) is None
 
 
 def test_no_slip_is_listed_twice() -> None:
@@ -99,12 +99,12 @@ def test_no_slip_is_listed_twice() -> None:
     assert len(set(queries)) == len(queries)
 
 
-def test_every_fix_leads_on() -> None:
-    assert sum(repaired(query) != query for query in REFUSED) > len(REFUSED) / 4
+def test_every_fix_moves_the_error_forward() -> None:
+    assert sum(repair_query(query) != query for query in REFUSED) > len(REFUSED) / 4
 
 
-def test_damaged_slips_are_refused_with_a_place() -> None:
-    """Whatever else is cut, doubled or moved in them."""
+def test_damaged_slips_are_refused_with_a_position() -> None:
+    """Queries with mistakes stay refused with a position when tokens are removed, doubled or moved."""
     dice = random.Random(20)
     pieces = [re.findall(r"\w+|\s+|\S", query) for query in (*REFUSED, *(query for _, _, _, query, _ in SLIPS))]
     for _ in range(3000):
@@ -113,26 +113,26 @@ def test_damaged_slips_are_refused_with_a_place() -> None:
             at = dice.randint(0, len(damaged))
             damaged[at : at + dice.randint(0, 2)] = [dice.choice(dice.choice(pieces) or [" "])] * dice.randint(0, 2)
         query = "".join(damaged)
-        fault = fault_of(query)
+        fault = find_error(query)
         if fault is not None:
             assert 0 <= fault.span.start <= fault.span.end <= len(query)
             assert all(0 <= fix.span.start < fix.span.end <= len(query) for fix in fault.fixes), query
             assert all(one.span.end <= other.span.start for one, other in pairwise(fault.fixes)), query
-            assert not fault.fixes or applied(query, fault.fixes) != query
+            assert not fault.fixes or apply_fixes(query, fault.fixes) != query
 
 
-def test_what_other_dialects_have_is_none_of_ours() -> None:
-    """Hints about functions, columns and tables of others stand nowhere in the way of those that are here."""
+def test_hints_for_other_dialects_hide_no_function_of_ours() -> None:
+    """No hint for a function of another dialect has the name of a function of ours."""
     span = Span(0, 1)
     assert not [name for name in (*FUNCTIONS, *SET_FUNCTIONS_BY_NAME, *ARGUMENTS) if find_function_hint(name, span)]
     assert find_function_hint("IFNULL", span).fixes == (Fix(span, "COALESCE"),)
 
 
 def test_a_polygon_of_too_many_vertices() -> None:
-    """The limit is told at once: to compare all of their sides would take minutes."""
+    """The limit is checked first: comparing all sides would take minutes."""
     vertices = ", ".join(f"{10 + i / 1e4:.4f}, {i % 2}" for i in range(5001))
     query = f"SELECT ra FROM gaiadr3.gaia_source WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON({vertices}))"
-    fault = fault_of(query)
+    fault = find_error(query)
     assert fault is not None
     assert fault.message == "a polygon of 5001 vertices; at most 5000 are taken"
     assert "MOC" in fault.hint

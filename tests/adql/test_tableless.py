@@ -1,4 +1,4 @@
-"""What is said of queries without their tables: nothing that a service may accept is refused, and what none may, is."""
+"""Checks of queries without tables refuse what no service can accept, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from adql.errors import AdqlError, offset_to_line_column
 from adql.resolve.tableless_check import check_without_tables
 from tests.adql.test_extensions import EXAMPLES
-from tests.adql.test_slips import SLIPS, fault_of
+from tests.adql.test_slips import SLIPS, find_error
 
 REFUSED = r"""
 1:12 ABS takes a number | SELECT ABS('a') FROM t
@@ -47,7 +47,7 @@ REFUSED = r"""
 2:6 ABS takes a number | SELECT a,\n ABS('x') FROM t
 """
 
-#: Whose columns may be arrays, shapes, texts, times, in tables that may have any
+#: Queries whose columns may be arrays, shapes, texts or times in some table
 ACCEPTED = (
     "SELECT t.a, s.t.b, c.s.t.d FROM t",
     "SELECT (a + 1)[1], a[b], -a, a * b, COORD1(a), AREA(b), a || b, a FROM s.t",
@@ -91,7 +91,7 @@ def test_equalities_of_one_column_have_no_limit() -> None:
 
 
 def test_what_is_accepted_with_tables_is_so_without() -> None:
-    """The queries of all other tests are checked as they are asked, see conftest."""
+    """conftest checks the queries of all other tests as they run."""
     for query in [*(better for *_, better in SLIPS if better), *(query for query, _ in EXAMPLES.values())]:
-        assert fault_of(query) is None
+        assert find_error(query) is None
         check_without_tables(query)

@@ -67,9 +67,9 @@ class Requests:
     def value(self, name: str) -> str:
         chance = self.dice.random()
         if name == "QUERY":
-            return self.dice.choice(_QUERIES) if chance < 0.6 else Fuzzer(self.dice).text()
+            return self.dice.choice(_QUERIES) if chance < 0.6 else Fuzzer(self.dice).make_text()
         pools = (_PARAMETERS[name], _PARAMETERS[name], _TEXTS, _NUMBERS)
-        return self.dice.choice(self.dice.choice(pools)) if chance < 0.95 else Fuzzer(self.dice).text()
+        return self.dice.choice(self.dice.choice(pools)) if chance < 0.95 else Fuzzer(self.dice).make_text()
 
     def parameters(self) -> list[tuple[str, str]]:
         names = self.dice.sample(list(_PARAMETERS), self.dice.choice((0, 1, 1, 2, 4)))
