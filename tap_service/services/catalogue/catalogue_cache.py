@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterable
 from functools import cached_property
@@ -14,9 +13,8 @@ from tap_service.documents.service_description import Example
 from tap_service.documents.tableset_document import append_tables, tableset_document
 from tap_service.services.catalogue.example_queries import build_examples
 from tap_service.services.catalogue.user_catalogues import UserCatalogues
+from tap_service.services.periodic_thread import PeriodicThread
 from tap_service.storage.engine.engine import Engine
-
-_log = logging.getLogger("skyhouse")
 
 #: columns of a user's tables up to which /tables?detail=min lists them
 _MAX_LISTED_COLUMNS = 5000
@@ -89,9 +87,8 @@ class CatalogueCache:
         self._engine = engine
         self._user_tables = UserCatalogues(engine, is_only_process=is_only_process)
         self._refreshing = threading.Lock()
-        self._stopped = threading.Event()
         self.snapshot = self._read_snapshot()
-        self._thread = threading.Thread(target=self._poll_version, name="metadata", daemon=True)
+        self._poller = PeriodicThread("catalogue", METADATA_POLL_SECONDS, self.refresh, "the catalogue cannot be read")
 
     @property
     def catalogue(self) -> Catalogue:
@@ -116,7 +113,7 @@ class CatalogueCache:
             self._user_tables.note_use(owner, tables)
 
     def start(self) -> None:
-        self._thread.start()
+        self._poller.start()
 
     def refresh(self) -> None:
         """Read the catalogue again if its version has changed."""
@@ -125,19 +122,9 @@ class CatalogueCache:
                 self.snapshot = self._read_snapshot()
 
     def close(self) -> None:
-        self._stopped.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._poller.close()
 
     def _read_snapshot(self) -> CatalogueSnapshot:
         """Read the version first, so that a change in between is read again and never missed."""
         version = read_catalogue_version(self._engine)
         return CatalogueSnapshot(version, read_catalogue(self._engine), self._engine)
-
-    def _poll_version(self) -> None:
-        while not self._stopped.wait(METADATA_POLL_SECONDS):
-            try:
-                self.refresh()
-            except Exception as error:
-                # keep the last catalogue and go on polling, whatever the error
-                _log.warning("the catalogue cannot be read: %s", error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +11,7 @@ from datetime import datetime
 from tap_service.constants import MAX_DEATHS, ORPHAN_AGE_SECONDS, ORPHAN_TABLE_SECONDS, SWEEP_SECONDS
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError
+from tap_service.services.periodic_thread import PeriodicThread, call_and_log
 from tap_service.services.user_tables.user_table_expiry import UserTableExpiry
 from tap_service.storage.engine import merge_tables
 from tap_service.storage.engine.engine import Engine, EngineError
@@ -22,6 +22,8 @@ from tap_service.storage.results.result_store import ResultStore
 _log = logging.getLogger("skyhouse")
 
 _MAX_DESTROYED_AT_ONCE = 1000
+
+_FAILURE = "expired and orphaned jobs cannot be ended now"
 
 
 class JobLifetimes:
@@ -157,33 +159,21 @@ class JobSweeper:
     def __init__(self, lifetimes: JobLifetimes, wake_idle: Callable[[], None]) -> None:
         self._lifetimes = lifetimes
         self._wake_idle = wake_idle
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._sweep_until_closed, name="job-sweeper", daemon=True)
+        self._last_sweep = time.monotonic()
+        self._thread = PeriodicThread("job-sweeper", SWEEP_SECONDS, self._run_round, _FAILURE)
 
     def start(self) -> None:
         self._thread.start()
 
     def close(self) -> None:
-        self._stopped.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._thread.close()
 
-    def _sweep_until_closed(self) -> None:
-        swept = time.monotonic()
-        while not self._stopped.wait(SWEEP_SECONDS):
-            _log_failure(lambda: self._lifetimes.destroy_expired(now()))
-            _log_failure(self._wake_idle)
-            if time.monotonic() - swept >= ORPHAN_AGE_SECONDS:
-                swept = time.monotonic()
-                _log_failure(self._lifetimes.sweep_orphans)
-
-
-def _log_failure(work: Callable[[], object]) -> None:
-    """Do ``work``; the next round retries what fails."""
-    try:
-        work()
-    except Exception as error:
-        _log.warning("expired and orphaned jobs cannot be ended now: %s", error)
+    def _run_round(self) -> None:
+        call_and_log(lambda: self._lifetimes.destroy_expired(now()), _FAILURE)
+        call_and_log(self._wake_idle, _FAILURE)
+        if time.monotonic() - self._last_sweep >= ORPHAN_AGE_SECONDS:
+            self._last_sweep = time.monotonic()
+            self._lifetimes.sweep_orphans()
 
 
 _LOST = JobError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Job, JobError
 from tap_service.service_errors import QueryTooHeavy, ServiceError
 from tap_service.services.jobs.job_info import JobProgress
+from tap_service.services.periodic_thread import PeriodicThread, call_and_log
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.query_stages import QueryStage
 from tap_service.storage.engine.engine import Engine, EngineError
@@ -51,8 +51,9 @@ class JobMonitor:
         self._jobs = jobs
         self._running: dict[str, RunningJob] = {}
         self._preparing: dict[str, Job] = {}
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._report_until_closed, name="job-monitor", daemon=True)
+        self._thread = PeriodicThread(
+            "job-monitor", JOB_TICK_SECONDS, self._report_jobs, "jobs cannot be monitored now"
+        )
 
     @property
     def running_jobs(self) -> tuple[RunningJob, ...]:
@@ -62,9 +63,7 @@ class JobMonitor:
         self._thread.start()
 
     def close(self) -> None:
-        self._closing.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._thread.close()
 
     @contextmanager
     def keep_alive(self, job: Job) -> Iterator[None]:
@@ -91,18 +90,13 @@ class JobMonitor:
         for each in running:
             each.progress.update_progress(found.get(each.job.query_id))
 
-    def _report_until_closed(self) -> None:
-        while not self._closing.wait(JOB_TICK_SECONDS):
-            if running := self.running_jobs:
-                self.update_progress(running)
-            reports = [(each.job, partial(self._report_running, each)) for each in running]
-            reports += [(job, partial(self._report_preparing, job)) for job in tuple(self._preparing.values())]
-            for job, report in reports:
-                try:
-                    report()
-                except Exception as error:
-                    # such as an unavailable job store: go on with the other jobs, and retry at the next tick
-                    _log.warning("job %s cannot be monitored now: %s", job.job_id, error)
+    def _report_jobs(self) -> None:
+        if running_jobs := self.running_jobs:
+            self.update_progress(running_jobs)
+        for running in running_jobs:
+            call_and_log(partial(self._report_running, running), f"job {running.job.job_id} cannot be monitored now")
+        for job in tuple(self._preparing.values()):
+            call_and_log(partial(self._report_preparing, job), f"job {job.job_id} cannot be monitored now")
 
     def _report_preparing(self, job: Job) -> None:
         with suppress(NoSuchJob, IllegalTransition):  # the start of the query reports it

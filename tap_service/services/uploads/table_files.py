@@ -10,7 +10,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -154,14 +154,9 @@ def build_upload_limits(config: Config) -> Limits:
 
 def build_user_table_limits(config: Config) -> Limits:
     """Return the limits of user tables, whose rows are limited by the user's disk quota."""
-    return Limits(
-        rows=1 << 40,
-        columns=config.upload_columns,
-        cell_bytes=config.upload_cell_bytes,
-        unpacked_bytes=4 * config.user_table_file,
-        memory=config.upload_memory,
-        seconds=config.user_table_seconds,
-    )
+    unpacked_bytes = 4 * config.user_table_file
+    seconds = config.user_table_seconds
+    return replace(build_upload_limits(config), rows=1 << 40, unpacked_bytes=unpacked_bytes, seconds=seconds)
 
 
 def descriptor_path(file: BinaryIO) -> Path:
