@@ -134,12 +134,12 @@ class TestAvailability:
             import asyncio, sys
             from pathlib import Path
             import httpx
-            from clickhouse_schema.engine_tables.catalogue_log import initialise
+            from clickhouse_schema.engine_tables.engine_setup import prepare_engine
             from tap_service.config import Config
             from tap_service.main import create_app
             from tap_service.storage.engine.embedded_engine import EmbeddedEngine
             engine = EmbeddedEngine(Path(sys.argv[1]))
-            initialise(engine)
+            prepare_engine(engine)
             app = create_app(Config(query_log="", jobs_path=Path(sys.argv[1]) / "jobs"), engine)
             engine.close()
             async def ask():

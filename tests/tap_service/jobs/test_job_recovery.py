@@ -20,14 +20,14 @@ SERVICE = """
 import sys
 from pathlib import Path
 import uvicorn
-from clickhouse_schema.engine_tables.catalogue_log import initialise
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.config import Config
 from tap_service.main import SERVER, create_app
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 data, port = Path(sys.argv[1]), int(sys.argv[2])
 engine = EmbeddedEngine(data)
-initialise(engine)
+prepare_engine(engine)
 config = Config(query_log="", jobs_path=data / "jobs", concurrent_jobs=1, user_running_jobs=1)
 options = uvicorn.Config(create_app(config, engine), port=port, log_level="warning", **SERVER)
 uvicorn.Server(options).run()

@@ -23,8 +23,8 @@ from tests.tap_service.worker_processes import Workers
 #: with the tables, which the first one makes; what is foreseen to take longer than 140 microseconds goes in pieces, about twenty
 PIECEWISE = SERVICE.replace(
     "config = Config(",
-    "from tests.tap_service.piecewise_tables import make\n"
-    'if not engine.fetch_table("EXISTS DATABASE cut").column(0)[0].as_py(): make(engine)\n'
+    "from tests.tap_service.piecewise_tables import create_tables\n"
+    'if not engine.fetch_table("EXISTS DATABASE cut").column(0)[0].as_py(): create_tables(engine)\n'
     "config = Config(piece_seconds=1.4e-4, ",
 )
 MATCH = (
