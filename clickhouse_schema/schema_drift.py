@@ -21,7 +21,7 @@ from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, quote_table
 from clickhouse_schema.table_ddl import create_table_sql, projection_definitions, sort_key_sql, stored_columns
 
 #: What an obstacle ends with
-RELOAD_HINT = "load the table anew with --replace"
+RELOAD_HINT = "load the table again with --replace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ class _Comparison:
             change = f"COMMENT COLUMN IF EXISTS {quote_identifier(column.name)} {quote_string(column.description)}"
             if others:
                 sql = (self._alter_sql(name, change, self._topology.on_cluster) for name in dict.fromkeys(others))
-                yield Step(f"the comment on {self._table_name}.{column.name} is another", tuple(sql))
+                yield Step(f"the comment on {self._table_name}.{column.name} differs", tuple(sql))
 
     def _find_projection_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
         wanted = projection_definitions(self._table)

@@ -1,4 +1,4 @@
-"""What a user of the ``skyhouse`` command reads when something is wrong: one clear sentence each."""
+"""Errors that the ``skyhouse`` command shows to its user, one clear sentence each."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from tap_service.readers.read_error import ReadError
 
 
 class LoadError(ReadError):
-    """Wrong input, arguments or circumstances; the text says what, where, and the way out."""
+    """Wrong input, arguments or circumstances; the message names the fault, the place and the way out."""
 
 
 class LoadCancelled(Exception):
-    """The user stopped the work. What was done of a load waits in its staging table."""
+    """The user stopped the work. A stopped load stays in its staging table."""

@@ -1,80 +1,19 @@
-"""How a running command tells what it does: to a terminal, to a plain log, or over the control socket."""
+"""What a running command reports to its user."""
 
 from __future__ import annotations
 
-import sys
-import time
-from types import TracebackType
-from typing import Protocol, Self
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-_PLAIN_SECONDS = 5.0
+from typing import Protocol
 
 
 class Reporter(Protocol):
-    """What work tells while it runs. ``check`` raises ``LoadCancelled`` once the user has stopped the work."""
-
     def output(self, text: str) -> None:
-        """A line of the command's own result."""
+        """Report a line of the command's result."""
 
     def message(self, text: str) -> None:
-        """A remark, such as a warning."""
+        """Report a remark, such as a warning."""
 
     def progress(self, rows: int, fraction: float) -> None:
-        """Rows done since this run began, and the part of the input that is done (0 to 1)."""
-
-    def check(self) -> None: ...
-
-
-class ConsoleReporter:
-    """Results on stdout, remarks and progress on stderr: a bar on a terminal, a line every few seconds elsewhere."""
-
-    def __init__(self) -> None:
-        self._console = Console(stderr=True, soft_wrap=True, highlight=False)
-        self._bar = Progress(
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[rows]:,} rows, {task.fields[speed]:,.0f} rows/s, time left"),
-            TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-        )
-        self._task: TaskID | None = None
-        self._began = time.monotonic()
-        self._told = self._began
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._end_bar()
-
-    def output(self, text: str) -> None:
-        self._end_bar()
-        sys.stdout.write(text + "\n")
-        sys.stdout.flush()
-
-    def message(self, text: str) -> None:
-        self._console.print(text, markup=False)
-
-    def progress(self, rows: int, fraction: float) -> None:
-        now = time.monotonic()
-        seconds = max(now - self._began, 1e-3)
-        if self._console.is_terminal:
-            if self._task is None:
-                self._task = self._bar.add_task("", total=1.0, rows=0, speed=0.0)
-                self._bar.start()
-            self._bar.update(self._task, completed=fraction, rows=rows, speed=rows / seconds)
-        elif now - self._told >= _PLAIN_SECONDS:
-            self._told = now
-            left = seconds * (1 - fraction) / fraction if fraction else float("inf")
-            self.message(f"{fraction:.0%}: {rows:,} rows, {rows / seconds:,.0f} rows/s, about {left:.0f} s left")
-
-    def _end_bar(self) -> None:
-        if self._task is not None:
-            self._bar.stop()
+        """Report the rows done in this run, and the fraction of the input that is done (0 to 1)."""
 
     def check(self) -> None:
-        """A local command is stopped by the signal itself."""
+        """Raise ``LoadCancelled`` if the user has stopped the command."""

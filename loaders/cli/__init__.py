@@ -1,1 +1,1 @@
-"""The ``skyhouse`` commands: arguments and exit codes."""
+"""The ``skyhouse`` commands: their arguments, help texts and exit codes."""

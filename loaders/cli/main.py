@@ -10,18 +10,18 @@ import typer
 
 from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from loaders.cli import schema_command, shards_command, user_command
-from loaders.cli.command_options import Data
-from loaders.control import control_server, data_commands
-from loaders.control.adql_command import checked
-from loaders.pipeline.describe_file import described, doubts
+from loaders.cli.command_options import Data, execute_and_exit
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.control import data_commands
+from loaders.control.adql_command import check_query_line
+from loaders.pipeline.describe_file import describe_source, find_doubtful_types
 from loaders.pipeline.load_plan import split_name
-from loaders.progress_reporter import ConsoleReporter
-from loaders.tables.shipped_schemas import given_schema
+from loaders.tables.shipped_schemas import resolve_schema_option
 from tap_service.readers import open_source
 from tap_service.readers.read_error import ReadError
 
 app = typer.Typer(
-    help="A TAP service over ClickHouse: load catalogues, serve them, ask them in ADQL.",
+    help="A TAP service over ClickHouse: load catalogues, serve them, query them in ADQL.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -32,7 +32,7 @@ app.add_typer(shards_command.app, name="shards")
 
 
 TableName = Annotated[str, typer.Argument(metavar="SCHEMA.TABLE", help="The table's name.")]
-Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is every network.")]
+Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all networks.")]
 Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)]
 
 
@@ -40,113 +40,107 @@ def main() -> None:
     app()
 
 
-@app.command()
-def load(
+@app.command("load")
+def load_table(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="FITS, VOTable, CSV, TSV, ECSV or Parquet.")],
-    table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Where the rows go.")],
+    table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows.")],
     data: Data,
     schema: Annotated[
         str | None,
         typer.Option(
             metavar="FILE|NAME",
-            help="YAML that describes the table (see skyhouse describe), or a shipped one: obscore.",
+            help="YAML that describes the table (see skyhouse describe), or the name of a shipped one: obscore.",
         ),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Take bad units and UCDs as errors.")] = False,
-    max_errors: Annotated[int, typer.Option(help="Bad rows that are put aside before the load stops.", min=0)] = 100,
-    rejects: Annotated[
-        Path | None, typer.Option(help="File for bad rows; by default SCHEMA.TABLE.rejects.csv.")
-    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
+    max_errors: Annotated[int, typer.Option(help="Bad rows that are rejected before the load stops.", min=0)] = 100,
+    rejects: Annotated[Path | None, typer.Option(help="File for bad rows; default: SCHEMA.TABLE.rejects.csv.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the table if it exists.")] = False,
     append: Annotated[bool, typer.Option("--append", help="Add to the table if it exists.")] = False,
 ) -> None:
-    """Load files into a table. It is seen when all of it is there; a load that was stopped goes on where it was."""
+    """Load files into a table, which is visible when all is loaded. Start a stopped load again to continue it."""
     if replace and append:
         raise typer.BadParameter("give --replace or --append, not both")
     arguments = {
         "files": [str(file.absolute()) for file in files],
         "table": table,
-        "schema_file": str(given_schema(schema)) if schema else None,
+        "schema_file": str(resolve_schema_option(schema)) if schema else None,
         "strict": strict,
         "max_errors": max_errors,
         "rejects": str((rejects or Path(f"{table}.rejects.csv")).absolute()),
         "mode": "replace" if replace else "append" if append else "create",
     }
-    _work(data, "load", arguments)
+    execute_and_exit(data, "load", arguments)
 
 
-@app.command()
-def describe(
+@app.command("describe")
+def describe_file(
     file: Annotated[Path, typer.Argument(help="FITS, VOTable, CSV, TSV, ECSV or Parquet.")],
-    table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name to put into the YAML.")] = "",
+    table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name for the YAML.")] = "",
 ) -> None:
-    """Write the YAML that describes a file's table, to edit and to give to load as --schema."""
+    """Print the YAML that describes a file's table, to edit and to pass to load as --schema."""
     with ConsoleReporter() as reporter:
         try:
             names = split_name(table) if table else ("my_schema", file.name.split(".")[0])
             source = open_source(file)
-            reporter.output(document_to_yaml(described(source, *names)).rstrip())
-            for doubt in doubts(source):
-                reporter.message(f"warning: {doubt}")
+            reporter.output(document_to_yaml(describe_source(source, *names)).rstrip())
+            for warning in find_doubtful_types(source):
+                reporter.message(f"warning: {warning}")
         except ReadError as error:
             reporter.message(f"error: {error}")
             raise typer.Exit(data_commands.EXIT_FAILED) from error
 
 
-@app.command()
-def verify(table: TableName, data: Data) -> None:
+@app.command("verify")
+def verify_table(table: TableName, data: Data) -> None:
     """Check a table's rows, ranges, order and HEALPix index against what was loaded."""
-    _work(data, "verify", {"table": table})
+    execute_and_exit(data, "verify", {"table": table})
 
 
-@app.command()
-def drop(table: TableName, data: Data) -> None:
-    """Take a table out of the catalogue and delete its rows."""
-    _work(data, "drop", {"table": table})
+@app.command("drop")
+def drop_table(table: TableName, data: Data) -> None:
+    """Remove a table from the catalogue and delete its rows."""
+    execute_and_exit(data, "drop", {"table": table})
 
 
-@app.command()
-def tables(data: Data) -> None:
+@app.command("tables")
+def list_tables(data: Data) -> None:
     """List the tables with their rows and sizes."""
-    _work(data, "tables", {})
+    execute_and_exit(data, "tables", {})
 
 
-@app.command()
-def adql(
-    query: Annotated[str, typer.Argument(help="The query; - with --parse-only reads one a line from standard input.")],
+@app.command("adql")
+def translate_query(
+    query: Annotated[
+        str, typer.Argument(help="The query; with --parse-only, - reads one per line from standard input.")
+    ],
     data: Data,
-    explain: Annotated[bool, typer.Option("--explain", help="Also the ranges and the engine's plan.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Print the ranges and the engine's plan too.")] = False,
     parse_only: Annotated[
-        bool, typer.Option("--parse-only", help="Without tables: OK or ERROR line:column message.")
+        bool, typer.Option("--parse-only", help="Check without tables: OK or ERROR line:column message.")
     ] = False,
 ) -> None:
-    """Print the SQL that a query becomes."""
+    """Print the SQL into which a query is translated."""
     if not parse_only:
-        _work(data, "adql", {"query": query, "explain": explain})
+        execute_and_exit(data, "adql", {"query": query, "explain": explain})
     for line in sys.stdin if query == "-" else [query.replace("\\", "\\\\")]:
-        print(checked(line.rstrip("\r\n")), flush=True)
+        print(check_query_line(line.rstrip("\r\n")), flush=True)
 
 
-@app.command()
-def serve(data: Data, host: Host = "127.0.0.1", port: Port = 8000) -> None:
+@app.command("serve")
+def serve_tables(data: Data, host: Host = "127.0.0.1", port: Port = 8000) -> None:
     """Serve the tables over TAP until Ctrl-C."""
     _serve(data, host, port, demo=False)
 
 
-@app.command()
-def demo(data: Data, host: Host = "127.0.0.1", port: Port = 8000) -> None:
-    """Load Tycho-2's bright stars and OpenNGC, then serve them."""
+@app.command("demo")
+def serve_demo(data: Data, host: Host = "127.0.0.1", port: Port = 8000) -> None:
+    """Load the bright stars of Tycho-2 and OpenNGC, then serve them."""
     _serve(data, host, port, demo=True)
 
 
 def _serve(data: Path, host: str, port: int, *, demo: bool) -> None:
-    from loaders.cli import serve_command as service
+    from loaders.cli import serve_command
 
     with ConsoleReporter() as reporter:
-        raise typer.Exit(service.serve(data.absolute(), host, port, reporter, demo=demo))
-
-
-def _work(data: Path, command: str, arguments: data_commands.Arguments) -> None:
-    """Run a command on the data path, here or in the service that holds it, and exit with its code."""
-    with ConsoleReporter() as reporter:
-        raise typer.Exit(control_server.work(data.absolute(), command, arguments, reporter))
+        raise typer.Exit(serve_command.run_service(data.absolute(), host, port, reporter, demo=demo))

@@ -1,4 +1,4 @@
-"""The service process: engine, TAP application and control socket over one data path, until a signal stops it."""
+"""``skyhouse serve``: engine, TAP application and control socket over one data path, until a signal stops them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import Any
 import uvicorn
 
 from loaders.control import data_commands
-from loaders.control.control_server import ControlServer, opened
-from loaders.control.service_settings import settings
+from loaders.control.control_server import ControlServer
+from loaders.control.engine_opener import open_engine
+from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from loaders.tables.shipped_schemas import load_demo
@@ -26,19 +27,19 @@ from tap_service.storage.accounts import AccountError
 from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
-#: How long running responses may go on after the signal.
-_GRACE_SECONDS = 5
+#: How long running responses may continue after the signal.
+_MAX_GRACE_SECONDS = 5
 
 
-def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bool) -> int:
-    """Serve until SIGINT or SIGTERM; the exit code. With ``demo`` the demo's tables are loaded first."""
+def run_service(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bool) -> int:
+    """Serve until SIGINT or SIGTERM and return the exit code; ``demo``: load the demo tables first."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
+        signal.signal(number, _exit_on_signal)
     try:
-        with _listener(host, port) as listener:
+        with _bind_listener(host, port) as listener:
             _serve(data_path, listener, f"http://{host}:{port}", reporter, demo=demo)
     except (ReadError, EngineError, AccountError, IssuersError, JobStoreUnavailable) as error:
-        reporter.message(f"error: {data_commands.told(error)}")
+        reporter.message(f"error: {data_commands.explain_error(error)}")
         return data_commands.EXIT_FAILED
     except SystemExit:
         reporter.message("stopped")
@@ -46,18 +47,18 @@ def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bo
 
 
 def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporter, *, demo: bool) -> None:
-    config = settings(data_path)
-    with opened(data_path, reads=True) as engine:
+    config = read_settings(data_path)
+    with open_engine(data_path, is_read_only=True) as engine:
         if demo:
             load_demo(engine, reporter)
-        _make(data_path)
+        _create_folder(data_path)
         app = create_app(config, engine)
-        metadata = app.state.services.catalogue_cache
-        server = _Server(app, lambda: reporter.output(format_first_queries(engine, metadata.catalogue, url)))
-        if config.clickhouse_url:  # other commands reach the engine themselves
+        catalogue_cache = app.state.services.catalogue_cache
+        server = _Server(app, lambda: reporter.output(format_first_queries(engine, catalogue_cache.catalogue, url)))
+        if config.clickhouse_url:  # other commands connect to the engine directly
             server.run(sockets=[listener])
             return
-        control = ControlServer(engine, data_path, metadata.refresh)
+        control = ControlServer(engine, data_path, catalogue_cache.refresh)
         control.start()
         try:
             server.run(sockets=[listener])
@@ -66,27 +67,28 @@ def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporte
 
 
 class _Server(uvicorn.Server):
-    """Calls ``started`` once it answers."""
+    """Calls ``on_start`` once it answers."""
 
-    def __init__(self, app: Any, started: Callable[[], None]) -> None:
-        super().__init__(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, **SERVER))
-        self._started = started
+    def __init__(self, app: Any, on_start: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_MAX_GRACE_SECONDS, **SERVER)
+        )
+        self._on_start = on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        await asyncio.to_thread(self._started)
+        await asyncio.to_thread(self._on_start)
 
 
-def _make(data_path: Path) -> None:
-    """The directory for what the service keeps beside the engine."""
+def _create_folder(data_path: Path) -> None:
     try:
         data_path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise LoadError(f"cannot use {data_path} for data: {error.strerror}") from error
 
 
-def _listener(host: str, port: int) -> socket.socket:
-    """Bound before the engine starts, so that an occupied port is told at once."""
+def _bind_listener(host: str, port: int) -> socket.socket:
+    """Bind the port before the engine starts, so that an occupied port is reported at once."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
@@ -97,5 +99,5 @@ def _listener(host: str, port: int) -> socket.socket:
         raise LoadError(f"cannot listen on {host} port {port}: {error.strerror}") from error
 
 
-def _stop(_number: int, _frame: Any) -> None:
+def _exit_on_signal(_number: int, _frame: Any) -> None:
     raise SystemExit(0)

@@ -11,9 +11,8 @@ from typing import Annotated
 
 import typer
 
-from loaders.cli.command_options import Data
-from loaders.control import control_server, data_commands
-from loaders.progress_reporter import ConsoleReporter
+from loaders.cli.command_options import Data, execute_and_exit
+from loaders.control.engine_opener import has_engine
 from tap_service.storage.accounts import ACCOUNTS_FILE, AccountError, Accounts
 
 app = typer.Typer(help="Users, their passwords and tokens.", no_args_is_help=True)
@@ -21,92 +20,92 @@ app = typer.Typer(help="Users, their passwords and tokens.", no_args_is_help=Tru
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user's name.")]
 File = Annotated[
     Path | None,
-    typer.Option("--accounts", envvar="SKYHOUSE_ACCOUNTS", help="The file of users; by default in the data directory."),
+    typer.Option("--accounts", envvar="SKYHOUSE_ACCOUNTS", help="The file of users; default: in the data directory."),
 ]
 
 
-@app.command()
-def add(
+@app.command("add")
+def add_user(
     name: Name,
     data: Data,
     file: File = None,
-    admin: Annotated[bool, typer.Option("--admin", help="May see and end everybody's jobs.")] = False,
+    admin: Annotated[bool, typer.Option("--admin", help="May see and stop all users' jobs.")] = False,
 ) -> None:
-    """Add a user, or give one a new password. It is asked for, or read from standard input if that is no terminal."""
+    """Add a user, or change a password. It is prompted for, or read from standard input if that is not a terminal."""
     if sys.stdin.isatty():
         password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     else:
         password = sys.stdin.readline().rstrip("\r\n")
-    with _opened(data, file) as accounts:
+    with _open_accounts(data, file) as accounts:
         accounts.add_user(name, password, admin=admin)
     typer.echo(f"{name} may use the service" + (" as an administrator" if admin else ""))
 
 
-@app.command()
-def token(
+@app.command("token")
+def create_token(
     name: Name,
     data: Data,
     file: File = None,
-    label: Annotated[str, typer.Option(help="What it is for; to revoke it by.")] = "token",
+    label: Annotated[str, typer.Option(help="Its purpose; names it when it is revoked.")] = "token",
     days: Annotated[
-        float | None, typer.Option(help="How long it is good; without, until it is revoked.", min=0)
+        float | None, typer.Option(help="How long it is valid; default: until it is revoked.", min=0)
     ] = None,
 ) -> None:
-    """Make a token for scripts and print it, this once: Authorization: Bearer TOKEN."""
-    with _opened(data, file) as accounts:
+    """Create a token for scripts and print it, only once: Authorization: Bearer TOKEN."""
+    with _open_accounts(data, file) as accounts:
         typer.echo(accounts.add_token(name, label, days))
 
 
-@app.command()
-def revoke(
-    name: Name, label: Annotated[str, typer.Argument(help="The label it was made with.")], data: Data, file: File = None
+@app.command("revoke")
+def revoke_token(
+    name: Name, label: Annotated[str, typer.Argument(help="The token's label.")], data: Data, file: File = None
 ) -> None:
-    """Take back a user's tokens of one label."""
-    with _opened(data, file) as accounts:
+    """Revoke a user's tokens of one label."""
+    with _open_accounts(data, file) as accounts:
         if not accounts.revoke_tokens(name, label):
-            raise AccountError(f"{name} has no token {label}; `skyhouse user list` names them")
-    typer.echo(f"the token {label} of {name} is good no more")
+            raise AccountError(f"{name} has no token {label}; `skyhouse user list` lists them")
+    typer.echo(f"the token {label} of {name} is revoked")
 
 
-@app.command()
-def remove(name: Name, data: Data, file: File = None) -> None:
-    """Remove a user with all their tokens and tables: another one of the name shall not inherit them."""
-    with _opened(data, file) as accounts:
+@app.command("remove")
+def remove_user(name: Name, data: Data, file: File = None) -> None:
+    """Remove a user with all their tokens and tables, so that a new user of the same name does not inherit them."""
+    with _open_accounts(data, file) as accounts:
         accounts.remove_user(name)
-    typer.echo(f"{name} is no user any more")
-    if control_server.has_engine(data.absolute()):
-        _work(data, "user drop-table", {"user": name, "table": ""})
+    typer.echo(f"{name} is removed")
+    if has_engine(data.absolute()):
+        execute_and_exit(data, "user drop-table", {"user": name, "table": ""})
 
 
-@app.command()
-def tables(
+@app.command("tables")
+def list_tables(
     data: Data,
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="The user's name; everybody's without.")] = "",
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="The user's name; default: all users.")] = "",
 ) -> None:
-    """List the tables that users have made for themselves."""
-    _work(data, "user tables", {"user": name})
+    """List the tables of users."""
+    execute_and_exit(data, "user tables", {"user": name})
 
 
-@app.command()
+@app.command("drop-table")
 def drop_table(
-    name: Name, data: Data, table: Annotated[str, typer.Argument(metavar="[TABLE]", help="All without.")] = ""
+    name: Name, data: Data, table: Annotated[str, typer.Argument(metavar="[TABLE]", help="Default: all of them.")] = ""
 ) -> None:
     """Drop a table of a user, such as mydb.stars, or all of them."""
-    _work(data, "user drop-table", {"user": name, "table": table})
+    execute_and_exit(data, "user drop-table", {"user": name, "table": table})
 
 
-@app.command(name="list")
-def listed(data: Data, file: File = None) -> None:
+@app.command("list")
+def list_users(data: Data, file: File = None) -> None:
     """List the users and their tokens' labels."""
-    with _opened(data, file) as accounts:
+    with _open_accounts(data, file) as accounts:
         for account in accounts.list_accounts():
-            tokens = ", ".join(label + _until(expires) for label, expires in account.tokens)
+            tokens = ", ".join(label + _format_expiry(expires) for label, expires in account.tokens)
             typer.echo("\t".join((account.name, "admin" if account.admin else "user", tokens)))
 
 
 @contextmanager
-def _opened(data: Path, file: Path | None) -> Iterator[Accounts]:
-    """The file of users; what cannot be is told in one sentence."""
+def _open_accounts(data: Path, file: Path | None) -> Iterator[Accounts]:
+    """Open the file of users; errors are printed in one sentence."""
     path = file or data / ACCOUNTS_FILE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,12 +119,7 @@ def _opened(data: Path, file: Path | None) -> Iterator[Accounts]:
         raise typer.Exit(1) from error
 
 
-def _work(data: Path, command: str, arguments: data_commands.Arguments) -> None:
-    with ConsoleReporter() as reporter:
-        raise typer.Exit(control_server.work(data.absolute(), command, arguments, reporter))
-
-
-def _until(expires: float | None) -> str:
+def _format_expiry(expires: float | None) -> str:
     if expires is None:
         return ""
     return f" (until {datetime.datetime.fromtimestamp(expires, datetime.UTC):%Y-%m-%d %H:%M} UTC)"

@@ -1,4 +1,4 @@
-"""What a drop or a first load that was killed has left on a cluster: tables that no catalogue knows, by their names."""
+"""Tables that the catalogue does not know, left on a cluster by a killed drop or first load; found by their names."""
 
 from __future__ import annotations
 
@@ -9,44 +9,47 @@ from clickhouse_schema.cluster_ddl import drop_sharded_sql
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.shard_map import BASE_PATTERN, LOCAL, MARGIN, OVERLAP, ROWS_SUFFIX
-from loaders.storage.server_storage import CHUNK
+from loaders.storage.stored_table import CHUNK_COLUMN
 from tap_service.storage.engine.engine import Engine
 
-_ENDS = "|".join([LOCAL, OVERLAP, LOCAL + ROWS_SUFFIX, OVERLAP + ROWS_SUFFIX, MARGIN])
-_NAME = re.compile(rf"(?P<base>{BASE_PATTERN})(?P<part>{_ENDS})?", re.DOTALL)
+_PARTS = "|".join([LOCAL, OVERLAP, LOCAL + ROWS_SUFFIX, OVERLAP + ROWS_SUFFIX, MARGIN])
+_NAME_PATTERN = re.compile(rf"(?P<base>{BASE_PATTERN})(?P<part>{_PARTS})?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOver:
-    """``bases``: what the names of the tables begin with. ``is_filled``: some have rows, or a load had begun."""
+class OrphanTables:
+    """``base_names``: base names of the tables. ``is_filled``: some have rows, or a load had begun."""
 
-    bases: tuple[str, ...]
+    base_names: tuple[str, ...]
     is_filled: bool
 
 
-def left_over(engine: Engine, topology: Topology, schema_name: str, table_name: str) -> LeftOver:
-    """All that loads have made for this table, whatever the numbers in its names are, on any of the servers.
+def find_orphan_tables(engine: Engine, topology: Topology, schema_name: str, table_name: str) -> OrphanTables:
+    """Find everything that loads created for this table, of any number, on any server.
 
-    A table that is whole everywhere is known by what loads alone give a table; it may be anybody's otherwise.
+    A table that is whole on every server is recognised by the chunk column or the comment of a load: its name alone
+    proves nothing.
     """
-    is_chunked = f"position(create_table_query, {quote_string(f'`{CHUNK}` ')}) > 0"
+    has_chunks = f"position(create_table_query, {quote_string(f'`{CHUNK_COLUMN}` ')}) > 0"
     found = engine.fetch_table(
-        f"SELECT name, max({is_chunked}) AS is_chunked, max(startsWith(comment, '{{')) AS is_told,"
+        f"SELECT name, max({has_chunks}) AS has_chunks, max(startsWith(comment, '{{')) AS has_state,"
         f" sum(ifNull(total_rows, 0)) AS rows FROM {topology.all_servers_sql('system.tables')}"
         f" WHERE database = {quote_string(schema_name)} AND startsWith(name, {quote_string(table_name)})"
         " GROUP BY name ORDER BY name"
     ).to_pylist()
-    bases, is_filled = [], False
+    base_names, is_filled = [], False
     for row in found:
-        parsed = _NAME.fullmatch(row["name"])
-        if parsed and parsed["table"] == table_name and (parsed["part"] or row["is_chunked"] or row["is_told"]):
-            bases.append(parsed["base"])
-            is_filled |= bool(row["is_chunked"] or row["rows"])
-    return LeftOver(tuple(dict.fromkeys(bases)), is_filled)
+        parsed = _NAME_PATTERN.fullmatch(row["name"])
+        if parsed is None or parsed["table"] != table_name:
+            continue
+        if parsed["part"] or row["has_chunks"] or row["has_state"]:
+            base_names.append(parsed["base"])
+            is_filled |= bool(row["has_chunks"] or row["rows"])
+    return OrphanTables(tuple(dict.fromkeys(base_names)), is_filled)
 
 
-def drop_left_over(engine: Engine, topology: Topology, schema_name: str, table_name: str) -> None:
-    """Drop all of it. Only for tables that the catalogue does not know."""
-    for base in left_over(engine, topology, schema_name, table_name).bases:
-        for statement in drop_sharded_sql(schema_name, base, topology):
+def drop_orphan_tables(engine: Engine, topology: Topology, schema_name: str, table_name: str) -> None:
+    """Drop everything that ``find_orphan_tables`` finds. Only for tables that the catalogue does not know."""
+    for base_name in find_orphan_tables(engine, topology, schema_name, table_name).base_names:
+        for statement in drop_sharded_sql(schema_name, base_name, topology):
             engine.execute(statement)

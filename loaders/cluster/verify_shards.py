@@ -1,4 +1,4 @@
-"""Are the rows of a sharded table where they belong: each on its own shard, its copies once where they must be."""
+"""Whether the rows of a sharded table are where they belong: each on its own shard, its copies once where required."""
 
 from __future__ import annotations
 
@@ -15,116 +15,118 @@ from clickhouse_schema.shard_map import LOCAL, SHARD_COLUMN, Sharding, ShardMap
 from clickhouse_schema.table_ddl import HPX29, given_columns
 from tap_service.storage.engine.engine import Engine
 
-
-def rows_by_shard(engine: Engine, local: str) -> dict[int, int]:
-    """``local`` is SQL of a table of all shards' rows."""
-    found = engine.fetch_table(
-        f"SELECT {SHARD_COLUMN} AS shard, count() AS rows FROM {local} GROUP BY shard ORDER BY shard"
-    )
-    return {row["shard"]: row["rows"] for row in found.to_pylist()}
+_COPY_FAULTS = {
+    "missing": "lacks {:,} copies",
+    "strange": "has {:,} rows that do not belong there",
+    "double": "has {:,} copies more than once",
+}
 
 
-def count_faults(found: Mapping[int, int], density: pa.Table, order: int, shards: ShardMap) -> list[str]:
-    """Where a shard has not as many rows as were counted in its cells, of ``order``, when they were loaded."""
-    if order < shards.order:
+def count_rows_by_shard(engine: Engine, rows_sql: str) -> dict[int, int]:
+    """Return the rows by shard; ``rows_sql`` is SQL of the rows of all shards."""
+    sql = f"SELECT {SHARD_COLUMN} AS shard, count() AS rows FROM {rows_sql} GROUP BY shard ORDER BY shard"
+    return {row["shard"]: row["rows"] for row in engine.fetch_table(sql).to_pylist()}
+
+
+def find_count_faults(row_counts: Mapping[int, int], density: pa.Table, order: int, shard_map: ShardMap) -> list[str]:
+    """Compare the rows of each shard with the density of its cells, which have ``order``."""
+    if order < shard_map.order:
         return []
-    cells = density["cell"].to_numpy() >> 2 * (order - shards.order)
-    counted = np.bincount(np.array(shards.cells)[cells], density["rows"].to_numpy(), shards.shard_count)
+    cells = density["cell"].to_numpy() >> 2 * (order - shard_map.order)
+    counted = np.bincount(np.array(shard_map.cells)[cells], density["rows"].to_numpy(), shard_map.shard_count)
     return [
-        f"shard {shard} has {found.get(shard, 0):,} rows where {int(rows):,} were loaded"
+        f"shard {shard} has {row_counts.get(shard, 0):,} rows where {int(rows):,} were loaded"
         for shard, rows in enumerate(counted)
-        if found.get(shard, 0) != int(rows)
+        if row_counts.get(shard, 0) != int(rows)
     ]
 
 
-def home_faults(engine: Engine, shards: ShardMap, local: str) -> list[str]:
-    """Rows whose shard is not that of their position."""
-    is_wrong = f"{SHARD_COLUMN} != {shards.shard_sql(HPX29)}"
-    sql = f"SELECT {SHARD_COLUMN} AS shard, count() AS rows FROM {local} WHERE {is_wrong}"
+def find_home_faults(engine: Engine, shard_map: ShardMap, rows_sql: str) -> list[str]:
+    """Find rows whose shard is not that of their position."""
+    is_wrong = f"{SHARD_COLUMN} != {shard_map.shard_sql(HPX29)}"
+    sql = f"SELECT {SHARD_COLUMN} AS shard, count() AS rows FROM {rows_sql} WHERE {is_wrong}"
     return [
         f"shard {row['shard']} has {row['rows']:,} rows that belong to others"
         for row in engine.fetch_table(f"{sql} GROUP BY shard ORDER BY shard").to_pylist()
     ]
 
 
-def server_faults(engine: Engine, part: str) -> list[str]:
-    """Rows that are on another server than their shard's; ``part`` is SQL of a table of all shards' rows."""
+def find_server_faults(engine: Engine, rows_sql: str) -> list[str]:
+    """Find rows on a server of another shard than theirs; ``rows_sql`` is SQL of the rows of all shards."""
     is_wrong = f"{SHARD_COLUMN} != _shard_num - 1"
-    sql = f"SELECT _shard_num - 1 AS shard, count() AS rows FROM {part} WHERE {is_wrong} GROUP BY shard"
+    sql = f"SELECT _shard_num - 1 AS shard, count() AS rows FROM {rows_sql} WHERE {is_wrong} GROUP BY shard"
     return [
         f"the servers of shard {row['shard']} have {row['rows']:,} rows with the number of another"
         for row in engine.fetch_table(f"{sql} ORDER BY shard").to_pylist()
     ]
 
 
-def child_faults(engine: Engine, table: Table, part: str, parent: TableEntry, placement: Sharding) -> list[str]:
-    """Rows without a parent on their shard; ``part`` is the quoted name of the shards' own rows."""
+def find_child_faults(engine: Engine, table: Table, part_sql: str, parent: TableEntry, sharding: Sharding) -> list[str]:
+    """Find rows without a parent on their shard; ``part_sql`` is the quoted name of the shards' own rows."""
     key = table.parent_key
-    assert key is not None  # noqa: S101  asked of children alone
-    equal = " AND ".join(
+    assert key is not None  # noqa: S101  called for child tables only
+    is_parent = " AND ".join(
         f"c.{quote_identifier(name)} = p.{quote_identifier(other)}"
         for name, other in zip(key.columns, key.referenced_columns, strict=True)
     )
-    alone = (
-        f"SELECT shardNum() - 1 AS shard, count() AS rows FROM {part} AS c"
-        f" LEFT ANTI JOIN {parent.part_sql(LOCAL)} AS p ON {equal} GROUP BY shard"
+    orphans = (
+        f"SELECT shardNum() - 1 AS shard, count() AS rows FROM {part_sql} AS c"
+        f" LEFT ANTI JOIN {parent.part_sql(LOCAL)} AS p ON {is_parent} GROUP BY shard"
     )
-    sql = f"SELECT shard, rows FROM cluster({quote_string(placement.cluster)}, view({alone})) ORDER BY shard"
+    sql = f"SELECT shard, rows FROM cluster({quote_string(sharding.cluster)}, view({orphans})) ORDER BY shard"
     return [
         f"shard {row['shard']} has {row['rows']:,} rows without their row of {key.referenced_table}"
         for row in engine.fetch_table(sql).to_pylist()
     ]
 
 
-def left_behind(engine: Engine, catalogue: Catalogue, parent: TableEntry, placement: Sharding) -> list[str]:
-    """Children that are with a table's rows, and would not be with those that were filled for it: ``parent``."""
-    wrong = []
+def find_separated_children(engine: Engine, catalogue: Catalogue, parent: TableEntry, sharding: Sharding) -> list[str]:
+    """Find child rows that would no longer be with their parent if ``parent`` were published."""
+    faults = []
     for child in catalogue.entries:
         key = child.table.parent_key
         if child.is_sharded and key is not None and key.referenced_table == parent.qualified_name:
-            faults = child_faults(engine, child.table, child.part_sql(LOCAL), parent, placement)
-            wrong += [f"of {child.qualified_name}, {fault}: drop it first" for fault in faults]
-    return wrong
+            found = find_child_faults(engine, child.table, child.part_sql(LOCAL), parent, sharding)
+            faults += [f"{child.qualified_name}: {fault}: drop that table first" for fault in found]
+    return faults
 
 
-def overlap_faults(engine: Engine, table: Table, overlap: Overlap, local: str, copies: str) -> list[str]:
-    """What is wrong, by shard. ``local`` and ``copies`` are SQL of tables of all shards' rows and copies.
+def find_overlap_faults(engine: Engine, table: Table, overlap: Overlap, rows_sql: str, copies_sql: str) -> list[str]:
+    """Compare the copies in overlaps with the rows; ``rows_sql`` and ``copies_sql`` are SQL of all shards.
 
-    Rows are compared by a hash of all columns that they come with: counts and sums of the hashes first, which is one
-    pass over the rows; the rows one by one, by their hashes, of shards where those differ.
+    Rows are compared by a hash of all columns. One pass over the rows compares counts and sums of the hashes; only in
+    shards where these differ are rows compared one by one.
     """
-    row = row_hash(table)
+    row = row_hash_sql(table)
     holder = f"arrayJoin({overlap.copy_shards_sql(HPX29, SHARD_COLUMN)})"
     sums = f"count() AS rows, sum({row}) AS hashes"
-    wanted = _by_shard(engine, f"SELECT {holder} AS holder, {sums} FROM {local} GROUP BY holder")
-    found = _by_shard(engine, f"SELECT {SHARD_COLUMN} AS holder, {sums} FROM {copies} GROUP BY holder")
+    wanted = _fetch_sums(engine, f"SELECT {holder} AS holder, {sums} FROM {rows_sql} GROUP BY holder")
+    found = _fetch_sums(engine, f"SELECT {SHARD_COLUMN} AS holder, {sums} FROM {copies_sql} GROUP BY holder")
     faults = []
     for shard in sorted({s for s in wanted.keys() | found.keys() if wanted.get(s) != found.get(s)}):
-        must = f"SELECT {row} AS hash, 1 AS must, 0 AS there FROM {local} WHERE {overlap.has_copy_sql(shard)}"
-        there = f"SELECT {row} AS hash, 0 AS must, 1 AS there FROM {copies} WHERE {SHARD_COLUMN} = {shard}"
+        must = f"SELECT {row} AS hash, 1 AS must, 0 AS there FROM {rows_sql} WHERE {overlap.has_copy_sql(shard)}"
+        there = f"SELECT {row} AS hash, 0 AS must, 1 AS there FROM {copies_sql} WHERE {SHARD_COLUMN} = {shard}"
         [counts] = engine.fetch_table(
             "SELECT sumIf(m - t, m > t) AS missing, sumIf(t, m = 0) AS strange, sumIf(t - m, m > 0 AND t > m) AS double"
             " FROM (SELECT hash, toInt64(sum(must)) AS m, toInt64(sum(there)) AS t"
             f" FROM ({must} UNION ALL {there}) GROUP BY hash)"
         ).to_pylist()
         faults += [
-            f"the overlap of shard {shard} {_WORDS[what].format(count)}" for what, count in counts.items() if count
+            f"the overlap of shard {shard} {_COPY_FAULTS[fault].format(count)}"
+            for fault, count in counts.items()
+            if count
         ]
     return faults
 
 
-def row_hash(table: Table) -> str:
-    """SQL of a hash of all columns that a row comes with; of a tuple, for that of columns is NULL if one of them is."""
+def row_hash_sql(table: Table) -> str:
+    """Return SQL of a hash of all columns that a row comes with.
+
+    The columns go in as one tuple: a hash of several arguments is NULL if one of them is.
+    """
     return f"cityHash64(tuple({', '.join(quote_identifier(name) for name in given_columns(table))}))"
 
 
-_WORDS = {
-    "missing": "lacks {:,} copies",
-    "double": "has {:,} copies more than once",
-    "strange": "has {:,} rows that do not belong there",
-}
-
-
-def _by_shard(engine: Engine, sql: str) -> dict[int, tuple[int, int]]:
-    """Rows and sum of hashes by shard."""
+def _fetch_sums(engine: Engine, sql: str) -> dict[int, tuple[int, int]]:
+    """Return rows and sum of hashes by shard."""
     return {row["holder"]: (row["rows"], row["hashes"]) for row in engine.fetch_table(sql).to_pylist()}

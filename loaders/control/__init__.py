@@ -1,1 +1,1 @@
-"""Running a command on the data: in this process, or in the one that holds the data path, over its control socket."""
+"""Running commands on the data: in this process, or over its control socket in the one that holds the data path."""

@@ -1,5 +1,4 @@
-"""What the service makes of a query: its SQL, the ranges it reads and the engine's plan; or what it says of it without
-its tables."""
+"""``skyhouse adql``: the SQL of a query, its HEALPix ranges and the engine's plan; or a check without tables."""
 
 from __future__ import annotations
 
@@ -12,8 +11,8 @@ from tap_service.storage.engine.engine import Engine
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 
 
-def adql(engine: Engine, query: str, explain: bool, reporter: Reporter) -> None:
-    """Print the SQL of ``query``; with ``explain`` also its HEALPix ranges, its settings and the engine's plan."""
+def print_translation(engine: Engine, query: str, explain: bool, reporter: Reporter) -> None:
+    """Report the SQL of ``query``; with ``explain`` also its HEALPix ranges, its settings and the engine's plan."""
     try:
         translation = translate(query, read_catalogue(engine))
     except AdqlError as error:
@@ -26,25 +25,25 @@ def adql(engine: Engine, query: str, explain: bool, reporter: Reporter) -> None:
         reporter.output(engine.explain_query(translation.sql, translation.settings))
 
 
-def checked(line: str) -> str:
-    """``OK``, or ``ERROR line:column message`` for a query that no tables make valid.
+def check_query_line(line: str) -> str:
+    """Check a query without tables; return ``OK`` or ``ERROR line:column message``.
 
-    It is written on one line, with \\n, \\t and \\\\ escaped.
+    ``line`` is the query on one line, with \\n, \\t and \\\\ escaped.
     """
-    text = _unescaped(line)
+    query = _unescape_line(line)
     try:
-        check_without_tables(text)
+        check_without_tables(query)
     except AdqlError as error:
-        row, column = offset_to_line_column(text, error.span.start)
+        row, column = offset_to_line_column(query, error.span.start)
         return f"ERROR {row}:{column} {' '.join(error.message.split())}"
     return "OK"
 
 
-def _unescaped(line: str) -> str:
+def _unescape_line(line: str) -> str:
     parts = []
     position = 0
     while (slash := line.find("\\", position)) >= 0:
-        follows = line[slash + 1 : slash + 2]
-        parts += [line[position:slash], _ESCAPES.get(follows, "\\" + follows)]
+        escaped = line[slash + 1 : slash + 2]
+        parts += [line[position:slash], _ESCAPES.get(escaped, "\\" + escaped)]
         position = slash + 2
     return "".join(parts) + line[position:]

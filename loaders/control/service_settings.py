@@ -1,4 +1,4 @@
-"""The settings of the service, as its commands see them."""
+"""The service's settings for its commands."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tap_service.config import Config, ConfigError, read_config
 from tap_service.storage.accounts import ACCOUNTS_FILE
 
 
-def settings(data_path: Path) -> Config:
-    """From the environment, with the data path where they name no other place. Raises LoadError."""
+def read_settings(data_path: Path) -> Config:
+    """Return the settings of the environment; unset paths are below the data path. Raises ``LoadError``."""
     try:
         config = read_config()
     except ConfigError as error:
         raise LoadError(str(error)) from error
-    places = {"accounts": data_path / ACCOUNTS_FILE, "jobs_path": data_path / "jobs"}
-    return config.model_copy(update={name: path for name, path in places.items() if not getattr(config, name)})
+    defaults = {"accounts": data_path / ACCOUNTS_FILE, "jobs_path": data_path / "jobs"}
+    return config.model_copy(update={name: path for name, path in defaults.items() if not getattr(config, name)})

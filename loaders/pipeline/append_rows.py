@@ -1,12 +1,12 @@
-"""Few rows added to a table: they go straight into it. Many are loaded beside it (``staging``), with a copy of it.
+"""Appending few rows: they go straight into the table. Many are loaded beside it, in a staging table.
 
-    rows into the gateway T__append -> record: begun, with what T was before -> each part of T that is as it was before
-      gets its rows by one INSERT -> density -> record: done -> DROP of T__append
+    rows into the gateway T__append -> record: begun, with the rows of T before -> INSERT into each part of T that has
+      as many rows as before -> density -> record: done -> DROP of T__append
 
-An INSERT is there whole or not at all, and a part of T that has more rows than before has had its own. So what was
-killed after the record was begun is finished by the next load of T, whatever that loads, or by the next start of the
-process that holds the data path; what was killed before it has changed nothing. On one server T has one part. On a
-cluster readers may see rows of some shards before those of others, and never a row whose copies are not there yet.
+An INSERT is all or nothing, and a part of T with more rows than before has received its own. So an append that was
+killed after the record began is finished by the next load of T, whatever that loads, or by the next start of the
+process that holds the data path; one that was killed earlier has changed nothing. On one server T has one part. On a
+cluster readers may see rows of some shards before those of others, and never a row whose copies are missing.
 """
 
 from __future__ import annotations
@@ -14,95 +14,112 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from clickhouse_schema.engine_tables import append_record, density_table
+from clickhouse_schema.engine_tables import append_record
+from clickhouse_schema.engine_tables.density_table import add_density, read_density_stamp
 from clickhouse_schema.quoting import quote_string
 from loaders.load_error import LoadError
 from loaders.pipeline.chunk_reader import Chunk
-from loaders.storage.gateway_table import APPEND, Orphan
+from loaders.storage.gateway_table import APPEND_SUFFIX, Orphan
 from loaders.storage.load_state import AppendState, Load, TableState
-from loaders.storage.server_storage import Storage
+from loaders.storage.server_storage import open_server_storage
+from loaders.storage.storage_protocol import TableStorage
 from tap_service.storage.engine.engine import Engine
 
 
-class Additions:
-    """What is added to the table of ``storage``, which is as ``live`` says since it was loaded or last replaced."""
+class TableAppends:
+    """The appends to the table of ``storage``, whose comment has the state ``live``."""
 
-    def __init__(self, storage: Storage, live: TableState) -> None:
+    def __init__(self, storage: TableStorage, live: TableState) -> None:
         self._engine = storage.engine
-        self._storage = storage
+        self._target = storage.appends
         self._table = live.entry.tables[0]
-        self._to = append_record.AppendOrigin(storage.schema_name, storage.table_name, live.origin)
-        self._gateway = storage.gateway(self._table)
+        self._origin = append_record.AppendOrigin(storage.schema_name, storage.table_name, live.origin)
+        self._gateway = self._target.open_gateway(self._table)
 
-    def fingerprint(self, digests: Sequence[str]) -> str:
-        """Stands for these files, whatever the table has already."""
+    # --- the record ---------------------------------------------------------------------------------------------------
+
+    def compute_fingerprint(self, digests: Sequence[str]) -> str:
+        """Return a hash of these files, independent of what the table contains."""
         document = self._table.model_dump_json(by_alias=True, exclude_defaults=True)
         return hashlib.sha256("\n".join(["append", *digests, document]).encode()).hexdigest()
 
-    def has(self, fingerprint: str) -> bool:
-        return append_record.is_append_done(self._engine, self._to, fingerprint)
+    def is_done(self, fingerprint: str) -> bool:
+        return append_record.is_append_done(self._engine, self._origin, fingerprint)
 
-    def digests(self, among: Sequence[str]) -> set[str]:
-        """Those of ``among`` whose files were added."""
-        return append_record.find_known_digests(self._engine, self._to, among)
+    def find_known_digests(self, digests: Sequence[str]) -> set[str]:
+        """Return the digests of files that were appended."""
+        return append_record.find_known_digests(self._engine, self._origin, digests)
 
-    def added(self) -> append_record.AppendTotals:
-        return append_record.sum_appends(self._engine, self._to)
+    def sum_appends(self) -> append_record.AppendTotals:
+        return append_record.sum_appends(self._engine, self._origin)
 
-    def waiting(self) -> AppendState | None:
-        """The addition that was killed when all its rows were in the gateway."""
-        state = append_record.read_begun_state(self._engine, self._to)
+    def read_unfinished(self) -> AppendState | None:
+        """Return the append that was killed when all its rows were in the gateway."""
+        state = append_record.read_begun_state(self._engine, self._origin)
         return AppendState.model_validate_json(state) if state else None
 
-    def gather(self, chunk: Chunk | None) -> list[Orphan]:
-        """The rows of ``chunk`` into the gateway; those that have no parent, which go no further."""
-        self._gateway.fill(chunk.batches if chunk else (), is_kept=True)
-        return self._gateway.orphans()
+    # --- an append ----------------------------------------------------------------------------------------------------
 
-    def add(self, load: Load) -> None:
-        """What was gathered into the table, and ``load`` into the record. Raises ``LoadError`` if shards were moved."""
-        self._storage.refuse_moved()  # a move that begins now finds the gateway
-        state = AppendState(
-            load=load,
-            before=self._storage.sizes(),
-            density=density_table.read_density_stamp(self._engine, self._to.schema_name, self._to.table_name),
-        )
-        self._note(load, state=state.model_dump_json())
-        self.complete(state)
+    def fill_gateway(self, chunk: Chunk | None) -> list[Orphan]:
+        """Put the rows of ``chunk`` into the gateway; return those that have no parent and go no further."""
+        self._gateway.fill_table(chunk.batches if chunk else (), is_kept=True)
+        return self._gateway.find_orphans()
 
-    def complete(self, state: AppendState) -> None:
-        """Do what is not done yet of an addition that was begun."""
-        self._gateway.settle()
-        sizes = self._storage.sizes()
-        self._storage.take(self._gateway, [part for part, rows in sizes.items() if rows == state.before.get(part, 0)])
-        self._check(state)
-        if density_table.read_density_stamp(self._engine, self._to.schema_name, self._to.table_name) == state.density:
-            density_table.add_density(self._engine, self._to.schema_name, self._table, self._gateway.rows)
-        self._note(state.load, finished=state.load.finished)
-        self._gateway.drop()
+    def append_gateway(self, load: Load) -> None:
+        """Append the gateway's rows and record ``load``. Raises ``LoadError`` if the shards were moved."""
+        self._target.refuse_moved_shards()  # a move that begins now finds the gateway
+        state = AppendState(load=load, before=self._target.count_part_rows(), density=self._read_density_stamp())
+        self._write_record(load, state=state.model_dump_json())
+        self.finish_append(state)
 
-    def _check(self, state: AppendState) -> None:
-        """Raises ``LoadError`` if the table has not as many rows more as were added: somebody else has changed it."""
-        before, now = (self._storage.own_rows(sizes) for sizes in (state.before, self._storage.sizes()))
+    def finish_append(self, state: AppendState) -> None:
+        """Do what remains to be done of an append."""
+        self._gateway.wait_for_replicas()
+        part_rows = self._target.count_part_rows()
+        unfinished = [part for part, rows in part_rows.items() if rows == state.before.get(part, 0)]
+        self._target.insert_rows(self._gateway, unfinished)
+        self._check_row_count(state)
+        if self._read_density_stamp() == state.density:
+            add_density(self._engine, self._origin.schema_name, self._table, self._gateway.rows_sql)
+        self._write_record(state.load, finished=state.load.finished)
+        self._gateway.drop_tables()
+
+    def _read_density_stamp(self) -> str:
+        return read_density_stamp(self._engine, self._origin.schema_name, self._origin.table_name)
+
+    def _check_row_count(self, state: AppendState) -> None:
+        """Raise ``LoadError`` if the table has not grown by the appended rows: something else has changed it."""
+        before = self._target.sum_own_rows(state.before)
+        now = self._target.sum_own_rows(self._target.count_part_rows())
         if now != before + state.load.rows:
-            name = f"{self._to.schema_name}.{self._to.table_name}"
+            name = f"{self._origin.schema_name}.{self._origin.table_name}"
             raise LoadError(
                 f"{name} has {now:,} rows where {before:,} and {state.load.rows:,} should be: something else has"
-                " changed it meanwhile. Load it anew with --replace"
+                " changed it during the append. Load it again with --replace"
             )
 
-    def _note(self, load: Load, *, finished: str = "", state: str = "") -> None:
-        told = (load.fingerprint, load.rows, load.rejected, load.files)
-        append_record.write_append(self._engine, self._to, *told, finished=finished, state=state)
+    def _write_record(self, load: Load, *, finished: str = "", state: str = "") -> None:
+        append_record.write_append(
+            self._engine,
+            self._origin,
+            load.fingerprint,
+            load.rows,
+            load.rejected,
+            load.files,
+            finished=finished,
+            state=state,
+        )
 
 
-def complete_all(engine: Engine) -> None:
-    """Finish what was killed, on an engine that only this process has."""
-    sql = f"SELECT database, name FROM system.tables WHERE endsWith(name, {quote_string(APPEND)})"
+def finish_all_appends(engine: Engine) -> None:
+    """Finish killed appends, on an engine that only this process uses."""
+    sql = f"SELECT database, name FROM system.tables WHERE endsWith(name, {quote_string(APPEND_SUFFIX)})"
     for row in engine.fetch_table(sql).to_pylist():
-        storage = Storage(engine, row["database"], row["name"].removesuffix(APPEND))
-        live = storage.live_state()
-        additions = None if live is None else Additions(storage, live)
-        waiting = None if additions is None else additions.waiting()
-        if additions is not None and waiting is not None:
-            additions.complete(waiting)
+        storage = open_server_storage(engine, row["database"], row["name"].removesuffix(APPEND_SUFFIX))
+        live = storage.live.read_state()
+        if live is None:
+            continue
+        appends = TableAppends(storage, live)
+        unfinished = appends.read_unfinished()
+        if unfinished is not None:
+            appends.finish_append(unfinished)

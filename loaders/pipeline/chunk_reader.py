@@ -1,4 +1,4 @@
-"""The rows of the files as numbered chunks, the same chunks each time the same files are loaded into the same table."""
+"""The rows of the files as numbered chunks: always the same chunks for the same files and the same table."""
 
 from __future__ import annotations
 
@@ -13,124 +13,132 @@ from itertools import count, islice
 import pyarrow as pa
 
 from clickhouse_schema.schema_model import Table
-from loaders.pipeline.rejects_file import Rejects
+from loaders.pipeline.rejects_file import RejectsFile
+from loaders.storage.gateway_table import Orphan
 from tap_service.readers.conform_rows import Conformer
-from tap_service.readers.table_source import Source
+from tap_service.readers.table_source import Fault, Source
 
-#: A chunk is closed when it has this many rows or bytes, whatever comes first: one INSERT, one part.
+#: A chunk is closed when it has this many rows or bytes, whichever comes first: one INSERT, one part.
 CHUNK_ROWS = 1 << 20
 CHUNK_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """The good rows of one piece of a file; ``number`` counts all of its rows, those that were ``bad`` too."""
+class _GoodRows:
+    """The good rows of one row block; ``get_number`` numbers all its rows, including the ``bad`` ones."""
 
     batch: pa.RecordBatch
     source: Source
-    number: Callable[[int], int]
+    get_number: Callable[[int], int]
     bad: frozenset[int]
 
-    def numbers(self) -> Iterator[int]:
-        """Of the rows of ``batch``, without end."""
-        return (number for number in map(self.number, count()) if number not in self.bad)
+    def iterate_numbers(self) -> Iterator[int]:
+        """Yield the numbers of the rows of ``batch``; endless."""
+        return (number for number in map(self.get_number, count()) if number not in self.bad)
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Good rows, at least one. ``number`` counts from 1; ``fraction`` of all the input is read when it is done."""
+    """Good rows, at least one. ``number`` counts from 1; ``fraction`` of all input is read after this chunk."""
 
     number: int
-    parts: tuple[_Part, ...]
+    blocks: tuple[_GoodRows, ...]
     fraction: float
 
     @property
     def batches(self) -> list[pa.RecordBatch]:
-        return [part.batch for part in self.parts]
+        return [block.batch for block in self.blocks]
 
     @property
     def rows(self) -> int:
-        return sum(part.batch.num_rows for part in self.parts)
+        return sum(block.batch.num_rows for block in self.blocks)
 
-    def origins(self, rows: Sequence[int]) -> Iterator[tuple[Source, int]]:
-        """The file of each of these rows of the chunk, which count from 0 and ascend, and the row's number in it."""
-        left = deque(rows)
+    def find_origins(self, rows: Sequence[int]) -> Iterator[tuple[Source, int]]:
+        """Yield file and row number of rows of the chunk, given by ascending index from 0."""
+        remaining = deque(rows)
         first = 0
-        for part in self.parts:
-            end = first + part.batch.num_rows
-            if left and left[0] < end:
-                for row, number in enumerate(islice(part.numbers(), part.batch.num_rows), first):
-                    if left and row == left[0]:
-                        left.popleft()
-                        yield part.source, number
+        for block in self.blocks:
+            end = first + block.batch.num_rows
+            if remaining and remaining[0] < end:
+                for row, number in enumerate(islice(block.iterate_numbers(), block.batch.num_rows), first):
+                    if remaining and row == remaining[0]:
+                        remaining.popleft()
+                        yield block.source, number
             first = end
 
 
-def chunks(table: Table, sources: list[Source], rejects: Rejects) -> Iterator[Chunk]:
-    """Bad rows go to ``rejects`` on the way; the files count equally long in ``fraction``."""
+def read_chunks(table: Table, sources: list[Source], rejects: RejectsFile) -> Iterator[Chunk]:
+    """Yield the chunks; bad rows go to ``rejects``. All files count equally in ``fraction``."""
     number = 1
-    parts: list[_Part] = []
+    blocks: list[_GoodRows] = []
     rows = size = 0
     fraction = 0.0
-    for part, fraction in _good_rows(table, sources, rejects):
-        parts.append(part)
-        rows += part.batch.num_rows
-        size += part.batch.nbytes
+    for block, fraction in _read_good_rows(table, sources, rejects):
+        blocks.append(block)
+        rows += block.batch.num_rows
+        size += block.batch.nbytes
         if rows >= CHUNK_ROWS or size >= CHUNK_BYTES:
-            yield Chunk(number, tuple(parts), fraction)
-            number, parts, rows, size = number + 1, [], 0, 0
+            yield Chunk(number, tuple(blocks), fraction)
+            number, blocks, rows, size = number + 1, [], 0, 0
     if rows:
-        yield Chunk(number, tuple(parts), fraction)
+        yield Chunk(number, tuple(blocks), fraction)
 
 
-def _good_rows(table: Table, sources: list[Source], rejects: Rejects) -> Iterator[tuple[_Part, float]]:
-    for position, source in enumerate(sources):
+def _read_good_rows(table: Table, sources: list[Source], rejects: RejectsFile) -> Iterator[tuple[_GoodRows, float]]:
+    for i, source in enumerate(sources):
         conformer = Conformer(table, source)
-        for piece in source.read_blocks(conformer.source_names):
-            batch, faults = conformer.conform_block(piece)
-            rejects.add(source.path, source.unit, faults)
+        for row_block in source.read_blocks(conformer.source_names):
+            batch, faults = conformer.conform_block(row_block)
+            rejects.add_faults(source.path, source.unit, faults)
             if batch.num_rows:
-                part = _Part(batch, source, piece.where, frozenset(fault.where for fault in faults))
-                yield part, (position + piece.fraction) / len(sources)
+                bad = frozenset(fault.where for fault in faults)
+                yield _GoodRows(batch, source, row_block.where, bad), (i + row_block.fraction) / len(sources)
+
+
+def reject_orphans(chunk: Chunk, orphans: list[Orphan], rejects: RejectsFile) -> None:
+    origins = chunk.find_origins([orphan.row for orphan in orphans])
+    for orphan, (source, number) in zip(orphans, origins, strict=True):
+        fault = Fault(number, orphan.column, orphan.value, orphan.reason)
+        rejects.add_faults(source.path, source.unit, [fault])
 
 
 @contextmanager
-def ahead(items: Iterator[Chunk]) -> Iterator[Iterator[Chunk]]:
-    """The items made in a thread of their own, one in advance, so that reading and inserting overlap.
+def read_ahead(chunks: Iterator[Chunk]) -> Iterator[Iterator[Chunk]]:
+    """Read one chunk in advance in a thread, so that reading and inserting overlap.
 
-    An error in the making is raised where the item would have come; leaving the context ends the thread.
+    An error of the reader is raised where its chunk would have come. Leaving the context ends the thread.
     """
-    made: queue.Queue[Chunk | BaseException | None] = queue.Queue(maxsize=1)
-    left = threading.Event()
+    results: queue.Queue[Chunk | BaseException | None] = queue.Queue(maxsize=1)
+    is_left = threading.Event()
 
-    def hand_over(item: Chunk | BaseException | None) -> None:
-        while not left.is_set():
+    def put_result(result: Chunk | BaseException | None) -> None:
+        while not is_left.is_set():
             try:
-                made.put(item, timeout=0.1)
+                results.put(result, timeout=0.1)
             except queue.Full:
                 continue
             return
 
-    def make() -> None:
+    def read_all() -> None:
         try:
-            for item in items:
-                hand_over(item)
-                if left.is_set():
+            for chunk in chunks:
+                put_result(chunk)
+                if is_left.is_set():
                     return
         except BaseException as error:
-            hand_over(error)
-        hand_over(None)
+            put_result(error)
+        put_result(None)
 
-    def taken() -> Iterator[Chunk]:
-        while (item := made.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
+    def take_results() -> Iterator[Chunk]:
+        while (result := results.get()) is not None:
+            if isinstance(result, BaseException):
+                raise result
+            yield result
 
-    thread = threading.Thread(target=make, name="reading ahead", daemon=True)
+    thread = threading.Thread(target=read_all, name="reading ahead", daemon=True)
     thread.start()
     try:
-        yield taken()
+        yield take_results()
     finally:
-        left.set()
+        is_left.set()
         thread.join()

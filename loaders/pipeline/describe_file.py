@@ -1,4 +1,4 @@
-"""The schema file (YAML with Felis' keys) that a table file implies: what ``skyhouse describe`` writes to edit."""
+"""The schema file (YAML with Felis' keys) that a table file implies: the output of ``skyhouse describe``."""
 
 from __future__ import annotations
 
@@ -15,33 +15,39 @@ from tap_service.readers.votable_link_reader import declared_links
 from tap_service.readers.votable_reader import VotableSource
 
 
-def described(source: Source, schema_name: str, table_name: str, only: Container[str] | None = None) -> dict[str, Any]:
-    """The schema document for the table in a file, with every metadatum that the file has (of the columns ``only``)."""
+def describe_source(
+    source: Source, schema_name: str, table_name: str, only: Container[str] | None = None
+) -> dict[str, Any]:
+    """Return the schema document for the table in a file, with all metadata of the file.
+
+    ``only``: describe these columns alone, without layout, links and services.
+    """
     if source.unusable and only is None:
-        listed = "; ".join(f"{name}: {reason}" for name, reason in source.unusable.items())
+        unusable = "; ".join(f"{name}: {reason}" for name, reason in source.unusable.items())
         raise LoadError(
-            f"{source.path} has columns that cannot be loaded ({listed}): load the others with a --schema without them"
+            f"{source.path} has columns that cannot be loaded ({unusable}):"
+            " load the others with a --schema without them"
         )
     table: dict[str, Any] = {"name": table_name}
     if source.description:
         table["description"] = source.description
     table["columns"] = [felis_column(field) for field in source.fields if only is None or field.name in only]
     if only is None:
-        table |= _beyond_columns(source, table["columns"])
+        table |= _describe_layout_and_services(source, table["columns"])
     return {"name": schema_name, "tables": [table]}
 
 
-def doubts(source: Source) -> Iterator[str]:
-    """What the types of columns that no file tells may have been guessed wrongly for, and the way out."""
+def find_doubtful_types(source: Source) -> Iterator[str]:
+    """Yield warnings about types that were guessed from text and may be wrong."""
     if isinstance(source, CsvSource):
-        for sentence in source.list_misguessed():
-            yield f"{source.path}: {sentence}: to put such rows aside, give its datatype in a --schema file"
+        for doubt in source.list_misguessed():
+            yield f"{source.path}: {doubt}: to reject such rows, give the column's datatype in a --schema file"
 
 
-def _beyond_columns(source: Source, columns: list[dict[str, Any]]) -> dict[str, Any]:
-    """Layout and services of the table; LINKs are put to their columns."""
+def _describe_layout_and_services(source: Source, columns: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return layout and services of the table; add LINKs to their columns."""
     keys: dict[str, Any] = {}
-    layout = _layout(source.fields)
+    layout = _describe_layout(source.fields)
     if layout:
         keys["skyhouse:layout"] = layout
     if isinstance(source, VotableSource):
@@ -54,12 +60,12 @@ def _beyond_columns(source: Source, columns: list[dict[str, Any]]) -> dict[str, 
     return keys
 
 
-def _layout(fields: tuple[Field, ...]) -> dict[str, Any]:
+def _describe_layout(fields: tuple[Field, ...]) -> dict[str, Any]:
     layout: dict[str, Any] = {}
     position = position_of(fields)
     if position:
         layout["position"] = list(position)
-    main = [field.name for field in fields if split_ucd(field.ucd) >= {"meta.id", "meta.main"}]
-    if main:
-        layout["id"] = main
+    ids = [field.name for field in fields if split_ucd(field.ucd) >= {"meta.id", "meta.main"}]
+    if ids:
+        layout["id"] = ids
     return layout

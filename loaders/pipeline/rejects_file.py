@@ -1,4 +1,4 @@
-"""The rejects file: one CSV line for each bad row, written as it is found, and the count that may stop a load."""
+"""The rejects file: one CSV line for each bad row, written as it is found. Their number may stop a load."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tap_service.readers.table_source import Fault
 HEADER = ("file", "line_or_row", "column", "value", "reason")
 
 
-class Rejects:
-    """Bad rows of one run of a load, in ``path``, which exists only if there are any. More than ``limit`` raise."""
+class RejectsFile:
+    """The bad rows of one run of a load, in ``path``, which exists only if there are any."""
 
-    def __init__(self, path: Path, limit: int) -> None:
+    def __init__(self, path: Path, max_errors: int) -> None:
         self.path = path
         self.count = 0
-        self._limit = limit
+        self._max_errors = max_errors
         self._file: TextIO | None = None
         self._lock = threading.Lock()
         try:
@@ -28,29 +28,29 @@ class Rejects:
         except OSError as error:
             raise LoadError(f"cannot write the rejects file {path}: {error.strerror} (see --rejects)") from error
 
-    def add(self, file: Path, unit: str, faults: Iterable[Fault]) -> None:
-        """From any thread."""
+    def add_faults(self, file: Path, unit: str, faults: Iterable[Fault]) -> None:
+        """Write bad rows, from any thread. Raises ``LoadError`` beyond ``max_errors``."""
         with self._lock:
-            self._add(file, unit, faults)
+            for fault in faults:
+                self._add_fault(file, unit, fault)
 
-    def _add(self, file: Path, unit: str, faults: Iterable[Fault]) -> None:
-        for fault in faults:
-            self.count += 1
-            writer = csv.writer(self._opened())
-            writer.writerow((file, fault.where, fault.column, fault.value, fault.reason))
-            if self.count > self._limit:
-                self.close()
-                about = f"column {fault.column}: " if fault.column else ""
-                raise LoadError(
-                    f"more than {self._limit} bad rows (--max-errors), the last in {unit} {fault.where} of {file}: "
-                    f"{about}{fault.value!r} is {fault.reason}; all are in {self.path}. Nothing was changed"
-                )
+    def _add_fault(self, file: Path, unit: str, fault: Fault) -> None:
+        self.count += 1
+        writer = csv.writer(self._open_file())
+        writer.writerow((file, fault.where, fault.column, fault.value, fault.reason))
+        if self.count > self._max_errors:
+            self.close()
+            column = f"column {fault.column}: " if fault.column else ""
+            raise LoadError(
+                f"more than {self._max_errors} bad rows (--max-errors), the last in {unit} {fault.where} of {file}: "
+                f"{column}{fault.value!r} is {fault.reason}; all are in {self.path}. Nothing was changed"
+            )
 
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
 
-    def _opened(self) -> TextIO:
+    def _open_file(self) -> TextIO:
         if self._file is None:
             try:
                 self._file = self.path.open("w", newline="", encoding="utf-8")

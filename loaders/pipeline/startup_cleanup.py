@@ -1,24 +1,25 @@
-"""What is done when a process starts: the rest of loads and additions that were killed."""
+"""What a process does when it starts: finishing killed loads and appends."""
 
 from __future__ import annotations
 
 from clickhouse_schema.engine_tables import catalogue_log
-from loaders.pipeline.append_rows import complete_all
-from loaders.storage.server_storage import SUFFIX, Storage
+from loaders.pipeline.append_rows import finish_all_appends
+from loaders.storage.server_storage import STAGING_SUFFIX, ServerLiveTable, open_server_storage
 from tap_service.storage.engine.engine import Engine
 
 
-def recover(engine: Engine, *, is_ours: bool = True) -> None:
-    """Finish the loads that were killed between becoming visible and being known to the catalogue.
+def finish_killed_loads(engine: Engine, *, is_only_user: bool = True) -> None:
+    """Finish loads that were killed between becoming visible and being registered in the catalogue.
 
-    And additions, if no other process has the engine (``is_ours``): elsewhere they may be running.
+    Also finish appends if no other process uses the engine (``is_only_user``): otherwise they may still be running.
     """
-    if is_ours:
-        complete_all(engine)
-    if catalogue_log.read_sharding(engine) is not None:  # a load of a cluster is visible when the catalogue knows it
+    if is_only_user:
+        finish_all_appends(engine)
+    if catalogue_log.read_sharding(engine) is not None:  # on a cluster a load becomes visible by the catalogue
         return
     sql = "SELECT database, name FROM system.tables WHERE startsWith(comment, '{')"
     for row in engine.fetch_table(sql).to_pylist():
-        storage = Storage(engine, row["database"], row["name"])
-        if not row["name"].endswith(SUFFIX) and storage.unknown() is not None:
-            storage.finish()
+        database, name = row["database"], row["name"]
+        live = ServerLiveTable(engine, database, name)
+        if not name.endswith(STAGING_SUFFIX) and live.read_unregistered_state() is not None:
+            open_server_storage(engine, database, name).publication.finish_publishing()

@@ -1,4 +1,4 @@
-"""Which storage a table of the catalogue has: that of one server, or that of a cluster."""
+"""The storage of a table: on one server or on a cluster."""
 
 from __future__ import annotations
 
@@ -6,40 +6,41 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Table
-from loaders.cluster.cluster_storage import ClusterStorage
+from loaders.cluster.cluster_storage import open_cluster_storage
 from loaders.pipeline.load_plan import split_name
-from loaders.storage.load_state import TableState, read_state
-from loaders.storage.server_storage import Storage
+from loaders.storage.load_state import TableState, parse_state
+from loaders.storage.server_storage import open_server_storage
+from loaders.storage.storage_protocol import TableStorage
 from tap_service.storage.engine.engine import Engine
 
 
-def storage_of(engine: Engine, schema_name: str, table: Table, catalogue: Catalogue) -> Storage:
-    """The storage of ``table``, or that which it shall have. Raises ``LoadError`` if its parent is not there."""
+def choose_storage(engine: Engine, schema_name: str, table: Table, catalogue: Catalogue) -> TableStorage:
+    """Return the storage that ``table`` has or will have."""
     if catalogue.sharding is None:
-        return Storage(engine, schema_name, table.name)
-    return ClusterStorage(engine, schema_name, table, catalogue)
+        return open_server_storage(engine, schema_name, table.name)
+    return open_cluster_storage(engine, schema_name, table, catalogue)
 
 
-def known_storage(engine: Engine, name: str, catalogue: Catalogue) -> Storage | None:
-    """The storage of the table ``name`` (schema.table); None if a cluster's catalogue does not know it."""
+def find_known_storage(engine: Engine, name: str, catalogue: Catalogue) -> TableStorage | None:
+    """Return the storage of the table ``name`` (schema.table); None if a cluster's catalogue does not know it."""
     schema_name, table_name = split_name(name)
     if catalogue.sharding is None:
-        return Storage(engine, schema_name, table_name)
+        return open_server_storage(engine, schema_name, table_name)
     found = catalogue.find_tables(table_name, True, schema_name, True)
-    return ClusterStorage(engine, schema_name, found[0].table, catalogue) if found else None
+    return open_cluster_storage(engine, schema_name, found[0].table, catalogue) if found else None
 
 
-def live_state(engine: Engine, name: str, catalogue: Catalogue) -> TableState | None:
-    """What the table ``name`` that is read was loaded from; None if there is none."""
-    storage = known_storage(engine, name, catalogue)
-    return None if storage is None else storage.live_state()
-
-
-def begun_storage(engine: Engine, name: str) -> Storage | None:
-    """The storage of a table that a cluster's catalogue does not know yet, for its first load was stopped."""
+def find_begun_storage(engine: Engine, name: str) -> TableStorage | None:
+    """Return the storage of a table that no catalogue knows yet because its first load on a cluster was stopped."""
     sql = f"SELECT comment FROM system.tables WHERE startsWith(comment, {quote_string('{')})"
     for row in engine.fetch_table(sql).to_pylist():
-        state = read_state(row["comment"])
+        state = parse_state(row["comment"])
         if state is not None and (state.entry.name, state.entry.tables[0].name) == split_name(name):
-            return storage_of(engine, state.entry.name, state.entry.tables[0], read_catalogue(engine))
+            return choose_storage(engine, state.entry.name, state.entry.tables[0], read_catalogue(engine))
     return None
+
+
+def read_live_state(engine: Engine, name: str, catalogue: Catalogue) -> TableState | None:
+    """Return the state of the live table ``name``; None if there is no such table or no record of its load."""
+    storage = find_known_storage(engine, name, catalogue)
+    return None if storage is None else storage.live.read_state()

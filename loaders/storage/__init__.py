@@ -1,1 +1,1 @@
-"""One table in the engine: its staging table, appends and publication, on one server."""
+"""One table in the engine: its staging table, publication and appends, on one server."""

@@ -1,7 +1,7 @@
-"""The gateway of a load: rows of one chunk in a table on the server connected to, on their way to where they belong.
+"""The gateway table of a load: the rows of one chunk on the connected server, before they go to their shards.
 
-The engine computes there what a row does not come with, its index ``hpx29``. On a cluster it tells from that the shard
-that a row belongs to; of a table whose rows are with their parents (``Layout.parent``) it looks the parents up.
+The engine computes ``hpx29`` there, which determines the shard of a row. Rows of a table with ``Layout.parent`` go to
+the shard of their parent row, which the gateway looks up.
 """
 
 from __future__ import annotations
@@ -14,29 +14,27 @@ import numpy as np
 import pyarrow as pa
 
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.cluster_topology import ONE_SERVER, Topology
 from clickhouse_schema.healpix import NO_POSITION
 from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import ForeignKey, Table
-from clickhouse_schema.shard_map import SHARD_COLUMN
+from clickhouse_schema.shard_map import SHARD_COLUMN, quote_table
 from clickhouse_schema.table_ddl import HPX29, column_definitions, given_columns
-from loaders.storage.replica_sync import settle
+from loaders.storage.replica_sync import wait_for_replicas
 from tap_service.storage.engine.engine import Engine
 
-#: Ending of the name of the gateway of rows that are added to a table
-APPEND = "__append"
+#: Suffix of the gateway table of an append.
+APPEND_SUFFIX = "__append"
 
-ONE_SERVER = Topology()
+#: The index of a row in its chunk, from 0.
+_ROW_COLUMN = "__row"
 
-#: The place of a row in its chunk, from 0
-_ROW = "__row"
-
-_HOMES = "__homes"
+_HOMES_SUFFIX = "__homes"
 
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """A row of a chunk, from 0, that is not with a parent: ``column`` has ``value``."""
+    """A row of a chunk, by index from 0, without a usable parent row: ``column`` has ``value``."""
 
     row: int
     column: str
@@ -45,7 +43,7 @@ class Orphan:
 
 
 class Gateway:
-    """``name`` is that of the gateway's table, in the schema of ``table``; ``parent`` has the table's ``parent``."""
+    """The gateway table ``name`` for rows of ``table``; ``parent`` is the entry of the table's parent table."""
 
     def __init__(
         self,
@@ -61,96 +59,104 @@ class Gateway:
         self._topology = topology
         self._parent = parent
         self._name = (schema_name, name)
-        self.storage = f"{quote_identifier(schema_name)}.{quote_identifier(name)}"
-        self._homes = f"{quote_identifier(schema_name)}.{quote_identifier(name + _HOMES)}"
+        self._storage_sql = quote_table(schema_name, name)
+        self._homes_sql = quote_table(schema_name, name, _HOMES_SUFFIX)
 
     @property
-    def names(self) -> str:
+    def columns_sql(self) -> str:
         """SQL of the columns that rows come with."""
         return ", ".join(quote_identifier(name) for name in given_columns(self._table))
 
     @property
-    def rows(self) -> str:
-        """SQL of a table of the rows that are in order: with ``hpx29``, and with ``SHARD`` if a parent tells it."""
+    def rows_sql(self) -> str:
+        """SQL of all rows but orphans: with ``hpx29``, and with the shard if the parent determines it."""
         if self._parent is None:
-            return self.storage
+            return self._storage_sql
         index = f", {HPX29}" if self._table.layout.position else ""
         radius = self._table.layout.overlap_radius
-        return (
-            f"(SELECT {self.names}{index}, {SHARD_COLUMN} FROM {self.storage} INNER JOIN {self._homes} USING ({_ROW})"
-            f" WHERE separation <= {radius!r})"
-        )
+        joined = f"{self._storage_sql} INNER JOIN {self._homes_sql} USING ({_ROW_COLUMN})"
+        columns = f"{self.columns_sql}{index}, {SHARD_COLUMN}"
+        return f"(SELECT {columns} FROM {joined} WHERE separation <= {radius!r})"
 
-    def fill(self, batches: Iterable[pa.RecordBatch], *, is_kept: bool) -> None:
-        """Make the gateway anew, with these rows. ``is_kept``: on all servers, and also when they are started again."""
-        self.drop()
-        self._make(self.storage, ", ".join([*column_definitions(self._table), f"{_ROW} UInt32"]), is_kept)
-        self._engine.insert_batches(self.storage, _numbered(batches))
+    def fill_table(self, batches: Iterable[pa.RecordBatch], *, is_kept: bool) -> None:
+        """Recreate the gateway with these rows. ``is_kept``: on all servers, and across restarts."""
+        self.drop_tables()
+        self._create_table(self._storage_sql, [*column_definitions(self._table), f"{_ROW_COLUMN} UInt32"], is_kept)
+        self._engine.insert_batches(self._storage_sql, _number_rows(batches))
         if self._parent is not None:
-            self._make(self._homes, f"{_ROW} UInt32, {SHARD_COLUMN} UInt16, separation Float64", is_kept)
-            self._engine.execute(f"INSERT INTO {self._homes} {self._find_homes(self._parent)}")
+            columns = [f"{_ROW_COLUMN} UInt32", f"{SHARD_COLUMN} UInt16", "separation Float64"]
+            self._create_table(self._homes_sql, columns, is_kept)
+            self._engine.execute(f"INSERT INTO {self._homes_sql} {self._find_homes_sql(self._parent)}")
 
-    def settle(self) -> None:
-        """Until all servers have the rows, of a gateway that is kept: another one may have to go on with them."""
-        tables = [self.storage] if self._parent is None else [self.storage, self._homes]
-        settle(self._engine, self._topology, tables)
+    def wait_for_replicas(self) -> None:
+        """Wait until all servers have the rows of a kept gateway: another server may continue the append."""
+        tables = [self._storage_sql] if self._parent is None else [self._storage_sql, self._homes_sql]
+        wait_for_replicas(self._engine, self._topology, tables)
 
-    def orphans(self) -> list[Orphan]:
-        """The rows that are not with a parent, by their place."""
+    def find_orphans(self) -> list[Orphan]:
+        """Return the rows without a usable parent, in order."""
         if self._parent is None:
             return []
         radius = self._table.layout.overlap_radius
-        key = _key(self._table)
+        key = _get_parent_key(self._table)
         values = ", ".join(f"toString({quote_identifier(name)})" for name in key.columns)
         found = self._engine.fetch_table(
-            f"SELECT {_ROW} AS row, arrayStringConcat([{values}], ', ') AS value, separation FROM {self.storage}"
-            f" LEFT JOIN {self._homes} USING ({_ROW}) WHERE separation IS NULL OR NOT separation <= {radius!r}"
-            " ORDER BY row",
+            f"SELECT {_ROW_COLUMN} AS row, arrayStringConcat([{values}], ', ') AS value, separation"
+            f" FROM {self._storage_sql} LEFT JOIN {self._homes_sql} USING ({_ROW_COLUMN})"
+            f" WHERE separation IS NULL OR NOT separation <= {radius!r} ORDER BY row",
             {"join_use_nulls": 1},
-        ).to_pylist()
+        )
+        column = ", ".join(key.columns)
         return [
-            Orphan(row["row"], ", ".join(key.columns), row["value"] or "", self._reason(key, row["separation"]))
-            for row in found
+            Orphan(row["row"], column, row["value"] or "", self._explain_orphan(key, row["separation"]))
+            for row in found.to_pylist()
         ]
 
-    def drop(self) -> None:
+    def drop_tables(self) -> None:
         drop_gateway(self._engine, *self._name, self._topology)
 
-    def _make(self, storage: str, lines: str, is_kept: bool) -> None:
+    def _create_table(self, storage_sql: str, columns: list[str], is_kept: bool) -> None:
         topology = self._topology if is_kept else ONE_SERVER
-        engine = f"{topology.engine_clause()} ORDER BY {_ROW}" if is_kept else "Memory"
-        self._engine.execute(f"CREATE TABLE {storage}{topology.on_cluster} ({lines}) ENGINE = {engine}")
+        engine = f"{topology.engine_clause()} ORDER BY {_ROW_COLUMN}" if is_kept else "Memory"
+        definition = f"({', '.join(columns)}) ENGINE = {engine}"
+        self._engine.execute(f"CREATE TABLE {storage_sql}{topology.on_cluster} {definition}")
 
-    def _find_homes(self, parent: TableEntry) -> str:
-        """SELECT of each row whose parent there is: its place, the parent's shard, degrees between the two.
+    def _find_homes_sql(self, parent: TableEntry) -> str:
+        """Return SELECT of row index, parent's shard and separation in degrees, for each row with a parent.
 
-        Infinitely many if the parent has no position; NaN if there are several, and no shard has them all.
+        The separation is infinite if the parent has no position, and NaN if the id occurs on several shards.
         """
-        key = _key(self._table)
-        named = ", ".join(quote_identifier(name) for name in key.columns)
-        theirs = ", ".join(quote_identifier(name) for name in key.referenced_columns)
-        positions = (self._table.layout.position, parent.table.layout.position)
-        kept, separation = f"min({SHARD_COLUMN})", "0"
-        if positions[0] and positions[1]:
-            lon, lat = (quote_identifier(name) for name in positions[1])
-            kept = f"argMin(({SHARD_COLUMN}, {lon}, {lat}, {HPX29}), {HPX29})"
-            here = [f"g.{quote_identifier(name)}" for name in positions[0]]
-            apart = _separation(here, ["p.home.2", "p.home.3"])
-            separation = f"multiIf(g.{HPX29} = {NO_POSITION}, 0, p.home.4 = {NO_POSITION}, inf, assumeNotNull({apart}))"
-        separation = f"if(p.is_torn, nan, {separation})"
-        shard = "p.home.1" if positions[0] and positions[1] else "p.home"
-        equal = " AND ".join(
+        key = _get_parent_key(self._table)
+        own_key = ", ".join(quote_identifier(name) for name in key.columns)
+        parent_key = ", ".join(quote_identifier(name) for name in key.referenced_columns)
+        home, shard, separation = self._home_sql(parent)
+        is_parent = " AND ".join(
             f"g.{quote_identifier(name)} = p.{quote_identifier(other)}"
             for name, other in zip(key.columns, key.referenced_columns, strict=True)
         )
+        parents = (
+            f"SELECT {parent_key}, {home} AS home, min({SHARD_COLUMN}) != max({SHARD_COLUMN}) AS is_torn"
+            f" FROM {parent.storage_sql} WHERE ({parent_key}) GLOBAL IN (SELECT {own_key} FROM {self._storage_sql})"
+            f" GROUP BY {parent_key}"
+        )
         return (
-            f"SELECT g.{_ROW}, {shard}, {separation} FROM {self.storage} AS g"
-            f" INNER JOIN (SELECT {theirs}, {kept} AS home, min({SHARD_COLUMN}) != max({SHARD_COLUMN}) AS is_torn"
-            f" FROM {parent.storage_sql} WHERE ({theirs}) GLOBAL IN (SELECT {named} FROM {self.storage})"
-            f" GROUP BY {theirs}) AS p ON {equal}"
+            f"SELECT g.{_ROW_COLUMN}, {shard}, if(p.is_torn, nan, {separation}) FROM {self._storage_sql} AS g"
+            f" INNER JOIN ({parents}) AS p ON {is_parent}"
         )
 
-    def _reason(self, key: ForeignKey, separation: float | None) -> str:
+    def _home_sql(self, parent: TableEntry) -> tuple[str, str, str]:
+        """Return SQL of what is read of a parent, of its shard in that, and of its separation from the child."""
+        own_position, parent_position = self._table.layout.position, parent.table.layout.position
+        if not (own_position and parent_position):
+            return f"min({SHARD_COLUMN})", "p.home", "0"
+        lon, lat = (quote_identifier(name) for name in parent_position)
+        home = f"argMin(({SHARD_COLUMN}, {lon}, {lat}, {HPX29}), {HPX29})"
+        own = [f"g.{quote_identifier(name)}" for name in own_position]
+        separation = f"assumeNotNull({_separation_sql(own, ['p.home.2', 'p.home.3'])})"
+        separation = f"multiIf(g.{HPX29} = {NO_POSITION}, 0, p.home.4 = {NO_POSITION}, inf, {separation})"
+        return home, "p.home.1", separation
+
+    def _explain_orphan(self, key: ForeignKey, separation: float | None) -> str:
         if separation is None:
             return f"no {', '.join(key.referenced_columns)} of {key.referenced_table}"
         if math.isnan(separation):
@@ -162,29 +168,31 @@ class Gateway:
 
 
 def drop_gateway(engine: Engine, schema_name: str, name: str, topology: Topology = ONE_SERVER) -> None:
-    for table in (name, name + _HOMES):
-        storage = f"{quote_identifier(schema_name)}.{quote_identifier(table)}"
-        engine.execute(f"DROP TABLE IF EXISTS {storage}{topology.on_cluster} SYNC")
+    for suffix in ("", _HOMES_SUFFIX):
+        storage_sql = quote_table(schema_name, name, suffix)
+        engine.execute(f"DROP TABLE IF EXISTS {storage_sql}{topology.on_cluster} SYNC")
 
 
-def _key(table: Table) -> ForeignKey:
-    assert table.parent_key is not None  # noqa: S101  asked of children alone
+def _get_parent_key(table: Table) -> ForeignKey:
+    assert table.parent_key is not None  # noqa: S101  called for child tables only
     return table.parent_key
 
 
-def _numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _number_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     first = 0
     for batch in batches:
-        yield batch.append_column(_ROW, pa.array(np.arange(first, first + batch.num_rows, dtype=np.uint32)))
+        numbers = np.arange(first, first + batch.num_rows, dtype=np.uint32)
+        yield batch.append_column(_ROW_COLUMN, pa.array(numbers))
         first += batch.num_rows
 
 
-def _separation(one: list[str], other: list[str]) -> str:
-    """SQL of the degrees between two positions, SQL of degrees: by the chord between their unit vectors."""
-    squares = " + ".join(f"pow({a} - {b}, 2)" for a, b in zip(_vector(*one), _vector(*other), strict=True))
+def _separation_sql(one: list[str], other: list[str]) -> str:
+    """Return SQL of the degrees between two positions in degrees: from the chord between their unit vectors."""
+    pairs = zip(_vector_sql(*one), _vector_sql(*other), strict=True)
+    squares = " + ".join(f"pow({a} - {b}, 2)" for a, b in pairs)
     return f"degrees(2 * asin(least(sqrt({squares}) / 2, 1)))"
 
 
-def _vector(lon: str, lat: str) -> tuple[str, str, str]:
+def _vector_sql(lon: str, lat: str) -> tuple[str, str, str]:
     lon, lat = f"radians(toFloat64({lon}))", f"radians(toFloat64({lat}))"
     return f"cos({lat}) * cos({lon})", f"cos({lat}) * sin({lon})", f"sin({lat})"

@@ -1,4 +1,4 @@
-"""What is written about a table's rows, as JSON: in its comment, and in the record of what was added to it."""
+"""What is recorded about a table's rows, as JSON: in its comment, and in the record of its appends."""
 
 from __future__ import annotations
 
@@ -8,8 +8,21 @@ from clickhouse_schema.schema_model import Schema
 
 
 class Load(BaseModel):
-    """One finished load. ``fingerprint`` stands for the files' bytes, the table's model and what it was loaded onto;
-    ``digests`` for the bytes of each of the ``files``."""
+    """One finished load or append.
+
+    Attributes
+    ----------
+    fingerprint
+        Hash of the files' bytes, the table's model, and the loads below it.
+    files
+        Paths of the files.
+    digests
+        SHA-256 of each file.
+    rejected
+        Number of rows in the rejects file.
+    finished
+        Time, UTC.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -22,12 +35,24 @@ class Load(BaseModel):
 
 
 class TableState(BaseModel):
-    """What a table's comment tells. ``entry`` is the schema with this table alone; ``loads`` are those inside it.
+    """The content of a table's comment.
 
-    ``fingerprint`` is that of the load a staging table is for. ``verified``: all its chunks were counted. ``origin`` is
-    made up when a table is first loaded or replaced: what was added to it later (``additions``) is known by it.
-    ``added``: how many additions were in the table that the load was begun onto. ``catalogue``: version of what the
-    catalogue said of the table when it was verified; -1 = not noted.
+    Attributes
+    ----------
+    fingerprint
+        Fingerprint of the load for which the staging table was created.
+    verified
+        All its chunks were counted.
+    entry
+        The schema with this table alone.
+    loads
+        The loads that the table contains.
+    origin
+        Random id of the first load or the last replacement; identifies the table's appends.
+    added
+        Number of appends that the table contained when the load onto it began.
+    catalogue
+        Version of the table in the catalogue when it was verified; -1 if not recorded.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -46,9 +71,16 @@ class TableState(BaseModel):
 
 
 class AppendState(BaseModel):
-    """What is noted when the rows of an addition are gathered: the addition ``load``, and what the table was before it.
+    """What is recorded when the rows of an append are in the gateway table.
 
-    ``before``: rows by part of the table; ``density``: ``apply.density_stamp``.
+    Attributes
+    ----------
+    load
+        The append.
+    before
+        Rows of each part of the table before the append.
+    density
+        Stamp of the table's density (``read_density_stamp``) before the append.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -58,8 +90,8 @@ class AppendState(BaseModel):
     density: str
 
 
-def read_state(comment: str) -> TableState | None:
-    """The state in a comment, None in a comment that is not one (a load killed before it wrote it)."""
+def parse_state(comment: str) -> TableState | None:
+    """Return the state in a comment; None if a load was killed before it wrote the comment."""
     try:
         return TableState.model_validate_json(comment)
     except ValidationError:

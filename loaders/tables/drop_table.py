@@ -1,35 +1,37 @@
-"""Taking a table out of the catalogue and the engine."""
+"""Removing a table from the catalogue and the engine."""
 
 from __future__ import annotations
 
 from clickhouse_schema.cluster_topology import read_topology
-from clickhouse_schema.engine_tables import append_record, catalogue_log
-from loaders.cluster.orphan_tables import drop_left_over, left_over
+from clickhouse_schema.engine_tables.append_record import forget_appends
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, unregister_table
+from loaders.cluster.orphan_tables import drop_orphan_tables, find_orphan_tables
 from loaders.load_error import LoadError
 from loaders.pipeline.load_plan import split_name
-from loaders.pipeline.storage_choice import begun_storage, known_storage
+from loaders.pipeline.storage_choice import find_begun_storage, find_known_storage
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
 
 
-def drop(engine: Engine, name: str, reporter: Reporter) -> None:
-    """Forget the table, then drop it and what is left of a load into it. Raises ``LoadError`` if there is none.
+def drop_table(engine: Engine, name: str, reporter: Reporter) -> None:
+    """Remove a table from the catalogue, then drop it and the leftovers of its loads.
 
-    In this order a query meets an unknown table and never one that is half gone.
+    In this order a query meets an unknown table and never a partly dropped one. Raises ``LoadError`` if the table does
+    not exist.
     """
-    catalogue = catalogue_log.read_catalogue(engine)
+    catalogue = read_catalogue(engine)
     schema_name, table_name = split_name(name)
-    storage = known_storage(engine, name, catalogue) or begun_storage(engine, name)
-    is_there = storage is not None and (storage.live_exists() or storage.staging_state() is not None)
+    storage = find_known_storage(engine, name, catalogue) or find_begun_storage(engine, name)
+    has_storage = storage is not None and (storage.live.has_table() or storage.staging.read_state() is not None)
     topology = read_topology(engine)
-    is_left = topology.is_cluster and bool(left_over(engine, topology, schema_name, table_name).bases)
-    if not (is_there or is_left):
+    has_orphans = topology.is_cluster and bool(find_orphan_tables(engine, topology, schema_name, table_name).base_names)
+    if not (has_storage or has_orphans):
         raise LoadError(f"there is no table {name}; see skyhouse tables")
-    catalogue_log.unregister_table(engine, schema_name, table_name)
+    unregister_table(engine, schema_name, table_name)
     if storage is not None:
-        storage.drop_live()
-        storage.drop_staging()
+        storage.live.drop_table()
+        storage.staging.drop_table()
     if topology.is_cluster:
-        drop_left_over(engine, topology, schema_name, table_name)
-    append_record.forget_appends(engine, schema_name, table_name)
+        drop_orphan_tables(engine, topology, schema_name, table_name)
+    forget_appends(engine, schema_name, table_name)
     reporter.output(f"dropped {name}")

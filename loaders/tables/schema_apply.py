@@ -1,10 +1,12 @@
-"""The engine brought to what a schema file says, while the service runs: what is missing is added, nothing is loaded.
+"""``skyhouse schema``: comparing the engine with a schema file, and changing it while the service runs.
+
+Missing parts are added, no rows are loaded:
 
     storage of each table (``clickhouse_schema.schema_drift``) -> the table's comment -> the catalogue
 
-Each step may be repeated, and each is of use only to the next: a reader sees the catalogue as it was, or a table that
-is as it says. Tables of the catalogue that the file has not stay as they are. What data files said of columns (unit,
-UCD, utype, description) stays where the schema file says nothing.
+Each step may be repeated, and is needed only by the next: a reader sees the catalogue as it was, or a table that
+matches it. Tables that the file does not mention stay as they are, and so do the unit, UCD, utype and description that
+data files supplied where the schema file has none.
 """
 
 from __future__ import annotations
@@ -15,70 +17,71 @@ from pathlib import Path
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_topology import Topology, read_topology
-from clickhouse_schema.engine_tables import catalogue_log, density_table
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_registered, register_table
+from clickhouse_schema.engine_tables.density_table import update_density
 from clickhouse_schema.schema_drift import RELOAD_HINT, Drift, Step, find_drift
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
 from clickhouse_schema.shard_map import LOCAL, quote_table
-from loaders.cluster.orphan_tables import left_over
+from loaders.cluster.orphan_tables import find_orphan_tables
 from loaders.load_error import LoadError
-from loaders.pipeline.append_rows import Additions
-from loaders.pipeline.load_plan import completed
-from loaders.pipeline.storage_choice import known_storage
+from loaders.pipeline.append_rows import TableAppends
+from loaders.pipeline.load_plan import complete_column
+from loaders.pipeline.storage_choice import find_known_storage
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import TableState
-from loaders.storage.server_storage import comment, state_of
+from loaders.storage.stored_table import read_table_state, state_to_sql
 from tap_service.storage.engine.engine import Engine
 
-#: Of the layout, what says on which servers rows are
-_PLACING = ("parent", "everywhere", "overlap_radius")
+#: Layout keys that determine on which servers the rows are.
+_SHARDING_KEYS = ("parent", "everywhere", "overlap_radius")
 
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """Of one table: ``wanted`` is what it shall be, in the engine under the name ``base``; ``entry`` what it is."""
+    """One table: ``entry`` is its state, ``wanted`` the file's; its name in the engine is ``base_name``."""
 
     wanted: Table
-    base: str
+    base_name: str
     entry: TableEntry | None
     drift: Drift
-    of_catalogue: tuple[Step, ...]
+    catalogue_steps: tuple[Step, ...]
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        return (*self.drift.steps, *self.of_catalogue)
+        return (*self.drift.steps, *self.catalogue_steps)
 
 
-def plan(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
-    """The statements that ``evolve`` would execute, as SQL with comments. Raises ``LoadError``."""
-    _, differences = _compared(engine, schema_file, reporter)
+def print_schema_plan(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
+    """Report the statements that ``apply_schema`` would execute, with comments. Raises ``LoadError``."""
+    _, differences = _compare_schema(engine, schema_file, reporter)
     steps = [step for difference in differences for step in difference.steps]
     for step in steps:
         reporter.output("\n".join([f"-- {step.description}", *(f"{statement};" for statement in step.sql)]))
     if not steps:
-        reporter.output(f"-- the engine is as {schema_file} says")
-    _refuse(differences)
+        reporter.output(f"-- the engine matches {schema_file}")
+    _refuse_obstacles(differences)
 
 
-def diff(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
-    """The differences in words. Raises ``LoadError`` if there are any."""
-    _, differences = _compared(engine, schema_file, reporter)
-    words = [step.description for difference in differences for step in difference.steps]
-    words += [obstacle for difference in differences for obstacle in difference.drift.obstacles]
-    for line in words:
+def print_schema_differences(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
+    """Report the differences, one line each. Raises ``LoadError`` if there are any."""
+    _, differences = _compare_schema(engine, schema_file, reporter)
+    lines = [step.description for difference in differences for step in difference.steps]
+    lines += [obstacle for difference in differences for obstacle in difference.drift.obstacles]
+    for line in lines:
         reporter.output(line)
-    if words:
-        raise LoadError(f"the engine is not as {schema_file} says: differences are {len(words)}")
-    reporter.output(f"the engine is as {schema_file} says")
+    if lines:
+        raise LoadError(f"the engine does not match {schema_file}: {len(lines)} differences")
+    reporter.output(f"the engine matches {schema_file}")
 
 
-def evolve(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
-    """Take the differences away. Raises ``LoadError`` if some cannot be, and then changes nothing."""
-    schema, differences = _compared(engine, schema_file, reporter)
-    _refuse(differences)
+def apply_schema(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
+    """Remove the differences. Raises ``LoadError`` if some cannot be removed, and then changes nothing."""
+    schema, differences = _compare_schema(engine, schema_file, reporter)
+    _refuse_obstacles(differences)
     topology = read_topology(engine)
-    # all replicas have it before the catalogue says so; other servers' statements do not wait for indexes of all rows
+    # all replicas have a change before the catalogue; several servers do not wait for indexes of existing rows
     settings = {"alter_sync": 2} | ({} if topology.is_one_server else {"mutations_sync": 0})
     for difference in differences:
         reporter.check()
@@ -87,126 +90,144 @@ def evolve(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
             for statement in step.sql:
                 engine.execute(statement, settings)
         if difference.steps:
-            _publish(engine, topology, schema, difference)
+            _publish_table(engine, topology, schema, difference)
     if not any(difference.steps for difference in differences):
-        reporter.output(f"the engine is as {schema_file} says")
+        reporter.output(f"the engine matches {schema_file}")
 
 
-def _refuse(differences: list[_Difference]) -> None:
+def _refuse_obstacles(differences: list[_Difference]) -> None:
     obstacles = [obstacle for difference in differences for obstacle in difference.drift.obstacles]
     if obstacles:
-        raise LoadError("this cannot be changed in place, so nothing is:\n" + "\n".join(obstacles))
+        raise LoadError("nothing is changed, because these cannot be changed in place:\n" + "\n".join(obstacles))
 
 
-def _publish(engine: Engine, topology: Topology, schema: Schema, difference: _Difference) -> None:
+def _publish_table(engine: Engine, topology: Topology, schema: Schema, difference: _Difference) -> None:
     table = difference.wanted
-    own = schema.model_copy(update={"tables": (table,)})
-    name = difference.base + (topology.rows_suffix(LOCAL) if topology.is_cluster and table.is_sharded else "")
-    state = state_of(engine, schema.name, name) or TableState(
-        fingerprint="", verified=True, entry=own, origin=secrets.token_hex(16)
+    entry = schema.model_copy(update={"tables": (table,)})
+    name = difference.base_name + (topology.rows_suffix(LOCAL) if topology.is_cluster and table.is_sharded else "")
+    state = read_table_state(engine, schema.name, name) or TableState(
+        fingerprint="", verified=True, entry=entry, origin=secrets.token_hex(16)
     )
-    version, _ = catalogue_log.read_registered(engine, schema.name, table.name)
-    text = comment(state.model_copy(update={"entry": own, "catalogue": version}))
-    engine.execute(f"ALTER TABLE {quote_table(schema.name, name)}{topology.on_cluster} MODIFY COMMENT {text}")
-    before = difference.entry.table.layout if difference.entry else None
-    if before is None or before.healpix_order != table.layout.healpix_order:
-        density_table.update_density(engine, schema.name, table, difference.base)
-    catalogue_log.register_table(engine, schema, table, None if difference.entry else 0)
+    version, _ = read_registered(engine, schema.name, table.name)
+    comment = state_to_sql(state.model_copy(update={"entry": entry, "catalogue": version}))
+    engine.execute(f"ALTER TABLE {quote_table(schema.name, name)}{topology.on_cluster} MODIFY COMMENT {comment}")
+    old_layout = difference.entry.table.layout if difference.entry else None
+    if old_layout is None or old_layout.healpix_order != table.layout.healpix_order:
+        update_density(engine, schema.name, table, difference.base_name)
+    register_table(engine, schema, table, None if difference.entry else 0)
 
 
 # --- the comparison ---------------------------------------------------------------------------------------------------
 
 
-def _compared(engine: Engine, schema_file: Path, reporter: Reporter) -> tuple[Schema, list[_Difference]]:
+def _compare_schema(engine: Engine, schema_file: Path, reporter: Reporter) -> tuple[Schema, list[_Difference]]:
     try:
         schema, warnings = read_schema(schema_file, str(schema_file))
     except SchemaError as error:
         raise LoadError(str(error)) from error
     for warning in warnings:
         reporter.message(f"warning: {warning}")
-    catalogue = catalogue_log.read_catalogue(engine)
+    catalogue = read_catalogue(engine)
     topology = read_topology(engine)
-    return schema, [_difference(engine, topology, catalogue, schema, table) for table in schema.tables]
+    return schema, [_compare_table(engine, topology, catalogue, schema, table) for table in schema.tables]
 
 
-def _difference(engine: Engine, topology: Topology, catalogue: Catalogue, schema: Schema, table: Table) -> _Difference:
+def _compare_table(
+    engine: Engine, topology: Topology, catalogue: Catalogue, schema: Schema, table: Table
+) -> _Difference:
     found = catalogue.find_tables(table.name, True, schema.name, True)
     entry = found[0] if found else None
-    wanted = _wanted(table, entry)
-    base = entry.engine_table[1] if entry else table.name
-    if entry is None and catalogue.sharding is not None:
-        base = catalogue.sharding.base_name(table.name, is_sharded=table.is_sharded)
-    told = f"{schema.name}.{table.name}"
-    moved = [] if entry is None or not topology.is_cluster else _moved(entry.table, wanted)
-    if moved:
-        obstacle = f"{', '.join(moved)} of {told} says on which servers its rows are: {RELOAD_HINT}"
-        return _Difference(wanted, base, entry, Drift((), (obstacle,)), ())
-    if entry is not None and entry.table.layout.position != wanted.layout.position:
-        obstacle = f"position of {told} says what its rows are indexed by: {RELOAD_HINT}"
-        return _Difference(wanted, base, entry, Drift((), (obstacle,)), ())
-    of_catalogue = () if entry is None else _of_catalogue(schema, wanted, entry)
+    wanted = _complete_table(table, entry)
+    base_name = _find_base_name(catalogue, table, entry)
+    name = f"{schema.name}.{table.name}"
+    obstacle = _find_layout_obstacle(topology, name, wanted, entry)
+    if obstacle:
+        return _Difference(wanted, base_name, entry, Drift((), (obstacle,)), ())
     if entry is None:
-        of_catalogue = (Step(f"{told} is not in the catalogue", ()),)
-    of_engine = _in_work(engine, topology, catalogue, schema, wanted) or find_drift(
-        engine, topology, schema.name, wanted, base
-    )
-    return _Difference(wanted, base, entry, of_engine, of_catalogue)
+        catalogue_steps: tuple[Step, ...] = (Step(f"{name} is not in the catalogue", ()),)
+    else:
+        catalogue_steps = _compare_catalogue(schema, wanted, entry)
+    drift = _find_stopped_load(engine, topology, catalogue, schema, wanted)
+    drift = drift or find_drift(engine, topology, schema.name, wanted, base_name)
+    return _Difference(wanted, base_name, entry, drift, catalogue_steps)
 
 
-def _in_work(engine: Engine, topology: Topology, catalogue: Catalogue, schema: Schema, wanted: Table) -> Drift | None:
-    """The obstacle that a load is which was stopped: its rows are as the table was when it began."""
-    told = f"{schema.name}.{wanted.name}"
-    entries = catalogue.find_tables(wanted.name, True, schema.name, True)
-    if not entries:
-        is_filled = topology.is_cluster and left_over(engine, topology, schema.name, wanted.name).is_filled
-        stopped = f"a load into {told} was stopped, or its drop: start that again, or skyhouse drop {told}"
-        return Drift((), (stopped,)) if is_filled else None
-    storage = known_storage(engine, told, catalogue)
-    live = storage.live_state() if storage else None
-    if storage is None or live is None or wanted.columns == entries[0].table.columns:
-        return None
-    waiting = Additions(storage, live).waiting()
-    if waiting is None:
-        return None
-    stopped = f"the addition of {', '.join(waiting.load.files)} to {told} was stopped: any load into it finishes it"
-    return Drift((), (stopped,))
+def _find_base_name(catalogue: Catalogue, table: Table, entry: TableEntry | None) -> str:
+    if entry:
+        return entry.engine_table[1]
+    if catalogue.sharding is not None:
+        return catalogue.sharding.base_name(table.name, is_sharded=table.is_sharded)
+    return table.name
 
 
-def _moved(table: Table, wanted: Table) -> list[str]:
-    keys = [key for key in _PLACING if getattr(table.layout, key) != getattr(wanted.layout, key)]
+def _find_layout_obstacle(topology: Topology, name: str, wanted: Table, entry: TableEntry | None) -> str:
+    """Return why the layout cannot be changed; '' if it can."""
+    if entry is None:
+        return ""
+    changed = _find_changed_sharding(entry.table, wanted) if topology.is_cluster else []
+    if changed:
+        return f"{', '.join(changed)} of {name} determines on which servers its rows are: {RELOAD_HINT}"
+    if entry.table.layout.position != wanted.layout.position:
+        return f"position of {name} determines the index of its rows: {RELOAD_HINT}"
+    return ""
+
+
+def _find_changed_sharding(table: Table, wanted: Table) -> list[str]:
+    keys = [key for key in _SHARDING_KEYS if getattr(table.layout, key) != getattr(wanted.layout, key)]
     return [*keys, *(["position"] if table.is_sharded != wanted.is_sharded and not keys else [])]
 
 
-def _wanted(table: Table, entry: TableEntry | None) -> Table:
-    """The file's table with what the catalogue knows besides, without columns that no load has found."""
+def _find_stopped_load(
+    engine: Engine, topology: Topology, catalogue: Catalogue, schema: Schema, wanted: Table
+) -> Drift | None:
+    """Return a stopped load as an obstacle: its rows match the table as it was when the load began."""
+    name = f"{schema.name}.{wanted.name}"
+    entries = catalogue.find_tables(wanted.name, True, schema.name, True)
+    if not entries:
+        if topology.is_cluster and find_orphan_tables(engine, topology, schema.name, wanted.name).is_filled:
+            return Drift((), (f"a load or drop of {name} was stopped: start it again, or skyhouse drop {name}",))
+        return None
+    storage = find_known_storage(engine, name, catalogue)
+    live = storage.live.read_state() if storage else None
+    if storage is None or live is None or wanted.columns == entries[0].table.columns:
+        return None
+    unfinished = TableAppends(storage, live).read_unfinished()
+    if unfinished is None:
+        return None
+    files = ", ".join(unfinished.load.files)
+    return Drift((), (f"the append of {files} to {name} was stopped: any load into it finishes it",))
+
+
+def _complete_table(table: Table, entry: TableEntry | None) -> Table:
+    """Return the file's table with metadata of the catalogue, without optional columns that no load has found."""
     known = {column.name: column for column in entry.table.columns} if entry else {}
-    columns = [completed(column, known.get(column.name)) for column in table.columns]
+    columns = [complete_column(column, known.get(column.name)) for column in table.columns]
     columns = [column for column in columns if column.name in known or column.if_missing != "leave_out"]
     description = table.description or (entry.table.description if entry else "")
     return table.model_copy(update={"columns": tuple(columns), "description": description})
 
 
-def _of_catalogue(schema: Schema, wanted: Table, entry: TableEntry) -> tuple[Step, ...]:
-    """What the catalogue tells otherwise."""
-    told = entry.qualified_name
-    steps = []
-    if keys := _others(schema, entry.schema, "tables"):
-        steps.append(Step(f"of the schema {schema.name} the catalogue has other {', '.join(keys)}", ()))
-    if keys := _others(wanted, entry.table, "columns"):
-        steps.append(Step(f"of {told} the catalogue has other {', '.join(keys)}", ()))
+def _compare_catalogue(schema: Schema, wanted: Table, entry: TableEntry) -> tuple[Step, ...]:
+    """Return the differences between the file and the catalogue."""
+    name = entry.qualified_name
+    differences = []
+    if keys := _find_differing_keys(schema, entry.schema, "tables"):
+        differences.append(f"in the catalogue {schema.name} has another {', '.join(keys)}")
+    if keys := _find_differing_keys(wanted, entry.table, "columns"):
+        differences.append(f"in the catalogue {name} has another {', '.join(keys)}")
     known = {column.name: column for column in entry.table.columns}
     for column in wanted.columns:
         if column.name not in known:
-            steps.append(Step(f"the column {column.name} of {told} is not in the catalogue", ()))
-        elif keys := _others(column, known[column.name]):
-            steps.append(Step(f"of {told}.{column.name} the catalogue has other {', '.join(keys)}", ()))
-    if not steps and wanted != entry.table:
-        steps.append(Step(f"in the catalogue the columns of {told} are in another order", ()))
-    return tuple(steps)
+            differences.append(f"the column {column.name} of {name} is not in the catalogue")
+        elif keys := _find_differing_keys(column, known[column.name]):
+            differences.append(f"in the catalogue {name}.{column.name} has another {', '.join(keys)}")
+    if not differences and wanted != entry.table:
+        differences.append(f"in the catalogue the columns of {name} are in another order")
+    return tuple(Step(difference, ()) for difference in differences)
 
 
-def _others(one: Schema | Table | Column, other: Schema | Table | Column, but: str = "") -> list[str]:
-    """The keys whose values differ, as a schema file writes them."""
+def _find_differing_keys(one: Schema | Table | Column, other: Schema | Table | Column, ignored: str = "") -> list[str]:
+    """Return the keys whose values differ, as a schema file writes them."""
     fields = type(one).model_fields
-    differing = (key for key in fields if key != but and getattr(one, key) != getattr(other, key))
+    differing = (key for key in fields if key != ignored and getattr(one, key) != getattr(other, key))
     return [fields[key].serialization_alias or key for key in differing]

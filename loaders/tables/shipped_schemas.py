@@ -1,61 +1,61 @@
-"""What is shipped: the demo's tables (Tycho-2's bright stars and OpenNGC) with their descriptions and licences, and
-schema files of standard tables, which a load takes by name.
-"""
+"""Data and schema files that are shipped: the demo tables (bright stars of Tycho-2, OpenNGC), and standard schemas."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from loaders.load_error import LoadError
-from loaders.pipeline.load_table import LoadRequest, load
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
 
-_FOLDER = Path(__file__).parents[1] / "demo"
-_SCHEMAS = Path(__file__).parents[1] / "schemas"
+_DEMO_FOLDER = Path(__file__).parents[1] / "demo"
+_SCHEMA_FOLDER = Path(__file__).parents[1] / "schemas"
 
-#: table, data and description
-TABLES = (
+#: Table, data file and schema file.
+DEMO_TABLES = (
     ("tycho2.bright", "tycho2_bright.parquet", "tycho2.yaml"),
     ("openngc.objects", "openngc.parquet", "openngc.yaml"),
 )
 
 
 def load_demo(engine: Engine, reporter: Reporter) -> None:
-    """The tables as shipped: loaded, or left as they are if they are these."""
-    for table, data, schema in TABLES:
+    """Load the demo tables unless they are loaded already."""
+    for table, data, schema in DEMO_TABLES:
         request = LoadRequest(
-            files=(_FOLDER / data,),
+            files=(_DEMO_FOLDER / data,),
             table=table,
             rejects=Path(f"{table}.rejects.csv").absolute(),
-            schema_file=_FOLDER / schema,
+            schema_file=_DEMO_FOLDER / schema,
             strict=True,
             max_errors=0,
             mode="replace",
         )
-        load(engine, request, reporter)
+        load_files(engine, request, reporter)
 
 
-def schema_names() -> list[str]:
-    return sorted(path.stem for path in _SCHEMAS.glob("*.yaml"))
+def list_schema_names() -> list[str]:
+    return sorted(path.stem for path in _SCHEMA_FOLDER.glob("*.yaml"))
 
 
-def schema_file(name: str) -> Path:
-    """The shipped schema file of this name. Raises ``LoadError``."""
-    return _shipped(name, ".yaml")
+def find_schema_file(name: str) -> Path:
+    """Return the shipped schema file of this name. Raises ``LoadError``."""
+    return _find_shipped_file(name, ".yaml")
 
 
-def example_file(name: str) -> Path:
-    """Rows to try the shipped schema of this name with, as CSV. Raises ``LoadError``."""
-    return _shipped(name, ".csv")
+def find_example_file(name: str) -> Path:
+    """Return the CSV file with example rows for a shipped schema. Raises ``LoadError``."""
+    return _find_shipped_file(name, ".csv")
 
 
-def _shipped(name: str, suffix: str) -> Path:
-    if name not in schema_names():
-        raise LoadError(f"there is no shipped schema {name!r}; there are {', '.join(schema_names())}")
-    return _SCHEMAS / (name + suffix)
+def _find_shipped_file(name: str, suffix: str) -> Path:
+    known = list_schema_names()
+    if name not in known:
+        raise LoadError(f"there is no shipped schema {name!r}; there are {', '.join(known)}")
+    return _SCHEMA_FOLDER / (name + suffix)
 
 
-def given_schema(word: str) -> Path:
-    """What an operator means by ``--schema``: a shipped schema by its name, else a file (./NAME for one so called)."""
-    return schema_file(word) if word in schema_names() else Path(word).absolute()
+def resolve_schema_option(value: str) -> Path:
+    """Return the file that ``--schema`` names: a shipped schema, else a path (./NAME for a file of the same name)."""
+    return find_schema_file(value) if value in list_schema_names() else Path(value).absolute()

@@ -1,12 +1,15 @@
-"""The loaded tables, a line each."""
+"""``skyhouse tables``: the loaded tables, one line each."""
 
 from __future__ import annotations
 
-from clickhouse_schema.engine_tables import append_record, catalogue_log, density_table
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.engine_tables.append_record import AppendOrigin, sum_appends
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from clickhouse_schema.engine_tables.density_table import read_density
 from clickhouse_schema.quoting import quote_string
-from loaders.pipeline.storage_choice import storage_of
+from loaders.pipeline.storage_choice import choose_storage
 from loaders.progress_reporter import Reporter
-from loaders.storage.load_state import TableState, read_state
+from loaders.storage.load_state import TableState, parse_state
 from tap_service.storage.engine.engine import Engine
 
 _SQL = f"""
@@ -15,46 +18,48 @@ WHERE startsWith(comment, {quote_string("{")}) ORDER BY database, name
 """
 
 
-def tables(engine: Engine, reporter: Reporter) -> None:
-    """Name, rows, size on disk and time of the last load; loads that wait to be gone on with are named too."""
-    catalogue = catalogue_log.read_catalogue(engine)
-    found = 0
+def list_tables(engine: Engine, reporter: Reporter) -> None:
+    """Report name, rows, size on disk and time of the last load of each table, and loads that can be resumed."""
+    catalogue = read_catalogue(engine)
+    has_tables = False
     for row in engine.fetch_table(_SQL).to_pylist():
-        state = read_state(row["comment"])
+        state = parse_state(row["comment"])
         if state is None:
             continue
-        found += 1
-        table = state.entry.tables[0]
-        name = f"{state.entry.name}.{table.name}"
+        has_tables = True
+        name = f"{state.entry.name}.{state.entry.tables[0].name}"
         sizes = row["total_rows"] or 0, row["total_bytes"] or 0
-        storage = storage_of(engine, state.entry.name, table, catalogue)
-        if row["name"] == storage.live_name:
-            told = _last(engine, state)
-            sizes = _counted(engine, state) if catalogue.sharding else sizes
-        else:
-            is_load = row["name"] == storage.staging_name
-            told = f"{'a load' if is_load else 'left of a move, load or drop'} that was stopped: start it again"
-            if not storage.live_exists():  # drop takes the loaded table too
-                told += f", or skyhouse drop {name}"
-        reporter.output(f"{name:<40}{sizes[0]:>15,} rows {_megabytes(sizes[1]):>12}  {told}")
-    if not found:
+        rows, size, status = _describe_table(engine, catalogue, state, row["name"], sizes)
+        reporter.output(f"{name:<40}{rows:>15,} rows {f'{size / 1e6:,.1f} MB':>12}  {status}")
+    if not has_tables:
         reporter.output("no tables yet: skyhouse load FILE --table schema.table")
 
 
-def _last(engine: Engine, state: TableState) -> str:
-    """When rows came last."""
-    to = append_record.AppendOrigin(state.entry.name, state.entry.tables[0].name, state.origin)
-    return (
-        max([append_record.sum_appends(engine, to).last, *(load.finished for load in state.loads[-1:])])
-        or "no rows yet"
-    )
+def _describe_table(
+    engine: Engine, catalogue: Catalogue, state: TableState, stored_name: str, sizes: tuple[int, int]
+) -> tuple[int, int, str]:
+    """Return rows, bytes and status of a table in the engine; ``sizes`` are those on the connected server."""
+    table = state.entry.tables[0]
+    storage = choose_storage(engine, state.entry.name, table, catalogue)
+    if stored_name == storage.live.name:
+        if catalogue.sharding is not None:
+            sizes = _sum_density(engine, state)
+        return *sizes, _find_last_load(engine, state)
+    kind = "a load" if stored_name == storage.staging.name else "left of a move, load or drop"
+    status = f"{kind} that was stopped: start it again"
+    if not storage.live.has_table():  # drop would remove the loaded table too
+        status += f", or skyhouse drop {state.entry.name}.{table.name}"
+    return *sizes, status
 
 
-def _counted(engine: Engine, state: TableState) -> tuple[int, int]:
-    """Rows and bytes of all shards, as they were counted."""
-    counted = density_table.read_density(engine, state.entry.name, state.entry.tables[0].name)
-    return sum(counted["rows"].to_pylist()), sum(counted["bytes"].to_pylist())
+def _find_last_load(engine: Engine, state: TableState) -> str:
+    """Return the time of the last load or append."""
+    origin = AppendOrigin(state.entry.name, state.entry.tables[0].name, state.origin)
+    times = [sum_appends(engine, origin).last, *(load.finished for load in state.loads[-1:])]
+    return max(times) or "no rows yet"
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
+def _sum_density(engine: Engine, state: TableState) -> tuple[int, int]:
+    """Return rows and bytes of all shards."""
+    density = read_density(engine, state.entry.name, state.entry.tables[0].name)
+    return sum(density["rows"].to_pylist()), sum(density["bytes"].to_pylist())

@@ -1,4 +1,4 @@
-"""The tables of users, as the operator lists and drops them."""
+"""``skyhouse user tables`` and ``drop-table``: the tables of users, for the operator."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from tap_service.services.user_tables.user_table_storage import UserTableStorage
 from tap_service.storage.engine.engine import Engine
 
 
-def listed(engine: Engine, owner: str, reporter: Reporter) -> None:
-    """A line for each table of a user, '' for everybody's: whose, its name, rows, size, and until when it is kept."""
+def list_user_tables(engine: Engine, owner: str, reporter: Reporter) -> None:
+    """Report owner, name, rows, size and expiry of each table of a user; ``owner`` '' for all users."""
     days = read_config().user_table_days
-    records = (
-        user_table_record.read_user_tables(engine, owner) if owner else user_table_record.read_all_user_tables(engine)
-    )
+    if owner:
+        records = user_table_record.read_user_tables(engine, owner)
+    else:
+        records = user_table_record.read_all_user_tables(engine)
     uses = user_table_record.read_last_uses(engine, [record.described for record in records])
     for record in records:
         end = expiry_time(record, uses.get(record.described), days)
@@ -28,8 +29,8 @@ def listed(engine: Engine, owner: str, reporter: Reporter) -> None:
         reporter.output(f"{owner} has no tables" if owner else "no user has tables")
 
 
-def drop(engine: Engine, owner: str, name: str, reporter: Reporter) -> None:
-    """Drop a table of a user, '' all of them. Queries that read one now go on to their end. Raises ``LoadError``."""
+def drop_user_tables(engine: Engine, owner: str, name: str, reporter: Reporter) -> None:
+    """Drop a table of a user; ``name`` '' for all. Queries that read it finish. Raises ``LoadError``."""
     storage = UserTableStorage(read_config(), engine)
     wanted = name.lower().removeprefix(f"{SCHEMA_NAME}.")
     records = [

@@ -14,7 +14,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.shape_cover import cover_column, shape_column
 from clickhouse_schema.table_ddl import create_table_sql
-from loaders.tables.shipped_schemas import schema_file
+from loaders.tables.shipped_schemas import find_schema_file
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import asked
@@ -22,7 +22,7 @@ from tests.adql.conftest import asked
 ROWS = 6_000
 GRANULE = 32
 
-OBSCORE = Catalogue((read_schema(schema_file("obscore"))[0],))
+OBSCORE = Catalogue((read_schema(find_schema_file("obscore"))[0],))
 EXAMPLES = {example.name: example.query for example in OBSCORE.schemas[0].examples}
 
 #: As TOPCAT, pyvo's discovery of images and the use cases of the standard write their conditions

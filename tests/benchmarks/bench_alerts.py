@@ -24,8 +24,9 @@ import pyarrow.parquet as pq
 from adql.translation import translate
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.progress_reporter import ConsoleReporter
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 FIELDS, OBJECTS, PER_VISIT, VISITS = 12, 3000, 1500, 40
@@ -117,7 +118,7 @@ class Alerts:
         with ConsoleReporter() as reporter:
             reporter.output = lambda text: None  # type: ignore[method-assign]
             request = LoadRequest((file,), f"{self._name}.{name}", self._folder / "rejects.csv", schema, mode=mode)  # type: ignore[arg-type]
-            load(self._engine, request, reporter)
+            load_files(self._engine, request, reporter)
         return time.perf_counter() - began
 
 

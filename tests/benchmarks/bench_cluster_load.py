@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clickhouse_schema.engine_tables import engine_setup
-from loaders.progress_reporter import ConsoleReporter
+from loaders.cli.console_reporter import ConsoleReporter
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.benchmarks.bench_load import write_file
 from tests.cluster.in_process import served_cluster

@@ -19,10 +19,11 @@ import pyarrow.parquet as pq
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Layout
 from clickhouse_schema.table_ddl import create_table_sql
-from loaders.control.control_server import opened
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.progress_reporter import ConsoleReporter
-from loaders.storage.server_storage import Storage
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.control.engine_opener import open_engine
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
+from loaders.storage.server_storage import open_server_storage
 from tap_service.storage.engine.engine import Engine
 
 ROWS = 5_000_000
@@ -53,7 +54,7 @@ def write_file(path: Path, rows: int) -> None:
 
 def engine_alone(engine: Engine, path: Path) -> float:
     """Seconds for the engine's own INSERT of the file, without hpx29 and without the loader."""
-    state = Storage(engine, "bench", "stars").live_state()
+    state = open_server_storage(engine, "bench", "stars").live_state()
     if state is None:
         raise RuntimeError("the loader left no table")
     table = state.entry.tables[0].model_copy(update={"name": "plain", "layout": Layout(id=("source_id",))})
@@ -71,9 +72,9 @@ def main(rows: int = ROWS) -> None:
     with tempfile.TemporaryDirectory() as folder, ConsoleReporter() as reporter:
         path = Path(folder) / "stars.parquet"
         write_file(path, rows)
-        with opened(Path(folder) / "data") as engine:
+        with open_engine(Path(folder) / "data") as engine:
             began = time.perf_counter()
-            load(engine, LoadRequest((path,), "bench.stars", Path(folder) / "rejects.csv"), reporter)
+            load_files(engine, LoadRequest((path,), "bench.stars", Path(folder) / "rejects.csv"), reporter)
             loader = time.perf_counter() - began
             plain = engine_alone(engine, path)
     reporter.output(f"skyhouse load, 12 columns with hpx29: {rows / loader:,.0f} rows/s")

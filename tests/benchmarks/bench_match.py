@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 
 from adql.translation import translate
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
-from loaders.control.control_server import opened
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.progress_reporter import ConsoleReporter
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.control.engine_opener import open_engine
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.engine import Engine
 
 ROUNDS = 5
@@ -109,12 +110,12 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         ConsoleReporter() as reporter,
-        opened(Path(folder) / "data") as engine,
+        open_engine(Path(folder) / "data") as engine,
     ):
         for name, content in (("gaia", gaia), ("tycho", tycho)):
             path = Path(folder) / f"{name}.parquet"
             pq.write_table(content, path)
-            load(engine, LoadRequest((path,), f"bench.{name}", Path(folder) / "rejects.csv"), reporter)
+            load_files(engine, LoadRequest((path,), f"bench.{name}", Path(folder) / "rejects.csv"), reporter)
         ways: dict[str, Callable[[], int]] = {
             "ADQL": lambda: through_adql(engine),
             "DuckDB, zones": zones(gaia, tycho),

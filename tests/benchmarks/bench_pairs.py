@@ -19,9 +19,10 @@ import pyarrow.parquet as pq
 
 from adql.translation import translate
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
-from loaders.control.control_server import opened
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.progress_reporter import ConsoleReporter
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.control.engine_opener import open_engine
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
 
 CROWDING = 41_000
 RADIUS = 0.1
@@ -52,8 +53,8 @@ def main(side: float = 3.0) -> None:
     with tempfile.TemporaryDirectory() as folder, ConsoleReporter() as reporter:
         path = Path(folder) / "objects.parquet"
         count = write_field(path, side)
-        with opened(Path(folder) / "data") as engine:
-            load(engine, LoadRequest((path,), "bench.objects", Path(folder) / "rejects.csv"), reporter)
+        with open_engine(Path(folder) / "data") as engine:
+            load_files(engine, LoadRequest((path,), "bench.objects", Path(folder) / "rejects.csv"), reporter)
             translation = translate(QUERY, read_catalogue(engine))
             uncached = {"use_query_condition_cache": 0}
             reporter.output(f"{count:,} objects in {side:g} x {side:g} degrees")

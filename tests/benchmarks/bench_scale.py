@@ -25,9 +25,10 @@ from clickhouse_schema.schema_model import Column, Layout, Table
 from clickhouse_schema.shard_balance import balance_shards
 from clickhouse_schema.shard_map import ShardMap
 from clickhouse_schema.table_ddl import create_table_sql
-from loaders.control.control_server import opened
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.progress_reporter import ConsoleReporter
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.control.engine_opener import open_engine
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.engine import Engine
 
 #: rows, and bytes of a row as it is defined: Wang et al. 2011, "Qserv", table 1
@@ -71,7 +72,7 @@ class Measured:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, opened(Path(folder)) as engine:
+    with tempfile.TemporaryDirectory() as folder, open_engine(Path(folder)) as engine:
         kept = max(_kept(engine, path, Path(folder)) for path in _files())
         measured = _forced(engine, kept)
     print(f"one thread reads {measured.rate / 1e6:.0f} M rows/s of a column of {measured.width:.1f} B")
@@ -90,7 +91,7 @@ def _files() -> list[Path]:
 def _kept(engine: Engine, path: Path, folder: Path) -> float:
     table = f"scale.{path.stem}"
     with ConsoleReporter() as reporter:
-        load(engine, LoadRequest((path,), table, folder / "rejects.csv"), reporter)
+        load_files(engine, LoadRequest((path,), table, folder / "rejects.csv"), reporter)
     columns = [each for each in _columns(engine, path.stem) if each["column"] != "hpx29"]
     defined = sum(_width(column["type"], column["whole"]) for column in columns)
     disk = sum(column["disk"] for column in columns)
@@ -189,7 +190,7 @@ def _overlap(shards: int) -> float:
     """Copies for each row, with rows all over the south."""
     if shards == 1:
         return 0.0
-    with tempfile.TemporaryDirectory() as folder, opened(Path(folder)) as engine:
+    with tempfile.TemporaryDirectory() as folder, open_engine(Path(folder)) as engine:
         south = _southern()
         map_: ShardMap = balance_shards(south, shards)
         index = "rand64(number) % toUInt64(3458764513820540928)"

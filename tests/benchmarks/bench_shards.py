@@ -24,8 +24,9 @@ from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_s
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.shard_map import Sharding
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.progress_reporter import ConsoleReporter
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.engine import Engine
 from tests.cluster.in_process import in_process_cluster
 
@@ -80,7 +81,7 @@ def fill(engine: Engine, folder: Path, objects: Path, reporter: ConsoleReporter)
     for name, more in (("cut", ""), ("whole", ", everywhere: true")):
         schema = folder / f"{name}.yaml"
         schema.write_text(SCHEMA.format(name=name, more=more))
-        load(engine, LoadRequest((objects,), f"{name}.objects", folder / "rejects.csv", schema), reporter)
+        load_files(engine, LoadRequest((objects,), f"{name}.objects", folder / "rejects.csv", schema), reporter)
     return read_catalogue(engine)
 
 

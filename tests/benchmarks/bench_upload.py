@@ -28,8 +28,9 @@ from astropy.io import votable
 from astropy.table import Table
 
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.progress_reporter import ConsoleReporter
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.benchmarks.bench_cone import served
 from tests.benchmarks.bench_match import stars
@@ -80,7 +81,7 @@ def main() -> None:
         pq.write_table(tycho, path)
         engine = EmbeddedEngine(Path(folder) / "data")
         prepare_engine(engine)
-        load(engine, LoadRequest((path,), "bench.tycho", Path(folder) / "rejects.csv"), reporter)
+        load_files(engine, LoadRequest((path,), "bench.tycho", Path(folder) / "rejects.csv"), reporter)
         with served(engine, default_maxrec=10_000_000) as url:
             for count in (10_000, 1_000_000):
                 here = positions(tycho, count)

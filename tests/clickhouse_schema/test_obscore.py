@@ -10,7 +10,7 @@ from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, find_data_models
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
-from loaders.tables.shipped_schemas import schema_file
+from loaders.tables.shipped_schemas import find_schema_file
 
 #: Section 4 of the standard: of what is mandatory, what must not be NULL
 NOT_NULL = {"calib_level", "obs_collection", "obs_id", "obs_publisher_did"}
@@ -18,7 +18,7 @@ NOT_NULL = {"calib_level", "obs_collection", "obs_id", "obs_publisher_did"}
 
 @pytest.fixture(scope="module")
 def shipped() -> Schema:
-    return read_schema(schema_file("obscore"), strict=True)[0]
+    return read_schema(find_schema_file("obscore"), strict=True)[0]
 
 
 def test_the_shipped_table_is_that_of_the_standard(shipped: Schema) -> None:

@@ -24,11 +24,12 @@ from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
-from loaders.cluster import cluster_storage
-from loaders.pipeline.load_table import LoadRequest, Mode, load
-from loaders.progress_reporter import ConsoleReporter
-from loaders.tables.drop_table import drop
-from loaders.tables.verify_table import verify
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.cluster import cluster_publication
+from loaders.pipeline.load_request import LoadRequest, Mode
+from loaders.pipeline.load_table import load_files
+from loaders.tables.drop_table import drop_table
+from loaders.tables.verify_table import verify_table
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Engine
@@ -120,7 +121,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             ]
             with ConsoleReporter() as reporter:
                 for table in made:
-                    drop(found.engine, table, reporter)
+                    drop_table(found.engine, table, reporter)
 
 
 def _real() -> Cluster:
@@ -129,7 +130,7 @@ def _real() -> Cluster:
 
 def _in_process(stack: ExitStack, folder: Path) -> Cluster:
     patch = stack.enter_context(pytest.MonkeyPatch.context())
-    patch.setattr(cluster_storage, "LINGER_SECONDS", 0)  # nobody reads what is replaced
+    patch.setattr(cluster_publication, "LINGER_SECONDS", 0)  # nobody reads what is replaced
     url = stack.enter_context(served_cluster(folder, 3))
     ways = [stack.enter_context(relay(urlsplit(url).port or 0)) for _ in range(2)]
     by_url = {way.url: way for way in ways}
@@ -184,7 +185,7 @@ def _load(engine: Engine, files: Path, table: str, mode: Mode, *halves: int) -> 
     with ConsoleReporter() as reporter:
         paths = tuple(files / f"{table}_{half}.parquet" for half in halves)
         name = f"acceptance.{table}"
-        load(engine, LoadRequest(paths, name, files / "rejects.csv", files / "schema.yaml", mode=mode), reporter)
+        load_files(engine, LoadRequest(paths, name, files / "rejects.csv", files / "schema.yaml", mode=mode), reporter)
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +209,7 @@ def test_all_rows_are_where_they_belong(both: tuple[Engine, Engine]) -> None:
     cluster, _ = both
     with ConsoleReporter() as reporter:
         for table in ("stars", "sources", "bands"):
-            verify(cluster, f"acceptance.{table}", reporter)
+            verify_table(cluster, f"acceptance.{table}", reporter)
     for table, count in (("stars", STARS), ("sources", SOURCES), ("bands", 6)):
         assert asked(cluster, read_catalogue(cluster), f"SELECT COUNT(*) FROM acceptance.{table}") == [(count,)]
 
@@ -229,7 +230,7 @@ def test_a_load_that_is_killed_goes_on_where_it_was(both: tuple[Engine, Engine],
     assert _rows(cluster, QUERIES[0]) == _rows(alone, QUERIES[0])
     _load(cluster, files, "stars", "replace", 1, 0)
     with ConsoleReporter() as reporter:
-        verify(cluster, "acceptance.stars", reporter)
+        verify_table(cluster, "acceptance.stars", reporter)
     assert _rows(cluster, QUERIES[0]) == _rows(alone, QUERIES[0])
 
 

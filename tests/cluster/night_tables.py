@@ -14,7 +14,8 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
-from loaders.pipeline.load_table import LoadRequest, Mode, load
+from loaders.pipeline.load_request import LoadRequest, Mode
+from loaders.pipeline.load_table import load_files
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
 
@@ -177,7 +178,7 @@ def fill(engine: Engine, folder: Path, reporter: Reporter) -> None:
             max_errors=0,
             mode=mode,
         )
-        load(engine, request, reporter)
+        load_files(engine, request, reporter)
     engine.execute("CREATE DATABASE night_uploads")
     engine.execute(create_table_sql(MINE, "night_uploads.mine"))
     kinds = pa.schema([(column.name, column.type.arrow) for column in MINE.columns])

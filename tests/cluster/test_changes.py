@@ -13,10 +13,11 @@ from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.shard_map import LOCAL, MARGIN, SHARD_COLUMN
-from loaders.cluster import cluster_storage
-from loaders.control.data_commands import run
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.tables.drop_table import drop
+from loaders.cluster import cluster_publication
+from loaders.control.data_commands import run_command
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
+from loaders.tables.drop_table import drop_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.test_loads import Said
 
@@ -59,7 +60,7 @@ def live(cluster_of: Callable[[int], ClickHouseEngine], tmp_path_factory: pytest
 def _said(engine: ClickHouseEngine, command: str, folder: Path, schema: str) -> tuple[int, list[str]]:
     (folder / "schema.yaml").write_text(schema)
     said = Said()
-    return run(engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, said), said.lines
+    return run_command(engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, said), said.lines
 
 
 def _entry(engine: ClickHouseEngine, name: str) -> TableEntry:
@@ -86,7 +87,7 @@ def test_a_column_and_a_table_are_added_while_a_query_runs(live: ClickHouseEngin
         assert lines == [
             "the column mag of live.stars is missing",
             "the index by_index_mag of live.stars is missing",
-            "of live.stars the catalogue has other skyhouse:layout",
+            "in the catalogue live.stars has another skyhouse:layout",
             "the column mag of live.stars is not in the catalogue",
             "the table live.bands is missing",
             "live.bands is not in the catalogue",
@@ -105,7 +106,9 @@ def test_what_was_added_is_loaded_into(live: ClickHouseEngine, tmp_path: Path) -
     (tmp_path / "stars.csv").write_text("id,ra,dec,mag\n100000,10,10,5.5\n100001,200,-10,6.5\n")
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
     for name in ("bands", "stars"):
-        load(live, LoadRequest((tmp_path / f"{name}.csv",), f"live.{name}", tmp_path / "r", mode="append"), Said())
+        load_files(
+            live, LoadRequest((tmp_path / f"{name}.csv",), f"live.{name}", tmp_path / "r", mode="append"), Said()
+        )
     assert live.fetch_table(f"SELECT count() FROM {_entry(live, 'bands').storage_sql}").column(0).to_pylist() == [2]
     stars = _entry(live, "stars").storage_sql
     assert live.fetch_table(f"SELECT sum(mag), count() FROM {stars}").to_pylist() == [
@@ -116,15 +119,15 @@ def test_what_was_added_is_loaded_into(live: ClickHouseEngine, tmp_path: Path) -
 def test_a_table_that_was_dropped_is_made_anew(
     live: ClickHouseEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_storage, "LINGER_SECONDS", 0)
+    monkeypatch.setattr(cluster_publication, "LINGER_SECONDS", 0)
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
     (tmp_path / "bands.csv").write_text("band\ni\n")
     request = LoadRequest(
         (tmp_path / "bands.csv",), "live.bands", tmp_path / "r", tmp_path / "schema.yaml", mode="replace"
     )
-    load(live, request, Said())
+    load_files(live, request, Said())
     assert _entry(live, "bands").number == 1
-    drop(live, "live.bands", Said())
+    drop_table(live, "live.bands", Said())
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
     assert live.fetch_table(f"SELECT count() FROM {_entry(live, 'bands').storage_sql}").column(0).to_pylist() == [0]
     assert _said(live, "diff", tmp_path, MORE)[0] == 0
@@ -148,7 +151,9 @@ def test_parts_that_lag_behind_are_found_and_brought_up(live: ClickHouseEngine, 
     moved = wanted.replace("overlap_radius: 1}", "overlap_radius: 2}")
     code, lines = _said(live, "diff", tmp_path, moved)
     assert code == 1
-    assert lines[0].startswith("overlap_radius of live.stars says on which servers its rows are: load the table anew")
+    assert lines[0].startswith(
+        "overlap_radius of live.stars determines on which servers its rows are: load the table again"
+    )
 
 
 def test_columns_get_another_order(cluster_of: Callable[[int], ClickHouseEngine], tmp_path: Path) -> None:

@@ -22,15 +22,16 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_tables import catalogue_log, density_table
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
-from loaders.cluster import cluster_storage
+from loaders.cluster import cluster_publication, cluster_tables
 from loaders.load_error import LoadError
 from loaders.pipeline import chunk_reader
-from loaders.pipeline.load_table import LoadRequest, Mode, load
-from loaders.pipeline.storage_choice import known_storage
-from loaders.storage import server_storage
-from loaders.tables.drop_table import drop
-from loaders.tables.table_list import tables
-from loaders.tables.verify_table import verify
+from loaders.pipeline.load_request import LoadRequest, Mode
+from loaders.pipeline.load_table import load_files
+from loaders.pipeline.storage_choice import find_known_storage
+from loaders.storage import stored_table
+from loaders.tables.drop_table import drop_table
+from loaders.tables.table_list import list_tables
+from loaders.tables.verify_table import verify_table
 from tap_service.services.queries.cost_estimate import Estimator
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
@@ -70,9 +71,10 @@ tables:
 CHILD = """
 import os, signal, sys, threading
 from pathlib import Path
-from loaders import chunks
-from loaders.load import LoadRequest, load
-from loaders.progress import ConsoleReporter
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.pipeline import chunk_reader
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
 from tap_service.services.queries.cost_estimate import Estimator
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 
@@ -92,7 +94,7 @@ ClickHouseEngine.execute = watched
 folder = Path(folder)
 with ConsoleReporter() as reporter:
     request = LoadRequest((folder / "stars.parquet",), "night.stars", folder / "rejects.csv", folder / "night.yaml")
-    load(ClickHouseEngine(url), request, reporter)
+    load_files(ClickHouseEngine(url), request, reporter)
 """
 
 
@@ -138,11 +140,11 @@ def cluster(
     """Three shards, small chunks; tables of the schema night are gone afterwards."""
     engine = cluster_of(3)
     monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", CHUNK)
-    monkeypatch.setattr(cluster_storage, "LINGER_SECONDS", 0)
+    monkeypatch.setattr(cluster_publication, "LINGER_SECONDS", 0)
     yield engine
     for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "night":
-            drop(engine, entry.qualified_name, Said())
+            drop_table(engine, entry.qualified_name, Said())
     engine.execute("DROP DATABASE IF EXISTS night SYNC")
 
 
@@ -175,7 +177,7 @@ def rows_table(engine: ClickHouseEngine, part: str, name: str = "stars") -> str:
 def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     """Independent of the loader: every shard's copies are those that the geometry asks for, or a little more."""
     said = Said()
-    load(cluster, request(folder), said)
+    load_files(cluster, request(folder), said)
     assert said.lines == [f"loaded {STARS:,} rows into night.stars"]
     entry = entry_of(cluster)
     placement = catalogue_log.read_catalogue(cluster).sharding
@@ -197,10 +199,10 @@ def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     must = {(int(a), int(shards[b])) for a, b in zip(*np.nonzero(near), strict=True) if shards[a] != shards[b]}
     assert len(must) > 30
     assert must <= has
-    verify(cluster, "night.stars", said)
-    tables(cluster, said)
+    verify_table(cluster, "night.stars", said)
+    list_tables(cluster, said)
     assert any(line.startswith("night.stars ") and f"{STARS:,} rows" in line for line in said.lines)
-    drop(cluster, "night.stars", said)
+    drop_table(cluster, "night.stars", said)
     assert cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
 
 
@@ -211,20 +213,23 @@ def test_shards_are_read_as_those_of_many_servers_are(
     cluster: ClickHouseEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What loads and verify ask of all servers, asked through the cluster, says the same as the one server's tables."""
-    load(cluster, request(folder), Said())
-    storage = known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
-    assert isinstance(storage, cluster_storage.ClusterStorage)
-    sizes, placed = storage.sizes(), storage.placed()
-    assert sum(sizes.values()) > STARS
+    load_files(cluster, request(folder), Said())
+    storage = find_known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
+    assert storage is not None
+    part_rows, placed = storage.appends.count_part_rows(), storage.live.check_shards()
+    assert sum(part_rows.values()) > STARS
     assert not placed[1]
-    storage.topology = Topology(shards=3, is_one_server=False)
-    assert storage.reading.startswith("cluster(")
+    many = Topology(shards=3, is_one_server=False)
     with monkeypatch.context() as patch:
+        patch.setattr(cluster_tables, "read_topology", lambda _: many)
+        storage = find_known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
+        assert storage is not None
+        assert storage.live.rows_sql.startswith("cluster(")
         waited: list[str] = []  # for replicas, of which there are none here
         patch.setattr(cluster, "execute", waited.append)
-        assert storage.sizes() == sizes
+        assert storage.appends.count_part_rows() == part_rows
     assert [statement.split(" `night`.")[0] for statement in waited] == [_WAIT, _WAIT]
-    assert storage.placed() == placed
+    assert storage.live.check_shards() == placed
 
 
 #: In the order in which a load comes to them
@@ -240,14 +245,14 @@ POINTS = [
 
 
 def test_killed_at_each_step_of_one_load(cluster: ClickHouseEngine, folder: Path) -> None:
-    load(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Said())
     undisturbed = content(cluster)
-    drop(cluster, "night.stars", Said())
+    drop_table(cluster, "night.stars", Said())
     for text, count in POINTS:
         with pytest.raises(Killed):
-            load(Dying(cluster, text, count), request(folder), Said())
+            load_files(Dying(cluster, text, count), request(folder), Said())
     said = Said()
-    load(cluster, request(folder), said)
+    load_files(cluster, request(folder), said)
     assert said.lines[-1].startswith("already loaded")  # nothing is left to do after the catalogue knows
     assert content(cluster) == undisturbed
 
@@ -265,25 +270,25 @@ def test_killed_between_two_shards_of_a_chunk(cluster: ClickHouseEngine, folder:
             f"ALTER TABLE night.stars{part}_rows DELETE WHERE __chunk = 1 AND {SHARD_COLUMN} = 1", {"mutations_sync": 2}
         )
     said = Said()
-    load(cluster, request(folder), said)
-    assert said.lines[0] == "going on with the load of night.stars that was stopped"
-    verify(cluster, "night.stars", said)
+    load_files(cluster, request(folder), said)
+    assert said.lines[0] == "resuming the stopped load of night.stars"
+    verify_table(cluster, "night.stars", said)
 
 
 def test_what_replaces_a_table_is_seen_at_once(cluster: ClickHouseEngine, folder: Path) -> None:
-    load(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Said())
     before = content(cluster)
     with pytest.raises(Killed):
-        load(Dying(cluster, "INSERT INTO skyhouse.density", 1), request(folder, "many", "replace"), Said())
+        load_files(Dying(cluster, "INSERT INTO skyhouse.density", 1), request(folder, "many", "replace"), Said())
     assert content(cluster) == before
     assert entry_of(cluster).storage_sql == "`night`.`stars`"
-    load(cluster, request(folder, "many", "replace"), Said())
+    load_files(cluster, request(folder, "many", "replace"), Said())
     assert entry_of(cluster).storage_sql == "`night`.`stars__0_1`"
     assert sum(int(str(row[1])) for row in content(cluster) if row[0] == LOCAL) == 2200
     assert (
         cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night' AND name = 'stars'").num_rows == 0
     )
-    verify(cluster, "night.stars", Said())
+    verify_table(cluster, "night.stars", Said())
 
 
 class _Rates:
@@ -296,8 +301,8 @@ class _Rates:
 
 def test_what_replaces_a_table_is_estimated(cluster: ClickHouseEngine, folder: Path) -> None:
     """By its rows, and by what their columns take: the engine tells that of tables that have files for each."""
-    load(cluster, request(folder), Said())
-    load(cluster, request(folder, "many", "replace"), Said())
+    load_files(cluster, request(folder), Said())
+    load_files(cluster, request(folder, "many", "replace"), Said())
     rows = rows_table(cluster, LOCAL)
     cluster.execute(f"ALTER TABLE {rows} MODIFY SETTING min_bytes_for_wide_part = 0, min_rows_for_wide_part = 0")
     cluster.execute(f"OPTIMIZE TABLE {rows} FINAL")
@@ -319,7 +324,7 @@ DAMAGE = [
 
 
 def test_verify_names_what_is_wrong(cluster: ClickHouseEngine, folder: Path) -> None:
-    load(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Said())
     copies = rows_table(cluster, OVERLAP)
     sql = f"SELECT id FROM {copies} WHERE id > 10 GROUP BY id HAVING count() = 1 ORDER BY id LIMIT 3"
     one, two, three = cluster.fetch_table(sql).column(0).to_pylist()
@@ -328,7 +333,7 @@ def test_verify_names_what_is_wrong(cluster: ClickHouseEngine, folder: Path) -> 
         sql = damage.format(rows=rows_table(cluster, part), names=names, one=one, two=two, three=three)
         cluster.execute(sql, {"mutations_sync": 2})
         with pytest.raises(LoadError, match=named):
-            verify(cluster, "night.stars", Said())
+            verify_table(cluster, "night.stars", Said())
 
 
 APPEND_POINTS = [
@@ -343,36 +348,36 @@ APPEND_POINTS = [
 
 def test_an_addition_killed_anywhere_is_there_once(cluster: ClickHouseEngine, folder: Path) -> None:
     """Each is finished by what comes next, the same addition again or another one."""
-    load(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Said())
     for number, (text, count) in enumerate(APPEND_POINTS):
         pq.write_table(stars(10_000 * (number + 1), 50), folder / f"killed{number}.parquet")
         with pytest.raises(Killed):
-            load(Dying(cluster, text, count), request(folder, f"killed{number}", "append"), Said())
+            load_files(Dying(cluster, text, count), request(folder, f"killed{number}", "append"), Said())
         if number % 2 == 0:
-            load(cluster, request(folder, f"killed{number}", "append"), Said())
+            load_files(cluster, request(folder, f"killed{number}", "append"), Said())
     for number in range(len(APPEND_POINTS)):
-        load(cluster, request(folder, f"killed{number}", "append"), Said())
+        load_files(cluster, request(folder, f"killed{number}", "append"), Said())
     said = Said()
-    verify(cluster, "night.stars", said)
+    verify_table(cluster, "night.stars", said)
     rows = STARS + 50 * len(APPEND_POINTS)
     assert said.lines[0] == f"night.stars: {rows:,} rows, {rows:,} were loaded from {1 + len(APPEND_POINTS)} inputs"
     assert sum(density_table.read_density(cluster, "night", "stars")["rows"].to_pylist()) == rows
 
 
 def test_additions_small_and_large(cluster: ClickHouseEngine, folder: Path) -> None:
-    load(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Said())
     first = entry_of(cluster).storage_sql
     before = catalogue_log.read_content_stamps(cluster, [("night", "stars")])
-    load(cluster, request(folder, "few", "append"), Said())
+    load_files(cluster, request(folder, "few", "append"), Said())
     assert entry_of(cluster).storage_sql == first
     assert catalogue_log.read_content_stamps(cluster, [("night", "stars")]) != before
-    load(cluster, request(folder, "many", "append"), Said())  # two chunks: beside the table
+    load_files(cluster, request(folder, "many", "append"), Said())  # two chunks: beside the table
     assert entry_of(cluster).storage_sql != first
     said = Said()
-    verify(cluster, "night.stars", said)
+    verify_table(cluster, "night.stars", said)
     assert said.lines[0] == "night.stars: 5,500 rows, 5,500 were loaded from 3 inputs"
     for name in ("few", "many", "stars"):
-        load(cluster, request(folder, name, "append"), said)
+        load_files(cluster, request(folder, name, "append"), said)
         assert said.lines[-1] == "already loaded: night.stars holds these files (5,500 rows)"
 
 
@@ -395,7 +400,7 @@ def check_latest(cluster: ClickHouseEngine, sources: dict[str, np.ndarray]) -> N
 def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path) -> None:
     """One without a parent is put aside, as those whose distance from it is too large or unknown; one without a
     position stays. Some lie in the cells of another shard."""
-    load(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Said())
     random = np.random.default_rng(9)
     parents = stars(0, STARS).slice(2)
     of = random.integers(0, len(parents), 2000)
@@ -413,7 +418,7 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     }
     pq.write_table(pa.table(sources), folder / "sources.parquet", row_group_size=700)
     said = Said()
-    load(cluster, request(folder, "sources", table="night.sources"), said)
+    load_files(cluster, request(folder, "sources", table="night.sources"), said)
     assert said.lines[-1].startswith("loaded 1,996 rows into night.sources; 4 bad rows are in ")
     with (folder / "rejects.csv").open() as file:
         rejected = {row["line_or_row"]: (row["column"], row["reason"]) for row in csv.DictReader(file)}
@@ -421,7 +426,7 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     assert rejected["1346"][1].endswith("degrees from its row of night.stars, beyond overlap_radius (2)")
     assert rejected["1457"] == ("star", "its row of night.stars has no position")
     assert rejected["18"][0] == "dec"
-    verify(cluster, "night.sources", said)
+    verify_table(cluster, "night.sources", said)
     home, own = f"s.{SHARD_COLUMN} AS home", f"t.{SHARD_COLUMN} AS own"
     joined = (
         f"SELECT {home}, {own}, s.hpx29 AS place FROM {rows_table(cluster, LOCAL, 'sources')} AS s"
@@ -438,90 +443,90 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
         0, "number", pa.array(range(5000, 5050))
     )
     pq.write_table(some.filter(pa.array(np.arange(50) != 17)), folder / "night.parquet")
-    load(cluster, request(folder, "night", "append", "night.sources"), said)
-    verify(cluster, "night.sources", said)
+    load_files(cluster, request(folder, "night", "append", "night.sources"), said)
+    verify_table(cluster, "night.sources", said)
     moved = f"ALTER TABLE {rows_table(cluster, LOCAL, 'sources')} UPDATE {SHARD_COLUMN} = ({SHARD_COLUMN} + 1) % 3 WHERE number = 7"
     cluster.execute(moved, {"mutations_sync": 2})
     with pytest.raises(LoadError, match=r"shard . has 1 rows without their row of night\.stars"):
-        verify(cluster, "night.sources", Said())
-    drop(cluster, "night.stars", said)
-    with pytest.raises(LoadError, match=r"rows of sources are with those of night\.stars: load that first"):
-        load(cluster, request(folder, "night", "append", "night.sources"), said)
-    drop(cluster, "night.sources", said)
+        verify_table(cluster, "night.sources", Said())
+    drop_table(cluster, "night.stars", said)
+    with pytest.raises(
+        LoadError, match=r"rows of sources are stored with those of night\.stars: load that table first"
+    ):
+        load_files(cluster, request(folder, "night", "append", "night.sources"), said)
+    drop_table(cluster, "night.sources", said)
 
 
 def test_children_of_a_parent_in_two_places(cluster: ClickHouseEngine, folder: Path) -> None:
     """Which has no one shard for them; one that is twice in the same place has."""
     twice = pa.table({"id": [1, 1, 2, 2], "ra": [10.0] * 4, "dec": [80.0, -80.0, 50.0, 50.0], "name": ["a"] * 4})
     pq.write_table(twice, folder / "twice.parquet")
-    load(cluster, request(folder, "twice"), Said())
+    load_files(cluster, request(folder, "twice"), Said())
     (folder / "of_twice.csv").write_text("number,star,ra,dec,mjd\n1,1,10,80,1\n2,2,10,50,1\n")
     files = (folder / "of_twice.csv",)
-    load(cluster, LoadRequest(files, "night.sources", folder / "r.csv", folder / "night.yaml"), said := Said())
+    load_files(cluster, LoadRequest(files, "night.sources", folder / "r.csv", folder / "night.yaml"), said := Said())
     assert said.lines[-1].startswith("loaded 1 rows into night.sources; 1 bad rows are in ")
     assert "several rows of night.stars have this id, on several shards" in (folder / "r.csv").read_text()
-    verify(cluster, "night.sources", Said())
+    verify_table(cluster, "night.sources", Said())
 
 
 def test_a_change_that_always_fails_is_told(cluster: ClickHouseEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_storage, "_FAILING_SECONDS", 0)
+    monkeypatch.setattr(stored_table, "_MAX_FAILING_SECONDS", 0)
     cluster.execute("CREATE DATABASE IF NOT EXISTS night")
     cluster.execute("CREATE TABLE night.stuck (a Int8) ENGINE = MergeTree ORDER BY () AS SELECT 1 AS a")
     cluster.execute("ALTER TABLE night.stuck UPDATE a = throwIf(a = 1, 'it is one') WHERE 1", {"mutations_sync": 0})
     with pytest.raises(LoadError, match=r"an earlier change of night\.stuck: .*it is one.* KILL MUTATION"):
-        server_storage.wait_for_mutations(cluster, "system.mutations", "night", "stuck")
+        stored_table.wait_for_mutations(cluster, "system.mutations", "night", "stuck")
     cluster.execute("DROP TABLE night.stuck SYNC")
-    server_storage.wait_for_mutations(cluster, "system.mutations", "night", "stuck")
+    stored_table.wait_for_mutations(cluster, "system.mutations", "night", "stuck")
 
 
 def test_children_are_not_left_behind(cluster: ClickHouseEngine, folder: Path) -> None:
     """Who replaces their parents by others, or makes these anew, is told to drop the children before."""
-    load(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Said())
     parents, said = stars(0, STARS), Said()
     names = ("id", "ra", "dec")
     children = {"number": range(2, 99), "star": parents["id"][2:99], "mjd": [60000.0] * 97}
     children |= {name: parents[name][2:99] for name in names[1:]}
     pq.write_table(pa.table(children), folder / "children.parquet")
-    load(cluster, request(folder, "children", table="night.sources"), said)
+    load_files(cluster, request(folder, "children", table="night.sources"), said)
     dec = pa.array(-parents["dec"].to_numpy())
     pq.write_table(parents.set_column(2, "dec", dec), folder / "mirrored.parquet")
     pq.write_table(parents.append_column("mag", dec), folder / "same.parquet")
-    told = (
-        r"of night\.sources, shard . has .* rows without their row of night\.stars: drop it first.*Nothing was changed"
-    )
+    told = r"night\.sources: shard . has .* rows without their row of night\.stars: drop that table first.*Nothing was changed"
     with pytest.raises(LoadError, match=told):
-        load(cluster, request(folder, "mirrored", "replace"), said)
-    verify(cluster, "night.sources", said)
-    load(cluster, request(folder, "same", "replace"), said)
-    verify(cluster, "night.sources", said)
-    drop(cluster, "night.stars", said)
+        load_files(cluster, request(folder, "mirrored", "replace"), said)
+    verify_table(cluster, "night.sources", said)
+    load_files(cluster, request(folder, "same", "replace"), said)
+    verify_table(cluster, "night.sources", said)
+    drop_table(cluster, "night.stars", said)
     with pytest.raises(LoadError, match=told):
-        load(cluster, request(folder, "mirrored"), said)
-    drop(cluster, "night.sources", said)
-    load(cluster, request(folder, "mirrored"), said)
+        load_files(cluster, request(folder, "mirrored"), said)
+    drop_table(cluster, "night.sources", said)
+    load_files(cluster, request(folder, "mirrored"), said)
 
 
 def test_a_table_without_a_place_is_whole(cluster: ClickHouseEngine, folder: Path) -> None:
     pq.write_table(pa.table({"id": [1, 2], "band": ["g", "r"]}), folder / "filters.parquet")
     pq.write_table(pa.table({"id": [3], "band": ["i"]}), folder / "more.parquet")
-    load(cluster, request(folder, "filters", table="night.filters"), Said())
-    load(cluster, request(folder, "more", "append", "night.filters"), Said())
-    load(cluster, request(folder, "more", "append", "night.filters"), Said())
-    verify(cluster, "night.filters", Said())
+    load_files(cluster, request(folder, "filters", table="night.filters"), Said())
+    load_files(cluster, request(folder, "more", "append", "night.filters"), Said())
+    load_files(cluster, request(folder, "more", "append", "night.filters"), Said())
+    verify_table(cluster, "night.filters", Said())
     found = cluster.fetch_table(f"SELECT band FROM {entry_of(cluster, 'filters').storage_sql} ORDER BY id").column(0)
     assert found.to_pylist() == ["g", "r", "i"]
-    load(cluster, request(folder, "more", "replace", "night.filters"), Said())
+    load_files(cluster, request(folder, "more", "replace", "night.filters"), Said())
     assert entry_of(cluster, "filters").storage_sql == "`night`.`filters__0_1`"
-    verify(cluster, "night.filters", Said())
+    verify_table(cluster, "night.filters", Said())
 
 
 def test_a_load_of_another_map_is_begun_again(cluster: ClickHouseEngine, folder: Path) -> None:
     """What waits was placed by the map of its time: its names have that map's number."""
     with pytest.raises(Killed):
-        load(Dying(cluster, "stars__local_rows', __shard) ", 1), request(folder), Said())
-    storage = known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
+        load_files(Dying(cluster, "stars__local_rows', __shard) ", 1), request(folder), Said())
+    storage = find_known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
     assert storage is None
     said = Said()
-    drop(cluster, "night.stars", said)
+    drop_table(cluster, "night.stars", said)
     assert said.lines == ["dropped night.stars"]
     assert cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0

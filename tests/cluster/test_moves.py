@@ -18,9 +18,10 @@ from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.shard_map import LOCAL
 from loaders.cluster import rebalance
 from loaders.load_error import LoadError
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.tables.drop_table import drop
-from loaders.tables.verify_table import verify
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
+from loaders.tables.drop_table import drop_table
+from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
 from tests.cluster.in_process import served_cluster
@@ -80,7 +81,7 @@ def data(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         engine_setup.prepare_engine(engine)
         for name in COUNTS:
             request = LoadRequest((folder / f"{name}.parquet",), f"sky.{name}", folder / "r", folder / "sky.yaml")
-            load(engine, request, Said())
+            load_files(engine, request, Said())
         engine.close()
     return data
 
@@ -112,7 +113,7 @@ def _counts(engine: ClickHouseEngine, catalogue: Catalogue) -> dict[str, int]:
 
 def _verified(engine: ClickHouseEngine) -> None:
     for name in COUNTS:
-        verify(engine, f"sky.{name}", Said())
+        verify_table(engine, f"sky.{name}", Said())
 
 
 def _tables(engine: ClickHouseEngine) -> list[str]:
@@ -125,9 +126,9 @@ def test_a_server_without_tables_gets_them(grown: ClickHouseEngine) -> None:
     for name in ("notes", "notes__margin", "notes__overlap_rows"):
         grown.execute(f"DROP TABLE sky.{name} SYNC")
     said = Said()
-    rebalance.prepare(grown, said)
-    rebalance.prepare(grown, said)
-    assert said.lines == ["making sky.notes", "all servers have all tables", "all servers have all tables"]
+    rebalance.prepare_servers(grown, said)
+    rebalance.prepare_servers(grown, said)
+    assert said.lines == ["creating sky.notes", "all servers have all tables", "all servers have all tables"]
     assert _counts(grown, catalogue_log.read_catalogue(grown)) == COUNTS
 
 
@@ -160,7 +161,7 @@ class Registering(Dying):
 def test_a_move_that_is_killed(text: str, count: int, is_done: bool, grown: ClickHouseEngine) -> None:
     before = catalogue_log.read_catalogue(grown)
     with pytest.raises(Killed):
-        rebalance.move(Dying(grown, text, count), 0, Said())
+        rebalance.move_shards(Dying(grown, text, count), 0, Said())
     after = catalogue_log.read_catalogue(grown)
     assert (before.sharding != after.sharding) == is_done
     assert _counts(grown, before) == _counts(grown, after) == COUNTS
@@ -172,10 +173,10 @@ def test_what_was_left_is_dropped_by_the_next_move(grown: ClickHouseEngine) -> N
     assert (placement.generation, placement.map.shard_count) == (1, 3)
     assert "objects__local_rows" in _tables(grown)
     said = Said()
-    rebalance.move(grown, 0, said)
+    rebalance.move_shards(grown, 0, said)
     assert said.lines == ["the shards are balanced"]
     assert _tables(grown) == sorted(f"{t}__1__{part}_rows" for t in COUNTS for part in ("local", "overlap"))
-    rebalance.plan(grown, 0, said)
+    rebalance.report_shards(grown, 0, said)
     rows = [int(line.split()[2].replace(",", "")) for line in said.lines if line.startswith("shard ")]
     assert sum(rows) == sum(COUNTS.values())
     assert max(rows) < 1.25 * min(rows)
@@ -198,7 +199,7 @@ def test_who_reads_meanwhile_sees_each_row_once(grown: ClickHouseEngine) -> None
     reader = threading.Thread(target=read)
     reader.start()
     try:
-        rebalance.move(grown, 2, Said())
+        rebalance.move_shards(grown, 2, Said())
     finally:
         ended.set()
         reader.join()
@@ -217,19 +218,19 @@ def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder
         for statement in create_sharded_sql(entry.table, "sky", base, read_topology(grown)):
             grown.execute(statement)
         with pytest.raises(LoadError, match=f"a load into sky.{name} has not ended, so nothing was moved"):
-            rebalance.move(grown, 3, Said())
+            rebalance.move_shards(grown, 3, Said())
         for statement in drop_sharded_sql("sky", base, read_topology(grown)):
             grown.execute(statement)
     with pytest.raises(LoadError, match="something was loaded meanwhile, so nothing was moved"):
-        rebalance.move(Registering(grown, entry), 3, Said())
+        rebalance.move_shards(Registering(grown, entry), 3, Said())
     assert {table.partition("__")[2][0] for table in _tables(grown)} == {"2"}
     with pytest.raises(LoadError, match="the cluster has 3 shards in remote_servers, not 4"):
-        rebalance.move(grown, 4, Said())
+        rebalance.move_shards(grown, 4, Said())
     assert catalogue_log.read_sharding(grown) == catalogue.sharding
     assert _counts(grown, catalogue) == COUNTS
 
 
 def test_children_whose_parents_are_gone_are_told(grown: ClickHouseEngine) -> None:
-    drop(grown, "sky.objects", Said())
-    with pytest.raises(LoadError, match="which is not there: load it, or drop sky"):
-        rebalance.plan(grown, 0, Said())
+    drop_table(grown, "sky.objects", Said())
+    with pytest.raises(LoadError, match="which does not exist: load it, or drop sky"):
+        rebalance.report_shards(grown, 0, Said())

@@ -30,8 +30,8 @@ from adql.rewrite.cluster.collocation import find_sharded_scan
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
-from loaders.cluster import cluster_storage, rebalance
-from loaders.tables.verify_table import verify
+from loaders.cluster import cluster_publication, rebalance
+from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.adql.conftest import Rows, asked, comparable
 from tests.cluster.in_process import served_cluster
@@ -59,7 +59,7 @@ def engines(
     folder = tmp_path_factory.mktemp("night")
     write_files(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster_storage, "LINGER_SECONDS", 0)
+        patch.setattr(cluster_publication, "LINGER_SECONDS", 0)
         patch.setattr(rebalance, "LINGER_SECONDS", 0.1)
         with served_cluster(_made(folder / "one"), 0) as one, served_cluster(_made(folder / "cluster"), shards) as many:
             found = ClickHouseEngine(one), ClickHouseEngine(many)
@@ -67,12 +67,12 @@ def engines(
                 engine_setup.prepare_engine(engine)
                 fill(engine, folder, Said())
             if shards > 2:
-                rebalance.move(found[1], shards - 1, Said())
+                rebalance.move_shards(found[1], shards - 1, Said())
             if is_thorough:
-                rebalance.move(found[1], 0, Said())
+                rebalance.move_shards(found[1], 0, Said())
             for entry in catalogue_log.read_catalogue(found[1]).entries if is_thorough else ():
                 if entry.schema.name == "night":
-                    verify(found[1], entry.qualified_name, Said())
+                    verify_table(found[1], entry.qualified_name, Said())
             yield found
             for engine in found:
                 engine.close()

@@ -16,15 +16,19 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.schema_model import Column, Schema, Table
-from loaders.cluster import cluster_storage, rebalance
+from loaders.cluster import cluster_publication, cluster_staging, cluster_tables, rebalance
+from loaders.cluster.shard_plan import ShardPlan
+from loaders.cluster.table_mover import TableMover
 from loaders.control import data_commands
 from loaders.load_error import LoadError
-from loaders.pipeline.append_rows import Additions
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.storage_choice import known_storage
+from loaders.pipeline.append_rows import TableAppends
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
+from loaders.pipeline.storage_choice import find_known_storage
 from loaders.storage import replica_sync
 from loaders.storage.load_state import AppendState, Load
-from loaders.tables.drop_table import drop
+from loaders.storage.storage_protocol import TableStorage
+from loaders.tables.drop_table import drop_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.engine import EngineUnavailable, QueryTimeout
 from tests.cluster.test_layout import STARS
@@ -54,14 +58,22 @@ def engine(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
 @pytest.fixture
 def files(engine: ClickHouseEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The folder of two files, the first of which is loaded."""
-    monkeypatch.setattr(cluster_storage, "LINGER_SECONDS", 0)
+    monkeypatch.setattr(cluster_publication, "LINGER_SECONDS", 0)
     pq.write_table(stars(0, ROWS), tmp_path / "stars.parquet")
     pq.write_table(stars(ROWS, 10), tmp_path / "few.parquet")
     (tmp_path / "copied.yaml").write_text(SCHEMA)
     schema_file = tmp_path / "copied.yaml"
-    load(engine, LoadRequest((tmp_path / "stars.parquet",), "copied.stars", tmp_path / "r", schema_file), Said())
+    load_files(engine, LoadRequest((tmp_path / "stars.parquet",), "copied.stars", tmp_path / "r", schema_file), Said())
     yield tmp_path
-    drop(engine, "copied.stars", Said())
+    drop_table(engine, "copied.stars", Said())
+
+
+def _on_servers(engine: ClickHouseEngine, monkeypatch: pytest.MonkeyPatch) -> TableStorage:
+    """The storage of the loaded table as it would be on several servers."""
+    monkeypatch.setattr(cluster_tables, "read_topology", lambda _: SERVERS)
+    storage = find_known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
+    assert storage is not None
+    return storage
 
 
 def _append(folder: Path) -> LoadRequest:
@@ -112,25 +124,25 @@ class _Slow:
 
 def test_what_takes_long_to_copy_is_waited_for() -> None:
     slow: Any = _Slow(3)
-    replica_sync.settle(slow, SERVERS, ["`s`.`t`", "`s`.`u`"])
+    replica_sync.wait_for_replicas(slow, SERVERS, ["`s`.`t`", "`s`.`u`"])
     sync = "SYSTEM SYNC REPLICA ON CLUSTER `skyhouse` {} LIGHTWEIGHT"
     assert slow.statements == [*[sync.format("`s`.`t`")] * 4, sync.format("`s`.`u`")]
     away: Any = _Slow(3, is_away=True)
     with pytest.raises(EngineUnavailable):
-        replica_sync.settle(away, SERVERS, ["`s`.`t`"])
+        replica_sync.wait_for_replicas(away, SERVERS, ["`s`.`t`"])
     here: Any = _Slow(0)
-    replica_sync.settle(here, Topology(3), ["`s`.`t`"])
+    replica_sync.wait_for_replicas(here, Topology(3), ["`s`.`t`"])
     assert here.statements == []
 
 
 def test_a_move_reads_what_all_servers_have(engine: ClickHouseEngine, files: Path, told: list[str]) -> None:
     """Another server than the one that was written to may be the one that is read."""
-    cluster = rebalance._Cluster(engine, 2)
-    cluster._topology = SERVERS
-    [entry] = [entry for entry in cluster.entries if entry.schema.name == "copied"]
-    old, new = (cluster._base(entry, placement) for placement in (cluster.placement, cluster.wanted))
+    plan = ShardPlan(engine, 2)
+    plan.topology = SERVERS
+    [entry] = [entry for entry in plan.entries if entry.schema.name == "copied"]
+    old, new = (sharding.base_name(entry.table.name, entry.number) for sharding in (plan.current, plan.wanted))
     assert old != new
-    cluster.copy(entry)
+    TableMover(plan, entry).copy_rows()
     assert _in_short(told) == [
         f"SYNC `copied`.`{old}__local`",
         f"INSERT '{new}__local'",
@@ -142,17 +154,17 @@ def test_a_move_reads_what_all_servers_have(engine: ClickHouseEngine, files: Pat
 
 
 def test_an_addition_reads_a_gateway_that_all_servers_have(
-    engine: ClickHouseEngine, files: Path, told: list[str]
+    engine: ClickHouseEngine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may be finished through another server than the one that it was begun through."""
-    storage = known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
-    assert isinstance(storage, cluster_storage.ClusterStorage)
-    live = storage.live_state()
+    storage = find_known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
+    assert storage is not None
+    live = storage.live.read_state()
     assert live is not None
-    sizes = storage.sizes()
-    storage.topology = SERVERS
+    sizes = storage.appends.count_part_rows()
+    storage = _on_servers(engine, monkeypatch)
     nothing = Load(fingerprint="f", files=(), rows=0, rejected=0, finished="2026-01-01")
-    Additions(storage, live).complete(AppendState(load=nothing, before=sizes, density=""))
+    TableAppends(storage, live).finish_append(AppendState(load=nothing, before=sizes, density=""))
     assert _in_short(told)[:7] == [
         "SYNC `copied`.`stars__append`",
         "SYNC `copied`.`stars__overlap`",
@@ -168,13 +180,13 @@ def test_a_load_onto_a_table_attaches_what_all_servers_have(
     engine: ClickHouseEngine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One server of each shard attaches the parts that it has itself."""
-    storage = known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
-    assert isinstance(storage, cluster_storage.ClusterStorage)
-    live = storage.live_state()
+    storage = find_known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
+    assert storage is not None
+    live = storage.live.read_state()
     assert live is not None
-    monkeypatch.setattr(cluster_storage, "partitions", lambda *_: ["'all'"])
-    storage.topology = SERVERS
-    storage.begin(live.entry, live.entry.tables[0], live, onto_live=True)
+    monkeypatch.setattr(cluster_staging, "list_partitions_sql", lambda *_: ["'all'"])
+    storage = _on_servers(engine, monkeypatch)
+    storage.staging.create_table(live.entry, live.entry.tables[0], live, onto_live=True)
     attached = next(i for i, sql in enumerate(told) if "ATTACH PARTITION" in sql)
     before = _in_short(told[:attached])
     assert "SYNC `copied`.`stars__overlap`" in before
@@ -189,19 +201,16 @@ def test_a_new_server_has_all_of_what_is_whole_before_it_is_asked(
     monkeypatch.setattr(rebalance.catalogue_log, "read_catalogue", lambda _: catalogue)
     monkeypatch.setattr(rebalance, "read_topology", lambda _: SERVERS)
     monkeypatch.setattr(rebalance, "create_missing_sql", lambda *_: [])
-    rebalance.prepare(engine, Said())
+    rebalance.prepare_servers(engine, Said())
     assert "SYNC `copied`.`bands`" in _in_short(told)
     assert "SYNC `copied`.`stars`" not in _in_short(told)
 
 
 def test_no_server_waits_for_who_reads_a_table_that_goes(
-    engine: ClickHouseEngine, files: Path, told: list[str]
+    engine: ClickHouseEngine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It does what all are told one after the other: all loads would wait for the longest query."""
-    storage = known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
-    assert isinstance(storage, cluster_storage.ClusterStorage)
-    storage.topology = SERVERS
-    storage.drop_live()
+    _on_servers(engine, monkeypatch).live.drop_table()
     rows = [sql for sql in told if "append" not in sql]
     assert "DROP TABLE IF EXISTS `copied`.`stars__local` ON CLUSTER `skyhouse`" in rows
     assert not any(sql.endswith("SYNC") for sql in rows)
@@ -230,8 +239,10 @@ def test_a_server_that_gets_tables_gets_their_comments() -> None:
 def test_nothing_is_added_to_a_table_of_which_nothing_is_known(engine: ClickHouseEngine, files: Path) -> None:
     """It would have been replaced."""
     engine.execute("ALTER TABLE copied.stars__local_rows MODIFY COMMENT ''")
-    with pytest.raises(LoadError, match=r"nothing tells how copied\.stars was loaded, so nothing can be added"):
-        load(engine, _append(files), Said())
+    with pytest.raises(
+        LoadError, match=r"there is no record of how copied\.stars was loaded, so nothing can be appended"
+    ):
+        load_files(engine, _append(files), Said())
     (entry,) = catalogue_log.read_catalogue(engine).find_tables("stars", True, "copied", True)
     assert engine.fetch_table(f"SELECT count() AS n FROM {entry.storage_sql}").column(0).to_pylist() == [ROWS]
 
@@ -240,8 +251,8 @@ def test_what_changes_the_catalogue_goes_to_one_server(monkeypatch: pytest.Monke
     """What is read back to be written further is there, also when that server dies in between."""
     given: list[object] = []
     monkeypatch.setitem(data_commands.COMMANDS, "drop", lambda engine, *_: given.append(engine))
-    servers: Any = SimpleNamespace(each=lambda: ["one server", "another one"])
-    assert data_commands.run(servers, "drop", {"table": "copied.stars"}, Said()) == 0
+    servers: Any = SimpleNamespace(list_servers=lambda: ["one server", "another one"])
+    assert data_commands.run_command(servers, "drop", {"table": "copied.stars"}, Said()) == 0
     assert given == ["one server"]
 
 

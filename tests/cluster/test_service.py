@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.progress_reporter import ConsoleReporter
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.adql.sky import inside, positions, separation
@@ -57,7 +58,7 @@ def service(
     (folder / "survey.yaml").write_text(SCHEMA)
     request = LoadRequest((folder / "stars.parquet",), "survey.stars", folder / "rejects.csv", folder / "survey.yaml")
     with ConsoleReporter() as reporter:
-        load(engine, request, reporter)
+        load_files(engine, request, reporter)
     config = Config(query_log="", jobs_path=folder / "jobs", piece_seconds=1e-4)
     with served(config, engine) as running:
         yield running

@@ -14,11 +14,12 @@ from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
 from loaders.cluster import rebalance
 from loaders.load_error import LoadError
 from loaders.pipeline import chunk_reader
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.tables.drop_table import drop
-from loaders.tables.schema_apply import evolve
-from loaders.tables.table_list import tables
-from loaders.tables.verify_table import verify
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
+from loaders.tables.drop_table import drop_table
+from loaders.tables.schema_apply import apply_schema
+from loaders.tables.table_list import list_tables
+from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
 from tests.cluster.in_process import in_process_cluster
@@ -52,77 +53,79 @@ def stop(engine: ClickHouseEngine, text: str, count: int, work: Callable[[ClickH
 
 
 def test_rows_with_missing_values_are_compared_too(cluster: ClickHouseEngine, folder: Path) -> None:
-    load(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Said())
     copies = rows_table(cluster, OVERLAP)
     for part in (LOCAL, OVERLAP):
         sql = f"ALTER TABLE {rows_table(cluster, part)} UPDATE name = NULL WHERE 1"
         cluster.execute(sql, {"mutations_sync": 2})
-    verify(cluster, "night.stars", Said())
+    verify_table(cluster, "night.stars", Said())
     values = f"min(id) + 1000000, any(ra), any(dec), NULL, any({SHARD_COLUMN})"
     one = f"SELECT {values} FROM {copies} WHERE id = (SELECT min(id) FROM {copies} WHERE id > 10) LIMIT 1"
     cluster.execute(f"INSERT INTO {copies} (id, ra, dec, name, {SHARD_COLUMN}) {one}")
     with pytest.raises(LoadError, match="has 1 rows that do not belong there"):
-        verify(cluster, "night.stars", Said())
+        verify_table(cluster, "night.stars", Said())
 
 
 def test_an_addition_that_was_stopped_is_finished_before_the_table_changes(
     cluster: ClickHouseEngine, folder: Path, tmp_path: Path
 ) -> None:
-    load(cluster, request(folder), Said())
-    stop(cluster, "INSERT INTO FUNCTION", 1, lambda dying: load(dying, request(folder, "few", "append"), Said()))
+    load_files(cluster, request(folder), Said())
+    stop(cluster, "INSERT INTO FUNCTION", 1, lambda dying: load_files(dying, request(folder, "few", "append"), Said()))
     wider = tmp_path / "wider.yaml"
     wider.write_text(WIDER)
     with pytest.raises(LoadError, match=r"few\.parquet to night\.stars was stopped: any load into it finishes it"):
-        evolve(cluster, wider, Said())
-    with pytest.raises(LoadError, match=r"a load into night\.stars has not ended, .*: any load into it finishes that"):
-        rebalance.move(cluster, 2, Said())
-    load(cluster, request(folder, "few", "append"), Said())
-    verify(cluster, "night.stars", Said())
-    evolve(cluster, wider, Said())
-    verify(cluster, "night.stars", Said())
+        apply_schema(cluster, wider, Said())
+    with pytest.raises(
+        LoadError, match=r"a load into night\.stars has not ended, .*: any load into the table finishes it"
+    ):
+        rebalance.move_shards(cluster, 2, Said())
+    load_files(cluster, request(folder, "few", "append"), Said())
+    verify_table(cluster, "night.stars", Said())
+    apply_schema(cluster, wider, Said())
+    verify_table(cluster, "night.stars", Said())
 
 
 def test_a_first_load_that_was_stopped_is_no_table_to_change(cluster: ClickHouseEngine, folder: Path) -> None:
-    stop(cluster, "stars__local_rows', __shard) ", 1, lambda dying: load(dying, request(folder), Said()))
-    with pytest.raises(LoadError, match=r"was stopped, or its drop: .*, or skyhouse drop night\.stars"):
-        evolve(cluster, folder / "night.yaml", Said())
+    stop(cluster, "stars__local_rows', __shard) ", 1, lambda dying: load_files(dying, request(folder), Said()))
+    with pytest.raises(LoadError, match=r"a load or drop of .* was stopped: .*, or skyhouse drop night\.stars"):
+        apply_schema(cluster, folder / "night.yaml", Said())
     said = Said()
-    tables(cluster, said)
+    list_tables(cluster, said)
     assert said.lines[0].endswith("start it again, or skyhouse drop night.stars")
-    drop(cluster, "night.stars", Said())
+    drop_table(cluster, "night.stars", Said())
     assert stored(cluster) == []
 
 
 @pytest.mark.parametrize("count", [1, 4, 7])
 def test_a_drop_that_was_stopped_leaves_no_dead_end(cluster: ClickHouseEngine, folder: Path, count: int) -> None:
     """Of a table that was replaced, whose names have a number."""
-    load(cluster, request(folder), Said())
-    load(cluster, request(folder, "many", "replace"), Said())
-    stop(cluster, "DROP TABLE", count, lambda dying: drop(dying, "night.stars", Said()))
+    load_files(cluster, request(folder), Said())
+    load_files(cluster, request(folder, "many", "replace"), Said())
+    stop(cluster, "DROP TABLE", count, lambda dying: drop_table(dying, "night.stars", Said()))
     left = stored(cluster)
     assert left
     assert not any(entry.schema.name == "night" for entry in catalogue_log.read_catalogue(cluster).entries)
     with pytest.raises(LoadError, match=r"skyhouse drop night\.stars"):
-        evolve(cluster, folder / "night.yaml", Said())
+        apply_schema(cluster, folder / "night.yaml", Said())
     if count == 4:
-        load(cluster, request(folder), Said())
+        load_files(cluster, request(folder), Said())
         assert not any("__0_1" in name for name in stored(cluster))
-        verify(cluster, "night.stars", Said())
-    drop(cluster, "night.stars", Said())
+        verify_table(cluster, "night.stars", Said())
+    drop_table(cluster, "night.stars", Said())
     assert stored(cluster) == []
 
 
 def test_what_drop_says_of_a_load_beside_a_table(cluster: ClickHouseEngine, folder: Path) -> None:
     """It would take the table too."""
-    load(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Said())
     stop(
         cluster,
         "stars__0_1__local_rows', __shard) ",
         1,
-        lambda dying: load(dying, request(folder, "many", "replace"), Said()),
+        lambda dying: load_files(dying, request(folder, "many", "replace"), Said()),
     )
     said = Said()
-    tables(cluster, said)
+    list_tables(cluster, said)
     assert said.lines[0].endswith("a load that was stopped: start it again")
 
 
@@ -130,20 +133,20 @@ def test_what_a_stopped_move_leaves_is_no_load(
     cluster: ClickHouseEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0)
-    load(cluster, request(folder), Said())
-    stop(cluster, "MODIFY COMMENT", 1, lambda dying: rebalance.move(dying, 2, Said()))
+    load_files(cluster, request(folder), Said())
+    stop(cluster, "MODIFY COMMENT", 1, lambda dying: rebalance.move_shards(dying, 2, Said()))
     said = Said()
-    tables(cluster, said)
+    list_tables(cluster, said)
     assert said.lines[0].endswith("  left of a move, load or drop that was stopped: start it again")
-    drop(cluster, "night.stars", Said())
+    drop_table(cluster, "night.stars", Said())
     assert stored(cluster) == []
 
 
 def test_a_child_without_its_parents_leaves_nothing(cluster: ClickHouseEngine, folder: Path) -> None:
     (folder / "sources.csv").write_text("number,star,ra,dec,mjd\n")
     lonely = LoadRequest((folder / "sources.csv",), "night.sources", folder / "r", folder / "night.yaml")
-    with pytest.raises(LoadError, match="load that first"):
-        load(cluster, lonely, Said())
+    with pytest.raises(LoadError, match="load that table first"):
+        load_files(cluster, lonely, Said())
     assert stored(cluster) == []
 
 
@@ -157,16 +160,16 @@ def test_files_that_are_in_already_are_not_added_among_others(
         files = tuple(folder / f"{name}.parquet" for name in names)
         is_new = not stored(cluster)
         mode, schema = ("create", folder / "night.yaml") if is_new else ("append", None)
-        load(cluster, LoadRequest(files, "night.stars", folder / "r", schema, mode=mode), said)  # type: ignore[arg-type]
+        load_files(cluster, LoadRequest(files, "night.stars", folder / "r", schema, mode=mode), said)  # type: ignore[arg-type]
 
     for names in sets:
         take(names, Said())
     for names in (("few",), ("few", "stars")):
         take(names, said := Said())
         assert said.lines[-1].startswith("already loaded: night.stars holds these files (")
-    with pytest.raises(LoadError, match=r"already in night\.stars: .*/few\.parquet\. Append the other files alone"):
+    with pytest.raises(LoadError, match=r"already in night\.stars: .*/few\.parquet\. Append only the other files"):
         take(("other", "few"), Said())
-    verify(cluster, "night.stars", Said())
+    verify_table(cluster, "night.stars", Said())
 
 
 def test_shards_that_move_while_a_file_is_read(
@@ -174,17 +177,17 @@ def test_shards_that_move_while_a_file_is_read(
 ) -> None:
     """Rows would go into the tables that were moved from, and be dropped with them."""
     monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0)
-    load(cluster, request(folder), Said())
-    read = chunk_reader.chunks
+    load_files(cluster, request(folder), Said())
+    read = chunk_reader.read_chunks
 
     def moving(*given: Any) -> Iterator[chunk_reader.Chunk]:
-        rebalance.move(cluster, 2, Said())
+        rebalance.move_shards(cluster, 2, Said())
         return read(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(loaders.pipeline.load_table, "chunks", moving)
-        with pytest.raises(LoadError, match="the shards were moved meanwhile"):
-            load(cluster, request(folder, "few", "append"), Said())
-    load(cluster, request(folder, "few", "append"), Said())
-    verify(cluster, "night.stars", Said())
-    rebalance.move(cluster, 3, Said())
+        patch.setattr(loaders.pipeline.load_table, "read_chunks", moving)
+        with pytest.raises(LoadError, match="the shards were moved during the load"):
+            load_files(cluster, request(folder, "few", "append"), Said())
+    load_files(cluster, request(folder, "few", "append"), Said())
+    verify_table(cluster, "night.stars", Said())
+    rebalance.move_shards(cluster, 3, Said())

@@ -16,10 +16,11 @@ import pytest
 
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
-from loaders.control.control_server import opened
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.progress_reporter import ConsoleReporter
-from loaders.tables.verify_table import verify
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.control.engine_opener import open_engine
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
+from loaders.tables.verify_table import verify_table
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.engine import EngineError
@@ -71,8 +72,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
         prepare_engine(engine)
         for mode in ("create", "replace"):
             rejects, schema = folder / "rejects.csv", OPENNGC.with_suffix(".yaml")
-            load(engine, LoadRequest((OPENNGC,), "openngc.objects", rejects, schema, mode=mode), reporter)
-        verify(engine, "openngc.objects", reporter)
+            load_files(engine, LoadRequest((OPENNGC,), "openngc.objects", rejects, schema, mode=mode), reporter)
+        verify_table(engine, "openngc.objects", reporter)
         refused = {statement: refusal(engine, statement) for statement in NOT_THE_LOADER}
         return Loaded(folder, refused, refusal(engine, "SYSTEM DROP REPLICA 'gone'"))
 
@@ -94,9 +95,9 @@ def engine(url: str) -> Iterator[ClickHouseEngine]:
 def test_the_service_starts(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the catalogue as the loader has left it; commands want more."""
     monkeypatch.setenv("SKYHOUSE_CLICKHOUSE_URL", url)
-    with opened(tmp_path, reads=True) as engine:
+    with open_engine(tmp_path, reads=True) as engine:
         assert "openngc" in [schema.name for schema in read_catalogue(engine).schemas]
-    with pytest.raises(EngineError, match="Not enough privileges"), opened(tmp_path):
+    with pytest.raises(EngineError, match="Not enough privileges"), open_engine(tmp_path):
         pass
 
 

@@ -21,9 +21,9 @@ from pyvo.utils.prototype import PrototypeWarning
 
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY
 from clickhouse_schema.schema_files.yaml_reader import read_schema
-from loaders.control.control_server import hand_over
-from loaders.progress_reporter import ConsoleReporter
-from loaders.tables.shipped_schemas import example_file, schema_file
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.control.control_client import hand_over
+from loaders.tables.shipped_schemas import find_example_file, find_schema_file
 from tests.conformance.conftest import stilts
 
 PAGE = (Path(__file__).parents[2] / "docs" / "obscore.md").read_text()
@@ -87,8 +87,8 @@ def test_the_data_model_is_declared_while_its_table_is_there(obscore: str, demo_
 
 def test_taplint_finds_nothing(obscore: str, demo_data: Path, folder: Path) -> None:
     """With all optional columns, of which the example has some."""
-    [table] = read_schema(schema_file("obscore"))[0].tables
-    with example_file("obscore").open(newline="") as example, (folder / "all.csv").open("w", newline="") as file:
+    [table] = read_schema(find_schema_file("obscore"))[0].tables
+    with find_example_file("obscore").open(newline="") as example, (folder / "all.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, [column.name for column in table.columns], restval="")
         writer.writeheader()
         writer.writerows(csv.DictReader(example))

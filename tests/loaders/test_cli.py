@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from loaders.control.control_server import hand_over
+from loaders.control.control_client import hand_over
 from tests.tap_service.site.test_first_queries import suggested
 
 
@@ -47,7 +47,7 @@ class Said:
         return
 
 
-MAIN = "import sys; from loaders import chunks; chunks.CHUNK_ROWS = 20_000; from loaders.cli.main import main; main()"
+MAIN = "import sys; from loaders.pipeline import chunk_reader; chunk_reader.CHUNK_ROWS = 20_000; from loaders.cli.main import main; main()"
 
 
 def start(folder: Path, *arguments: str, **options: object) -> subprocess.Popen[str]:
@@ -174,7 +174,7 @@ def test_a_schema_file_changes_what_a_service_has(service: Service) -> None:
     assert skyhouse(service.folder, "schema", "apply", file.name)[0] == 0
     assert service.rows("SELECT COUNT(b) FROM made.t") == ["0"]
     code, out, err = skyhouse(service.folder, "shards", "plan")
-    assert (code, out, err) == (1, "", "error: this is one server, which has no shards\n")
+    assert (code, out, err) == (1, "", "error: this is a single server, which has no shards\n")
 
 
 def test_a_fault_of_ours_ends_the_command_and_not_the_service(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_fault_of_ours_ends_the_command_and_not_the_service(tmp_path: Path) ->
         connection.connect(str(tmp_path / "data" / "control.sock"))
         connection.sendall(b'{"command": "load", "arguments": {"table": "s.fault"}}\n')
         said = [json.loads(line) for line in connection.makefile("r", encoding="utf-8")]
-    assert "the fault is ours" in said[0]["message"]
+    assert "because of a fault in Skyhouse" in said[0]["message"]
     assert said[1:] == [{"exit": 1}]
     assert skyhouse(tmp_path, "tables")[0] == 0
     service.process.send_signal(signal.SIGTERM)
@@ -205,7 +205,7 @@ def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) 
     assert "stopped: start the same load again" in err
     code, out, err = skyhouse(service.folder, "load", stars.name, "--table", "s.stopped")
     assert (code, out) == (0, "loaded 400,000 rows into s.stopped\n")
-    assert "going on with the load of s.stopped" in err
+    assert "resuming the stopped load of s.stopped" in err
     assert service.rows("SELECT COUNT(DISTINCT id) FROM s.stopped") == ["400000"]
 
 
@@ -256,7 +256,7 @@ def test_the_tables_of_users(service: Service) -> None:
     code, _, err = skyhouse(service.folder, "user", "drop-table", "alice", "mydb.two")
     assert (code, err) == (1, "error: alice has no table mydb.two; see skyhouse user tables alice\n")
     code, out, _ = skyhouse(service.folder, "user", "remove", "alice")
-    said = ["alice is no user any more", "dropped mydb.one of alice", "dropped mydb.three of alice"]
+    said = ["alice is removed", "dropped mydb.one of alice", "dropped mydb.three of alice"]
     assert (code, out.splitlines()) == (0, said)
     assert skyhouse(service.folder, "user", "add", "alice", given="correct-horse\n")[0] == 0
     assert json.loads(asked("mydb"))["tables"] == []

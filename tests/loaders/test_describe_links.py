@@ -11,7 +11,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from clickhouse_schema.schema_model import Schema
-from loaders.pipeline.describe_file import described
+from loaders.pipeline.describe_file import describe_source
 from tap_service.readers import open_source
 from tap_service.readers.read_error import ReadError
 from tap_service.serializers import OK, ResultInfo, find_format
@@ -51,7 +51,7 @@ tables:
 
 def described_as(path: Path) -> Schema:
     """What is made of a file is a good schema file."""
-    return read_schema(document_to_yaml(described(open_source(path), "s", "t")), "described", strict=True)[0]
+    return read_schema(document_to_yaml(describe_source(open_source(path), "s", "t")), "described", strict=True)[0]
 
 
 @pytest.mark.parametrize("responseformat", ["votable/b2", "votable/td"])

@@ -8,12 +8,14 @@ import pytest
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
-from loaders.control.data_commands import run
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.startup_cleanup import recover
-from loaders.tables.drop_table import drop
-from loaders.tables.table_list import tables
-from loaders.tables.verify_table import verify
+from loaders.control.data_commands import run_command
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
+from loaders.pipeline.startup_cleanup import finish_killed_loads
+from loaders.tables import schema_apply
+from loaders.tables.drop_table import drop_table
+from loaders.tables.table_list import list_tables
+from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.test_cli import Said as Told
 
@@ -52,7 +54,7 @@ def evolving(engine: EmbeddedEngine, tmp_path: Path) -> EmbeddedEngine:
     engine_setup.prepare_engine(engine)
     for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "evolving":
-            drop(engine, entry.qualified_name, Said())
+            drop_table(engine, entry.qualified_name, Said())
     _load(engine, tmp_path, SCHEMA, "id,ra,dec\n1,10,20\n2,30,40\n")
     return engine
 
@@ -63,14 +65,14 @@ def _load(
     (folder / "rows.csv").write_text(rows)
     (folder / "schema.yaml").write_text(schema)
     file = folder / "schema.yaml" if mode == "create" else None
-    load(engine, LoadRequest((folder / "rows.csv",), f"evolving.{table}", folder / "r", file, mode=mode), Said())  # type: ignore[arg-type]
+    load_files(engine, LoadRequest((folder / "rows.csv",), f"evolving.{table}", folder / "r", file, mode=mode), Said())  # type: ignore[arg-type]
 
 
 def _said(engine: EmbeddedEngine, command: str, folder: Path, schema: str) -> tuple[int, list[str], str]:
     """Exit code, lines and messages of a command."""
     (folder / "schema.yaml").write_text(schema)
     said = Said()
-    code = run(engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, said)
+    code = run_command(engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, said)
     return code, said.lines, "\n".join(said.messages)
 
 
@@ -80,7 +82,7 @@ def _entry(engine: EmbeddedEngine, name: str) -> TableEntry:
 
 
 def test_an_engine_as_the_file_says(evolving: EmbeddedEngine, tmp_path: Path) -> None:
-    told = f"the engine is as {tmp_path / 'schema.yaml'} says"
+    told = f"the engine matches {tmp_path / 'schema.yaml'}"
     before = catalogue_log.read_catalogue_version(evolving)
     assert _said(evolving, "diff", tmp_path, SCHEMA) == (0, [told], "")
     assert _said(evolving, "plan", tmp_path, SCHEMA) == (0, [f"-- {told}"], "")
@@ -92,14 +94,14 @@ def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path:
     differences = [
         "the column mag of evolving.stars is missing",
         "the index by_index_mag of evolving.stars is missing",
-        "of evolving.stars the catalogue has other skyhouse:layout",
+        "in the catalogue evolving.stars has another skyhouse:layout",
         "the column mag of evolving.stars is not in the catalogue",
         "the table evolving.aliases is missing",
         "evolving.aliases is not in the catalogue",
     ]
     code, lines, message = _said(evolving, "diff", tmp_path, MORE)
     assert (code, lines) == (1, differences)
-    assert message.endswith("schema.yaml says: differences are 6")
+    assert message.endswith("schema.yaml: 6 differences")
     code, lines, _ = _said(evolving, "plan", tmp_path, MORE)
     assert code == 0
     assert [line.split("\n")[0] for line in lines] == [f"-- {words}" for words in differences]
@@ -112,20 +114,20 @@ def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path:
     assert _entry(evolving, "stars").table.get_column("mag").unit == "mag"
     assert evolving.fetch_table("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'evolving.aliases'").num_rows == 2
     assert _entry(evolving, "stars").rows == 2
-    verify(evolving, "evolving.stars", Said())
+    verify_table(evolving, "evolving.stars", Said())
 
 
 def test_what_was_added_is_loaded_into(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     assert _said(evolving, "apply", tmp_path, MORE)[0] == 0
     said = Said()
-    tables(evolving, said)
+    list_tables(evolving, said)
     assert any(line.startswith("evolving.aliases ") and line.endswith("no rows yet") for line in said.lines)
     _load(evolving, tmp_path, MORE, "id,ra,dec,mag\n3,50,60,7.5\n", mode="append")
     _load(evolving, tmp_path, MORE, "name,star\nx,3\n", "aliases", mode="append")
     found = evolving.fetch_table("SELECT mag FROM evolving.stars JOIN evolving.aliases AS n ON n.star = stars.id")
     assert found.column(0).to_pylist() == [7.5]
     for name in ("stars", "aliases"):
-        verify(evolving, f"evolving.{name}", Said())
+        verify_table(evolving, f"evolving.{name}", Said())
 
 
 def test_a_change_that_was_killed_before_the_catalogue_knew_it_is_finished(
@@ -135,11 +137,11 @@ def test_a_change_that_was_killed_before_the_catalogue_knew_it_is_finished(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(catalogue_log, "register_table", killed)
+        patch.setattr(schema_apply, "register_table", killed)
         with pytest.raises(KeyboardInterrupt):
             _said(evolving, "apply", tmp_path, MORE)
     assert "mag" not in {column.name for column in _entry(evolving, "stars").table.columns}
-    recover(evolving, is_ours=True)
+    finish_killed_loads(evolving, is_only_user=True)
     assert "mag" in {column.name for column in _entry(evolving, "stars").table.columns}
     assert _said(evolving, "apply", tmp_path, MORE)[0] == 0
     assert _said(evolving, "diff", tmp_path, MORE)[0] == 0
@@ -148,14 +150,12 @@ def test_a_change_that_was_killed_before_the_catalogue_knew_it_is_finished(
 def test_what_data_files_said_stays(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     described = SCHEMA.replace("datatype: long,", "datatype: long, description: The number,")
     assert _said(evolving, "apply", tmp_path, described)[1] == [
-        "the comment on evolving.stars.id is another",
-        "of evolving.stars.id the catalogue has other description",
+        "the comment on evolving.stars.id differs",
+        "in the catalogue evolving.stars.id has another description",
     ]
-    assert _said(evolving, "plan", tmp_path, SCHEMA)[1] == [f"-- the engine is as {tmp_path / 'schema.yaml'} says"]
+    assert _said(evolving, "plan", tmp_path, SCHEMA)[1] == [f"-- the engine matches {tmp_path / 'schema.yaml'}"]
     renamed = SCHEMA.replace("Stars and their names", "Only stars")
-    assert _said(evolving, "apply", tmp_path, renamed)[1] == [
-        "of the schema evolving the catalogue has other description"
-    ]
+    assert _said(evolving, "apply", tmp_path, renamed)[1] == ["in the catalogue evolving has another description"]
     assert _entry(evolving, "stars").schema.description == "Only stars"
     assert _entry(evolving, "stars").table.get_column("id").description == "The number"
 
@@ -167,7 +167,7 @@ def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Pat
         ),
         "evolving.stars.id is stored as Int64, and": MORE.replace(", nullable: false", ""),
         "evolving.stars is in the order of hpx29, not of hpx29, dec": SCHEMA.replace("id: [id]", "id: [id], time: dec"),
-        "position of evolving.stars says what its rows are indexed by": SCHEMA.replace("[ra, dec]", "[dec, ra]"),
+        "position of evolving.stars determines the index of its rows": SCHEMA.replace("[ra, dec]", "[dec, ra]"),
         "the schema name system is reserved": SCHEMA.replace("name: evolving\n", "name: system\n"),
     }
     before = catalogue_log.read_catalogue_version(evolving)
@@ -179,5 +179,5 @@ def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Pat
     assert catalogue_log.read_catalogue_version(evolving) == before
     assert evolving.fetch_table("SELECT name FROM system.tables WHERE database = 'evolving'").num_rows == 1
     said = Said()
-    assert run(evolving, "schema apply", {"schema_file": str(tmp_path / "no.yaml")}, said) == 1
+    assert run_command(evolving, "schema apply", {"schema_file": str(tmp_path / "no.yaml")}, said) == 1
     assert "no.yaml" in said.messages[0]

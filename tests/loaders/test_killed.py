@@ -18,11 +18,12 @@ ROWS = 40_000
 CHILD = """
 import os, signal, sys, threading
 from pathlib import Path
-from loaders import chunks
-from loaders.control import opened
-from loaders.load import LoadRequest, load
-from loaders.progress import ConsoleReporter
-from loaders.verify import verify
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.control.engine_opener import open_engine
+from loaders.pipeline import chunk_reader
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
+from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 data, file, table, when, text, count = sys.argv[1:]
@@ -43,9 +44,9 @@ def watched(method):
 
 EmbeddedEngine.execute = watched(EmbeddedEngine.execute)
 EmbeddedEngine.insert_batches = watched(EmbeddedEngine.insert_batches)
-with opened(Path(data)) as engine, ConsoleReporter() as reporter:
-    load(engine, LoadRequest((Path(file),), table, Path(data) / "rejects.csv"), reporter)
-    verify(engine, table, reporter)
+with open_engine(Path(data)) as engine, ConsoleReporter() as reporter:
+    load_files(engine, LoadRequest((Path(file),), table, Path(data) / "rejects.csv"), reporter)
+    verify_table(engine, table, reporter)
     sql = "SELECT count() AS n, sum(cityHash64(tuple(*, hpx29))) AS s, uniqExact(id) AS u FROM "
     print("content", engine.fetch_table(sql + table).to_pylist())
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,12 +21,13 @@ from clickhouse_schema.engine_tables import catalogue_log, density_table, engine
 from clickhouse_schema.healpix import NO_POSITION
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.pipeline import chunk_reader, startup_cleanup
-from loaders.pipeline.load_table import LoadRequest, Mode, load
+from loaders.pipeline.load_request import LoadRequest, Mode
+from loaders.pipeline.load_table import load_files
 from loaders.storage.gateway_table import Orphan
-from loaders.storage.server_storage import Storage
-from loaders.tables.drop_table import drop
-from loaders.tables.table_list import tables
-from loaders.tables.verify_table import verify
+from loaders.storage.server_storage import ServerPublication, ServerStagingTable, open_server_storage
+from loaders.tables.drop_table import drop_table
+from loaders.tables.table_list import list_tables
+from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
@@ -96,7 +97,7 @@ def content(engine: EmbeddedEngine) -> list[int]:
 
 def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
     said = Said()
-    load(loading, request(stars), said)
+    load_files(loading, request(stars), said)
     assert said.lines == [f"loaded {STARS:,} rows into loadtests.stars"]
     assert said.fractions == sorted(said.fractions)
     assert said.fractions[-1] == 1
@@ -108,75 +109,75 @@ def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
     assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS
     names = loading.fetch_table("SELECT name FROM system.columns WHERE database = 'loadtests' ORDER BY name").column(0)
     assert names.to_pylist() == ["dec", "hpx29", "id", "name", "ra"]
-    verify(loading, "loadtests.stars", said)
+    verify_table(loading, "loadtests.stars", said)
     assert "positions: 4,998, 2 rows have none" in said.lines
-    tables(loading, said)
+    list_tables(loading, said)
     assert any("loadtests.stars" in line and f"{STARS:,} rows" in line for line in said.lines)
-    drop(loading, "loadtests.stars", said)
+    drop_table(loading, "loadtests.stars", said)
     assert catalogue_log.read_catalogue(loading).find_tables("stars", False, "loadtests") == ()
     with pytest.raises(LoadError, match=r"no table loadtests\.stars"):
-        drop(loading, "loadtests.stars", said)
+        drop_table(loading, "loadtests.stars", said)
 
 
 def test_the_same_load_again_changes_nothing(loading: EmbeddedEngine, stars: Path) -> None:
-    load(loading, request(stars), Said())
+    load_files(loading, request(stars), Said())
     before = content(loading)
     for mode in ("create", "append", "replace"):
         said = Said()
-        load(loading, request(stars, mode), said)  # type: ignore[arg-type]
+        load_files(loading, request(stars, mode), said)  # type: ignore[arg-type]
         assert said.lines == [f"already loaded: loadtests.stars holds these files ({STARS:,} rows)"]
         assert content(loading) == before
 
 
 def test_other_files_need_a_word(loading: EmbeddedEngine, stars: Path) -> None:
-    load(loading, request(stars), Said())
+    load_files(loading, request(stars), Said())
     more = stars.parent / "more.parquet"
     table = pq.read_table(stars).slice(0, 1500)
     pq.write_table(table.set_column(0, "id", pa.array(range(STARS, STARS + 1500))), more)
     with pytest.raises(LoadError, match="--append"):
-        load(loading, request(more), Said())
+        load_files(loading, request(more), Said())
     assert content(loading)[0] == STARS
-    load(loading, request(more, "append"), Said())
+    load_files(loading, request(more, "append"), Said())
     assert content(loading)[::2] == [STARS + 1500, STARS + 1500]
-    verify(loading, "loadtests.stars", Said())
-    load(loading, request(more, "append"), Said())
+    verify_table(loading, "loadtests.stars", Said())
+    load_files(loading, request(more, "append"), Said())
     assert content(loading)[0] == STARS + 1500
-    load(loading, request(more, "replace"), Said())
+    load_files(loading, request(more, "replace"), Said())
     assert content(loading)[0] == 1500
-    verify(loading, "loadtests.stars", Said())
+    verify_table(loading, "loadtests.stars", Said())
 
 
 @pytest.mark.parametrize("checks", [0, 2, 4])
 def test_a_stopped_load_goes_on(loading: EmbeddedEngine, stars: Path, checks: int) -> None:
-    load(loading, request(stars), Said())
+    load_files(loading, request(stars), Said())
     expected = content(loading)
-    drop(loading, "loadtests.stars", Said())
+    drop_table(loading, "loadtests.stars", Said())
     with pytest.raises(LoadCancelled):
-        load(loading, request(stars), Said(stop_after=checks))
-    storage = Storage(loading, "loadtests", "stars")
-    assert not storage.live_exists()
-    done = len(storage.chunks())
+        load_files(loading, request(stars), Said(stop_after=checks))
+    storage = open_server_storage(loading, "loadtests", "stars")
+    assert not storage.live.has_table()
+    done = len(storage.staging.count_chunk_rows())
     inserted: list[int] = []
-    insert = Storage.insert
+    insert = ServerStagingTable.insert_chunk
 
-    def counted(self: Storage, chunk: chunk_reader.Chunk) -> list[Orphan]:
-        inserted.append(chunk.number)
-        return insert(self, chunk)
+    def counted(self: ServerStagingTable, number: int, batches: Sequence[pa.RecordBatch]) -> list[Orphan]:
+        inserted.append(number)
+        return insert(self, number, batches)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Storage, "insert", counted)
-        load(loading, request(stars), Said())
+        patch.setattr(ServerStagingTable, "insert_chunk", counted)
+        load_files(loading, request(stars), Said())
     assert len(inserted) == 4 - done
     assert content(loading) == expected
-    verify(loading, "loadtests.stars", Said())
+    verify_table(loading, "loadtests.stars", Said())
 
 
 def test_another_load_does_not_go_on_with_it(loading: EmbeddedEngine, stars: Path) -> None:
     with pytest.raises(LoadCancelled):
-        load(loading, request(stars), Said(stop_after=3))
+        load_files(loading, request(stars), Said(stop_after=3))
     shorter = stars.parent / "shorter.parquet"
     pq.write_table(pq.read_table(stars).slice(0, 1200), shorter)
-    load(loading, request(shorter), Said())
+    load_files(loading, request(shorter), Said())
     assert content(loading)[::2] == [1200, 1200]
 
 
@@ -192,12 +193,12 @@ def test_a_load_killed_before_the_catalogue_knew_is_finished(
     with monkeypatch.context() as patch:
         patch.setattr(startup_cleanup.catalogue_log, "register_table", killed)
         with pytest.raises(Killed):
-            load(loading, request(stars), Said())
+            load_files(loading, request(stars), Said())
     assert content(loading)[0] == STARS
     with pytest.raises(LoadError, match="catalogue does not know"):
-        verify(loading, "loadtests.stars", Said())
-    startup_cleanup.recover(loading)
-    verify(loading, "loadtests.stars", Said())
+        verify_table(loading, "loadtests.stars", Said())
+    startup_cleanup.finish_killed_loads(loading)
+    verify_table(loading, "loadtests.stars", Said())
     assert len(catalogue_log.read_catalogue(loading).find_tables("stars", False, "loadtests")) == 1
 
 
@@ -210,27 +211,27 @@ def few(stars: Path, first: int, count: int) -> Path:
 
 def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path) -> None:
     storage = "SELECT uuid FROM system.tables WHERE database = 'loadtests' AND name = 'stars'"
-    load(loading, request(stars), Said())
+    load_files(loading, request(stars), Said())
     before = loading.fetch_table(storage)
     contents = catalogue_log.read_content_stamps(loading, [("loadtests", "stars")])
-    load(loading, request(few(stars, 9000, 500), "append"), Said())
-    load(loading, request(few(stars, 11000, 1500), "append"), Said())  # two chunks: beside the table
+    load_files(loading, request(few(stars, 9000, 500), "append"), Said())
+    load_files(loading, request(few(stars, 11000, 1500), "append"), Said())  # two chunks: beside the table
     assert loading.fetch_table(storage) != before
     before = loading.fetch_table(storage)
-    load(loading, request(few(stars, 7000, 300), "append"), Said())
+    load_files(loading, request(few(stars, 7000, 300), "append"), Said())
     assert loading.fetch_table(storage) == before
     assert catalogue_log.read_content_stamps(loading, [("loadtests", "stars")]) != contents
     said = Said()
     for file in (stars, few(stars, 9000, 500), few(stars, 11000, 1500), few(stars, 7000, 300)):
-        load(loading, request(file, "append"), said)
+        load_files(loading, request(file, "append"), said)
     assert set(said.lines) == {"already loaded: loadtests.stars holds these files (7,300 rows)"}
-    verify(loading, "loadtests.stars", said)
+    verify_table(loading, "loadtests.stars", said)
     assert "loadtests.stars: 7,300 rows, 7,300 were loaded from 4 inputs" in said.lines
     assert content(loading)[::2] == [7300, 7300]
     assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == 7300
-    load(loading, request(stars, "replace"), Said())
+    load_files(loading, request(stars, "replace"), Said())
     assert content(loading)[0] == STARS
-    verify(loading, "loadtests.stars", Said())
+    verify_table(loading, "loadtests.stars", Said())
 
 
 @pytest.mark.parametrize(
@@ -239,7 +240,7 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
 def test_an_addition_that_was_killed_is_finished_without_its_file(
     loading: EmbeddedEngine, stars: Path, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
-    load(loading, request(stars), Said())
+    load_files(loading, request(stars), Said())
     execute = EmbeddedEngine.execute
 
     def killed(self: EmbeddedEngine, sql: str, *rest: object) -> None:
@@ -251,34 +252,34 @@ def test_an_addition_that_was_killed_is_finished_without_its_file(
     with monkeypatch.context() as patch:
         patch.setattr(EmbeddedEngine, "execute", killed)
         with pytest.raises(LoadCancelled):
-            load(loading, request(file, "append"), Said())
-    with pytest.raises(LoadError, match=r"the addition of .*few9000\.parquet was stopped"):
-        verify(loading, "loadtests.stars", Said())
-    startup_cleanup.recover(loading)
-    verify(loading, "loadtests.stars", Said())
+            load_files(loading, request(file, "append"), Said())
+    with pytest.raises(LoadError, match=r"the append of .*few9000\.parquet was stopped"):
+        verify_table(loading, "loadtests.stars", Said())
+    startup_cleanup.finish_killed_loads(loading)
+    verify_table(loading, "loadtests.stars", Said())
     assert content(loading)[::2] == [STARS + 500, STARS + 500]
     assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS + 500
     said = Said()
-    load(loading, request(file, "append"), said)
+    load_files(loading, request(file, "append"), said)
     assert said.lines[-1].startswith("already loaded")
 
 
 def test_a_load_onto_a_table_that_was_added_to_meanwhile_is_begun_again(
     loading: EmbeddedEngine, stars: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load(loading, request(stars), Said())
+    load_files(loading, request(stars), Said())
     many = few(stars, 20000, 2500)
 
     def killed(*_: object) -> None:
         raise LoadCancelled
 
     with monkeypatch.context() as patch:
-        patch.setattr(Storage, "publish", killed)
+        patch.setattr(ServerPublication, "publish_staging", killed)
         with pytest.raises(LoadCancelled):
-            load(loading, request(many, "append"), Said())
-    load(loading, request(few(stars, 9000, 500), "append"), Said())
-    load(loading, request(many, "append"), Said())
-    verify(loading, "loadtests.stars", Said())
+            load_files(loading, request(many, "append"), Said())
+    load_files(loading, request(few(stars, 9000, 500), "append"), Said())
+    load_files(loading, request(many, "append"), Said())
+    verify_table(loading, "loadtests.stars", Said())
     assert content(loading)[::2] == [STARS + 3000, STARS + 3000]
 
 
@@ -296,8 +297,8 @@ def test_each_year_is_stored_apart(loading: EmbeddedEngine, stars: Path) -> None
         ids, ra = np.arange(count) + 10_000 * number, np.linspace(0, 359, count)
         pq.write_table(pa.table({"id": ids, "ra": ra, "dec": ra / 10, "mjd": mjd}), folder / f"{number}.parquet")
         asked = replace(request(folder / f"{number}.parquet", mode), schema_file=schema if number == 0 else None)  # type: ignore[arg-type]
-        load(loading, asked, Said())
-    verify(loading, "loadtests.stars", Said())
+        load_files(loading, asked, Said())
+    verify_table(loading, "loadtests.stars", Said())
     years = (
         "SELECT partition, sum(rows) AS rows FROM system.parts WHERE active AND database = 'loadtests'"
         " AND table = 'stars' GROUP BY partition ORDER BY partition"
@@ -324,7 +325,7 @@ def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None
     file = bad_csv(tmp_path, 3)
     file.write_text(file.read_text() + "\n77,361,0\n78,nan,0\n79,,0\n1,2\n80,inf,0\n81,0,-91\n")
     said = Said()
-    load(loading, request(file), said)
+    load_files(loading, request(file), said)
     assert said.lines == [f"loaded 49 rows into loadtests.stars; 7 bad rows are in {tmp_path / 'rejects.csv'}"]
     with (tmp_path / "rejects.csv").open() as rejects:
         rows = list(csv.reader(rejects))
@@ -338,22 +339,22 @@ def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None
         ("56", "ra", "inf", "a longitude outside [0, 360]"),
         ("57", "dec", "-91", "a latitude outside [-90, 90]"),
     ]
-    load(loading, request(file), said)
+    load_files(loading, request(file), said)
     assert said.lines[-1].startswith("already loaded")
 
 
 def test_what_cannot_be_loaded_leaves_nothing_behind(loading: EmbeddedEngine, stars: Path) -> None:
-    load(loading, request(stars), Said())
+    load_files(loading, request(stars), Said())
     (stars.parent / "other.csv").write_text("id,ra\n1,2\n")
     two = replace(request(stars), files=(stars, stars.parent / "other.csv"), table="loadtests.two")
     with pytest.raises(ReadError, match=r"other.csv has no column dec, name of table two"):
-        load(loading, two, Said())
+        load_files(loading, two, Said())
     with pytest.raises(
-        LoadError, match=r"there is a table loadtests.stars, and LoadTests.STARS differs .* in case alone"
+        LoadError, match=r"there is a table loadtests.stars, from which LoadTests.STARS differs in case only"
     ):
-        load(loading, replace(request(stars), table="LoadTests.STARS"), Said())
+        load_files(loading, replace(request(stars), table="LoadTests.STARS"), Said())
     said = Said()
-    tables(loading, said)
+    list_tables(loading, said)
     assert [line.split()[0] for line in said.lines if "oad" in line.split()[0]] == ["loadtests.stars"]
 
 
@@ -365,7 +366,7 @@ def test_texts_longer_than_results_can_carry_are_put_aside(loading: EmbeddedEngi
         "name: loadtests\ntables:\n- name: stars\n  columns:\n  - {name: id, datatype: int}\n"
         "  - {name: text, datatype: unicode, votable:arraysize: '3*'}\n"
     )
-    load(loading, replace(request(file), schema_file=schema), Said())
+    load_files(loading, replace(request(file), schema_file=schema), Said())
     with (tmp_path / "rejects.csv").open() as rejects:
         assert [(row[1], row[4]) for row in csv.reader(rejects)][1:] == [
             ("4", "longer than 3 units of UTF-16"),
@@ -378,7 +379,7 @@ def test_a_votable_of_texts_whose_length_counts_characters(loading: EmbeddedEngi
     file = tmp_path / "texts.vot"
     Table({"text": ["abc", "ab\N{ROCKET}"]}).write(file, format="votable")
     assert 'arraysize="3"' in file.read_text()
-    load(loading, request(file), Said())
+    load_files(loading, request(file), Said())
     (entry,) = catalogue_log.read_catalogue(loading).find_tables("stars", True, "loadtests", True)
     assert [column.type for column in entry.table.columns] == [ColumnType("unicodeChar", "*")]
     assert loading.fetch_table("SELECT text FROM loadtests.stars ORDER BY text").column(0).to_pylist() == [
@@ -388,25 +389,25 @@ def test_a_votable_of_texts_whose_length_counts_characters(loading: EmbeddedEngi
 
 
 def test_too_many_bad_rows_change_nothing(loading: EmbeddedEngine, stars: Path) -> None:
-    load(loading, request(stars), Said())
+    load_files(loading, request(stars), Said())
     before = content(loading)
     with pytest.raises(LoadError, match=r"more than 2 bad rows .*the last in line 13 of .*dec: '93' is a latitude"):
-        load(loading, request(bad_csv(stars.parent, 3), "replace", max_errors=2), Said())
+        load_files(loading, request(bad_csv(stars.parent, 3), "replace", max_errors=2), Said())
     assert content(loading) == before
-    verify(loading, "loadtests.stars", Said())
+    verify_table(loading, "loadtests.stars", Said())
 
 
 def test_verify_finds_what_is_wrong(loading: EmbeddedEngine, stars: Path) -> None:
-    load(loading, request(stars), Said())
+    load_files(loading, request(stars), Said())
     loading.execute("INSERT INTO loadtests.stars (id, ra, dec) VALUES (1, 400, 95)")
     loading.execute("ALTER TABLE loadtests.stars MODIFY COLUMN hpx29 UInt64 DEFAULT 0")
     loading.execute("INSERT INTO loadtests.stars (id, ra, dec, hpx29) VALUES (2, 10, 10, 5)")
     with pytest.raises(LoadError, match="2 rows are too many; 1 positions out of range; 2 rows with a wrong hpx29"):
-        verify(loading, "loadtests.stars", Said())
+        verify_table(loading, "loadtests.stars", Said())
 
 
 def test_queries_run_beside_a_load(loading: EmbeddedEngine, stars: Path) -> None:
-    thread = threading.Thread(target=load, args=(loading, request(stars), Said()))
+    thread = threading.Thread(target=load_files, args=(loading, request(stars), Said()))
     thread.start()
     while thread.is_alive():
         assert loading.fetch_table("SELECT 1 AS one").num_rows == 1
@@ -431,7 +432,7 @@ tables:
 def test_a_schema_file_decides(loading: EmbeddedEngine, stars: Path) -> None:
     (stars.parent / "stars.yaml").write_text(SCHEMA)
     asked = LoadRequest((stars,), "loadtests.stars", stars.parent / "r.csv", stars.parent / "stars.yaml")
-    load(loading, asked, Said())
+    load_files(loading, asked, Said())
     types = loading.fetch_table("SELECT name, type FROM system.columns WHERE database = 'loadtests' ORDER BY position")
     assert dict(zip(*types.to_pydict().values(), strict=True)) == {
         "NAME": "Nullable(String)",
@@ -440,7 +441,7 @@ def test_a_schema_file_decides(loading: EmbeddedEngine, stars: Path) -> None:
         "dec": "Nullable(Float32)",
         "hpx29": "UInt64",
     }
-    verify(loading, "loadtests.stars", Said())
+    verify_table(loading, "loadtests.stars", Said())
 
 
 @pytest.mark.parametrize(
@@ -457,10 +458,10 @@ def test_a_schema_file_that_does_not_fit(loading: EmbeddedEngine, stars: Path, o
     (stars.parent / "stars.yaml").write_text(SCHEMA.replace(old, new))
     asked = LoadRequest((stars,), "loadtests.stars", stars.parent / "r.csv", stars.parent / "stars.yaml")
     with pytest.raises(ReadError, match=said):
-        load(loading, asked, Said())
+        load_files(loading, asked, Said())
 
 
 @pytest.mark.parametrize("name", ["stars", "a.b.c", ".t", "TAP_SCHEMA.tables", "system.parts", "skyhouse.t"])
 def test_names_that_cannot_be(loading: EmbeddedEngine, stars: Path, name: str) -> None:
     with pytest.raises(LoadError, match=r"schema\.table|reserved|cannot"):
-        load(loading, LoadRequest((stars,), name, stars.parent / "r.csv"), Said())
+        load_files(loading, LoadRequest((stars,), name, stars.parent / "r.csv"), Said())

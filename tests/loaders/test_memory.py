@@ -25,7 +25,7 @@ from pathlib import Path
 from tap_service.readers import open_source
 source = open_source(Path(sys.argv[1]))
 names = tuple(field.name for field in source.fields)
-rows = sum(piece.batch.num_rows for piece in source.pieces(names))
+rows = sum(piece.batch.num_rows for piece in source.read_blocks(names))
 # not ru_maxrss, which begins with that of the process that forked this one
 print(rows, int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) * 1024)
 """

@@ -16,10 +16,11 @@ from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, find_data_models
 from loaders.cli.main import app
 from loaders.load_error import LoadError
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.tables.drop_table import drop
-from loaders.tables.shipped_schemas import example_file, given_schema, schema_file, schema_names
-from loaders.tables.verify_table import verify
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
+from loaders.tables.drop_table import drop_table
+from loaders.tables.shipped_schemas import find_example_file, find_schema_file, list_schema_names, resolve_schema_option
+from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.adql.conftest import asked
@@ -44,7 +45,7 @@ def obscore(engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
     engine_setup.prepare_engine(engine)
     yield engine
     if catalogue_log.read_catalogue(engine).find_tables("ObsCore", True, "ivoa"):
-        drop(engine, TABLE, Said())
+        drop_table(engine, TABLE, Said())
 
 
 def _request(folder: Path, rows: list[dict[str, str]], name: str = "obs.csv") -> LoadRequest:
@@ -52,7 +53,7 @@ def _request(folder: Path, rows: list[dict[str, str]], name: str = "obs.csv") ->
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    return LoadRequest((folder / name,), TABLE, folder / "rejects.csv", schema_file("obscore"))
+    return LoadRequest((folder / name,), TABLE, folder / "rejects.csv", find_schema_file("obscore"))
 
 
 def _entry(engine: EmbeddedEngine) -> TableEntry:
@@ -71,11 +72,13 @@ def _column(engine: EmbeddedEngine, name: str) -> list[object]:
 
 def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) -> None:
     said = Said()
-    files = (example_file("obscore"),)
-    load(obscore, LoadRequest(files, TABLE, tmp_path / "r", schema_file("obscore"), strict=True, max_errors=0), said)
+    files = (find_example_file("obscore"),)
+    load_files(
+        obscore, LoadRequest(files, TABLE, tmp_path / "r", find_schema_file("obscore"), strict=True, max_errors=0), said
+    )
     assert said.lines == ["loaded 45 rows into ivoa.ObsCore"]
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)
-    verify(obscore, TABLE, said)
+    verify_table(obscore, TABLE, said)
     assert "s_region: the shapes and covers of 45 rows checked" in said.lines
     names = [column.name for column in _entry(obscore).table.columns]
     assert set(MANDATORY) < set(names)
@@ -85,16 +88,16 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
     assert len(_ids(obscore, "s_ra IS NULL")) == 1
     for example in _entry(obscore).schema.examples:
         assert asked(obscore, catalogue_log.read_catalogue(obscore), example.query), example.name
-    drop(obscore, TABLE, said)
+    drop_table(obscore, TABLE, said)
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == ()
 
 
 def test_shipped_schemas_are_named() -> None:
-    assert schema_names() == ["obscore"]
-    assert given_schema("obscore") == schema_file("obscore")
-    assert given_schema("./obscore") == Path("obscore").absolute()
+    assert list_schema_names() == ["obscore"]
+    assert resolve_schema_option("obscore") == find_schema_file("obscore")
+    assert resolve_schema_option("./obscore") == Path("obscore").absolute()
     with pytest.raises(LoadError, match=r"there is no shipped schema '\.\./demo/tycho2'; there are obscore"):
-        schema_file("../demo/tycho2")
+        find_schema_file("../demo/tycho2")
     refused = CliRunner().invoke(app, ["schema", "show", "obscor"])
     assert refused.exit_code == 1
     assert refused.stderr == "error: there is no shipped schema 'obscor'; there are obscore\n"
@@ -108,30 +111,32 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     first = _request(tmp_path, [GOOD | {"obs_id": "a"}])
     second = _request(tmp_path, [GOOD | {"obs_id": "b", "Obs_Title": "Über", "pol_sates": "/I/"}], "more.csv")
     said = Said()
-    load(obscore, replace(first, files=first.files + second.files), said)
+    load_files(obscore, replace(first, files=first.files + second.files), said)
     filled, left_out, unknown = said.messages
-    assert filled.startswith("NULL in all rows, for no file has them: target_name, access_url, ")
+    assert filled.startswith("no file has these columns, so they are NULL: target_name, access_url, ")
     assert "pol_states" in filled
-    assert left_out.startswith("left out, for no file has them: dataproduct_subtype, target_class, obs_creation_date")
-    assert unknown == "in a file and not loaded, for the schema file has no such columns: pol_sates"
+    assert left_out.startswith(
+        "no file has these columns, so they are left out: dataproduct_subtype, target_class, obs_creation_date"
+    )
+    assert unknown == "the schema file does not have these columns, so they are not loaded: pol_sates"
     assert _column(obscore, "obs_title") == [None, "Über"]
     assert _column(obscore, "pol_states") == [None, None]
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)
     # what is appended has the columns of the table
     third = _request(tmp_path, [GOOD | {"obs_id": "c", "pol_states": "/I/", "proposal_id": "p"}], "third.csv")
-    load(obscore, replace(third, schema_file=None, mode="append"), Said())
+    load_files(obscore, replace(third, schema_file=None, mode="append"), Said())
     assert _column(obscore, "obs_title") == [None, "Über", None]
     assert _column(obscore, "pol_states") == [None, None, "/I/"]
-    with pytest.raises(LoadError, match=r"other columns than ivoa\.ObsCore has: leave out --schema"):
-        load(obscore, replace(_request(tmp_path, [GOOD | {"obs_id": "d"}], "fourth.csv"), mode="append"), Said())
-    verify(obscore, TABLE, Said())
+    with pytest.raises(LoadError, match=r"other columns than those of ivoa\.ObsCore: leave out --schema"):
+        load_files(obscore, replace(_request(tmp_path, [GOOD | {"obs_id": "d"}], "fourth.csv"), mode="append"), Said())
+    verify_table(obscore, TABLE, Said())
 
 
 @pytest.mark.parametrize("name", ["calib_level", "obs_collection", "obs_id", "obs_publisher_did"])
 def test_columns_that_every_file_has(obscore: EmbeddedEngine, tmp_path: Path, name: str) -> None:
     row = {key: value for key, value in GOOD.items() if key != name}
     with pytest.raises(ReadError, match=f"obs.csv has no column {name} of table ObsCore"):
-        load(obscore, _request(tmp_path, [row]), Said())
+        load_files(obscore, _request(tmp_path, [row]), Said())
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == ()
 
 
@@ -141,13 +146,13 @@ def test_another_unit_than_the_standards_is_told(obscore: EmbeddedEngine, tmp_pa
     table["s_ra"], table["em_min"], table["t_exptime"] = [10.0], [500.0], [3.0]
     table["s_ra"].unit, table["em_min"].unit, table["t_exptime"].unit, table["obs_id"].unit = "deg", "nm", "s", "m"
     table.write(file)
-    request = LoadRequest((file,), TABLE, tmp_path / "r", schema_file("obscore"))
-    message = f"em_min is in nm in {file}, but in m in {schema_file('obscore')}"
+    request = LoadRequest((file,), TABLE, tmp_path / "r", find_schema_file("obscore"))
+    message = f"em_min is in nm in {file}, but in m in {find_schema_file('obscore')}"
     with pytest.raises(LoadError, match=f"{message}: convert the values, or correct the unit"):
-        load(obscore, replace(request, strict=True), Said())
+        load_files(obscore, replace(request, strict=True), Said())
     said = Said()
-    load(obscore, request, said)
-    assert f"warning: {message}: its values are taken as they are" in said.messages
+    load_files(obscore, request, said)
+    assert f"warning: {message}: its values are not converted" in said.messages
     assert len([line for line in said.messages if line.startswith("warning")]) == 1
     # what the standard leaves empty stays so
     assert _entry(obscore).table.get_column("obs_id").unit == ""
@@ -160,7 +165,7 @@ def test_blank_words_of_fits_are_null(obscore: EmbeddedEngine, tmp_path: Path) -
     for name, kind in (("calib_level", int), ("s_ra", float), ("s_dec", float)):
         table[name] = [kind(row[name]) for row in rows]
     table.write(file)
-    load(obscore, LoadRequest((file,), TABLE, tmp_path / "r", schema_file("obscore"), max_errors=0), Said())
+    load_files(obscore, LoadRequest((file,), TABLE, tmp_path / "r", find_schema_file("obscore"), max_errors=0), Said())
     assert _column(obscore, "dataproduct_type") == [None, "cube"]
 
 
@@ -195,7 +200,7 @@ def test_rows_that_the_standard_does_not_allow_are_put_aside(obscore: EmbeddedEn
     rows = [GOOD | {"data_rights": "", "t_min": ""} | {column: value} for column, value, _ in BAD]
     rows.append(rows[0] | {"dataproduct_type": "image"})
     said = Said()
-    load(obscore, _request(tmp_path, rows), said)
+    load_files(obscore, _request(tmp_path, rows), said)
     assert said.lines == [f"loaded 1 rows into {TABLE}; {len(BAD)} bad rows are in {tmp_path / 'rejects.csv'}"]
     with (tmp_path / "rejects.csv").open(newline="") as file:
         found = [tuple(row[2:]) for row in csv.reader(file)][1:]
@@ -222,8 +227,8 @@ PLACES = {
 def test_regions_of_all_kinds_are_found(obscore: EmbeddedEngine, tmp_path: Path) -> None:
     rows = [GOOD | {"obs_id": name, "s_region": text} for name, text in PLACES.items()]
     rows[-1] |= {"s_ra": "", "s_dec": ""}
-    load(obscore, replace(_request(tmp_path, rows), max_errors=0), Said())
-    verify(obscore, TABLE, Said())
+    load_files(obscore, replace(_request(tmp_path, rows), max_errors=0), Said())
+    verify_table(obscore, TABLE, Said())
     near = sorted(set(PLACES) - {"null", "blank", "elsewhere"})
     assert _ids(obscore, "1 = CONTAINS(POINT(10, 20), s_region)") == near
     assert _ids(obscore, "1 = INTERSECTS(s_region, CIRCLE(10.2, 20, 0.3))") == near

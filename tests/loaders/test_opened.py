@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from clickhouse_schema.engine_tables import engine_setup
-from loaders.control import control_server, data_commands
+from loaders.control import data_commands, engine_opener
 from tap_service.storage.engine.engine import EngineUnavailable, StorageFull
 from tests.loaders.test_load import Said
 
@@ -32,9 +31,9 @@ def test_on_a_full_disk_what_is_there_can_be_read(
     def full(engine: object) -> None:
         raise StorageFull("Cannot reserve 1.00 MiB")
 
-    monkeypatch.setattr(control_server, "EmbeddedEngine", Standing)
-    monkeypatch.setattr(engine_setup, "prepare_engine", full)
-    with control_server.opened(tmp_path) as engine:
+    monkeypatch.setattr(engine_opener, "EmbeddedEngine", Standing)
+    monkeypatch.setattr(engine_opener, "prepare_engine", full)
+    with engine_opener.open_engine(tmp_path) as engine:
         assert isinstance(engine, Standing)
     assert "no space is left: Cannot reserve 1.00 MiB" in caplog.text
 
@@ -45,7 +44,7 @@ def test_a_command_that_loses_the_engine_tells_the_way_out(tmp_path: Path, monke
 
     monkeypatch.setitem(data_commands.COMMANDS, "load", lost)
     said = Said()
-    assert data_commands.run(Standing(tmp_path), "load", {"table": "a.b"}, said) == 1  # type: ignore[arg-type]
+    assert data_commands.run_command(Standing(tmp_path), "load", {"table": "a.b"}, said) == 1  # type: ignore[arg-type]
     assert said.messages == [
-        "error: the engine failed: the engine does not answer: start the same load again when it does"
+        "error: the engine failed: the engine does not answer: start the same load again when it is reachable"
     ]

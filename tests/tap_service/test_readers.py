@@ -18,7 +18,7 @@ from astropy.table import MaskedColumn, Table
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from clickhouse_schema.schema_model import Table as Model
-from loaders.pipeline.describe_file import described
+from loaders.pipeline.describe_file import describe_source
 from tap_service.readers import open_source
 from tap_service.readers.conform_rows import Conformer
 from tap_service.readers.read_error import ReadError
@@ -28,7 +28,7 @@ from tap_service.readers.table_source import Fault
 def read(path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """Good rows as they go into a table made for the file, and the bad ones."""
     source = open_source(path)
-    schema, _ = read_schema(document_to_yaml(described(source, "tests", "t")), str(path))
+    schema, _ = read_schema(document_to_yaml(describe_source(source, "tests", "t")), str(path))
     conformer = Conformer(schema.tables[0], source)
     rows: list[dict[str, Any]] = []
     faults: list[Fault] = []

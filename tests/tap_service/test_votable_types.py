@@ -27,9 +27,10 @@ from astropy.table import Table
 
 from clickhouse_schema.datatypes import CIRCLE, MOC, POLYGON, REGION, TIMESTAMP, ColumnType, Field
 from clickhouse_schema.schema_model import Table as StoredTable
-from loaders.pipeline.describe_file import described
-from loaders.pipeline.load_table import LoadRequest, load
-from loaders.tables.drop_table import drop
+from loaders.pipeline.describe_file import describe_source
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
+from loaders.tables.drop_table import drop_table
 from tap_service.readers import open_source
 from tap_service.readers.sandboxed_reader import Request, answer_request
 from tap_service.serializers import FORMATS
@@ -196,7 +197,9 @@ def test_every_value_that_is_loaded_comes_back(service: Served, svc_engine: Embe
         path = tmp_path / f"{serialization}.vot"
         path.write_bytes(written(columns, serialization))
         mode = "append" if number else "create"
-        load(svc_engine, LoadRequest((path,), "lt.types", tmp_path / "rejects.csv", max_errors=0, mode=mode), Said())
+        load_files(
+            svc_engine, LoadRequest((path,), "lt.types", tmp_path / "rejects.csv", max_errors=0, mode=mode), Said()
+        )
         loaded = [
             Column(c.name, c.datatype, c.arraysize, (*before, *c.values), c.xtype, c.null)
             for c, before in zip(columns, [c.values for c in loaded] or [()] * len(columns), strict=True)
@@ -210,7 +213,7 @@ def test_every_value_that_is_loaded_comes_back(service: Served, svc_engine: Embe
             response = service.ask("SELECT * FROM lt.types", RESPONSEFORMAT=form)
             assert response.status_code == 200, response.text
     finally:
-        drop(svc_engine, "lt.types", Said())
+        drop_table(svc_engine, "lt.types", Said())
 
 
 # --- written by others
@@ -334,7 +337,7 @@ def test_a_described_footprint_is_a_region(tmp_path: Path) -> None:
             "BINARY2",
         )
     )
-    [table_] = described(open_source(tmp_path / "t.vot"), "s", "t")["tables"]
+    [table_] = describe_source(open_source(tmp_path / "t.vot"), "s", "t")["tables"]
     assert table_["columns"] == [
         {"name": "r", "datatype": "string", "votable:xtype": "adql:REGION"},
         {"name": "c", "datatype": "float", "votable:datatype": "floatComplex", "votable:arraysize": "2"},
@@ -357,10 +360,10 @@ def complex_table(
 ) -> Iterator[str]:
     path = tmp_path_factory.mktemp("complex")
     (path / "t.vot").write_bytes(written(COMPLEX, "BINARY2"))
-    load(svc_engine, LoadRequest((path / "t.vot",), "lt.complex", path / "rejects.csv", max_errors=0), Said())
+    load_files(svc_engine, LoadRequest((path / "t.vot",), "lt.complex", path / "rejects.csv", max_errors=0), Said())
     service.refresh()
     yield "lt.complex"
-    drop(svc_engine, "lt.complex", Said())
+    drop_table(svc_engine, "lt.complex", Said())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,141 @@
+"""The staging tables of a load on a cluster: rows go straight to their shard, and their copies into the overlaps.
+
+    tables of number n+1 on all servers, comment "loading" -> chunks -> counts and overlaps checked, comment "verified"
+
+A chunk goes into a gateway table on the connected server, and from there into the overlaps and then to the shards. The
+engine splits it, and each shard gets its rows as one block. The progress of a killed load is read back by chunk and
+shard: a chunk is finished when the shards have all its rows, because its copies were inserted before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.schema_model import Schema, Table
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, quote_table
+from loaders.cluster import verify_shards
+from loaders.cluster.cluster_tables import ClusterTables, shard_number_sql
+from loaders.cluster.orphan_tables import drop_orphan_tables
+from loaders.cluster.row_sender import RowSender
+from loaders.storage.gateway_table import Gateway, Orphan
+from loaders.storage.load_state import TableState
+from loaders.storage.stored_table import (
+    CHUNK_COLUMN,
+    WAIT_SETTINGS,
+    list_partitions_sql,
+    read_table_state,
+    state_to_sql,
+    wait_for_mutations,
+)
+
+#: Between the base name and the number of a chunk, in the name of the chunk's gateway table.
+_CHUNK_INFIX = "__in"
+
+
+class ClusterStagingTable:
+    def __init__(self, tables: ClusterTables, sender: RowSender) -> None:
+        self._tables = tables
+        self._sender = sender
+        self._engine = tables.engine
+        #: the shards that have their rows, by part and chunk
+        self._finished: dict[tuple[str, int], set[int]] = {}
+
+    @property
+    def name(self) -> str:
+        return self._tables.get_state_name(self._tables.next_base)
+
+    def read_state(self) -> TableState | None:
+        return read_table_state(self._engine, self._tables.schema_name, self.name)
+
+    def create_table(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
+        tables = self._tables
+        _ = tables.parent  # raises before anything is created
+        self.drop_table()
+        if tables.live_number is None:
+            drop_orphan_tables(self._engine, tables.topology, tables.schema_name, tables.table.name)
+        database = quote_identifier(schema.name)
+        self._engine.execute(f"CREATE DATABASE IF NOT EXISTS {database}{tables.topology.on_cluster}")
+        tables.create_tables(table)
+        if onto_live:
+            self._sender.wait_for_rows(tables.live_base)  # one server of each shard attaches the parts that it has
+        for part in tables.parts:
+            if onto_live:
+                self._attach_live_parts(part)
+            name = tables.get_rows_name(tables.next_base, part)
+            tables.alter_table(name, f"ADD COLUMN {CHUNK_COLUMN} UInt32", WAIT_SETTINGS)
+        self._write_comment(state)
+
+    def _attach_live_parts(self, part: str) -> None:
+        """Attach the partitions of the live table: links, no copies."""
+        tables = self._tables
+        name = tables.get_rows_name(tables.live_base, part)
+        wait_for_mutations(self._engine, tables.all_servers_sql("mutations"), tables.schema_name, name)
+        parts = tables.all_servers_sql("parts")
+        for partition in list_partitions_sql(self._engine, parts, tables.schema_name, name):
+            change = f"ATTACH PARTITION ID {partition} FROM {quote_table(tables.schema_name, name)}"
+            tables.alter_table(tables.get_rows_name(tables.next_base, part), change, WAIT_SETTINGS)
+
+    def count_chunk_rows(self) -> dict[int, int]:
+        self._sender.wait_for_rows(self._tables.next_base)
+        self._drop_gateways()
+        counts: dict[int, int] = {}
+        self._finished = {}
+        for part in self._tables.parts:
+            keys = f"{CHUNK_COLUMN} AS chunk, {shard_number_sql(part)} AS shard"
+            rows = self._tables.all_rows_sql(part, self._tables.next_base)
+            counted = self._engine.fetch_table(f"SELECT {keys}, count() AS rows FROM {rows} GROUP BY chunk, shard")
+            for row in counted.to_pylist():
+                self._finished.setdefault((part, row["chunk"]), set()).add(row["shard"])
+                if part != OVERLAP:
+                    counts[row["chunk"]] = counts.get(row["chunk"], 0) + row["rows"]
+        return counts
+
+    def insert_chunk(self, number: int, batches: Sequence[pa.RecordBatch]) -> list[Orphan]:
+        """Send a chunk's rows to the shards that do not have them yet."""
+        tables = self._tables
+        name = f"{tables.next_base}{_CHUNK_INFIX}{number}"
+        gateway = Gateway(self._engine, tables.schema_name, name, tables.table, tables.topology, tables.parent)
+        gateway.fill_table(batches, is_kept=False)
+        try:
+            for part in tables.parts:
+                finished = self._finished.get((part, number), set())
+                shards = [shard for shard in tables.shards if shard not in finished]
+                self._sender.send_rows(gateway, part, tables.next_base, shards, number)
+            return gateway.find_orphans()
+        finally:
+            gateway.drop_tables()
+
+    def find_faults(self) -> list[str]:
+        tables = self._tables
+        schema = Schema(name=tables.schema_name, tables=(tables.table,))
+        filled = TableEntry(schema, tables.table, is_sharded=tables.table.is_sharded, base_name=tables.next_base)
+        faults = verify_shards.find_separated_children(self._engine, tables.catalogue, filled, tables.sharding)
+        if not tables.has_overlap:
+            return faults
+        local, copies = (tables.all_rows_sql(part, tables.next_base) for part in (LOCAL, OVERLAP))
+        return faults + verify_shards.find_overlap_faults(self._engine, tables.table, tables.overlap, local, copies)
+
+    def mark_verified(self, state: TableState) -> None:
+        self._write_comment(state)
+
+    def drop_table(self) -> None:
+        self._sender.end_statements()
+        self._drop_gateways()
+        self._tables.drop_base(self._tables.next_base)
+
+    def _write_comment(self, state: TableState) -> None:
+        self._tables.alter_table(self.name, f"MODIFY COMMENT {state_to_sql(state)}", WAIT_SETTINGS)
+
+    def _drop_gateways(self) -> None:
+        """Drop the gateway tables of killed processes, on whatever server they were connected to."""
+        tables = self._tables
+        prefix = quote_string(tables.next_base + _CHUNK_INFIX)
+        where = f"database = {quote_string(tables.schema_name)} AND startsWith(name, {prefix})"
+        found = self._engine.fetch_table(f"SELECT DISTINCT name FROM {tables.all_servers_sql('tables')} WHERE {where}")
+        for name in found.column(0).to_pylist():
+            storage_sql = quote_table(tables.schema_name, name)
+            self._engine.execute(f"DROP TABLE IF EXISTS {storage_sql}{tables.topology.on_cluster} SYNC")

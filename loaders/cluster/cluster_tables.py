@@ -1,0 +1,155 @@
+"""The tables of one logical table on a cluster: their names, parts and statements for all servers.
+
+Each load creates tables with the next number in their names (``Sharding.base_name``), and becomes visible by one INSERT
+into the catalogue: readers see all of it on all shards, or what existed before.
+
+A table that is not sharded is whole on every server; it has one part, without a suffix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
+from clickhouse_schema.cluster_topology import Topology, read_topology
+from clickhouse_schema.overlap_sql import Overlap
+from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.schema_model import Table
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN, Sharding, quote_table
+from clickhouse_schema.table_ddl import create_table_sql
+from loaders.load_error import LoadError
+from loaders.storage.stored_table import has_table
+from tap_service.storage.engine.engine import Engine
+
+
+class ClusterTables:
+    """``live_number``: the number of the tables that queries read; None if there are none yet."""
+
+    def __init__(self, engine: Engine, schema_name: str, table: Table, catalogue: Catalogue) -> None:
+        if catalogue.sharding is None:
+            raise ValueError("not a cluster")
+        self.engine = engine
+        self.schema_name = schema_name
+        self.table = table
+        self.catalogue = catalogue
+        self.sharding: Sharding = catalogue.sharding
+        self.topology: Topology = read_topology(engine)
+        found = catalogue.find_tables(table.name, True, schema_name, True)
+        self.live_number = found[0].number if found else None
+
+    @cached_property
+    def parent(self) -> TableEntry | None:
+        """The table whose rows determine the shards of this one's. Raises ``LoadError`` if it does not exist."""
+        key = self.table.parent_key
+        if key is None or not self.table.is_sharded:
+            return None
+        schema_name, _, name = key.referenced_table.rpartition(".")
+        found = self.catalogue.find_tables(name, True, schema_name, True)
+        if not found:
+            raise LoadError(
+                f"rows of {self.table.name} are stored with those of {key.referenced_table}: load that table first"
+            )
+        return found[0]
+
+    # --- names --------------------------------------------------------------------------------------------------------
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Suffixes of the parts, in the order in which rows are sent to them."""
+        return (OVERLAP, LOCAL) if self.table.is_sharded else ("",)
+
+    @property
+    def shards(self) -> range:
+        return range(self.sharding.map.shard_count if self.table.is_sharded else 1)
+
+    @property
+    def live_base(self) -> str:
+        """Base name of the tables that are read."""
+        return self.get_base_name(self.live_number or 0)
+
+    @property
+    def next_number(self) -> int:
+        return 0 if self.live_number is None else self.live_number + 1
+
+    @property
+    def next_base(self) -> str:
+        """Base name of the tables that are filled."""
+        return self.get_base_name(self.next_number)
+
+    def get_base_name(self, number: int) -> str:
+        return self.sharding.base_name(self.table.name, number, is_sharded=self.table.is_sharded)
+
+    def get_rows_name(self, base_name: str, part: str) -> str:
+        """Return the name of the table that holds the rows of a part."""
+        return base_name + (self.topology.rows_suffix(part) if part else "")
+
+    def get_state_name(self, base_name: str) -> str:
+        """Return the name of the table whose comment holds the state."""
+        return self.get_rows_name(base_name, self.parts[-1])
+
+    def quote_rows_table(self, base_name: str, part: str) -> str:
+        return quote_table(self.schema_name, self.get_rows_name(base_name, part))
+
+    def all_rows_sql(self, part: str, base_name: str = "") -> str:
+        """Return SQL of all rows of a part, on all shards; by default of the live table."""
+        base_name = base_name or self.live_base
+        if not part or self.topology.is_one_server:
+            return self.quote_rows_table(base_name, part)
+        names = (self.sharding.cluster, self.schema_name, base_name + part)
+        return f"cluster({', '.join(map(quote_string, names))})"
+
+    def all_servers_sql(self, system_table: str) -> str:
+        """Return SQL of a system table on all servers."""
+        return self.topology.all_servers_sql(f"system.{system_table}")
+
+    # --- overlap ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def overlap(self) -> Overlap:
+        return Overlap(self.sharding.map, self.table.layout.overlap_radius)
+
+    @property
+    def has_overlap(self) -> bool:
+        return self.table.is_sharded and bool(self.table.layout.position and self.table.layout.overlap_radius)
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def create_tables(self, table: Table) -> None:
+        """Create the tables that are filled next."""
+        for statement in self._create_sql(table):
+            self.engine.execute(statement)
+
+    def _create_sql(self, table: Table) -> list[str]:
+        if table.is_sharded:
+            return create_sharded_sql(table, self.schema_name, self.next_base, self.topology)
+        return [create_table_sql(table, quote_table(self.schema_name, self.next_base), self.topology)]
+
+    def alter_table(self, name: str, change: str, settings: Mapping[str, int]) -> None:
+        table = quote_table(self.schema_name, name)
+        if change.startswith("MODIFY COMMENT"):
+            clause = self.topology.on_cluster
+        else:
+            clause = self.topology.alter_clause(is_sharded=self.table.is_sharded)
+        self.engine.execute(f"ALTER TABLE {table}{clause} {change}", settings)
+
+    def drop_base(self, base_name: str) -> None:
+        if self.table.is_sharded:
+            for statement in drop_sharded_sql(self.schema_name, base_name, self.topology):
+                self.engine.execute(statement)
+        else:
+            name = quote_table(self.schema_name, base_name)
+            self.engine.execute(f"DROP TABLE IF EXISTS {name}{self.topology.drop_clause}")
+
+    def drop_replaced(self) -> None:
+        """Drop the tables that the live ones have replaced."""
+        for number in range(self.live_number or 0):
+            base_name = self.get_base_name(number)
+            if has_table(self.engine, self.schema_name, self.get_state_name(base_name)):
+                self.drop_base(base_name)
+
+
+def shard_number_sql(part: str) -> str:
+    """Return SQL of the number of a row's shard."""
+    return SHARD_COLUMN if part else "0"

@@ -1,0 +1,87 @@
+"""Sends rows from a gateway table to their shards, and to the overlaps of others, by one INSERT SELECT each."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from functools import cached_property
+
+from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN, quote_table
+from clickhouse_schema.table_ddl import HPX29
+from loaders.cluster.cluster_tables import ClusterTables
+from loaders.storage.gateway_table import Gateway
+from loaders.storage.replica_sync import wait_for_replicas
+from loaders.storage.stored_table import CHUNK_COLUMN
+from tap_service.storage.engine.engine import SINGLE_BLOCK_SETTINGS
+
+_HOME_COLUMN = "__home"
+
+
+class RowSender:
+    def __init__(self, tables: ClusterTables) -> None:
+        self._tables = tables
+        self._engine = tables.engine
+        names = f"{tables.schema_name}\n{tables.table.name}"
+        #: prefix of the ids of the statements that send rows
+        self._query_prefix = f"load {hashlib.sha256(names.encode()).hexdigest()[:16]} "
+
+    def send_rows(
+        self, gateway: Gateway, part: str, base_name: str, shards: list[int], chunk: int | None = None
+    ) -> None:
+        """Send the gateway's rows that belong to ``part`` of these shards, as one block for each shard."""
+        if not shards or (part == OVERLAP and not self._tables.has_overlap):
+            return
+        columns = gateway.columns_sql + (f", {SHARD_COLUMN}" if part else "")
+        chunk_column = "" if chunk is None else f", {CHUNK_COLUMN}"
+        chunk_value = "" if chunk is None else f", {chunk}"
+        where = f" WHERE {SHARD_COLUMN} IN ({', '.join(map(str, shards))})" if part else ""
+        sql = (
+            f"INSERT INTO {self._target_sql(part, base_name)} ({columns}{chunk_column})"
+            f" SELECT {columns}{chunk_value} FROM {self._assigned_rows_sql(gateway, part)}{where}"
+        )
+        self._engine.execute(sql, SINGLE_BLOCK_SETTINGS, query_id=f"{self._query_prefix}{uuid.uuid4().hex}")
+
+    def _target_sql(self, part: str, base_name: str) -> str:
+        schema_name = self._tables.schema_name
+        if part:
+            return self._tables.topology.insert_target_sql(schema_name, base_name, part)
+        return quote_table(schema_name, base_name)
+
+    def _assigned_rows_sql(self, gateway: Gateway, part: str) -> str:
+        """Return SQL of the gateway's rows with the number of the shard that gets them in this part."""
+        if not part:
+            return gateway.rows_sql
+        columns = gateway.columns_sql
+        has_home = self._tables.parent is not None
+        home = SHARD_COLUMN if has_home else self._tables.sharding.map.shard_sql(HPX29)
+        if part == LOCAL:
+            return f"(SELECT {columns}, {home} AS {SHARD_COLUMN} FROM {gateway.rows_sql})"
+        with_home = f"(SELECT {columns}, {HPX29}, {home} AS {_HOME_COLUMN} FROM {gateway.rows_sql})"
+        return f"(SELECT {columns}, arrayJoin({self._holders_sql}) AS {SHARD_COLUMN} FROM {with_home})"
+
+    @cached_property
+    def _holders_sql(self) -> str:
+        """SQL of the shards that have copies of a row."""
+        return self._tables.overlap.copy_shards_sql(HPX29, _HOME_COLUMN)
+
+    # --- waiting ------------------------------------------------------------------------------------------------------
+
+    def wait_for_rows(self, base_name: str) -> None:
+        """Wait until all servers have all rows that were ever sent to these tables, also by a killed load."""
+        self.end_statements()
+        self.wait_for_copies(base_name, *self._tables.parts)
+
+    def wait_for_copies(self, base_name: str, *parts: str) -> None:
+        names = [self._tables.quote_rows_table(base_name, part) for part in parts]
+        wait_for_replicas(self._engine, self._tables.topology, names)
+
+    def end_statements(self) -> None:
+        """Cancel statements that a killed load has sent, and wait for their end: they may still add rows."""
+        for query_id in self._engine.list_running_ids(self._query_prefix):
+            self._engine.cancel_query(query_id)
+        where = f"startsWith(Settings['log_comment'], {quote_string(self._query_prefix)})"
+        sql = f"SELECT 1 AS one FROM {self._tables.all_servers_sql('processes')} WHERE {where}"
+        while self._engine.fetch_table(sql).num_rows:
+            time.sleep(0.05)

@@ -1,0 +1,135 @@
+"""Moves the rows of one table to their new shards, and checks them there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.cluster_ddl import create_sharded_sql
+from clickhouse_schema.overlap_sql import Overlap
+from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.replicated_tables import find_table_comment
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN, Sharding, quote_table
+from clickhouse_schema.table_ddl import HPX29, given_columns
+from loaders.cluster.shard_plan import ShardPlan
+from loaders.cluster.verify_shards import (
+    find_home_faults,
+    find_overlap_faults,
+    find_server_faults,
+    row_hash_sql,
+)
+from loaders.load_error import LoadError
+from loaders.storage.replica_sync import wait_for_replicas
+
+#: Rows pass through the connected server: otherwise each shard would keep its own. A shard may receive nothing for a
+#: long time, while cells of others are read.
+_MOVE_SETTINGS = {
+    "parallel_distributed_insert_select": 0,
+    "max_partitions_per_insert_block": 0,
+    "receive_timeout": 86400,
+}
+
+#: The index that determines the new shard of a row on its way.
+_HOME_INDEX = "__at"
+
+
+class TableMover:
+    """Moves ``entry`` from ``plan.current`` to ``plan.wanted``."""
+
+    def __init__(self, plan: ShardPlan, entry: TableEntry) -> None:
+        self._plan = plan
+        self._engine = plan.engine
+        self._topology = plan.topology
+        self._entry = entry
+        self._schema_name = entry.schema.name
+        self._ancestry = plan.find_ancestry(entry)
+        layout = entry.table.layout
+        self._has_overlap = bool(layout.position and layout.overlap_radius)
+        self._overlap = Overlap(plan.wanted.map, layout.overlap_radius)
+
+    def create_tables(self) -> None:
+        base_name = self._get_base_name(self._plan.wanted)
+        for statement in create_sharded_sql(self._entry.table, self._schema_name, base_name, self._topology):
+            self._engine.execute(statement)
+
+    def copy_rows(self) -> None:
+        """Copy the rows to their new shards, then the copies in overlaps from there."""
+        plan = self._plan
+        self._wait_for_part(plan.current, LOCAL)
+        self._insert_rows(LOCAL, plan.wanted.map.shard_sql(_HOME_INDEX), self._indexed_rows_sql())
+        if self._has_overlap:
+            holders = f"arrayJoin({self._overlap.copy_shards_sql(HPX29, SHARD_COLUMN)})"
+            self._insert_rows(OVERLAP, holders, self._all_rows_sql(plan.wanted))
+        self._copy_comment()
+
+    def _insert_rows(self, part: str, shard_sql: str, rows_sql: str) -> None:
+        """Insert rows into a part of the new table, and wait until all servers have them."""
+        columns = ", ".join(quote_identifier(name) for name in given_columns(self._entry.table))
+        target = self._topology.insert_target_sql(self._schema_name, self._get_base_name(self._plan.wanted), part)
+        sql = f"INSERT INTO {target} ({columns}, {SHARD_COLUMN}) SELECT {columns}, {shard_sql} FROM {rows_sql}"
+        self._engine.execute(sql, _MOVE_SETTINGS)
+        self._wait_for_part(self._plan.wanted, part)
+
+    def _wait_for_part(self, sharding: Sharding, part: str) -> None:
+        suffix = self._topology.rows_suffix(part)
+        name = quote_table(self._schema_name, self._get_base_name(sharding), suffix)
+        wait_for_replicas(self._engine, self._topology, [name])
+
+    def _indexed_rows_sql(self) -> str:
+        """Return SQL of all rows, each with the index of the first of its ancestors."""
+        rows = self._indexed_shard_rows_sql(self._ancestry, given_columns(self._entry.table))
+        return f"cluster({quote_string(self._plan.current.cluster)}, view({rows}))"
+
+    def _indexed_shard_rows_sql(self, ancestry: list[TableEntry], columns: Iterable[str]) -> str:
+        """Return SQL of a shard's own rows with that index; each shard has the parents of its rows."""
+        entry, *ancestors = ancestry
+        names = ", ".join(f"t.{quote_identifier(name)} AS {quote_identifier(name)}" for name in columns)
+        key = entry.table.parent_key
+        if key is None:
+            return f"SELECT {names}, t.{HPX29} AS {_HOME_INDEX} FROM {entry.part_sql(LOCAL)} AS t"
+        parents = self._indexed_shard_rows_sql(ancestors, key.referenced_columns)
+        pairs = zip(key.columns, key.referenced_columns, strict=True)
+        is_parent = " AND ".join(f"t.{quote_identifier(one)} = p.{quote_identifier(other)}" for one, other in pairs)
+        joined = f"{entry.part_sql(LOCAL)} AS t LEFT ANY JOIN ({parents}) AS p ON {is_parent}"
+        return f"SELECT {names}, p.{_HOME_INDEX} AS {_HOME_INDEX} FROM {joined}"
+
+    def _copy_comment(self) -> None:
+        suffix = self._topology.rows_suffix(LOCAL)
+        old_name = self._get_base_name(self._plan.current) + suffix
+        comment = find_table_comment(self._engine, self._topology, self._schema_name, old_name)
+        name = quote_table(self._schema_name, self._get_base_name(self._plan.wanted), suffix)
+        self._engine.execute(f"ALTER TABLE {name}{self._topology.on_cluster} MODIFY COMMENT {quote_string(comment)}")
+
+    def check_rows(self) -> None:
+        """Raise ``LoadError`` unless the new tables have the rows of the old ones, where they belong."""
+        plan, table = self._plan, self._entry.table
+        old_rows, new_rows = self._all_rows_sql(plan.current), self._all_rows_sql(plan.wanted)
+        faults = []
+        if self._fetch_sums(old_rows) != self._fetch_sums(new_rows):
+            faults.append("the moved rows differ from the original ones")
+        if len(self._ancestry) == 1:
+            faults += find_home_faults(self._engine, plan.wanted.map, new_rows)
+        local = (plan.wanted.cluster, self._schema_name, self._get_base_name(plan.wanted) + LOCAL)
+        faults += find_server_faults(self._engine, f"cluster({', '.join(map(quote_string, local))})")
+        if self._has_overlap:
+            copies = self._all_rows_sql(plan.wanted, OVERLAP)
+            faults += find_overlap_faults(self._engine, table, self._overlap, new_rows, copies)
+        if faults:
+            name = self._entry.qualified_name
+            raise LoadError(f"{name} could not be moved, so nothing was moved: {'; '.join(faults)}")
+
+    def _fetch_sums(self, rows_sql: str) -> list[dict[str, int]]:
+        sums = f"count() AS rows, sum({row_hash_sql(self._entry.table)}) AS hashes"
+        found: list[dict[str, int]] = self._engine.fetch_table(f"SELECT {sums} FROM {rows_sql}").to_pylist()
+        return found
+
+    def _get_base_name(self, sharding: Sharding) -> str:
+        return sharding.base_name(self._entry.table.name, self._entry.number)
+
+    def _all_rows_sql(self, sharding: Sharding, part: str = LOCAL) -> str:
+        """Return SQL of all rows of a part, on all shards."""
+        base_name = self._get_base_name(sharding)
+        if self._topology.is_one_server:
+            return quote_table(self._schema_name, base_name, self._topology.rows_suffix(part))
+        names = (sharding.cluster, self._schema_name, base_name + part)
+        return f"cluster({', '.join(map(quote_string, names))})"

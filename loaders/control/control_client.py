@@ -1,0 +1,71 @@
+"""Runs a command in this process, or hands it to the process that holds the data path."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+from loaders.control import data_commands
+from loaders.control.control_socket import SOCKET_NAME, open_address, send_line
+from loaders.control.engine_opener import open_engine
+from loaders.load_error import LoadError
+from loaders.progress_reporter import Reporter
+from tap_service.readers.read_error import ReadError
+from tap_service.storage.engine.embedded_engine import DataPathHeldError
+from tap_service.storage.engine.engine import EngineError
+from tap_service.storage.jobs.job_store import JobStoreUnavailable
+
+
+def execute_command(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int:
+    """Run a command on ``data_path`` and return its exit code; errors are reported."""
+    try:
+        return _run_or_hand_over(data_path, command, arguments, reporter)
+    except (ReadError, EngineError, JobStoreUnavailable) as error:
+        reporter.message(f"error: {data_commands.explain_error(error)}")
+    except KeyboardInterrupt:
+        reporter.message(data_commands.STOPPED.format(command=command))
+    return data_commands.EXIT_FAILED
+
+
+def _run_or_hand_over(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int:
+    try:
+        with open_engine(data_path) as engine:
+            return data_commands.run_command(engine, command, arguments, reporter)
+    except DataPathHeldError:
+        code = hand_over(data_path, command, arguments, reporter)
+        if code is None:
+            raise
+        return code
+
+
+def hand_over(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int | None:
+    """Let the process that holds ``data_path`` run a command; return its exit code, None if no process listens."""
+    connection = socket.socket(socket.AF_UNIX)
+    with connection:
+        try:
+            with open_address(data_path / SOCKET_NAME) as address:
+                connection.connect(address)
+        except (FileNotFoundError, ConnectionRefusedError):
+            return None
+        except PermissionError as error:
+            raise LoadError(
+                f"the service on {data_path} runs as another user: run this command as that user"
+            ) from error
+        send_line(connection, {"command": command, "arguments": arguments})
+        for line in connection.makefile("r", encoding="utf-8"):
+            event = json.loads(line)
+            if "exit" in event:
+                return int(event["exit"])
+            _report_event(event, reporter)
+    raise LoadError(f"the service on {data_path} stopped before the {command} was done: start the {command} again")
+
+
+def _report_event(event: dict[str, Any], reporter: Reporter) -> None:
+    if "output" in event:
+        reporter.output(event["output"])
+    elif "message" in event:
+        reporter.message(event["message"])
+    else:
+        reporter.progress(*event["progress"])

@@ -1,0 +1,74 @@
+"""Opens the engine of the settings, or the embedded one over a data path, with its catalogue in order."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from clickhouse_schema.cluster_topology import ClusterError
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
+from loaders.control.service_settings import read_settings
+from loaders.load_error import LoadError
+from loaders.pipeline.startup_cleanup import finish_killed_loads
+from tap_service.config import Config
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import Engine, EngineError, StorageFull
+from tap_service.storage.jobs.redis_lock import hold_cluster_lock
+from tap_service.storage.open_storage import open_remote_engine
+
+_log = logging.getLogger("skyhouse")
+
+#: ClickHouse's error code ACCESS_DENIED.
+_ACCESS_DENIED = 497
+
+
+def has_engine(data_path: Path) -> bool:
+    """Whether there is anything that commands could work on."""
+    return bool(os.environ.get("SKYHOUSE_CLICKHOUSE_URL")) or (data_path / "clickhouse").exists()
+
+
+@contextmanager
+def open_engine(data_path: Path, *, is_read_only: bool = False) -> Iterator[Engine]:
+    """Open the engine of the settings, else the embedded one over ``data_path``; close it at the end.
+
+    The catalogue is brought up to date, except on a full disk: what exists can still be read.
+
+    Parameters
+    ----------
+    data_path
+        Directory of the data.
+    is_read_only
+        Accept the catalogue as it is if the engine's user may not change it.
+
+    Raises
+    ------
+    LoadError
+        The settings or the cluster's configuration cannot be used.
+    DataPathHeldError
+        Another process holds the data path.
+    """
+    config = read_settings(data_path)
+    engine = open_remote_engine(config) if config.clickhouse_url else EmbeddedEngine(data_path)
+    try:
+        with hold_cluster_lock(config.redis_url, "catalogue") if config.redis_url else nullcontext():
+            _update_catalogue(engine, config, is_read_only=is_read_only)
+        yield engine
+    finally:
+        engine.close()
+
+
+def _update_catalogue(engine: Engine, config: Config, *, is_read_only: bool) -> None:
+    try:
+        prepare_engine(engine.list_servers()[0])  # another server may not have yet what was just written
+        finish_killed_loads(engine, is_only_user=not config.clickhouse_url)
+    except StorageFull as error:
+        _log.warning("the catalogue was not updated because no space is left: %s", error)
+    except EngineError as error:
+        if not is_read_only or error.code != _ACCESS_DENIED:
+            raise
+        _log.warning("the catalogue was not updated; another user maintains it: %s", error)
+    except ClusterError as error:
+        raise LoadError(str(error)) from error

@@ -1,0 +1,51 @@
+"""What a load refuses before it changes anything."""
+
+from __future__ import annotations
+
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.schema_model import Table
+from loaders.load_error import LoadError
+from loaders.pipeline.load_request import LoadRequest
+from loaders.storage.load_state import TableState
+from loaders.storage.storage_protocol import TableStorage
+
+
+def refuse_mode(request: LoadRequest, live: TableState | None, storage: TableStorage, table: Table) -> None:
+    """Raise ``LoadError`` if the mode does not suit the existing table."""
+    if request.mode == "create" and storage.live.has_table():
+        raise LoadError(
+            f"{request.table} exists: add to it with --append, replace it with --replace, or choose another --table"
+        )
+    if live is None:
+        if request.mode == "append" and storage.live.has_table():
+            raise LoadError(
+                f"there is no record of how {request.table} was loaded, so nothing can be appended:"
+                " load all of it with --replace"
+            )
+        return
+    old = live.entry.tables[0]
+    if request.mode == "append" and old != table:
+        raise LoadError(
+            f"{request.schema_file} describes other columns than those of {request.table}: leave out --schema"
+        )
+    if storage.is_cluster and old.is_sharded != table.is_sharded:
+        state = "sharded" if table.is_sharded else "whole on every server"
+        raise LoadError(f"{request.table} cannot become {state} while it exists: drop it first")
+
+
+def refuse_lookalike(catalogue: Catalogue, name: str) -> None:
+    """Raise ``LoadError`` if a table differs from ``name`` in case only: ADQL could not tell them apart."""
+    for entry in catalogue.entries:
+        existing = entry.qualified_name
+        if existing != name and existing.lower() == name.lower():
+            raise LoadError(
+                f"there is a table {existing}, from which {name} differs in case only, which ADQL ignores:"
+                " choose another --table"
+            )
+
+
+def refuse_known_files(request: LoadRequest, known: tuple[int, ...]) -> None:
+    """Raise ``LoadError`` if some files, by position, are in the table already."""
+    if known:
+        names = ", ".join(str(request.files[i]) for i in known)
+        raise LoadError(f"already in {request.table}: {names}. Append only the other files")

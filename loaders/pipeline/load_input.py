@@ -1,0 +1,60 @@
+"""The identity of what a load reads: fingerprints by which finished and stopped loads are recognised."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from clickhouse_schema.schema_model import Table
+from loaders.pipeline.append_rows import TableAppends
+from loaders.pipeline.load_request import LoadRequest, Mode
+from loaders.storage.load_state import Load
+
+
+@dataclass(frozen=True, slots=True)
+class LoadInput:
+    """The digests of the files and the model of the table into which they go."""
+
+    digests: Sequence[str]
+    table: Table
+
+    def compute_fingerprint(self, loads: tuple[Load, ...]) -> str:
+        """Return a hash of this input loaded on top of ``loads``."""
+        parts = [
+            *self.digests,
+            self.table.model_dump_json(by_alias=True, exclude_defaults=True),
+            *(load.fingerprint for load in loads),
+        ]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def is_loaded(self, loads: tuple[Load, ...], mode: Mode, appends: TableAppends) -> bool:
+        """Whether a table made by ``loads`` contains this input; for mode "replace", nothing but this input."""
+        if mode == "replace" and (len(loads) > 1 or appends.sum_appends().appends):
+            return False
+        if mode != "replace" and appends.is_done(appends.compute_fingerprint(self.digests)):
+            return True
+        return any(load.fingerprint == self.compute_fingerprint(loads[:i]) for i, load in enumerate(loads))
+
+    def find_known_files(self, loads: tuple[Load, ...], appends: TableAppends) -> tuple[int, ...]:
+        """Return the positions of files that were loaded or appended, alone or with others."""
+        known = appends.find_known_digests(self.digests).union(*(load.digests for load in loads))
+        return tuple(i for i, digest in enumerate(self.digests) if digest in known)
+
+    def describe_load(self, request: LoadRequest, fingerprint: str, rows: int, rejected: int) -> Load:
+        """Return the record of a load that finishes now."""
+        return Load(
+            fingerprint=fingerprint,
+            files=tuple(str(path) for path in request.files),
+            digests=tuple(self.digests),
+            rows=rows,
+            rejected=rejected,
+            finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+
+
+def hash_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,40 @@
+"""What a load is asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Mode = Literal["create", "replace", "append"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRequest:
+    """One load.
+
+    Attributes
+    ----------
+    files
+        FITS, VOTable, CSV, TSV, ECSV or Parquet files.
+    table
+        ``schema.table``.
+    rejects
+        Path of the rejects file.
+    schema_file
+        YAML that describes the table; by default the description is taken from the first file.
+    strict
+        Treat bad units and UCDs as errors.
+    max_errors
+        Number of bad rows beyond which the load stops.
+    mode
+        What to do with an existing table.
+    """
+
+    files: tuple[Path, ...]
+    table: str
+    rejects: Path
+    schema_file: Path | None = None
+    strict: bool = False
+    max_errors: int = 100
+    mode: Mode = "create"

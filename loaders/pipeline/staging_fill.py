@@ -1,0 +1,99 @@
+"""Filling the staging table: chunks are read ahead, inserted in parallel, counted and verified."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from clickhouse_schema.engine_tables.catalogue_log import read_registered
+from loaders.load_error import LoadError
+from loaders.pipeline.chunk_reader import Chunk, read_ahead, read_chunks, reject_orphans
+from loaders.pipeline.load_input import LoadInput
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.rejects_file import RejectsFile
+from loaders.progress_reporter import Reporter
+from loaders.storage.gateway_table import Orphan
+from loaders.storage.load_state import TableState
+from loaders.storage.storage_protocol import TableStorage
+from tap_service.readers.table_source import Source
+
+#: ClickHouse sorts and compresses a block on one core, so two chunks are inserted at a time.
+_INSERT_THREADS = 2
+
+
+class StagingFill:
+    """Fills the staging table of ``storage``, which began with ``live_rows`` rows of the live table."""
+
+    def __init__(
+        self,
+        storage: TableStorage,
+        request: LoadRequest,
+        load_input: LoadInput,
+        live_rows: int,
+        reporter: Reporter,
+    ) -> None:
+        self._storage = storage
+        self._request = request
+        self._input = load_input
+        self._live_rows = live_rows
+        self._reporter = reporter
+        self._rejects = RejectsFile(request.rejects, request.max_errors)
+        #: rows that each chunk must have; chunk 0 are the rows of the live table
+        self._wanted = {0: live_rows} if live_rows else {}
+
+    def fill_staging(self, state: TableState, sources: list[Source]) -> TableState:
+        """Insert the missing chunks, verify all rows and mark the staging table as verified; return its state."""
+        self._insert_chunks(sources)
+        self._rejects.close()
+        self._reporter.check()
+        self._verify_rows()
+        return self._mark_verified(state)
+
+    def _insert_chunks(self, sources: list[Source]) -> None:
+        present = self._storage.staging.count_chunk_rows()
+        rows = 0
+        running: deque[tuple[Chunk, Future[list[Orphan]]]] = deque()
+        with (
+            read_ahead(read_chunks(self._input.table, sources, self._rejects)) as chunks,
+            ThreadPoolExecutor(_INSERT_THREADS) as inserters,
+        ):
+            for chunk in chunks:
+                self._reporter.check()
+                self._wanted[chunk.number] = chunk.rows
+                if present.get(chunk.number, 0) < chunk.rows:
+                    insert = inserters.submit(self._storage.staging.insert_chunk, chunk.number, chunk.batches)
+                    running.append((chunk, insert))
+                if len(running) > _INSERT_THREADS:
+                    self._finish_insert(*running.popleft())
+                rows += chunk.rows
+                self._reporter.progress(rows, chunk.fraction)
+            for chunk, insert in running:
+                self._finish_insert(chunk, insert)
+
+    def _finish_insert(self, chunk: Chunk, insert: Future[list[Orphan]]) -> None:
+        orphans = insert.result()
+        reject_orphans(chunk, orphans, self._rejects)
+        self._wanted[chunk.number] = chunk.rows - len(orphans)
+
+    def _verify_rows(self) -> None:
+        """Raise ``LoadError``, and drop the staging table, if it does not have exactly the rows of the files."""
+        wanted = {number: rows for number, rows in self._wanted.items() if rows}
+        if self._storage.staging.count_chunk_rows() != wanted:
+            faults = ["its rows are not those of the files"]
+        else:
+            faults = self._storage.staging.find_faults()
+        if faults:
+            self._storage.staging.drop_table()
+            raise LoadError(
+                f"the staging table of {self._request.table} is wrong: {'; '.join(faults)}."
+                " Nothing was changed: start the load again"
+            )
+
+    def _mark_verified(self, state: TableState) -> TableState:
+        rows = sum(self._wanted.values()) - self._live_rows
+        load = self._input.describe_load(self._request, state.fingerprint, rows, self._rejects.count)
+        storage = self._storage
+        version, _ = read_registered(storage.engine, storage.schema_name, storage.table_name)
+        state = state.model_copy(update={"verified": True, "loads": (*state.loads, load), "catalogue": version})
+        storage.staging.mark_verified(state)
+        return state

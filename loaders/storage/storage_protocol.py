@@ -1,0 +1,113 @@
+"""What a load needs from the storage of one table, on one server or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from clickhouse_schema.schema_model import Schema, Table
+from loaders.storage.gateway_table import Gateway, Orphan
+from loaders.storage.load_state import TableState
+from tap_service.storage.engine.engine import Engine
+
+
+class LiveTable(Protocol):
+    """The table that queries read."""
+
+    @property
+    def name(self) -> str:
+        """Name of the table in the engine whose comment holds the state."""
+
+    @property
+    def rows_sql(self) -> str:
+        """SQL of all rows that queries read."""
+
+    @property
+    def is_one_table(self) -> bool:
+        """Whether these are the rows of one table on the connected server, read in the order of its parts."""
+
+    @property
+    def storage_names(self) -> list[str]:
+        """Quoted names of the tables that hold rows; each server of a cluster has its own."""
+
+    def has_table(self) -> bool: ...
+
+    def read_state(self) -> TableState | None:
+        """Return the state with the catalogue's description of the table, which may be newer than the comment."""
+
+    def check_shards(self) -> tuple[list[str], list[str]]:
+        """Return a line for each shard, and the faults in the distribution of the rows."""
+
+    def drop_table(self) -> None:
+        """Drop the table and the gateway of its appends."""
+
+
+class StagingTable(Protocol):
+    """The table that a load fills."""
+
+    @property
+    def name(self) -> str:
+        """Name of the table in the engine whose comment holds the state."""
+
+    def read_state(self) -> TableState | None: ...
+
+    def create_table(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
+        """Create the table: empty, or with links to the live table's parts (``onto_live``)."""
+
+    def count_chunk_rows(self) -> dict[int, int]:
+        """Return the rows by chunk number; 0 are those of the live table."""
+
+    def insert_chunk(self, number: int, batches: Sequence[pa.RecordBatch]) -> list[Orphan]:
+        """Insert a chunk, all or nothing; return the rows that belong to no shard."""
+
+    def find_faults(self) -> list[str]:
+        """Return faults of a completely filled table, apart from the number of its rows."""
+
+    def mark_verified(self, state: TableState) -> None: ...
+
+    def drop_table(self) -> None: ...
+
+
+class AppendTarget(Protocol):
+    """The live table as the target of an append."""
+
+    def open_gateway(self, table: Table) -> Gateway: ...
+
+    def count_part_rows(self) -> dict[str, int]:
+        """Return the rows of each part of the table; a single server has one part."""
+
+    def sum_own_rows(self, part_rows: Mapping[str, int]) -> int:
+        """Return the rows without the copies in overlaps."""
+
+    def insert_rows(self, gateway: Gateway, parts: Collection[str]) -> None:
+        """Insert the gateway's rows into some parts of the table, into each of them all or nothing."""
+
+    def refuse_moved_shards(self) -> None:
+        """Raise ``LoadError`` if the shards were moved since the storage was opened."""
+
+
+class Publication(Protocol):
+    """Makes the staging table the live table."""
+
+    def publish_staging(self) -> None:
+        """Make the verified staging table visible to all readers in one step and drop what it replaces."""
+
+    def finish_publishing(self) -> None:
+        """Finish an interrupted publication. May be repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableStorage:
+    """The storage of one table of the catalogue."""
+
+    engine: Engine
+    schema_name: str
+    table_name: str
+    is_cluster: bool
+    live: LiveTable
+    staging: StagingTable
+    appends: AppendTarget
+    publication: Publication

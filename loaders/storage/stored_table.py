@@ -1,0 +1,73 @@
+"""Queries about one table in the engine, and what its comment records."""
+
+from __future__ import annotations
+
+import time
+
+from clickhouse_schema.quoting import quote_string
+from loaders.load_error import LoadError
+from loaders.storage.load_state import TableState, parse_state
+from tap_service.storage.engine.engine import Engine
+
+#: The column of a staging table that holds the number of a row's chunk.
+CHUNK_COLUMN = "__chunk"
+
+#: Wait until a change of structure is done in every part, or do not.
+WAIT_SETTINGS = {"mutations_sync": 2, "alter_sync": 2}
+NO_WAIT_SETTINGS = {"mutations_sync": 0, "alter_sync": 0}
+
+#: How long a change of a table may fail repeatedly before a load that waits for it gives up.
+_MAX_FAILING_SECONDS = 60
+
+
+def has_table(engine: Engine, database: str, name: str) -> bool:
+    sql = f"SELECT 1 AS one FROM system.tables WHERE {_is_table_sql(database, name)}"
+    return bool(engine.fetch_table(sql).num_rows)
+
+
+def read_comment(engine: Engine, database: str, name: str) -> str:
+    """Return the comment of a table; '' if the table does not exist."""
+    found = engine.fetch_table(f"SELECT comment FROM system.tables WHERE {_is_table_sql(database, name)}").to_pylist()
+    return str(found[0]["comment"]) if found else ""
+
+
+def read_table_state(engine: Engine, database: str, name: str) -> TableState | None:
+    """Return the state in a table's comment; None if there is no state or no such table."""
+    return parse_state(read_comment(engine, database, name))
+
+
+def state_to_sql(state: TableState) -> str:
+    """Return a state as the SQL of a table's comment."""
+    return quote_string(state.model_dump_json(by_alias=True, exclude_defaults=True))
+
+
+def list_partitions_sql(engine: Engine, parts_sql: str, database: str, name: str) -> list[str]:
+    """Return SQL of the ids of a table's partitions: one, or one for each year.
+
+    ``parts_sql``: ``system.parts``, or that of all servers.
+    """
+    where = f"active AND {_is_table_sql(database, name, 'table')}"
+    sql = f"SELECT DISTINCT partition_id AS id FROM {parts_sql} WHERE {where} ORDER BY id"
+    return [quote_string(row["id"]) for row in engine.fetch_table(sql).to_pylist()]
+
+
+def wait_for_mutations(engine: Engine, mutations_sql: str, database: str, name: str) -> None:
+    """Wait until all changes of a table's columns are done in its parts.
+
+    ``mutations_sql``: ``system.mutations``, or that of all servers. Raises ``LoadError`` if a change keeps failing:
+    ClickHouse retries it forever.
+    """
+    deadline = time.monotonic() + _MAX_FAILING_SECONDS
+    where = f"NOT is_done AND {_is_table_sql(database, name, 'table')}"
+    sql = f"SELECT max(latest_fail_reason) AS reason FROM {mutations_sql} WHERE {where} HAVING count() > 0"
+    while reasons := engine.fetch_table(sql).column(0).to_pylist():
+        if reasons[0] and time.monotonic() > deadline:
+            raise LoadError(
+                f"ClickHouse cannot finish an earlier change of {database}.{name}: {reasons[0][:300]}."
+                " Fix the cause, or stop the change with KILL MUTATION, and start the same load again"
+            )
+        time.sleep(0.05)
+
+
+def _is_table_sql(database: str, name: str, name_column: str = "name") -> str:
+    return f"database = {quote_string(database)} AND {name_column} = {quote_string(name)}"
