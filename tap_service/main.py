@@ -34,7 +34,7 @@ from tap_service.handlers.response_compression import CompressResponses
 from tap_service.handlers.response_headers import CommonHeaders
 from tap_service.storage.engine.engine import Engine
 
-_OF_TAP = (
+_TAP_ROUTERS = (
     sync_routes.router,
     async_routes.router,
     result_routes.router,
@@ -58,7 +58,7 @@ def create_app(config: Config, engine: Engine, portal: Path | None = None) -> Fa
         The folder of a built portal, by default the project's own. Without one, `/` is a plain page.
     """
     services = build_services(config, engine)
-    shown = portal_router(portal or web.DIST) or page_routes.door_router
+    root_router = portal_router(portal or web.DIST) or page_routes.door_router
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -69,7 +69,8 @@ def create_app(config: Config, engine: Engine, portal: Path | None = None) -> Fa
     app = FastAPI(title=config.title, lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     app.state.services = services
     #: each with the prefix of its paths
-    app.state.routers = (*(("/tap", router) for router in _OF_TAP), ("", page_routes.router), ("", shown))
+    tap_routers = (("/tap", router) for router in _TAP_ROUTERS)
+    app.state.routers = (*tap_routers, ("", page_routes.router), ("", root_router))
     for prefix, router in app.state.routers:
         app.include_router(router, prefix=prefix, dependencies=[Depends(identify_visitor)] if prefix else [])
     add_error_handlers(app)
@@ -105,7 +106,8 @@ class Protocol(H11Protocol):
             f"{MAX_REQUEST_HEAD} bytes: send a long query by POST"
         )
         headers = [("Content-Type", CONTENT_TYPE), ("Server", PRODUCT), ("Connection", "close")]
-        for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
+        response = h11.Response(status_code=400, headers=headers)
+        for event in (response, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self._refused = True
         self.transport.write_eof()

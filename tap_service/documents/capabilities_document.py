@@ -123,5 +123,6 @@ def _output_format_element(entry: Format) -> Markup:
 def _limit_element(name: str, limit: Limit | None, **attributes: str) -> Markup:
     if limit is None:
         return _NOTHING
-    values = (("default", limit.default), ("hard", limit.hard))
-    return element(name, *(element(key, str(value), **attributes) for key, value in values if value is not None))
+    values = {"default": limit.default, "hard": limit.hard}
+    known = {key: str(value) for key, value in values.items() if value is not None}
+    return element(name, *(element(key, value, **attributes) for key, value in known.items()))

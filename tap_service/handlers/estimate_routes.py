@@ -114,14 +114,16 @@ def errors_as_json(error: UserFault, query: str) -> list[dict[str, Any]]:
     """
     cause = error.__cause__
     if isinstance(error, QueryFault) and isinstance(cause, AdqlError):
-        return [_error_as_json(each, query) for each in (cause.errors if isinstance(cause, AdqlErrors) else (cause,))]
+        all_errors = cause.errors if isinstance(cause, AdqlErrors) else (cause,)
+        return [_error_as_json(each, query) for each in all_errors]
     return [{"message": str(error), "hint": ""}]
 
 
 def _error_as_json(error: AdqlError, query: str) -> dict[str, Any]:
     fields: dict[str, Any] = {"message": error.message, "hint": error.hint}
     if error.fixes:
-        fields["fixes"] = [{"start": fix.span.start, "end": fix.span.end, "text": fix.text} for fix in error.fixes]
+        spans = ((*fix.span, fix.text) for fix in error.fixes)
+        fields["fixes"] = [{"start": start, "end": end, "text": text} for start, end, text in spans]
     if error.span == NOWHERE:
         return fields
     (line, column), (end_line, end_column) = (offset_to_line_column(query, offset) for offset in error.span)
@@ -130,18 +132,19 @@ def _error_as_json(error: AdqlError, query: str) -> dict[str, Any]:
 
 @router.api_route("/tables/{name}/density", methods=["GET", "HEAD"])
 async def show_density(name: str, skyhouse: Skyhouse, caller: Caller, order: str = "") -> Response:
-    most = _read_order(order)
+    max_order = _read_order(order)
 
-    def counted() -> dict[str, Any]:
+    def read_density() -> dict[str, Any]:
         entry = find_table(skyhouse, caller, name)
-        own, rows = skyhouse.preparation.read_density(entry)
+        stored_order, rows = skyhouse.preparation.read_density(entry)
         if entry.table.layout.position is None:
             return {"order": None, "rows": int(rows.sum())}
-        shown = min(own, most)
-        counts = rows[:-1].reshape(-1, 4 ** (own - shown)).sum(axis=1)
+        shown_order = min(stored_order, max_order)
+        cells_each = 4 ** (stored_order - shown_order)
+        counts = rows[:-1].reshape(-1, cells_each).sum(axis=1)
         cells = np.flatnonzero(counts)
         return {
-            "order": shown,
+            "order": shown_order,
             "rows": int(rows.sum()),
             "withoutPosition": int(rows[-1]),
             "cells": cells.tolist(),
@@ -149,7 +152,7 @@ async def show_density(name: str, skyhouse: Skyhouse, caller: Caller, order: str
         }
 
     headers = {"Cache-Control": "private, no-cache" if caller else "no-cache"}
-    return JSONResponse(await run_in_threadpool(counted), headers=headers)
+    return JSONResponse(await run_in_threadpool(read_density), headers=headers)
 
 
 def _read_order(text: str) -> int:

@@ -118,7 +118,8 @@ def _file_route(portal_file: _PortalFile) -> Callable[[Request], Awaitable[Respo
 
 def _matches_etag(header: str, etag: str) -> bool:
     """Return whether an If-None-Match names this tag, by RFC 9110's weak comparison."""
-    return header.strip() == "*" or etag in (named.strip().removeprefix("W/") for named in header.split(","))
+    tags = {tag.strip().removeprefix("W/") for tag in header.split(",")}
+    return bool(tags & {"*", etag})
 
 
 def _index_route(text: str) -> Callable[[], Awaitable[Response]]:

@@ -15,6 +15,7 @@ _FORMS = tuple(
         rf"(\d{{4}})(\d\d)(\d\d)(?:T(\d\d)(?:(\d\d)(?:(\d\d)(?:[.,](\d{{1,9}}))?)?)?{_ZONE})?",
     )
 )
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def now() -> datetime:
@@ -70,3 +71,12 @@ def parse_instant(text: str) -> datetime:
 def add_seconds(instant: datetime, seconds: float) -> datetime:
     """Return the instant ``seconds`` after another one, cut to milliseconds."""
     return cut_to_milliseconds(instant + timedelta(seconds=seconds))
+
+
+def instant_to_milliseconds(instant: datetime) -> int:
+    """Return the milliseconds since 1970."""
+    return (instant - _EPOCH) // timedelta(milliseconds=1)
+
+
+def milliseconds_to_instant(milliseconds: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=milliseconds)

@@ -13,6 +13,7 @@ import secrets
 import sqlite3
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -154,10 +155,10 @@ class Accounts:
                 "SELECT user, label, expires FROM token WHERE expires IS NULL OR expires > ? ORDER BY label",
                 (time.time(),),
             ).fetchall()
-        return [
-            Account(name, bool(admin), tuple((label, expires) for user, label, expires in tokens if user == name))
-            for name, admin in users
-        ]
+        tokens_of = defaultdict(list)
+        for user, label, expires in tokens:
+            tokens_of[user].append((label, expires))
+        return [Account(name, bool(admin), tuple(tokens_of[name])) for name, admin in users]
 
     def _require_user(self, name: str) -> None:
         if self._connection.execute("SELECT 1 FROM user WHERE name = ?", (name,)).fetchone() is None:

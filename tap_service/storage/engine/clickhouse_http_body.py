@@ -149,7 +149,8 @@ class ResponseBody:
         return True
 
     def _keep_tail(self, piece: bytes) -> None:
-        self._tail = piece[-_TAIL_BYTES:] if len(piece) >= _TAIL_BYTES else (self._tail + piece)[-_TAIL_BYTES:]
+        before = b"" if len(piece) >= _TAIL_BYTES else self._tail
+        self._tail = (before + piece)[-_TAIL_BYTES:]
 
     def _read_to_end(self) -> None:
         while self._take_piece():

@@ -58,7 +58,7 @@ class ClickHouseServers:
 
     def __init__(self, urls: Sequence[str], connect: Callable[[str], Engine]) -> None:
         self._endpoints = Endpoints(Endpoint(url, connect) for url in urls)
-        self._flights: dict[str, _RunningQuery] = {}
+        self._running: dict[str, _RunningQuery] = {}
         self._turn = itertools.count()
         try:
             self.ping()
@@ -67,8 +67,8 @@ class ClickHouseServers:
             raise
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
-        with self._track_query(query_id) as flight:
-            self._try_write(sql, lambda engine: engine.execute(sql, settings, query_id=query_id), flight)
+        with self._track_query(query_id) as running:
+            self._try_write(sql, lambda engine: engine.execute(sql, settings, query_id=query_id), running)
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
         places = self._endpoints.choose_for_statement(sql)
@@ -80,17 +80,17 @@ class ClickHouseServers:
     ) -> Iterator[Iterator[pa.RecordBatch]]:
         query_id = query_id or uuid.uuid4().hex
 
-        def begin(engine: Engine) -> tuple[ExitStack, list[pa.RecordBatch], Iterator[pa.RecordBatch]]:
+        def open_stream(engine: Engine) -> tuple[ExitStack, list[pa.RecordBatch], Iterator[pa.RecordBatch]]:
             with ExitStack() as stack:
                 found = engine.stream_batches(sql, query_id=query_id, settings=settings, batch_rows=batch_rows)
                 batches = stack.enter_context(found)
                 first = list(itertools.islice(batches, 1))
                 return stack.pop_all(), first, batches
 
-        with self._track_query(query_id) as flight:
-            stack, first, batches = self._try_read(self._choose_endpoints(sql), begin, flight, query_id)
+        with self._track_query(query_id) as running:
+            stack, first, batches = self._try_read(self._choose_endpoints(sql), open_stream, running, query_id)
             with stack:
-                yield itertools.chain(first, self._watch_batches(batches, flight, query_id))
+                yield itertools.chain(first, self._watch_batches(batches, running, query_id))
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
         block = list(batches)
@@ -98,17 +98,17 @@ class ClickHouseServers:
 
     def cancel_query(self, query_id: str) -> None:
         """Cancel a query: on its server, or on every server if another process started it."""
-        if flight := self._flights.get(query_id):
-            flight.stopped = True
-            if flight.endpoint is not None:
-                flight.endpoint.use_engine(lambda engine: engine.cancel_query(query_id))
+        if running := self._running.get(query_id):
+            running.stopped = True
+            if running.endpoint is not None:
+                running.endpoint.use_engine(lambda engine: engine.cancel_query(query_id))
             return
         self._ask_each(lambda engine: engine.cancel_query(query_id))
 
     def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
-        flights = [self._flights.get(query_id) for query_id in query_ids]
-        places = {flight.endpoint for flight in flights if flight is not None and flight.endpoint is not None}
-        asked = None if None in flights else tuple(places)
+        queries = [self._running.get(query_id) for query_id in query_ids]
+        places = {query.endpoint for query in queries if query is not None and query.endpoint is not None}
+        asked = None if None in queries else tuple(places)  # other processes' queries may run on any server
         found: dict[str, Progress] = {}
         for part in self._ask_each(lambda engine: engine.read_progress(query_ids), asked):
             found |= part
@@ -145,26 +145,26 @@ class ClickHouseServers:
         return self._endpoints.choose_for_statement(sql, 0 if is_own else next(self._turn))
 
     def _try_read(
-        self, places: Sequence[Endpoint], work: Callable[[Engine], T], flight: _RunningQuery, query_id: str = ""
+        self, places: Sequence[Endpoint], work: Callable[[Engine], T], running: _RunningQuery, query_id: str = ""
     ) -> T:
         sent = 0
-        for last, flight.endpoint in _mark_last(places):
-            if flight.stopped:
+        for last, running.endpoint in _mark_last(places):
+            if running.stopped:
                 break
             try:
-                return flight.endpoint.use_engine(work)
+                return running.endpoint.use_engine(work)
             except EngineUnavailable as error:
-                flight.endpoint.note_failure(error, query_id)
+                running.endpoint.note_failure(error, query_id)
                 sent += not isinstance(error, EngineUnreachable)
-                if last or sent == _MAX_TRIES or flight.stopped or isinstance(error, EngineSilent):
+                if last or sent == _MAX_TRIES or running.stopped or isinstance(error, EngineSilent):
                     raise
         raise QueryCancelled("the query was stopped")
 
-    def _try_write(self, sql: str, work: Callable[[Engine], None], flight: _RunningQuery) -> None:
-        for last, flight.endpoint in _mark_last(self._endpoints.choose_for_statement(sql)):
+    def _try_write(self, sql: str, work: Callable[[Engine], None], running: _RunningQuery) -> None:
+        for last, running.endpoint in _mark_last(self._endpoints.choose_for_statement(sql)):
             try:
-                flight.endpoint.use_engine(work)
-                return self._endpoints.note_statement(sql, flight.endpoint)
+                running.endpoint.use_engine(work)
+                return self._endpoints.note_statement(sql, running.endpoint)
             except EngineUnreachable:
                 if last:
                     raise
@@ -183,26 +183,26 @@ class ClickHouseServers:
         return found
 
     def _watch_batches(
-        self, batches: Iterator[pa.RecordBatch], flight: _RunningQuery, query_id: str
+        self, batches: Iterator[pa.RecordBatch], running: _RunningQuery, query_id: str
     ) -> Iterator[pa.RecordBatch]:
         """Yield the batches; once rows were returned, a failure is final."""
         try:
             yield from batches
         except EngineUnavailable as error:
-            if flight.endpoint is not None:
-                flight.endpoint.note_failure(error, query_id)
+            if running.endpoint is not None:
+                running.endpoint.note_failure(error, query_id)
             raise
 
     @contextmanager
     def _track_query(self, query_id: str) -> Iterator[_RunningQuery]:
-        flight = _RunningQuery()
+        running = _RunningQuery()
         if query_id:
-            self._flights[query_id] = flight
+            self._running[query_id] = running
         try:
-            yield flight
+            yield running
         finally:
-            if self._flights.get(query_id) is flight:
-                del self._flights[query_id]
+            if self._running.get(query_id) is running:
+                del self._running[query_id]
 
 
 def _mark_last(places: Sequence[Endpoint]) -> Iterator[tuple[bool, Endpoint]]:

@@ -10,18 +10,18 @@ Measured with chDB 4.4 (ClickHouse 26.9):
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import chdb
 import pyarrow as pa
 
 from clickhouse_schema import quoting
+from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
 from tap_service.storage.engine.engine import (
     DEFAULT_SETTINGS,
     SINGLE_BLOCK_SETTINGS,
@@ -152,7 +152,9 @@ class EmbeddedEngine:
     @contextmanager
     def _open_handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Any]:
         """Open a handle with these settings."""
-        wanted = check_settings(self._defaults | dict(settings or {}) | ({"log_comment": query_id} if query_id else {}))
+        wanted = check_settings(self._defaults | dict(settings or {}))
+        if query_id:
+            wanted["log_comment"] = query_id
         assignments = ", ".join(f"{key} = {_setting_literal(value)}" for key, value in wanted.items())
         if os.getpid() != self._pid:
             raise EngineUnavailable("the embedded engine cannot be used in a forked process")
@@ -187,29 +189,16 @@ def _translate_errors() -> Iterator[None]:
         raise translate_error(str(error)) from error
 
 
-def lock_data_path(data_path: Path) -> Any:
+def lock_data_path(data_path: Path) -> TextIO:
     """Create ``data_path`` and lock it for this process; the lock lasts as long as the returned file is open."""
     try:
-        data_path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = (data_path / "lock").open("a+")
+        return lock_directory(data_path, "lock")
+    except DirectoryHeldError as error:
+        raise DataPathHeldError(data_path, error.pid) from error
     except OSError as error:
         raise EngineUnavailable(
             f"cannot use {data_path} for data: {error.strerror} (give another path, or make it writable for this user)"
         ) from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        lock.seek(0)
-        holder = lock.read().strip() or "unknown"
-        lock.close()
-        raise DataPathHeldError(data_path, holder) from error
-    try:
-        lock.truncate(0)
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
-    except OSError as error:
-        raise EngineUnavailable(f"cannot write to {data_path}: {error.strerror}") from error
-    return lock
 
 
 def _fetch_batches(result: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:

@@ -137,7 +137,8 @@ class Endpoints:
         """Return the servers that answer, rotated to start with number ``first``, then the others."""
         ready = self.list_ready()
         first %= len(ready)
-        return [*ready[first:], *ready[:first], *(endpoint for endpoint in self._all if endpoint not in ready)]
+        others = [endpoint for endpoint in self._all if endpoint not in ready]
+        return [*ready[first:], *ready[:first], *others]
 
     def choose_for_statement(self, sql: str, first: int = 0) -> Sequence[Endpoint]:
         """Return the servers that can execute a statement, best first; ``first`` as in ``list_in_order``.

@@ -24,7 +24,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from typing import cast
 
@@ -33,6 +33,7 @@ from pydantic import TypeAdapter
 from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
 
+from tap_service.models.timestamps import instant_to_milliseconds, milliseconds_to_instant
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobReference
 from tap_service.models.work_class import Place
 from tap_service.storage.jobs.job_store import EXECUTING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
@@ -65,7 +66,6 @@ return now
 
 _RECORD: TypeAdapter[Job] = TypeAdapter(Job)
 _PLACE: TypeAdapter[Place] = TypeAdapter(Place)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class RedisJobStore(JobStore):
@@ -110,13 +110,12 @@ class RedisJobStore(JobStore):
     def list_references(self, wanted: JobFilter) -> Iterator[JobReference]:
         phases = wanted.phases or frozenset(ExecutionPhase) - {ExecutionPhase.ARCHIVED}
         page = _PAGE if wanted.last is None else max(1, min(_PAGE, wanted.last))
-        lists = [
-            self._iterate_members(_list_key(phase, wanted.owner), phase, wanted.after, page) for phase in sorted(phases)
-        ]
+        keys = {phase: _list_key(phase, wanted.owner) for phase in sorted(phases)}
+        lists = [self._iterate_members(key, phase, wanted.after, page) for phase, key in keys.items()]
         newest_first = heapq.merge(*lists, key=lambda each: each[0], reverse=True)
         for member, phase in islice(newest_first, wanted.last):
             job_id, owner, run_id = json.loads(member[15 + _DIGITS :])
-            yield JobReference(job_id, phase, run_id, owner, _number_to_instant(int(member[:15])))
+            yield JobReference(job_id, phase, run_id, owner, milliseconds_to_instant(int(member[:15])))
 
     def list_queued(self) -> list[Place]:
         return self._list_places(QUEUED)
@@ -154,7 +153,7 @@ class RedisJobStore(JobStore):
     def list_expired(self, at: datetime, limit: int) -> list[str]:
         with self._translate_errors():
             found = self._redis.zrange(
-                _PREFIX + "destruction", "-inf", _instant_to_number(at), byscore=True, offset=0, num=limit
+                _PREFIX + "destruction", "-inf", instant_to_milliseconds(at), byscore=True, offset=0, num=limit
             )
         return cast(list[str], found)
 
@@ -162,10 +161,10 @@ class RedisJobStore(JobStore):
         with self._translate_errors():
             ids = cast(
                 list[str],
-                self._redis.zrange(_PREFIX + "heartbeat", "-inf", f"({_instant_to_number(since)}", byscore=True),
+                self._redis.zrange(_PREFIX + "heartbeat", "-inf", f"({instant_to_milliseconds(since)}", byscore=True),
             )
-            texts = cast(list[str | None], self._redis.mget([_record_key(job_id) for job_id in ids])) if ids else []
-        return [_Record.from_text(text).job for text in texts if text is not None]
+            texts = self._redis.mget([_record_key(job_id) for job_id in ids]) if ids else []
+        return [_Record.from_text(text).job for text in cast(list[str | None], texts) if text is not None]
 
     def watch_job(self, job_id: str, notify: Callable[[], None]) -> AbstractContextManager[None]:
         self._check_open()
@@ -202,12 +201,11 @@ class RedisJobStore(JobStore):
     ) -> Iterator[tuple[str, ExecutionPhase]]:
         """Iterate over the members of a list, the newest first, one page at a time."""
         below = "+"
-        above = "-" if after is None else f"[{_instant_to_number(after) + 1:015d}"
+        above = "-" if after is None else f"[{instant_to_milliseconds(after) + 1:015d}"
         while True:
             with self._translate_errors():
-                page = cast(
-                    list[str], self._redis.zrange(key, below, above, desc=True, bylex=True, offset=0, num=page_size)
-                )
+                found = self._redis.zrange(key, below, above, desc=True, bylex=True, offset=0, num=page_size)
+            page = cast(list[str], found)
             for member in page:
                 yield member, phase
             if len(page) < page_size:
@@ -248,11 +246,11 @@ class _Record:
         """Return the entries of the job in the indexes: (key, member) to score."""
         job = self.job
         named = json.dumps([job.job_id, job.owner, job.run_id])
-        order = f"{_instant_to_number(job.creation_time):015d}{self.number}"
+        order = f"{instant_to_milliseconds(job.creation_time):015d}{self.number}"
         member = order + named
         places = {
             (_list_key(job.phase, None), member): "0",
-            (_PREFIX + "destruction", job.job_id): str(_instant_to_number(job.destruction_time)),
+            (_PREFIX + "destruction", job.job_id): str(instant_to_milliseconds(job.destruction_time)),
         }
         if job.owner is not None:
             places[_list_key(job.phase, job.owner), member] = "0"
@@ -261,7 +259,7 @@ class _Record:
         if job.phase in (QUEUED, EXECUTING):
             places[f"{_PREFIX}places:{job.phase}", order + _PLACE.dump_json(job.place).decode()] = "0"
         if job.phase is EXECUTING and job.heartbeat is not None:
-            places[_PREFIX + "heartbeat", job.job_id] = str(_instant_to_number(job.heartbeat))
+            places[_PREFIX + "heartbeat", job.job_id] = str(instant_to_milliseconds(job.heartbeat))
         return places
 
 
@@ -295,12 +293,3 @@ def _list_key(phase: ExecutionPhase, owner: str | None) -> str:
 
 def _alike_key(fingerprint: str) -> str:
     return f"{_PREFIX}alike:{fingerprint}"
-
-
-def _instant_to_number(instant: datetime) -> int:
-    """Return the milliseconds since 1970."""
-    return (instant - _EPOCH) // timedelta(milliseconds=1)
-
-
-def _number_to_instant(number: int) -> datetime:
-    return _EPOCH + timedelta(milliseconds=number)

@@ -5,20 +5,21 @@ Every list is read from an index, one page at a time; measured with 100,000 jobs
 
 from __future__ import annotations
 
-import fcntl
 import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from tap_service.models.timestamps import instant_to_milliseconds, milliseconds_to_instant
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobReference
 from tap_service.models.work_class import Place
+from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
 from tap_service.storage.jobs.job_store import EXECUTING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
 
 #: version of the schema, in the file's user_version
@@ -76,7 +77,14 @@ class SqliteJobStore(JobStore):
         self._writing = threading.Lock()
         self._choosing = threading.Lock()  # no other process uses this store
         self._closed = False
-        self._lock_file = _lock_directory(directory)
+        try:
+            self._lock_file = lock_directory(directory, "jobs.lock")
+        except DirectoryHeldError as error:
+            raise JobStoreUnavailable(
+                f"another service holds the jobs in {directory}: give this one its own directory"
+            ) from error
+        except OSError as error:
+            raise JobStoreUnavailable(f"cannot use {directory} for jobs: {error.strerror}") from error
         with _translate_errors():
             self._writer = self._open_connection()
             self._writer.execute("PRAGMA journal_mode = WAL")
@@ -118,7 +126,7 @@ class SqliteJobStore(JobStore):
         while left is None or left > 0:
             page = self._read_page(wanted, before, _PAGE if left is None else min(left, _PAGE))
             for _, job_id, phase, run_id, owner, created in page:
-                yield JobReference(job_id, ExecutionPhase(phase), run_id, owner, _number_to_instant(created))
+                yield JobReference(job_id, ExecutionPhase(phase), run_id, owner, milliseconds_to_instant(created))
             if len(page) < _PAGE:
                 return
             before = (page[-1][5], page[-1][0])
@@ -149,14 +157,14 @@ class SqliteJobStore(JobStore):
 
     def list_expired(self, at: datetime, limit: int) -> list[str]:
         sql = "SELECT job_id FROM jobs WHERE destruction <= ? ORDER BY destruction LIMIT ?"
-        return self._list_ids(sql, (_instant_to_number(at), limit))
+        return self._list_ids(sql, (instant_to_milliseconds(at), limit))
 
     def list_silent(self, since: datetime) -> list[Job]:
         with self._borrow_reader() as reader:
             sql = "SELECT record FROM jobs WHERE phase = ? AND heartbeat < ? ORDER BY created"
             return [
                 _RECORD.validate_json(record)
-                for (record,) in reader.execute(sql, (EXECUTING, _instant_to_number(since)))
+                for (record,) in reader.execute(sql, (EXECUTING, instant_to_milliseconds(since)))
             ]
 
     @contextmanager
@@ -247,21 +255,6 @@ class SqliteJobStore(JobStore):
             raise JobStoreUnavailable("the job store is closed: the service is shutting down")
 
 
-def _lock_directory(directory: Path) -> Any:
-    """Create ``directory`` and lock it for this process; the lock lasts as long as the returned file is open."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = (directory / "jobs.lock").open("a")
-    except OSError as error:
-        raise JobStoreUnavailable(f"cannot use {directory} for jobs: {error.strerror}") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        lock.close()
-        raise JobStoreUnavailable(f"another service holds the jobs in {directory}: give this one its own") from error
-    return lock
-
-
 def _read_job(connection: sqlite3.Connection, job_id: str) -> Job:
     found = connection.execute("SELECT record FROM jobs WHERE job_id = ?", (job_id,)).fetchone()
     if found is None:
@@ -274,9 +267,9 @@ def _job_to_row(job: Job) -> dict[str, str | int | None]:
         "job_id": job.job_id,
         "owner": job.owner,
         "phase": job.phase,
-        "created": _instant_to_number(job.creation_time),
-        "destruction": _instant_to_number(job.destruction_time),
-        "heartbeat": None if job.heartbeat is None else _instant_to_number(job.heartbeat),
+        "created": instant_to_milliseconds(job.creation_time),
+        "destruction": instant_to_milliseconds(job.destruction_time),
+        "heartbeat": None if job.heartbeat is None else instant_to_milliseconds(job.heartbeat),
         "run_id": job.run_id,
         "fingerprint": job.fingerprint,
         "place": _PLACE.dump_json(job.place).decode(),
@@ -285,30 +278,22 @@ def _job_to_row(job: Job) -> dict[str, str | int | None]:
 
 
 def _filter_sql(wanted: JobFilter, before: tuple[int, int] | None) -> tuple[str, list[str | int]]:
-    conditions: list[tuple[str, tuple[str | int, ...]]] = [("phase <> ?", (ExecutionPhase.ARCHIVED,))]
-    if wanted.phases:
-        conditions.clear()
+    """Return a WHERE condition for all but the phases, and its values."""
+    conditions: list[str] = []
+    values: list[str | int] = []
+    if not wanted.phases:
+        conditions.append("phase <> ?")
+        values.append(ExecutionPhase.ARCHIVED)
     if wanted.owner is not None:
-        conditions.append(("owner = ?", (wanted.owner,)))
+        conditions.append("owner = ?")
+        values.append(wanted.owner)
     if wanted.after is not None:
-        conditions.append(("created > ?", (_instant_to_number(wanted.after),)))
+        conditions.append("created > ?")
+        values.append(instant_to_milliseconds(wanted.after))
     if before is not None:
-        conditions.append(("(created, rowid) < (?, ?)", before))
-    return " AND ".join(sql for sql, _ in conditions) or "TRUE", [value for _, part in conditions for value in part]
-
-
-def _instant_to_number(instant: datetime) -> int:
-    """Return the milliseconds since 1970."""
-    since = instant - _EPOCH
-    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
-
-
-def _number_to_instant(number: int) -> datetime:
-    seconds, milliseconds = divmod(number, 1000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=milliseconds * 1000)
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+        conditions.append("(created, rowid) < (?, ?)")
+        values.extend(before)
+    return " AND ".join(conditions) or "TRUE", values
 
 
 @contextmanager

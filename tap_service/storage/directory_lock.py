@@ -1,0 +1,49 @@
+"""The lock of a directory for one process."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from typing import TextIO
+
+
+class DirectoryHeldError(Exception):
+    """Another process, ``pid``, holds the lock."""
+
+    def __init__(self, pid: str) -> None:
+        super().__init__(f"process {pid} holds the directory")
+        self.pid = pid
+
+
+def lock_directory(directory: Path, name: str) -> TextIO:
+    """Create ``directory`` and lock it with the file ``name`` in it.
+
+    Returns
+    -------
+    TextIO
+        The lock file; the lock lasts as long as it is open.
+
+    Raises
+    ------
+    DirectoryHeldError
+        Another process holds the lock.
+    OSError
+        The directory is not writable.
+    """
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    lock = (directory / name).open("a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+    except BlockingIOError as error:
+        lock.seek(0)
+        pid = lock.read().strip() or "unknown"
+        lock.close()
+        raise DirectoryHeldError(pid) from error
+    except BaseException:
+        lock.close()
+        raise
+    return lock
