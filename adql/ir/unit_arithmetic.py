@@ -59,9 +59,9 @@ def find_conversion(source: str, target: str) -> tuple[str, float]:
     """
     wanted = normalise_unit(target)
     if wanted is None:
-        raise UnitFault(f"'{make_printable(target)}' is no unit")
+        raise UnitFault(f"'{make_printable(target)}' is not a unit")
     if not wanted:
-        raise UnitFault("a value cannot be converted to no unit")
+        raise UnitFault("the unit to convert to is empty")
     if wanted == source:
         return wanted, 1.0
     factor = _conversion_factor(_parse_unit(source), _parse_unit(wanted))

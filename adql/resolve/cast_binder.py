@@ -28,13 +28,15 @@ def _bind_cast(binder: Binder, node: nodes.Cast) -> Expr:
         return _cast_geometry_to_text(node, operand)
     target = CAST_TARGETS[node.target]
     if operand.type.is_array:
-        raise AdqlSemanticError(f"CAST cannot make {node.target} of {operand.type.adql}", node.span)
+        raise AdqlSemanticError(f"CAST cannot convert {operand.type.adql} to {node.target}", node.span)
     if target.is_timestamp and not (operand.type.is_text or operand.type.is_timestamp or is_null(operand)):
         raise AdqlSemanticError(
-            f"CAST cannot make TIMESTAMP of {operand.type.adql}", node.span, "times are made of texts in ISO 8601"
+            f"CAST cannot convert {operand.type.adql} to TIMESTAMP",
+            node.span,
+            "only text in ISO 8601 converts to a timestamp",
         )
     if operand.type.is_timestamp and not (target.is_timestamp or target.is_text):
-        raise AdqlSemanticError(f"CAST cannot make {node.target} of TIMESTAMP", node.span)
+        raise AdqlSemanticError(f"CAST cannot convert TIMESTAMP to {node.target}", node.span)
     if target.is_timestamp and isinstance(operand, Literal):
         return text_to_timestamp(operand, TIMESTAMP)
     length = (Literal(INT, node.length),) if node.length is not None else ()
@@ -48,13 +50,13 @@ def _cast_to_geometry(node: nodes.Cast, operand: Expr) -> Expr:
     if isinstance(operand, Literal) and isinstance(operand.value, str):
         return _cast_literal(node.target, operand.value, node.operand.span, node.span)
     if not (operand.type.is_text or is_null(operand)) or isinstance(operand, Shape):
-        raise AdqlSemanticError(f"CAST cannot make {node.target} of {operand.type.adql}", node.span)
+        raise AdqlSemanticError(f"CAST cannot convert {operand.type.adql} to {node.target}", node.span)
     return Call(target, "SHAPE OF TEXT", (operand,), span=node.span)
 
 
 def _cast_geometry_to_text(node: nodes.Cast, shape: Expr) -> Expr:
     if node.target not in ("CHAR", "VARCHAR"):
-        raise AdqlSemanticError(f"CAST cannot make {node.target} of {shape.type.adql}", node.span)
+        raise AdqlSemanticError(f"CAST cannot convert {shape.type.adql} to {node.target}", node.span)
     text = Call(UNICODE, "TEXT OF SHAPE", (shape,), span=node.span)
     if node.length is None:
         return text
@@ -82,7 +84,7 @@ def _parse_shape(target: str, text: str) -> Region:
     if isinstance(region, Cone) and target == "POINT" and region.radius == 0:
         kind = "POINT"
     if kind != target:
-        raise ShapeError(f"'{text}' is no {target}", f"write {_NUMBER_COUNTS[target]} numbers, in degrees")
+        raise ShapeError(f"'{text}' is not a {target}", f"write {_NUMBER_COUNTS[target]} numbers, in degrees")
     return make_circle(region.lon, region.lat, region.radius) if isinstance(region, Cone) else region
 
 

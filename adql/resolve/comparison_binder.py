@@ -96,11 +96,11 @@ def _make_comparison_hint(left: Expr, right: Expr) -> str | Hint:
     if a.is_timestamp or b.is_timestamp:
         if a.is_text or b.is_text:
             return "write CAST(... AS TIMESTAMP)"
-        return "a time is written as text, '2026-01-31T12:00:00'; ivo_to_mjd(...) makes a number of days of one"
+        return "write a time as text, '2026-01-31T12:00:00'; ivo_to_mjd(...) converts it to a number of days"
     if a.is_boolean or b.is_boolean:
         truths = (side for side in (left, right) if isinstance(side, Literal) and isinstance(side.value, bool))
         fixes = tuple(Fix(side.span, str(int(bool(side.value)))) for side in truths)
-        return Hint("a condition is true by itself; a number is compared with 1 or 0", fixes)
+        return Hint("use a condition by itself; compare a number with 1 or 0", fixes)
     return _make_text_hint(left, right)
 
 
@@ -109,10 +109,10 @@ def _make_text_hint(left: Expr, right: Expr) -> str | Hint:
     literals = [side for side in (left, right) if isinstance(side, Literal)]
     texts = [side for side in literals if isinstance(side.value, str)]
     if texts and len(literals) == 2 and not make_number_hint(texts[0]):
-        return "names of columns are written without quotes, or in double quotes"
+        return "write names of columns without quotes, or in double quotes"
     for side in (left, right):
         if isinstance(side, Literal) and side.type.is_numeric:
-            return Hint("texts are written in single quotes", (Fix(side.span, f"'{side.value}'"),))
+            return Hint("write text in single quotes", (Fix(side.span, f"'{side.value}'"),))
         if side.type.is_text and (hint := make_number_hint(side)):
             return hint
-    return "numbers are written without quotes; CAST(... AS VARCHAR) makes a text of one"
+    return "write numbers without quotes; CAST(... AS VARCHAR) converts a number to text"

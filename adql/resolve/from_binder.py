@@ -120,7 +120,7 @@ class FromBinder:
         if parts[0].name.upper() == "TAP_UPLOAD":
             uploaded = [_entry_to_adql(e) for e in entries if e.schema.name.upper() == "TAP_UPLOAD"]
             hint = hint or suggest_name(name, uploaded, here)
-            hint = hint or Hint(f"a table that is uploaded comes with the query: UPLOAD={parts[-1].name},...")
+            hint = hint or Hint(f"upload the table with the query: UPLOAD={parts[-1].name},...")
         hint = hint or suggest_name(name, [_entry_to_adql(e) for e in entries], here)
         if not hint and (close := get_close_matches(table, by_table, n=1)):
             hint = make_name_hint(by_table[close[0]], here)
@@ -248,6 +248,6 @@ def _find_on_side(name: nodes.Identifier, visible: list[Visible], side: str) -> 
         return found[0]
     text = parts_to_text([name])
     if found:
-        raise AdqlSemanticError(f"column {text} is {len(found)} times on the {side} side of the join", name.span)
+        raise AdqlSemanticError(f"column {text} occurs {len(found)} times on the {side} side of the join", name.span)
     hint = suggest_name(name.name, [name_to_adql(v.name) for v in visible], name.span)
     raise AdqlSemanticError(f"there is no column {text} on the {side} side of the join", name.span, hint)

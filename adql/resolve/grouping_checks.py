@@ -30,9 +30,9 @@ def check_groups(select: Select) -> None:
             name = stray.field.name
             hint = f"add it to GROUP BY or write MIN({name})"
             if select.having is not None and not select.group_by:
-                hint = "HAVING is of groups: conditions on rows stand in WHERE"
+                hint = "HAVING selects groups: put conditions on rows in WHERE"
             elif any(isinstance(key, Literal) for key in select.group_by):
-                hint = "GROUP BY takes columns, expressions and names of outputs, not their places"
+                hint = "GROUP BY takes columns, expressions and names of outputs, not their numbers"
             raise AdqlSemanticError(f"column {name} is neither in GROUP BY nor in a set function", stray.span, hint)
 
 

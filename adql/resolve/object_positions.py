@@ -16,7 +16,7 @@ class ObjectPositions:
     def find_position(self, name: str, span: Span) -> tuple[float, float]:
         if self._look_up is None:
             raise AdqlUnsupported(
-                "ivo_simbadpoint is switched off: this service does not ask others for positions",
+                "ivo_simbadpoint is switched off: this service does not look up positions",
                 span,
                 "give the position itself, POINT(ra, dec)",
             )
@@ -24,7 +24,7 @@ class ObjectPositions:
             raise AdqlSemanticError(f"the name of an object has 1 to {MAX_NAME_CHARACTERS} characters", span)
         if name not in self._found:
             if len(self._found) == MAX_NAMES:
-                raise AdqlSemanticError(f"one query takes at most {MAX_NAMES} names of objects", span)
+                raise AdqlSemanticError(f"a query may have at most {MAX_NAMES} names of objects", span)
             try:
                 self._found[name] = self._look_up(name)
             except NameLookupError as error:

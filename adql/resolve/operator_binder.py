@@ -45,7 +45,7 @@ def _bind_column(binder: Binder, node: nodes.ColumnRef) -> Expr:
 
 
 def _refuse_star(_binder: Binder, node: nodes.Star) -> Expr:
-    raise AdqlSemanticError("* cannot stand here", node.span)
+    raise AdqlSemanticError("* is not allowed here", node.span)
 
 
 def _bind_unary(binder: Binder, node: nodes.Unary) -> Expr:
@@ -64,7 +64,7 @@ def _bind_unary(binder: Binder, node: nodes.Unary) -> Expr:
         return Call(LONG, "~", (operand,), span=node.span)
     if isinstance(operand, Literal) and operand.value is not None:
         if operand.value == -_MINUS_MIN_LONG:
-            raise AdqlSemanticError("this number does not fit BIGINT", node.span, "write it with a point")
+            raise AdqlSemanticError("this number does not fit BIGINT", node.span, "write it with a decimal point")
         return Literal(operand.type, -operand.value, span=node.span)  # type: ignore[operator]
     return Call(LONG if operand.type.is_integer else DOUBLE, "NEG", (operand,), span=node.span)
 
@@ -109,7 +109,7 @@ def _bind_text(binder: Binder, node: nodes.Expression) -> Expr:
         fixes: tuple[Fix, ...] = ()
         if isinstance(node, nodes.ColumnRef):
             fixes = (Fix(node.span, f"CAST({parts_to_text(node.parts)} AS VARCHAR)"),)
-        hint = Hint("CAST(... AS VARCHAR) makes a text of it", fixes)
+        hint = Hint("convert it to text with CAST(... AS VARCHAR)", fixes)
         raise AdqlSemanticError(f"'||' joins texts; this is {expr.type.adql}", node.span, hint)
     return expr
 

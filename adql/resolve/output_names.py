@@ -43,7 +43,7 @@ def find_output(expression: nodes.Expression, outputs: list[Output]) -> Output |
             raise AdqlSemanticError(
                 f"ORDER BY {expression.text}: the result has columns 1 to {len(outputs)}",
                 expression.span,
-                "a number alone is the place of a selected column",
+                "a number is the position of a selected column",
             )
         return outputs[place - 1]
     if isinstance(expression, nodes.ColumnRef) and len(expression.parts) == 1:

@@ -51,7 +51,9 @@ def _bind_like(binder: Binder, node: nodes.Like) -> Expr:
 def _require_text(name: str, node: nodes.Expression, expr: Expr) -> Expr:
     if not expr.type.is_text and not is_null(expr):
         raise AdqlSemanticError(
-            f"{name} compares texts; this is {expr.type.adql}", node.span, "CAST(... AS VARCHAR) makes one"
+            f"{name} compares texts; this is {expr.type.adql}",
+            node.span,
+            "CAST(... AS VARCHAR) converts a value to text",
         )
     return expr
 
@@ -65,7 +67,7 @@ def _bind_pattern(binder: Binder, node: nodes.Expression) -> Expr:
             raise
         name = node.parts[0].name.replace("'", "''")
         pattern = "'" + name.replace("*", "%").replace("?", "_") + "'"
-        text = f"a pattern is written in single quotes, % for any characters and _ for one: {make_printable(pattern)}"
+        text = f"write a pattern in single quotes, with % for any characters and _ for one: {make_printable(pattern)}"
         hint = Hint(text, (Fix(node.span, pattern),))
         raise AdqlSemanticError(error.message, error.span, hint) from None
 

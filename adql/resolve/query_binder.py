@@ -89,9 +89,9 @@ class QueryBinder:
         query = self.bind_inner_query(node, parent)
         if self.count_columns(query) not in (1, None):
             raise FormError(
-                f"a subquery for {where} has one column; this one has {len(query.outputs)}",
+                f"a subquery for {where} must have one column; this one has {len(query.outputs)}",
                 node.span,
-                "name the one that is meant after SELECT",
+                "name the wanted column after SELECT",
             )
         return query
 
@@ -191,7 +191,8 @@ class QueryBinder:
         widths = self.count_columns(left), self.count_columns(right)
         if None not in widths and widths[0] != widths[1]:
             raise FormError(
-                f"{node.op} joins queries with equally many columns; these have {widths[0]} and {widths[1]}", node.span
+                f"{node.op} combines queries with the same number of columns; these have {widths[0]} and {widths[1]}",
+                node.span,
             )
         return self.combine_queries(node, left, right)
 

@@ -58,9 +58,9 @@ class Resolution:
         self._branches += count
         if self._branches > MAX_BRANCHES:
             raise AdqlUnsupported(
-                f"the query has more than {MAX_BRANCHES} branches of CASE that are no look-up",
+                f"the query has more than {MAX_BRANCHES} branches of CASE that are not look-ups",
                 span,
-                "compare one value with literals and give literals (WHEN x = 1 THEN 'a'), of which there may be more; "
+                "compare one value with literals and return literals (WHEN x = 1 THEN 'a'), which have no such limit; "
                 "or upload the values as a table and join it (UPLOAD)",
             )
 

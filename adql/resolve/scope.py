@@ -115,13 +115,13 @@ class Scope:
             return AdqlSemanticError(message, span, hint)
         if name.delimited and (other_case := self._find_by_name(name)):
             exact = delimit(other_case[0].name)
-            hint = Hint(f"delimited names keep their case: did you mean {exact}?", (Fix(span, exact),))
+            hint = Hint(f"delimited names are case-sensitive: did you mean {exact}?", (Fix(span, exact),))
             return AdqlSemanticError(message, span, hint)
         if name.name.lower() in self.aliases:
             return AdqlSemanticError(
-                f"{message}; SELECT names something so, which is computed later",
+                f"{message}; SELECT gives this name to a value that is computed later",
                 span,
-                "write its expression again, or select it in a subquery",
+                "repeat its expression, or select it in a subquery",
             )
         return AdqlSemanticError(message, span, self._make_unknown_hint(name, span))
 
@@ -155,14 +155,14 @@ class Scope:
         else:
             hint = find_column_hint(name.name) or self._suggest_column(name, span)
         if not name.delimited:
-            return hint or Hint("text is written in single quotes; TAP_SCHEMA.columns lists the columns")
+            return hint or Hint("write text in single quotes; TAP_SCHEMA.columns lists the columns")
         within = name.name.split(".")
         last = nodes.Identifier(name.span, within[-1], True)
         if len(within) > 1 and self._find_by_name(last):
             whole = ".".join(map(name_to_adql, within))
-            return Hint(f"each part of a name has its own quotes: {whole}", (Fix(span, whole),))
+            return Hint(f"quote each part of a name separately: {whole}", (Fix(span, whole),))
         text = "'" + name.name.replace("'", "''") + "'"
-        return hint or Hint(f"text is written in single quotes, {make_printable(text)}", (Fix(span, text),))
+        return hint or Hint(f"write text in single quotes, {make_printable(text)}", (Fix(span, text),))
 
     def _suggest_column(self, name: nodes.Identifier, span: Span) -> Hint:
         """Suggest the column of the most similar name, with the first of the tables that has a similar one."""

@@ -16,14 +16,14 @@ def bind_set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, ov
     if not binder.allows_set_functions:
         hint = ""
         if binder.clause == "WHERE":
-            hint = f"conditions on groups stand in HAVING; to compare with all rows write (SELECT {name}(...) FROM ...)"
-        raise FormError(f"{name} cannot stand in {binder.clause}", node.span, hint)
+            hint = f"put conditions on groups in HAVING; to compare with all rows write (SELECT {name}(...) FROM ...)"
+        raise FormError(f"{name} is not allowed in {binder.clause}", node.span, hint)
     if node.star:
         return Aggregate(LONG, "COUNT", (), span=node.span)
     function = SET_FUNCTIONS_BY_NAME[name]
     if not function.accepts_count(len(node.args)):
         raise FormError(
-            f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {function.usage}"
+            f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"write {function.usage}"
         )
     args = tuple(binder.bind(a) for a in node.args)
     for arg in args:
@@ -45,7 +45,7 @@ def _check_histogram_bounds(args: tuple[Expr, ...]) -> None:
     lower, upper = evaluate_constant(args[1]), evaluate_constant(args[2])
     if lower is not None and upper is not None and lower >= upper:
         raise AdqlSemanticError(
-            f"the histogram ends at {upper:g}, where it begins or before", args[2].span, "lower comes before upper"
+            f"the histogram ends at {upper:g}, but begins at {lower:g}", args[2].span, "lower must be less than upper"
         )
 
 

@@ -28,9 +28,9 @@ SHAPES = ("point", "circle", "polygon")
 
 #: The form with coordinates of functions that take points or coordinates
 _COORDINATE_FORMS = {
-    "CIRCLE": "of coordinates it is CIRCLE(longitude, latitude, radius), all in degrees",
-    "BOX": "of coordinates it is BOX(longitude, latitude, width, height), all in degrees",
-    "DISTANCE": "of coordinates it is DISTANCE(longitude1, latitude1, longitude2, latitude2), all in degrees",
+    "CIRCLE": "with coordinates write CIRCLE(longitude, latitude, radius), all in degrees",
+    "BOX": "with coordinates write BOX(longitude, latitude, width, height), all in degrees",
+    "DISTANCE": "with coordinates write DISTANCE(longitude1, latitude1, longitude2, latitude2), all in degrees",
 }
 
 
@@ -86,12 +86,12 @@ def bind_shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) 
         if expr.type.is_numeric:
             hint = _COORDINATE_FORMS.get(name, hint)
         if name == "REGION":
-            hint = "regions are read from literals, and from columns whose xtype is adql:REGION or moc"
+            hint = "REGION reads literals, and columns with the xtype adql:REGION or moc"
         raise AdqlSemanticError(f"{name} takes a {kinds}; this is {expr.type.adql}", node.span, hint)
     is_moc = isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION")
     if expr.type.is_text and not isinstance(expr, (Column, Shape)) and not is_moc:
         raise AdqlSemanticError(
-            f"{name} takes a region of a column or a literal", node.span, "texts that a query makes are not read"
+            f"{name} takes a region of a column or a literal", node.span, "a text that the query computes is not read"
         )
     return expr
 

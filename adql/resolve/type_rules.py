@@ -67,13 +67,13 @@ def cast_exactly(expr: Expr, kind: ColumnType) -> Expr:
 def make_number_hint(expr: Expr, *, degrees: bool = True) -> Hint:
     """Return the way out where a number is required; with ``degrees``, recognize angles in other notations."""
     if expr.type.is_timestamp:
-        return Hint("ivo_to_mjd(...) makes a number of days of a timestamp")
+        return Hint("ivo_to_mjd(...) converts a timestamp to a number of days")
     if expr.type.is_complex:
         return Hint("c[1] is the real part of a complex number c, c[2] its imaginary part")
     if not (isinstance(expr, Literal) and isinstance(expr.value, str)):
         return NO_HINT
     if _NUMBER.fullmatch(expr.value.strip()):
-        return Hint("numbers are written without quotes", (Fix(expr.span, expr.value.strip()),))
+        return Hint("write numbers without quotes", (Fix(expr.span, expr.value.strip()),))
     angle = parse_angle_text(expr.value) if degrees else None
     return angle.make_hint(expr.span) if angle else NO_HINT
 
@@ -94,8 +94,8 @@ def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
 
 
 _ARGUMENT_HINTS = {
-    "text": Hint("CAST(... AS VARCHAR) makes a text"),
-    "timestamp": Hint("CAST(... AS TIMESTAMP) makes one of a text"),
+    "text": Hint("CAST(... AS VARCHAR) converts a value to text"),
+    "timestamp": Hint("CAST(... AS TIMESTAMP) converts text to one"),
 }
 
 
@@ -119,7 +119,7 @@ def text_to_timestamp(expr: Expr, other: ColumnType) -> Expr:
         return expr
     iso = expr.value.replace(" ", "T").removesuffix("Z")
     if not (_ISO.fullmatch(expr.value) and _is_in_calendar(iso)):
-        raise AdqlSemanticError(f"'{expr.value}' is no timestamp", expr.span, _make_timestamp_hint(expr))
+        raise AdqlSemanticError(f"'{expr.value}' is not a timestamp", expr.span, _make_timestamp_hint(expr))
     return Literal(TIMESTAMP, iso, span=expr.span)
 
 

@@ -63,7 +63,7 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
     name = node.name.name.upper()
     if binder.clause not in _CLAUSES:
         raise FormError(
-            f"a window function cannot stand in {binder.clause}", node.span, _SUBQUERY.format(node.name.name)
+            f"a window function is not allowed in {binder.clause}", node.span, _SUBQUERY.format(node.name.name)
         )
     window = node.over
     partition_by = tuple(binder.bind(term) for term in window.partition_by)
@@ -92,9 +92,9 @@ def _find_function(node: nodes.FunctionCall, name: str) -> WindowFunction:
     function = WINDOW_FUNCTIONS.get(name)
     if function is None:
         hint = suggest_name(name, [*WINDOW_FUNCTIONS, *SET_FUNCTIONS_BY_NAME], node.name.span)
-        raise AdqlSemanticError(f"{node.name.name} is no window function", node.name.span, hint or "leave OVER out")
+        raise AdqlSemanticError(f"{node.name.name} is not a window function", node.name.span, hint or "leave OVER out")
     if not function.min_args <= len(node.args) <= function.max_args:
-        raise FormError(f"{name} does not take {len(node.args)} arguments", node.span, f"it is {function.usage}")
+        raise FormError(f"{name} does not take {len(node.args)} arguments", node.span, f"write {function.usage}")
     return function
 
 

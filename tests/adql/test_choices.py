@@ -86,5 +86,5 @@ def test_a_look_up_may_be_grouped_and_used_in_conditions(ask: Callable[[str], Ro
 
 def test_too_many_branches_that_are_no_look_up_are_refused(small: Catalogue) -> None:
     whens = " ".join(f"WHEN mag < {i} THEN {i}" for i in range(MAX_BRANCHES + 1))
-    with pytest.raises(AdqlUnsupported, match="branches of CASE that are no look-up"):
+    with pytest.raises(AdqlUnsupported, match="branches of CASE that are not look-ups"):
         translate(f"SELECT CASE {whens} END FROM stars", small)

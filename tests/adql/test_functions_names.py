@@ -72,7 +72,7 @@ def test_malformed_names_are_refused(call: str, said: str, small: Catalogue) -> 
 
 def test_number_of_names_is_limited(small: Catalogue) -> None:
     calls = ", ".join(f"ivo_simbadpoint('NGC {i}')" for i in range(6))
-    with pytest.raises(AdqlError, match="one query takes at most 5 names of objects"):
+    with pytest.raises(AdqlError, match="a query may have at most 5 names of objects"):
         translate(f"SELECT {calls} FROM small.stars", small, positions=lambda _: _BARNARD)
 
 

@@ -1,4 +1,4 @@
-"""Timestamps, flags, bytes, arrays and points, NULLs included: what queries of them give."""
+"""Rows of queries on timestamps, booleans, bytes, arrays and points, with NULLs."""
 
 from __future__ import annotations
 
@@ -88,16 +88,16 @@ REFUSED = [
     ("SELECT id FROM obs WHERE span < 3", "cannot compare INTERVAL with INTEGER", "v[1]"),
     ("SELECT id FROM obs WHERE t = CAST(id AS VARCHAR)", "cannot compare TIMESTAMP with CHAR", "CAST(... AS TIMESTAMP)"),
     ("SELECT id FROM obs WHERE t > 5", "cannot compare TIMESTAMP with INTEGER", ""),
-    ("SELECT id FROM obs WHERE t > '2020'", "is no timestamp", "2026-01-31T12:00:00"),
-    ("SELECT id FROM obs WHERE t IN ('2020-02-30')", "is no timestamp", ""),
-    ("SELECT COALESCE(t, 'never') FROM obs", "is no timestamp", ""),
+    ("SELECT id FROM obs WHERE t > '2020'", "is not a timestamp", "2026-01-31T12:00:00"),
+    ("SELECT id FROM obs WHERE t IN ('2020-02-30')", "is not a timestamp", ""),
+    ("SELECT COALESCE(t, 'never') FROM obs", "is not a timestamp", ""),
     ("SELECT t + 1 FROM obs", "takes a number; this is TIMESTAMP", ""),
-    ("SELECT CAST(t AS INTEGER) FROM obs", "cannot make INTEGER of TIMESTAMP", ""),
-    ("SELECT CAST(id AS TIMESTAMP) FROM obs", "cannot make TIMESTAMP of BIGINT", ""),
-    ("SELECT CAST(flux AS VARCHAR) FROM obs", "cannot make VARCHAR of DOUBLE[]", ""),
+    ("SELECT CAST(t AS INTEGER) FROM obs", "cannot convert TIMESTAMP to INTEGER", ""),
+    ("SELECT CAST(id AS TIMESTAMP) FROM obs", "cannot convert BIGINT to TIMESTAMP", ""),
+    ("SELECT CAST(flux AS VARCHAR) FROM obs", "cannot convert DOUBLE[] to VARCHAR", ""),
 ]  # fmt: skip
 
-#: texts that the engine would read in its own way
+#: Texts that ClickHouse would accept as timestamps
 NO_TIMESTAMPS = (
     "12:00",
     "20200101",
@@ -119,12 +119,12 @@ def kinds(engine: Engine) -> Catalogue:
 
 
 @pytest.mark.parametrize(("query", "rows"), CASES)
-def test_queries_of_every_kind(query: str, rows: list[tuple[Any, ...]], engine: Engine, kinds: Catalogue) -> None:
+def test_rows_of_a_query(query: str, rows: list[tuple[Any, ...]], engine: Engine, kinds: Catalogue) -> None:
     assert sorted(asked(engine, kinds, query), key=repr) == sorted(rows, key=repr)
 
 
 @pytest.mark.parametrize(("query", "message", "hint"), REFUSED)
-def test_what_does_not_go_together(query: str, message: str, hint: str, kinds: Catalogue) -> None:
+def test_type_mismatches_are_refused(query: str, message: str, hint: str, kinds: Catalogue) -> None:
     with pytest.raises(AdqlError) as caught:
         translate(query, kinds)
     assert message in caught.value.message
@@ -132,7 +132,7 @@ def test_what_does_not_go_together(query: str, message: str, hint: str, kinds: C
 
 
 @pytest.mark.parametrize("text", NO_TIMESTAMPS)
-def test_texts_of_rows_that_are_no_timestamps(text: str, engine: Engine, kinds: Catalogue) -> None:
+def test_a_computed_text_is_not_a_timestamp(text: str, engine: Engine, kinds: Catalogue) -> None:
     with pytest.raises(ValueFault) as caught:
         asked(engine, kinds, f"SELECT CAST('{text}' || '' AS TIMESTAMP) FROM obs")
     assert "a text is no timestamp" in explain_value_fault(caught.value)

@@ -1,4 +1,4 @@
-"""What a translation says of its result, and that the engine's answer fits it."""
+"""The described columns of a result, and the engine's answer in their types."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _ARGUMENTS = {
 }
 
 
-def _calls(function: Function) -> list[str]:
-    """Calls with each kind of first number, and with and without the optional arguments."""
+def _make_calls(function: Function) -> list[str]:
+    """Return calls with each type of first number, with and without the optional arguments."""
     fixed = [_ARGUMENTS[p.kind] for p in function.parameters]
     calls = []
     for count in range(len(fixed) - function.optional, len(fixed) + 1):
@@ -38,11 +38,11 @@ def _calls(function: Function) -> list[str]:
 
 
 def _is_plain(function: Function) -> bool:
-    """Not bound by the resolver itself, and not for the ON of joins alone."""
+    """Whether it is neither bound by the resolver itself nor only for the ON of joins."""
     return bool(function.sql or function.expand) and function not in MATCH_FUNCTIONS
 
 
-ALL_CALLS = [call for functions in FUNCTIONS.values() for f in functions if _is_plain(f) for call in _calls(f)]
+ALL_CALLS = [call for functions in FUNCTIONS.values() for f in functions if _is_plain(f) for call in _make_calls(f)]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ ALL_CALLS = [call for functions in FUNCTIONS.values() for f in functions if _is_
         "COALESCE(mag, id)",
     ],
 )
-def test_the_answers_arrow_type_casts_to_the_declared_one(expression: str, engine: Engine, small: Catalogue) -> None:
+def test_answer_casts_to_the_declared_type(expression: str, engine: Engine, small: Catalogue) -> None:
     where = " WHERE mag * parallax * n_obs * big IS NOT NULL" if "ivo_epoch_prop_pos" in expression else ""
     translation = translate(f"SELECT {expression} FROM small.stars{where}", small)
     answer = engine.fetch_table(translation.sql, translation.settings)

@@ -1,4 +1,4 @@
-"""Answers mean what SQL means: each query runs here and, as it is or as SQL beside it, in DuckDB; the rows must be equal."""
+"""Rows equal those of DuckDB, which runs the same query or the SQL beside it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from tests.adql.conftest import Ask, comparable
 
-#: ADQL, and the other engine's SQL where that differs in spelling
+#: ADQL, and DuckDB's SQL where its spelling differs
 PAIRS: list[tuple[str, str]] = [
     ("SELECT * FROM small.stars", ""),
     ("SELECT id, mag FROM stars WHERE mag > 1", "SELECT id, mag FROM small.stars WHERE mag > 1"),
@@ -170,15 +170,11 @@ ORDERED: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("query", "sql"), PAIRS)
-def test_the_rows_are_those_of_the_other_engine(
-    query: str, sql: str, ask: Ask, other: duckdb.DuckDBPyConnection
-) -> None:
+def test_rows_equal_duckdbs(query: str, sql: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
     expected = comparable(other.execute(sql or query).fetchall())
     assert sorted(comparable(ask(query)), key=repr) == sorted(expected, key=repr)
 
 
 @pytest.mark.parametrize(("query", "sql"), ORDERED)
-def test_the_rows_have_the_other_engines_order(
-    query: str, sql: str, ask: Ask, other: duckdb.DuckDBPyConnection
-) -> None:
+def test_order_of_rows_equals_duckdbs(query: str, sql: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
     assert comparable(ask(query)) == comparable(other.execute(sql or query).fetchall())

@@ -34,11 +34,11 @@ REFUSED = r"""
 1:28 two tables are called x | SELECT a FROM t AS x, u AS x
 1:22 this INNER JOIN has no condition | SELECT a FROM t JOIN u
 1:26 ORDER BY 2 | SELECT a FROM t ORDER BY 2
-1:1 UNION joins queries with equally many | SELECT a FROM t UNION SELECT a, b FROM t
-1:29 has one column; this one has 2 | SELECT a FROM t WHERE a IN (SELECT a, b FROM t)
-1:13 'x' is no timestamp | SELECT CAST('x' AS TIMESTAMP) FROM t
-1:23 MAX cannot stand in WHERE | SELECT a FROM t WHERE MAX(a) > 1
-1:8 RNK is no window function | SELECT RNK() OVER (ORDER BY a) FROM t
+1:1 UNION combines queries with the same number | SELECT a FROM t UNION SELECT a, b FROM t
+1:29 a subquery for IN must have one column; this one has 2 | SELECT a FROM t WHERE a IN (SELECT a, b FROM t)
+1:13 'x' is not a timestamp | SELECT CAST('x' AS TIMESTAMP) FROM t
+1:23 MAX is not allowed in WHERE | SELECT a FROM t WHERE MAX(a) > 1
+1:8 RNK is not a window function | SELECT RNK() OVER (ORDER BY a) FROM t
 1:8 NTILE does not take 2 arguments | SELECT NTILE(a, 1) OVER (ORDER BY a) FROM t
 1:57 radius 200 | SELECT a FROM t WHERE 1=CONTAINS(POINT(a,b), CIRCLE(1,2,200))
 1:46 of the polygon cross | SELECT a FROM t WHERE 1=CONTAINS(POINT(a,b), POLYGON(0,0,1,1,1,0,0,1))
@@ -73,8 +73,8 @@ ACCEPTED = (
 
 @pytest.mark.parametrize("line", REFUSED.strip().split("\n"))
 def test_no_tables_make_it_valid(line: str) -> None:
-    said, query = line.split(" | ")
-    place, message = said.split(" ", 1)
+    expected, query = line.split(" | ")
+    place, message = expected.split(" ", 1)
     query = query.replace("\\n", "\n")
     with pytest.raises(AdqlError, match=re.escape(message)) as caught:
         check_without_tables(query)

@@ -1,7 +1,7 @@
-"""The units that results declare, against astropy: of every operator and function, the numbers too.
+"""Declared units of every operator and function, and the numbers, against astropy.
 
-Each expression stands beside the same one of astropy's quantities. Where that is None, or astropy refuses, no unit may
-be declared. Of a unit alone the numbers are not compared.
+Each expression stands beside the same expression of astropy quantities. If that is None or astropy refuses it, no unit
+may be declared; if it is a unit, numbers are not compared.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ _COLUMNS = (
 _TABLE = Table(name="measured", columns=_COLUMNS, layout=Layout(id=("id",)))
 _ARRAY = [[1.0, 2.0]] * 3
 
-#: The columns as quantities; those of logarithms are without a unit, since no result of theirs is compared
+#: The columns as quantities; logarithms have no unit here, since no test compares their results
 Q = SimpleNamespace(
     **{n: np.array(v) * (u.one if unit.startswith("log(") else u.Unit(unit)) for n, (unit, v) in NUMBERS.items()},
     v=np.array(_ARRAY) * u.deg, w=np.array(_ARRAY) * u.Jy, t=Time(_TIMES),
 )  # fmt: skip
 
-#: What astropy makes of the columns: quantities, one or one a row; a unit alone; None where there is no unit
+#: Astropy's result: one quantity, or one for each row; a unit; None for no unit
 Expected = Callable[[Any], Any] | u.UnitBase | None
 Cases = list[tuple[str, Expected]]
 
@@ -175,7 +175,7 @@ DEFINED: dict[str, Cases] = {
     "LOWER": [("LOWER(name)", None)], "UPPER": [("UPPER(name)", None)],
 }  # fmt: skip
 
-#: With their errors, to first order; without and with Qserv's prefix
+#: With their errors to first order, without and with Qserv's prefix
 _PHOTOMETRY: dict[str, Cases] = {
     "fluxToAbMag": [("(flux)", lambda q: _ab(q.flux)), ("(jy)", None), ("(part)", u.mag)],
     "fluxToAbMagSigma": [("(flux, fluxerr)", lambda q: _SIGMA * (q.fluxerr / q.flux).value * u.mag)],
