@@ -131,7 +131,8 @@ class Cells:
     @property
     def index(self) -> _Integers:
         """NESTED indexes."""
-        return (self.face << (2 * self.order)) + _spread_bits(self.x) + (_spread_bits(self.y) << 1)
+        place = _spread_bits(self.x) + (_spread_bits(self.y) << 1)
+        return (self.face << (2 * self.order)) + place
 
     def find_centres(self) -> NDArray[np.float64]:
         """Return unit vectors, shape (n, 3)."""
@@ -154,8 +155,8 @@ def _find_centres(order: int, face: _Integers, x: _Integers, y: _Integers) -> ND
     from_pole = third * third / 3.0
     equatorial = (2 * nside - ring) * (2.0 / 3.0) / nside
     z = np.where(north, 1.0 - from_pole, np.where(south, from_pole - 1.0, equatorial))
-    rho_of_cap, rho = np.sqrt(from_pole * (2.0 - from_pole)), np.sqrt((1.0 - z) * (1.0 + z))
-    rho = np.where(north | south, rho_of_cap, rho)
+    rho_in_cap = np.sqrt(from_pole * (2.0 - from_pole))
+    rho = np.where(north | south, rho_in_cap, np.sqrt((1.0 - z) * (1.0 + z)))
     # face longitude in units of pi/4, shifted by the place across the ring
     phi = (math.pi / 4) * (_FACE_PHI[face] + (x - y) / cap)
     return np.stack((rho * np.cos(phi), rho * np.sin(phi), z), axis=1)
@@ -236,5 +237,6 @@ def max_cell_radius(order: int) -> float:
     z, phi = 2.0 / 3.0, math.pi / (4 * nside)
     corner = 1.0 - (1.0 - 1.0 / nside) ** 2 / 3.0
     s, t = math.sqrt(1 - z * z), math.sqrt(1 - corner * corner)
-    squared = (s * math.cos(phi) - t) ** 2 + (s * math.sin(phi)) ** 2 + (z - corner) ** 2
-    return 2.0 * math.asin(min(1.0, math.sqrt(squared) / 2))
+    x, y = s * math.cos(phi) - t, s * math.sin(phi)
+    squared_chord = x**2 + y**2 + (z - corner) ** 2
+    return 2.0 * math.asin(min(1.0, math.sqrt(squared_chord) / 2))

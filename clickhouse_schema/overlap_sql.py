@@ -110,7 +110,8 @@ def _find_shards_by_key(map_: ShardMap, rings: int, near: int) -> dict[int, froz
         if not (around.any(axis=0).sum() > 1):
             continue
         for sides in range(1 << _SIDE_BITS if near else 1):
-            shards = {int(n) for n in np.flatnonzero(around[_find_reached_steps(sides)].any(axis=0))} - own
+            is_reached = around[_find_reached_steps(sides)].any(axis=0)
+            shards = {*np.flatnonzero(is_reached).tolist()} - own
             if shards:
                 found[(cell << _SIDE_BITS) + sides] = frozenset(shards)
     return found
@@ -128,7 +129,8 @@ def _find_shards_within(map_: ShardMap, rings: int, beyond: NDArray[np.int64]) -
 def _find_reached_steps(sides: int) -> list[int]:
     """Return the places in ``STEPS`` of the cells that a row near these sides is near."""
     low_x, high_x, low_y, high_y = (bool(sides >> bit & 1) for bit in range(_SIDE_BITS))
-    across, up = {-1: low_x, 0: True, 1: high_x}, {-1: low_y, 0: True, 1: high_y}
+    across = {-1: low_x, 0: True, 1: high_x}
+    up = {-1: low_y, 0: True, 1: high_y}
     return [place for place, (x, y) in enumerate(STEPS) if across[x] and up[y]]
 
 

@@ -33,7 +33,8 @@ def _state_sql(expr: Call, emit: Emit) -> str:
     aggregate, number = expr.args
     assert isinstance(aggregate, Aggregate)  # noqa: S101  the pass makes nothing else
     assert isinstance(number, Literal)  # noqa: S101
-    _, _, name, parameters, arguments = _find_aggregates(_marked_sql(aggregate, emit))[int(str(number.value))]
+    aggregates = _find_aggregates(_marked_sql(aggregate, emit))
+    _, _, name, parameters, arguments = aggregates[int(str(number.value))]
     sql = _fill_arguments(f"{name}State{parameters}({arguments})", aggregate, emit)
     return f"hex({sql})" if expr.name == "STATE" else sql
 

@@ -98,7 +98,8 @@ def _triangle_area(o: Reals, a: Reals, b: Reals) -> float:
 def _find_moment(arc: Arc) -> Reals:
     """Return half the integral of p x dp."""
     start, stop = arc.start, arc.stop
-    along_u, along_v = math.sin(stop) - math.sin(start), math.cos(stop) - math.cos(start)
+    along_u = math.sin(stop) - math.sin(start)
+    along_v = math.cos(stop) - math.cos(start)
     radial = along_u * arc.u - along_v * arc.v
     integral = arc.radius**2 * (stop - start) * arc.axis - arc.height * arc.radius * radial
     return np.asarray(integral / 2)

@@ -165,9 +165,12 @@ def find_border_arcs(region: Region) -> list[Arc]:
         cuts = cut_arc(arc, arcs)
         middles, steps = find_middles(arc, cuts)
         left, right = region.contains(middles + steps), region.contains(middles - steps)
-        for start, stop, middle, is_left, is_right in zip(cuts[:-1], cuts[1:], middles, left, right, strict=True):
-            if is_left != is_right and not (vector_lengths(seen - middle) < _SAME_PART).any():
+        for part in np.flatnonzero(left != right):
+            middle = middles[part]
+            if not (vector_lengths(seen - middle) < _SAME_PART).any():
                 seen = np.concatenate((seen, middle[None, :]))
-                first, last = (start, stop) if is_left else (stop, start)
-                border.append(replace(arc, start=float(first), stop=float(last)))
+                start, stop = float(cuts[part]), float(cuts[part + 1])
+                if not left[part]:
+                    start, stop = stop, start
+                border.append(replace(arc, start=start, stop=stop))
     return border

@@ -55,7 +55,8 @@ class Moc(Region):
         pairs = []
         for order, of_order in cells:
             size = 4 ** (ORDER - order)
-            pairs.append(np.array([list(of_order)], dtype=np.int64).T * size + (0, size))
+            first = np.array([list(of_order)], dtype=np.int64).T * size
+            pairs.append(np.hstack((first, first + size)))
         return cls.from_ranges(np.concatenate(pairs) if pairs else ())
 
     @classmethod
@@ -130,8 +131,9 @@ class Moc(Region):
         at = np.searchsorted(self.ranges[:, 0], first, side="right") - 1
         ends = np.where(at >= 0, self.ranges[at, 1], 0)
         follows = np.concatenate((self.ranges[:, 0], [_SKY]))[at + 1]
-        none = (ends <= first) & (follows >= first + size)
-        return np.where(ends >= first + size, INSIDE, np.where(none, OUTSIDE, BORDER)).astype(np.int8)
+        is_outside = (ends <= first) & (follows >= first + size)
+        outside_or_border = np.where(is_outside, OUTSIDE, BORDER)
+        return np.where(ends >= first + size, INSIDE, outside_or_border).astype(np.int8)
 
     def contains(self, points: Vectors) -> Mask:
         """Test by index, which defines a MOC."""
@@ -167,7 +169,8 @@ class Moc(Region):
             raise ShapeError("an empty MOC has no centroid")
         total = np.zeros(3)
         for order, of_order in self.list_cells():
-            total += cell_centres(order, np.array(of_order, dtype=np.uint64)).sum(axis=0) / 4.0**order
+            centres = cell_centres(order, np.array(of_order, dtype=np.uint64))
+            total += centres.sum(axis=0) / 4.0**order
         return vector_to_position(total)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -137,13 +138,17 @@ class Polygon(Region):
         digits for the smallest polygons. The sum is the area on the left, less 4 pi if p lies there: its size exceeds
         2 pi exactly for p in the smaller side. Near an edge its jump depends on the sign of p.(a x b) alone.
         """
+        inside = [self._contains_block(block) for block in self._split_blocks(points)]
+        return np.concatenate(inside) if inside else np.zeros(0, dtype=bool)
+
+    def _split_blocks(self, points: Vectors) -> Iterator[Vectors]:
         step = max(1, _BLOCK // len(self.edges.a))
-        parts = [self._contains_block(points[i : i + step]) for i in range(0, len(points), step)]
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
+        return (points[i : i + step] for i in range(0, len(points), step))
 
     def _contains_block(self, points: Vectors) -> Mask:
         a, b = self.edges.a, self.edges.b
-        triple = self.edges.find_heights(points) * (vector_lengths(np.cross(a - b, a + b)) / 2)
+        lengths_of_normals = vector_lengths(np.cross(a - b, a + b)) / 2
+        triple = self.edges.find_heights(points) * lengths_of_normals
         away = a[None, :, :] - points[:, None, :]
         below = np.einsum("ijk,ijk->ij", away, np.roll(away, -1, axis=1))
         angles = np.abs(np.arctan2(-triple, below).sum(axis=1))
@@ -157,10 +162,9 @@ class Polygon(Region):
         return np.asarray((beside & on_circle).any(axis=1))
 
     def signed_distance(self, points: Vectors) -> Reals:
-        step = max(1, _BLOCK // len(self.edges.a))
-        parts = [self.edges.find_distances(points[i : i + step]).min(axis=1) for i in range(0, len(points), step)]
-        apart = np.concatenate(parts) if parts else np.zeros(0)
-        return np.where(self.contains(points), -apart, apart)
+        nearest = [self.edges.find_distances(block).min(axis=1) for block in self._split_blocks(points)]
+        distance = np.concatenate(nearest) if nearest else np.zeros(0)
+        return np.where(self.contains(points), -distance, distance)
 
     @property
     def is_convex(self) -> bool:
@@ -224,7 +228,8 @@ def make_box(lon: float, lat: float, width: float, height: float) -> Polygon:
     to_pole = -math.sin(dec)
     east = np.array([-math.sin(ra), math.cos(ra), 0.0])
     north = np.array([to_pole * math.cos(ra), to_pole * math.sin(ra), math.cos(dec)])
-    corners = [centre + right * east + up * north for right, up in ((x, -y), (x, y), (-x, y), (-x, -y))]
+    arms = ((x, -y), (x, y), (-x, y), (-x, -y))
+    corners = [centre + right * east + up * north for right, up in arms]
     return Polygon(tuple(vector_to_position(corner) for corner in corners))
 
 
@@ -272,8 +277,10 @@ def find_crossings(some: Edges, others: Edges) -> Mask:
 
     They cross if the triangles ACB, CBD, BDA and DAC all turn the same way.
     """
-    ab_c, ab_d = (others.a @ some.normals.T).T, (others.b @ some.normals.T).T
-    cd_a, cd_b = some.a @ others.normals.T, some.b @ others.normals.T
+    ab_c = (others.a @ some.normals.T).T
+    ab_d = (others.b @ some.normals.T).T
+    cd_a = some.a @ others.normals.T
+    cd_b = some.b @ others.normals.T
     ends_of_cd_apart = np.minimum(np.abs(ab_c), np.abs(ab_d)) > ROUNDING
     ends_of_ab_apart = np.minimum(np.abs(cd_a), np.abs(cd_b)) > ROUNDING
     turn = ab_d > 0

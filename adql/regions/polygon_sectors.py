@@ -135,13 +135,15 @@ class _View:
 
     def find_ends(self, bounds: Reals) -> tuple[_Numbers, _Numbers]:
         """Return the numbers of the sectors in which each edge begins and ends."""
-        first, last = (np.searchsorted(bounds, ends, side="right") - 1 for ends in (self.first, self.last))
+        first = np.searchsorted(bounds, self.first, side="right") - 1
+        last = np.searchsorted(bounds, self.last, side="right") - 1
         return np.maximum(first, 0), last
 
     def count_copies(self, count: int) -> int:
         bounds = self.find_bounds(count)
         first, last = self.find_ends(bounds)
-        return int((last - first + 1 + len(bounds) * (self.first > self.last)).sum())
+        is_across = self.first > self.last
+        return int((last - first + 1 + len(bounds) * is_across).sum())
 
     def divide_edges(self, count: int) -> Sectors:
         bounds = self.find_bounds(count)

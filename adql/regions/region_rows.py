@@ -79,7 +79,8 @@ def _expand_terms(region: Region, *, complement: bool) -> list[Term]:
             raise ShapeError(f"a region of more than {_MAX_TERMS} intersections")
         return [tuple(shape for term in terms for shape in term) for terms in product(*parts)]
     if isinstance(region, (WholeSky, Nothing)):
-        return [((1.0, Cone(0.0, 0.0, 180.0)),)] if isinstance(region, WholeSky) != complement else []
+        is_everything = isinstance(region, WholeSky) != complement
+        return [((1.0, Cone(0.0, 0.0, 180.0)),)] if is_everything else []
     if isinstance(region, Moc):
         raise ShapeError("a MOC, for which there is the xtype moc, cannot be part of it")
     assert isinstance(region, (Cone, Polygon, Range))  # noqa: S101  queries and tables make no others

@@ -226,7 +226,8 @@ def _make_convex(numbers: list[float]) -> Region:
             raise ShapeError(f"({axis[0]:g}, {axis[1]:g}, {axis[2]:g}) is not a unit vector")
         if least > 1:
             return Nothing()
-        parts.append(make_circle(*vector_to_position(axis), math.degrees(math.acos(max(-1.0, least)))))
+        radius = math.degrees(math.acos(max(-1.0, least)))
+        parts.append(make_circle(*vector_to_position(axis), radius))
     return parts[0] if len(parts) == 1 else Intersection(tuple(parts))
 
 

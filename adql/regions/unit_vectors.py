@@ -92,7 +92,8 @@ def vector_to_position(vector: ArrayLike) -> tuple[float, float]:
     """
     x, y, z = (float(c) for c in np.asarray(vector, dtype=np.float64))
     lon = math.degrees(math.atan2(y, x)) % 360.0
-    return (0.0 if lon == 360.0 else lon), math.degrees(math.atan2(z, math.hypot(x, y)))
+    lat = math.degrees(math.atan2(z, math.hypot(x, y)))
+    return (0.0 if lon == 360.0 else lon), lat
 
 
 def vector_lengths(vectors: Vectors) -> Reals:
@@ -115,7 +116,8 @@ def separations(a: Vectors, b: Vectors) -> Reals:
     Reals
         Radians, the broadcast shape without its last axis.
     """
-    return np.asarray(2.0 * np.arctan2(vector_lengths(a - b), vector_lengths(a + b)), dtype=np.float64)
+    minus, plus = vector_lengths(a - b), vector_lengths(a + b)
+    return np.asarray(2.0 * np.arctan2(minus, plus), dtype=np.float64)
 
 
 def dot_products(a: Vectors, b: Vectors) -> Reals:

@@ -31,7 +31,8 @@ def in_some_circle_sql(cones: Sequence[Cone], row: Vector) -> str:
     reaches = np.sqrt(np.maximum(limits, 0)) + _SLACK
     side = _choose_side(reaches)
     near = _list_circles(centres, reaches, side)
-    circles = ", ".join(repr(tuple(line)) for line in np.column_stack((centres, limits)).tolist())
+    numbers = np.column_stack((centres, limits)).tolist()
+    circles = ", ".join(repr(tuple(line)) for line in numbers)
     lists = ", ".join(repr(members) for members in near.values())
     place = f"transform({cube_number_sql(('x', 'y', 'z'), repr(side))}, {[*near]!r}, range(2, {len(near) + 2}), 1)"
     listed = f"arrayMap(i -> [{circles}][i], [[], {lists}][{place}])"

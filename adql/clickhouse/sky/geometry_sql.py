@@ -51,7 +51,8 @@ _EMPTY_ARRAY = "CAST([], 'Array(Float64)')"
 def within_region_sql(expr: Within, emit: Emit) -> str:
     lon, lat = emit(expr.lon), emit(expr.lat)
     index = index_sql(lon, lat) if has_moc(expr.region) else ""
-    test = membership_sql(expr.region, Row(*_position_vector(Position(expr.lon, expr.lat), emit), index))
+    x, y, z = _position_vector(Position(expr.lon, expr.lat), emit)
+    test = membership_sql(expr.region, Row(x, y, z, index))
     return _if_known_sql([f"toFloat64({lon})", f"toFloat64({lat})"], test)
 
 
