@@ -1,4 +1,4 @@
-"""Two catalogues of one storage, one of which knows of no positions and ids, so that nothing is planned by them."""
+"""Two catalogues of the same tables, one without positions and ids, so that nothing is planned by them."""
 
 from __future__ import annotations
 
@@ -24,39 +24,39 @@ COLUMNS = (
     Column(name="r", datatype="double"),
 )
 
-#: Rows of a table; ``few`` is the small one
+#: Rows of each table
 SIZES = {"large": 12_000, "medium": 9_000, "few": 60}
 
 
-#: What the catalogue says of them: as if the others were large
+#: Row counts in the catalogue, by which all tables but ``few`` are large
 COUNTS = {("planned", "large"): 20_000_000, ("planned", "medium"): 20_000_000, ("planned", "few"): 60}
 
 
-def _catalogue(layout: Layout) -> Catalogue:
+def _make_catalogue(layout: Layout) -> Catalogue:
     tables = tuple(Table(name=name, columns=COLUMNS, layout=layout) for name in SIZES)
     return Catalogue((Schema(name="planned", tables=tables),), COUNTS)
 
 
-PLANNED = _catalogue(Layout(position=("ra", "dec"), id=("id",)))
-PLAIN = Catalogue(_catalogue(Layout()).schemas)
+PLANNED = _make_catalogue(Layout(position=("ra", "dec"), id=("id",)))
+PLAIN = Catalogue(_make_catalogue(Layout()).schemas)
 
 
 @dataclass(frozen=True)
 class Sky:
-    """The tables in the engine; ``places``: positions of the rows that have one, by table; ids count from 0."""
+    """The tables in the engine; ``places`` has the positions of the rows that have one, by table; ids count from 0."""
 
     engine: Engine
     places: dict[str, Positions] = field(repr=False)
 
-    def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """The answer as it is planned, sorted; it must be the one without any plan."""
+    def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the sorted answer of the planned query, which must equal that of the unplanned one."""
         planned = sorted(asked(self.engine, PLANNED, query), key=repr)
         plain = sorted(asked(self.engine, PLAIN, query), key=repr)
         assert comparable(planned) == comparable(plain)
         return planned
 
-    def granules(self, query: str) -> dict[str, tuple[int, int]]:
-        """Granules that are read, and all granules, of each table that a plan reads, by ``name#place in the plan``."""
+    def count_granules(self, query: str) -> dict[str, tuple[int, int]]:
+        """Return the granules read and all granules, by ``table#number of the reading in the plan``."""
         translation = translate(query, PLANNED)
         plan = self.engine.explain_query(translation.sql, translation.settings)
         found: dict[str, tuple[int, int]] = {}
@@ -65,14 +65,14 @@ class Sky:
             found[f"{part.split(')')[0]}#{place}"] = (int(counts[-1][0]), int(counts[0][1])) if counts else (0, 0)
         return found
 
-    def share(self, query: str, name: str) -> float:
-        """The greatest part of its granules that any place of the plan reads of a table."""
-        counts = [count for key, count in self.granules(query).items() if key.startswith(f"{name}#")]
+    def find_share_read(self, query: str, name: str) -> float:
+        """Return the greatest part of a table's granules that one reading of the plan reads."""
+        counts = [count for key, count in self.count_granules(query).items() if key.startswith(f"{name}#")]
         return max(read / max(whole, 1) for read, whole in counts)
 
 
-def fill(engine: Engine) -> Sky:
-    """Positions all over the sky and at hard places, and some that are NULL, NaN or half known; granules of 32 rows."""
+def fill_tables(engine: Engine) -> Sky:
+    """Fill the tables with positions on the whole sky, at hard places, NULL, NaN and half known; granules have 32 rows."""
     engine.execute("CREATE DATABASE IF NOT EXISTS planned")
     places = {name: positions(size // 2, seed=i) for i, (name, size) in enumerate(SIZES.items(), 7)}
     for table in PLANNED.schemas[0].tables:

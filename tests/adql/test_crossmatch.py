@@ -1,4 +1,4 @@
-"""Cross-matches have exactly the pairs of a brute force over all positions: every kind of join, at hard places."""
+"""Cross-matches find exactly the pairs of a brute-force search: every kind of join, at hard places."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Rows, asked
 from tests.adql.crossmatch_sky import Pairs, Sky
 
-#: Separations nearer than this to a radius may be on either side, relative to it and in degrees
+#: Separations closer to a radius than this, in degrees and relative to it, may be on either side
 _BORDER = 1e-12
 
 
-def _pairs(matched: NDArray[np.bool_]) -> Pairs:
+def _list_pairs(matched: NDArray[np.bool_]) -> Pairs:
     return {(int(i), int(j)) for i, j in np.argwhere(matched)}
 
 
-def _joined(kind: str, matched: NDArray[np.bool_]) -> Pairs:
-    """What a join of this kind gives as pairs of ids, None for a missing side."""
-    pairs = _pairs(matched)
+def _join_pairs(kind: str, matched: NDArray[np.bool_]) -> Pairs:
+    """Return the pairs of ids of a join of this kind, with None for a missing side."""
+    pairs = _list_pairs(matched)
     if kind in ("LEFT", "FULL"):
         pairs |= {(int(i), None) for i in np.flatnonzero(~matched.any(axis=1))}
     if kind in ("RIGHT", "FULL"):
@@ -37,10 +37,10 @@ def _joined(kind: str, matched: NDArray[np.bool_]) -> Pairs:
     return pairs
 
 
-def _check(
+def _check_pairs(
     found: Rows, sky: Sky, radius: NDArray[np.float64], kind: str, also: NDArray[np.bool_] | bool = True
 ) -> None:
-    """``radius``: of each pair, NaN for unknown. Pairs at the border may be there or not."""
+    """Check pairs against the radius of each pair, NaN if unknown; pairs at the border may be found or not."""
     assert len(found) == len(set(found))
     limit = np.minimum(radius, 200.0)
     slack = _BORDER * (1 + limit)
@@ -49,32 +49,32 @@ def _check(
         sure = known & (sky.apart <= limit - slack)
         possible = known & (sky.apart <= limit + slack)
     if (sure == possible).all():
-        assert set(found) == _joined(kind, sure)
+        assert set(found) == _join_pairs(kind, sure)
         return
     pairs = {(i, j) for i, j in found if i is not None and j is not None}
-    assert _pairs(sure) <= pairs <= _pairs(possible)
+    assert _list_pairs(sure) <= pairs <= _list_pairs(possible)
     kept = np.zeros_like(sure)
     for i, j in pairs:
         kept[i, j] = True
-    assert set(found) == _joined(kind, kept)
+    assert set(found) == _join_pairs(kind, kept)
 
 
 _KINDS = ["INNER", "LEFT", "RIGHT", "FULL"]
 
 
-def _is_cell_join(query: str, catalogue: Catalogue) -> bool:
+def _is_cube_join(query: str, catalogue: Catalogue) -> bool:
     return "bitShiftLeft" in translate(query, catalogue).sql
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(radius=st.floats(-6, 2).map(lambda e: 10**e) | st.sampled_from([0.0, 90.0, 179.9999, 180.0]))
 @pytest.mark.parametrize("kind", _KINDS)
-def test_a_constant_radius(
+def test_constant_radius(
     kind: str, radius: float, matches: Sky, ask_matches: Callable[[str], Rows], match_catalogue: Catalogue
 ) -> None:
     query = f"SELECT a.id, b.id FROM matches.ones AS a {kind} JOIN matches.others AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) <= {radius!r}"
-    assert _is_cell_join(query, match_catalogue)
-    _check(ask_matches(query), matches, np.full(matches.apart.shape, radius), kind)
+    assert _is_cube_join(query, match_catalogue)
+    _check_pairs(ask_matches(query), matches, np.full(matches.apart.shape, radius), kind)
 
 
 _RADII: dict[str, Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]] = {
@@ -90,28 +90,28 @@ _RADII: dict[str, Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[n
 
 @pytest.mark.parametrize("kind", _KINDS)
 @pytest.mark.parametrize("radius", _RADII)
-def test_a_radius_of_the_rows(
+def test_radius_of_rows(
     kind: str, radius: str, matches: Sky, ask_matches: Callable[[str], Rows], match_catalogue: Catalogue
 ) -> None:
     query = (
         f"SELECT a.id, b.id FROM matches.ones AS a {kind} JOIN matches.others AS b"
         f" ON DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) <= {radius}"
     )
-    assert _is_cell_join(query, match_catalogue)
+    assert _is_cube_join(query, match_catalogue)
     with np.errstate(invalid="ignore"):
         values = _RADII[radius](matches.left["err"][:, None], matches.right["err"][None, :])
-    _check(ask_matches(query), matches, values, kind)
+    _check_pairs(ask_matches(query), matches, values, kind)
 
 
 _EXTREMES = ("5e-324", "1e-309", "2.3e-308", "1e-160", "1e-154", "1e-20", "-0.0", "-5e-324", "180.0000001", "1e308")
 
 
 def test_extreme_radii(ask_matches: Callable[[str], Rows], match_catalogue: Catalogue, engine: Engine) -> None:
-    """Whichever way the sizes of the tables make a match go, the pairs are those of the plain comparison."""
+    """The pairs are those of the plain comparison, with and without counts of rows."""
     near = "DISTANCE(a.ra, a.dec, b.ra, b.dec)"
     bounds = [(operator, radius) for radius in _EXTREMES for operator in ("<", "<=")]
     from_ = "FROM matches.ones AS a JOIN matches.others AS b ON"
-    sums = ", ".join(f"SUM(CASE WHEN {_as_numbers(near, *bound)} THEN 1 ELSE 0 END)" for bound in bounds)
+    sums = ", ".join(f"SUM(CASE WHEN {_compare_as_numbers(near, *bound)} THEN 1 ELSE 0 END)" for bound in bounds)
     wanted = ask_matches(f"SELECT {sums} {from_} a.id >= 0 OR b.id >= 0")[0]
     sized = replace(match_catalogue, counts={("matches", "ones"): 100, ("matches", "others"): 10**7})
     for catalogue in (match_catalogue, sized):
@@ -119,14 +119,14 @@ def test_extreme_radii(ask_matches: Callable[[str], Rows], match_catalogue: Cata
         assert dict(zip(bounds, found, strict=True)) == dict(zip(bounds, wanted, strict=True))
 
 
-def _as_numbers(near: str, operator: str, radius: str) -> str:
-    """The comparison of every pair as plain numbers; borders count as inside, to the rounding of positions."""
+def _compare_as_numbers(near: str, operator: str, radius: str) -> str:
+    """Return the comparison as one of numbers, which tests every pair; borders are inside, to the rounding of positions."""
     border = math.degrees(ROUNDING) if operator == "<=" and float(radius) >= 0 else 0.0
-    return f"{_each_pair_tested(near)} {operator} {float(radius) + border!r}"
+    return f"{_disable_planning(near)} {operator} {float(radius) + border!r}"
 
 
-def _each_pair_tested(query: str) -> str:
-    """The same with nearness as a number to be compared, which no plan uses."""
+def _disable_planning(query: str) -> str:
+    """Return the query with DISTANCE in an expression, which is not planned as a nearness."""
     return query.replace("DISTANCE(", "0 + DISTANCE(")
 
 
@@ -137,7 +137,7 @@ _OF_C = "DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.5"
 @pytest.mark.parametrize(
     "query",
     [
-        # of a table with itself, each pair once
+        # a table with itself, each pair once
         f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.ones AS b ON {_NEAR} AND a.id < b.id",
         f"SELECT a.id, b.id FROM matches.ones AS a, matches.ones AS b WHERE a.id < b.id AND {_NEAR}",
         f"SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.ones AS b ON {_NEAR} AND a.id <> b.id",
@@ -179,25 +179,27 @@ _OF_C = "DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.5"
         " ON DISTANCE(ivo_epoch_prop_pos(a.ra, a.dec, 0, 1000 * a.mag, 0, 0, 2000, 2016), POINT(b.ra, b.dec)) < 0.5",
         "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN (SELECT * FROM matches.others WHERE id < 300) AS b"
         " ON DISTANCE(POINT(a.ra, a.dec), ivo_epoch_prop_pos(b.ra, b.dec, 0, 1000 * b.mag, 0, 0, 2000, 2016)) < 0.5",
-        # and of several tables, which are joined otherwise
+        # positions of several tables, by other kinds of joins
         *(
             f"SELECT COUNT(*), COUNT(a.id), COUNT(b.id) FROM matches.ones AS a {kind} JOIN matches.others AS b ON {condition} JOIN matches.ones AS c"
             " ON DISTANCE(POINT(COALESCE(b.ra, a.ra), COALESCE(b.dec, a.dec)), POINT(c.ra, c.dec)) < 5"
             for kind, condition in (("FULL", "a.mag + b.mag < 1"), ("LEFT", "a.mag > 5.5 AND b.mag < 1"), ("FULL", "a.mag < 1"), ("LEFT", "a.id = b.id"))
         ),
         "SELECT COUNT(*) FROM matches.ones AS a, matches.others AS b, matches.ones AS c WHERE a.id = b.id AND DISTANCE(POINT(a.ra + b.mag, a.dec), POINT(c.ra, c.dec)) < 5",
-        # what is selected and grouped
+        # outputs and groups
         f"SELECT a.id, MIN(DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec))) FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR} GROUP BY a.id",
         f"SELECT a.ra, a.dec, DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)), COUNT(*) FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR} GROUP BY a.ra, a.dec, b.ra, b.dec",
         f"SELECT a.id, DISTANCE(POINT(b.ra, b.dec), POINT(a.ra, a.dec)) AS d FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR} ORDER BY d, a.id",
     ],
 )  # fmt: skip
 def test_a_planned_match_equals_the_unplanned_one(query: str, ask_matches: Callable[[str], Rows]) -> None:
-    unplanned = _each_pair_tested(query)
-    assert sorted(_rounded(ask_matches(query)), key=repr) == sorted(_rounded(ask_matches(unplanned)), key=repr)
+    unplanned = _disable_planning(query)
+    assert sorted(_round_values(ask_matches(query)), key=repr) == sorted(
+        _round_values(ask_matches(unplanned)), key=repr
+    )
 
 
-def _rounded(rows: Rows) -> Rows:
+def _round_values(rows: Rows) -> Rows:
     return [tuple(round(v, 9) if isinstance(v, float) else v for v in row) for row in rows]
 
 
@@ -228,7 +230,7 @@ def test_rows_with_and_without_a_match(
     if " IN " in form:
         matched &= a["mag"][:, None] == b["mag"][None, :]
     else:
-        assert _is_cell_join(query, match_catalogue)
+        assert _is_cube_join(query, match_catalogue)
     found = [row[0] for row in ask_matches(query)]
     assert len(found) == len(set(found))
     assert set(found) == set(np.flatnonzero(matched.any(axis=1) == kept).tolist())
@@ -254,6 +256,6 @@ def test_circles_of_the_rows(
     match_catalogue: Catalogue,
 ) -> None:
     query = f"SELECT a.id, b.id FROM matches.ones AS a {kind} JOIN matches.others AS b ON {condition}"
-    assert _is_cell_join(query, match_catalogue)
+    assert _is_cube_join(query, match_catalogue)
     values = radius(matches.left["mag"][:, None], matches.right["mag"][None, :])
-    _check(ask_matches(query), matches, values, kind)
+    _check_pairs(ask_matches(query), matches, values, kind)

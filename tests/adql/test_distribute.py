@@ -1,4 +1,4 @@
-"""Where the parts of queries are computed on a cluster, as their SQL says. Answers are compared in tests/cluster."""
+"""Where the parts of a query are computed on a cluster, read from its SQL. tests/cluster compares the answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ID = Column(name="id", datatype="long", nullable=False)
 _OBJECT = Column(name="object", datatype="long")
 
 
-def _child(name: str, parent: str = "objects", *, is_placed: bool = True) -> Table:
+def _make_child(name: str, parent: str = "objects", *, is_placed: bool = True) -> Table:
     layout = Layout(id=("id",), time="mjd", overlap_radius=0.01, parent="of")
     return Table(
         name=name,
@@ -45,18 +45,18 @@ OBJECTS = Table(
 TABLES = (
     OBJECTS,
     OBJECTS.model_copy(update={"name": "wide", "layout": OBJECTS.layout.model_copy(update={"overlap_radius": 1.0})}),
-    _child("sources"),
-    _child("forced"),
-    _child("marks", "sources"),
-    _child("fluxes", is_placed=False),
-    _child("flags", "fluxes"),
+    _make_child("sources"),
+    _make_child("forced"),
+    _make_child("marks", "sources"),
+    _make_child("fluxes", is_placed=False),
+    _make_child("flags", "fluxes"),
     Table(name="bands", columns=(_ID, Column(name="name", datatype="string")), layout=Layout(id=("id",))),
 )
 SCHEMA = Schema(name="s", tables=TABLES)
 MINE = Table(name="mine", columns=(_ID, *_PLACE), layout=Layout(position=("ra", "dec")))
 UPLOADED = TableEntry(Schema(name="TAP_UPLOAD", tables=(MINE,)), MINE, 100, stored_sql="`skyhouse`.`upload_1`")
 
-#: the same part of the sky on each shard, in one run of cells
+#: Each shard has the same part of the sky, in one run of cells
 MAP = ShardMap(MAP_ORDER, (*(cell * SHARDS // (12 * 4**MAP_ORDER) for cell in range(12 * 4**MAP_ORDER)), 0))
 CATALOGUE = Catalogue((SCHEMA,), sharding=Sharding(CLUSTER_NAME, MAP)).add_entries((UPLOADED,))
 
@@ -64,13 +64,13 @@ NEAR = "DISTANCE(POINT({0}.ra, {0}.dec), POINT({1}.ra, {1}.dec)) < {2}"
 CONE = "1 = CONTAINS(POINT({0}.ra, {0}.dec), CIRCLE(200, 30, {1}))"
 
 
-def sql(query: str) -> str:
+def make_sql(query: str) -> str:
     return translate(query, CATALOGUE).sql
 
 
-def read(query: str) -> list[str]:
-    """The tables that the SQL names, in its order."""
-    return re.findall(r"`(?:s|skyhouse)`\.`(\w+)`", sql(query))
+def list_tables(query: str) -> list[str]:
+    """Return the tables in the SQL, in its order."""
+    return re.findall(r"`(?:s|skyhouse)`\.`(\w+)`", make_sql(query))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def read(query: str) -> list[str]:
             ["wide__local", "objects__margin", "sources"],
             1,
         ),
-        # a row may be as far from its shard's cells as it may be from its parent, and this from its own
+        # a row may be as far from its shard's cells as from its parent, plus as far as that may be from its own parent
         (f"SELECT a.id FROM sources AS a JOIN wide AS b ON {NEAR.format('a', 'b', 0.985)}", ["sources__local", "wide__margin"], 0),
         (f"SELECT a.id FROM marks AS a LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 0.98)}", ["marks__local", "wide__margin"], 0),
         (f"SELECT a.id FROM marks AS a LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 0.985)}", ["marks__local", "wide"], 1),
@@ -164,81 +164,81 @@ def read(query: str) -> list[str]:
         ("SELECT o.id FROM mine AS m JOIN objects AS o ON m.id = o.id", ["objects", "upload_1", "upload_1"], 2),
         ("SELECT id FROM objects WHERE id IN (SELECT id FROM mine)", ["objects", "upload_1"], 1),
         ("SELECT id FROM objects WHERE id NOT IN (SELECT object FROM sources)", ["objects", *3 * ["sources"]], 1),
-        # what the shards cannot do
+        # joins that shards cannot compute
         ("SELECT a.id FROM objects AS a FULL OUTER JOIN wide AS b ON a.id = b.id", ["objects", "wide"], 0),
     ],
 )  # fmt: skip
-def test_which_rows_are_sent_around(query: str, tables: list[str], sent: int) -> None:
-    assert (read(query), sql(query).count("GLOBAL ")) == (tables, sent)
+def test_which_rows_are_sent(query: str, tables: list[str], sent: int) -> None:
+    assert (list_tables(query), make_sql(query).count("GLOBAL ")) == (tables, sent)
 
 
 def test_a_key_may_be_a_shorter_number_than_the_id() -> None:
     columns = tuple(
-        c.model_copy(update={"datatype": "int"}) if c.name == "object" else c for c in _child("few").columns
+        c.model_copy(update={"datatype": "int"}) if c.name == "object" else c for c in _make_child("few").columns
     )
-    tables = (OBJECTS, _child("few").model_copy(update={"columns": columns}))
+    tables = (OBJECTS, _make_child("few").model_copy(update={"columns": columns}))
     catalogue = Catalogue((Schema(name="s", tables=tables),), sharding=CATALOGUE.sharding)
     text = translate("SELECT o.id FROM objects AS o JOIN few AS f ON f.object = o.id", catalogue).sql
     assert "few__local" in text
     assert "GLOBAL" not in text
 
 
-def test_numbers_of_rows_are_of_a_shard_and_never_of_copies() -> None:
+def test_row_numbers_are_per_shard_and_never_of_copies() -> None:
     nearest = "SELECT a.id, b.id FROM wide AS a LEFT JOIN wide AS b ON 1 = skyhouse_{}POINT(a.ra, a.dec), POINT(b.ra, b.dec), 0.5)"
     for function in ("nearest(1, ", "mutual("):
-        text = sql(nearest.format(function))
+        text = make_sql(nearest.format(function))
         assert "__margin" not in text
         numbers = re.findall(r"rowNumberInAllBlocks\(\)( \* 65536 \+ shardNum\(\))?", text)
         assert numbers == [" * 65536 + shardNum()", " * 65536 + shardNum()"]
 
 
-def test_lots_are_drawn_once() -> None:
-    text = sql("SELECT a.id FROM objects AS a JOIN wide AS b ON a.id = b.id AND b.mag < RAND() AND b.mag > 3")
-    assert (text.count("rand"), text.count("> 3")) == (sql("SELECT RAND() FROM objects").count("rand"), 2)
+def test_random_numbers_are_drawn_once() -> None:
+    text = make_sql("SELECT a.id FROM objects AS a JOIN wide AS b ON a.id = b.id AND b.mag < RAND() AND b.mag > 3")
+    assert (text.count("rand"), text.count("> 3")) == (make_sql("SELECT RAND() FROM objects").count("rand"), 2)
 
 
 def test_ntile_has_a_constant_argument() -> None:
-    assert sql("SELECT NTILE(4) OVER (ORDER BY mag) AS n FROM objects").endswith("FROM `s`.`objects` AS t1) AS t2")
+    assert make_sql("SELECT NTILE(4) OVER (ORDER BY mag) AS n FROM objects").endswith("FROM `s`.`objects` AS t1) AS t2")
 
 
-def test_windows_of_joined_rows_are_computed_where_these_are_put_together() -> None:
-    """Sent along with GLOBAL joins, the engine takes one column for another in what is computed beside them."""
+def test_windows_of_joined_rows_are_computed_after_the_join() -> None:
+    """ClickHouse confuses columns in what it computes beside windows on shards with GLOBAL joins."""
     joined = "FROM objects AS a JOIN wide AS b ON a.id = b.id"
-    text = sql(f"SELECT a.ra - b.dec AS d, RANK() OVER (ORDER BY a.id) AS r {joined}")
+    text = make_sql(f"SELECT a.ra - b.dec AS d, RANK() OVER (ORDER BY a.id) AS r {joined}")
     assert re.fullmatch(r"SELECT \(t3.* FROM \(SELECT t1.*GLOBAL INNER JOIN .*\) AS t3", text)
-    grouped = sql(f"SELECT a.mag, RANK() OVER (ORDER BY COUNT(*)) AS r {joined} GROUP BY a.mag")
+    grouped = make_sql(f"SELECT a.mag, RANK() OVER (ORDER BY COUNT(*)) AS r {joined} GROUP BY a.mag")
     assert "FROM `s`.`objects` AS t1 GLOBAL INNER JOIN" in grouped
 
 
-def test_views_that_differ_in_names_alone_are_told_apart() -> None:
-    """The engine takes them for one."""
+def test_derived_tables_that_differ_in_names_alone_are_made_distinct() -> None:
+    """ClickHouse would merge them."""
     query = "SELECT x FROM (SELECT mag + 1 AS x FROM objects) AS a UNION SELECT x FROM (SELECT mag + 1 AS x FROM objects) AS b"
-    first, second = re.findall(r"WHERE (\(\d+ = \d+\))", sql(query))
+    first, second = re.findall(r"WHERE (\(\d+ = \d+\))", make_sql(query))
     assert first != second
     twice = (
         f"SELECT b.id FROM (SELECT * FROM objects WHERE mag < 4) AS a FULL JOIN wide AS b ON {NEAR.format('a', 'b', 1.5)}"
         f" WHERE {CONE.format('b', 1)} AND b.id IS NOT NULL"
     )
     counted = Catalogue((SCHEMA,), {("s", "objects"): 30, ("s", "wide"): 10**9}, sharding=CATALOGUE.sharding)
-    told = re.findall(r"\((\d+) = \1\)", translate(twice, counted).sql)
-    assert len(told) == len({*told}) > 2
+    numbers = re.findall(r"\((\d+) = \1\)", translate(twice, counted).sql)
+    assert len(numbers) == len({*numbers}) > 2
 
 
 # --- shards -----------------------------------------------------------------------------------------------------------
 
 
-def shards(query: str) -> list[set[int]]:
-    """Those that each part of the query is sent to."""
-    return sent_to(sql(query))
+def find_shards(query: str) -> list[set[int]]:
+    """Return the shards that each part of a query is sent to."""
+    return read_shards(make_sql(query))
 
 
-def sent_to(text: str) -> list[set[int]]:
+def read_shards(text: str) -> list[set[int]]:
     number = r"\(t\d+\.`(?:__shard|c\d+)` IN \((\d[\d, ]*)\)\)"
     return [set(map(int, found.split(", "))) for found in re.findall(number, text)]
 
 
-def around(ra: float, dec: float, radius: float) -> set[int]:
-    """The shards of points in a cone, of many."""
+def find_cone_shards(ra: float, dec: float, radius: float) -> set[int]:
+    """Return the shards of random points in a cone."""
     rng = np.random.default_rng(1)
     points = SkyCoord(ra * u.deg, dec * u.deg).directional_offset_by(
         rng.uniform(0, 360, 500) * u.deg, radius * np.sqrt(rng.uniform(0, 1, 500)) * u.deg
@@ -249,88 +249,92 @@ def around(ra: float, dec: float, radius: float) -> set[int]:
 
 @pytest.mark.parametrize(("ra", "dec"), [(200, 30), (0, 90), (45, 0), (90, 41.8), (0, 0), (359.99, -41.8)])
 @pytest.mark.parametrize("radius", [0.01, 1, 20])
-def test_a_cone_is_asked_of_its_shards(ra: float, dec: float, radius: float) -> None:
+def test_a_cone_reads_its_shards(ra: float, dec: float, radius: float) -> None:
     cone = f"1 = CONTAINS(POINT(ra, dec), CIRCLE({ra}, {dec}, {radius}))"
-    wanted = around(ra, dec, radius)
+    wanted = find_cone_shards(ra, dec, radius)
     for query in (
         f"SELECT id FROM objects WHERE {cone}",
         f"SELECT i FROM (SELECT id + 1 AS i, ra, dec FROM objects) AS o WHERE {cone}",
     ):
-        [asked] = shards(query)
+        [asked] = find_shards(query)
         assert wanted <= asked
-        assert len(asked) <= len(around(ra, dec, radius + 5))  # covers are of whole cells
+        assert len(asked) <= len(find_cone_shards(ra, dec, radius + 5))  # covers are of whole cells
 
 
-def test_a_time_series_is_asked_of_its_objects_shards() -> None:
-    """Which may lie across the border, by the overlap's radius at most."""
-    ra, dec = _at_a_border()
+def test_a_time_series_reads_its_objects_shards() -> None:
+    """Its rows may lie across the border, by up to the overlap radius."""
+    ra, dec = _find_border_position()
     cone = f"1 = CONTAINS(POINT(ra, dec), CIRCLE({ra}, {dec}, 0.0001))"
     [of_objects], [of_sources] = (
-        shards(f"SELECT id FROM objects WHERE {cone}"),
-        shards(f"SELECT id FROM sources WHERE {cone}"),
+        find_shards(f"SELECT id FROM objects WHERE {cone}"),
+        find_shards(f"SELECT id FROM sources WHERE {cone}"),
     )
     assert len(of_objects) == 1
     assert of_objects < of_sources
-    assert around(ra, dec, 0.01) <= of_sources
+    assert find_cone_shards(ra, dec, 0.01) <= of_sources
 
 
-def test_what_may_be_anywhere_is_asked_of_all_shards() -> None:
-    """Parents without a position do not tell how far their children are from their shard."""
-    assert shards(f"SELECT a.id FROM marks AS a WHERE {CONE.format('a', 1)}") != []
-    assert shards(f"SELECT a.id FROM flags AS a WHERE {CONE.format('a', 1)}") == []
+def test_rows_that_may_be_anywhere_are_read_from_all_shards() -> None:
+    """Children of parents without a position may be anywhere."""
+    assert find_shards(f"SELECT a.id FROM marks AS a WHERE {CONE.format('a', 1)}") != []
+    assert find_shards(f"SELECT a.id FROM flags AS a WHERE {CONE.format('a', 1)}") == []
 
 
-def _at_a_border() -> tuple[float, float]:
-    """A position 0.002 degrees from another shard."""
+def _find_border_position() -> tuple[float, float]:
+    """Return a position 0.002 degrees from another shard."""
     ra, dec = 200.0, np.arange(-80, 80, 0.001)
     cells = cdshealpix.nested.lonlat_to_healpix(np.full(len(dec), ra) * u.deg, dec * u.deg, MAP_ORDER)
     owners = np.array(MAP.cells)[cells]
     return ra, float(dec[np.flatnonzero(np.diff(owners))[0] - 2])
 
 
-def test_a_match_is_asked_of_the_shards_of_its_left_side() -> None:
+def test_a_match_reads_the_shards_of_its_left_side() -> None:
     match = (
         f"SELECT a.id FROM objects AS a JOIN objects AS b ON {NEAR.format('a', 'b', 0.05)} WHERE {CONE.format('a', 1)}"
     )
-    assert shards(match) == shards(f"SELECT a.id FROM objects AS a WHERE {CONE.format('a', 1)}") == [around(200, 30, 1)]
+    assert (
+        find_shards(match)
+        == find_shards(f"SELECT a.id FROM objects AS a WHERE {CONE.format('a', 1)}")
+        == [find_cone_shards(200, 30, 1)]
+    )
 
 
-def test_a_union_asks_each_side_of_its_own_shards() -> None:
+def test_each_side_of_a_union_reads_its_own_shards() -> None:
     north, south = (
         f"SELECT id FROM objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, {dec}, 1))" for dec in (50, -50)
     )
-    assert shards(f"{north} UNION ALL {south}") == [around(10, 50, 1), around(10, -50, 1)]
+    assert find_shards(f"{north} UNION ALL {south}") == [find_cone_shards(10, 50, 1), find_cone_shards(10, -50, 1)]
 
 
-def pieces(query: str, *borders: int) -> list[list[set[int]]]:
-    """The shards that each piece of a query is sent to; ``borders`` are cells of the map."""
+def find_piece_shards(query: str, *borders: int) -> list[list[set[int]]]:
+    """Return the shards that each piece of a query is sent to; ``borders`` are cells of the map."""
     resolved = translate(query, CATALOGUE).bound
     assert resolved is not None
     division = divide_query(resolved)
     assert isinstance(division, Division)
     found = division.make_pieces([cell * 4 ** (ORDER - MAP_ORDER) for cell in borders])
-    return [sent_to(division.make_statement(piece).sql) for piece in found]
+    return [read_shards(division.make_statement(piece).sql) for piece in found]
 
 
-def test_a_piece_is_asked_of_the_shards_of_its_cells() -> None:
-    """Rows without a position, in the last piece or a piece of their own, have a shard too."""
+def test_a_piece_reads_the_shards_of_its_cells() -> None:
+    """Rows without a position have a shard too; they are in the last piece, or in one of their own."""
     size = 12 * 4**MAP_ORDER // SHARDS
     query = "SELECT a.id FROM objects AS a"
-    assert pieces(query, size, 2 * size + 1, 5 * size) == [[{0}], [{1, 2}], [{2, 3, 4}], [{5, 0}]]
+    assert find_piece_shards(query, size, 2 * size + 1, 5 * size) == [[{0}], [{1, 2}], [{2, 3, 4}], [{5, 0}]]
     match = f"SELECT a.id FROM objects AS a JOIN wide AS b ON {NEAR.format('a', 'b', 1)}"
-    assert pieces(match, size, 2 * size + 1, 5 * size) == [[{0}], [{1, 2}], [{2, 3, 4}], [{5}], [{0}]]
+    assert find_piece_shards(match, size, 2 * size + 1, 5 * size) == [[{0}], [{1, 2}], [{2, 3, 4}], [{5}], [{0}]]
 
 
-def test_a_piece_of_children_is_asked_of_the_shards_of_their_parents() -> None:
-    """Of a child at the border of a shard they may be beyond it. Where those are whose place is unknown nothing tells."""
+def test_a_piece_of_children_reads_the_shards_of_their_parents() -> None:
+    """A child at a border may be on the next shard; rows without a position may be on any."""
     size = 12 * 4**MAP_ORDER // SHARDS
-    first, *_, last = pieces("SELECT a.id FROM sources AS a", size, size + 9, 2 * size)
+    first, *_, last = find_piece_shards("SELECT a.id FROM sources AS a", size, size + 9, 2 * size)
     assert first[0] > {0}
     assert first[0] != set(range(SHARDS))
     assert last == []
 
 
-def test_nothing_is_cut_up_without_a_cluster() -> None:
+def test_nothing_is_distributed_without_a_cluster() -> None:
     plain = replace(CATALOGUE, sharding=None)
     query = f"SELECT a.id FROM objects AS a JOIN wide AS b ON {NEAR.format('a', 'b', 5)} WHERE {CONE.format('a', 1)}"
     translation = translate(query, plain)

@@ -1,4 +1,4 @@
-"""Groups of queries in pieces: their set functions give what they give of all rows at once."""
+"""Divided queries with groups: merged set functions return what they return for all rows at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.merge_tables import hold_merge_table
 from tap_service.storage.engine.query_tables import DATABASE
 from tests.adql.conftest import Rows, comparable
-from tests.adql.test_pieces import cut, division, piecewise, rows  # noqa: F401
+from tests.adql.test_pieces import cut_evenly, divide, fetch_rows, piecewise  # noqa: F401
 
 ALL = (
     "COUNT(*) AS n, COUNT(mag) AS m, COUNT(DISTINCT mag) AS d, SUM(mag) AS s, SUM(id) AS i, SUM(DISTINCT id) AS di,"
@@ -43,7 +43,7 @@ GROUPED = [
     "SELECT AVG(p.m) AS a FROM (SELECT mag + 1 AS m, ra, dec FROM sky.points WHERE id > 9) AS p WHERE p.dec > 0",
 ]
 
-WHOLE = {
+UNDIVIDED = {
     "SELECT 1 AS one FROM sky.points HAVING 1 = 1": "one group",
     "SELECT MEDIAN(mag) AS m FROM sky.points": "MEDIAN",
     "SELECT ivo_string_agg('a', ',') AS m FROM sky.points": "IVO_STRING_AGG",
@@ -56,35 +56,35 @@ WHOLE = {
 @pytest.mark.parametrize("query", GROUPED)
 def test_the_groups_are_those_of_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, query: str) -> None:  # noqa: F811
     whole = translate(query, piecewise)
-    wanted = listed(rows(engine, whole.sql, whole.settings))
-    by = division(query, piecewise)
+    wanted = make_comparable(fetch_rows(engine, whole.sql, whole.settings))
+    by = divide(query, piecewise)
     for count in (7,) if "JOIN" in query else (1, 20):
-        found = in_pieces(engine, query, piecewise, count)
+        found = merge_pieces(engine, query, piecewise, count)
         assert found == wanted if "ORDER" in query else sorted(found) == sorted(wanted), (count, by)
 
 
-def in_pieces(engine: EmbeddedEngine, query: str, catalogue: Catalogue, count: int) -> Rows:
-    by = division(query, catalogue)
-    pieces = by.make_pieces(cut(engine, by, count))
+def merge_pieces(engine: EmbeddedEngine, query: str, catalogue: Catalogue, count: int) -> Rows:
+    by = divide(query, catalogue)
+    pieces = by.make_pieces(cut_evenly(engine, by, count))
     bare = by.make_statement(pieces[0], bare=True)
-    types = dict(row[:2] for row in rows(engine, f"DESCRIBE TABLE ({bare.sql})", bare.settings))
+    types = dict(row[:2] for row in fetch_rows(engine, f"DESCRIBE TABLE ({bare.sql})", bare.settings))
     statements = [by.make_statement(piece) for piece in pieces]
     parts = [engine.fetch_table(made.sql, made.settings) for made in statements]
     batches = [batch for part in parts if part.num_columns for batch in part.to_batches()]
     engine.execute(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
     with hold_merge_table(engine, "groups_test", types, batches):
         made = by.make_merging_statement(DATABASE, "groups_test", types)
-        return listed(rows(engine, made.sql, made.settings))
+        return make_comparable(fetch_rows(engine, made.sql, made.settings))
 
 
-def listed(found: Rows) -> Rows:
+def make_comparable(found: Rows) -> Rows:
     return comparable([tuple(repr(value) if isinstance(value, list) else value for value in row) for row in found])
 
 
-@pytest.mark.parametrize("query", WHOLE)
-def test_what_is_not_merged(piecewise: Catalogue, query: str) -> None:  # noqa: F811
+@pytest.mark.parametrize("query", UNDIVIDED)
+def test_groups_that_cannot_be_merged(piecewise: Catalogue, query: str) -> None:  # noqa: F811
     resolved = translate(query, piecewise).bound
     assert resolved is not None
     found = divide_query(resolved)
     assert isinstance(found, Undivided)
-    assert WHOLE[query] in found.reason
+    assert UNDIVIDED[query] in found.reason

@@ -1,4 +1,4 @@
-"""skyhouse_nearest and skyhouse_mutual against a brute force over all pairs."""
+"""skyhouse_nearest and skyhouse_mutual against a brute-force search of all pairs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.adql.crossmatch_sky import Pairs, Sky
 _POINTS = "POINT(a.ra, a.dec), POINT(b.ra, b.dec)"
 
 
-def _best(matched: NDArray[np.bool_], apart: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
-    """Of each row the ``count`` nearest among the matched columns, ties by the column's number."""
+def _find_nearest(matched: NDArray[np.bool_], apart: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
+    """Return the ``count`` nearest matched columns of each row; the lower number wins ties."""
     keys = np.where(matched, apart, np.inf)
     order = np.argsort(keys, axis=1, kind="stable")[:, :count]
     best = np.zeros_like(matched)
@@ -26,7 +26,7 @@ def _best(matched: NDArray[np.bool_], apart: NDArray[np.float64], count: int) ->
     return best & matched
 
 
-def _joined(kind: str, chosen: NDArray[np.bool_]) -> Pairs:
+def _join_pairs(kind: str, chosen: NDArray[np.bool_]) -> Pairs:
     pairs: Pairs = {(int(i), int(j)) for i, j in np.argwhere(chosen)}
     if kind == "LEFT":
         pairs |= {(int(i), None) for i in np.flatnonzero(~chosen.any(axis=1))}
@@ -35,7 +35,7 @@ def _joined(kind: str, chosen: NDArray[np.bool_]) -> Pairs:
     return pairs
 
 
-def _query(kind: str, predicate: str, rest: str = "") -> str:
+def _make_query(kind: str, predicate: str, rest: str = "") -> str:
     return f"SELECT a.id, b.id FROM matches.ones AS a {kind} JOIN matches.others AS b ON 1 = {predicate} {rest}"
 
 
@@ -44,46 +44,44 @@ def _query(kind: str, predicate: str, rest: str = "") -> str:
 @pytest.mark.parametrize("radius", [1e-4, 0.3, 20, 180])
 def test_the_nearest(kind: str, count: int, radius: float, matches: Sky, ask_matches: Callable[[str], Rows]) -> None:
     matched = matches.known & (matches.apart <= radius)
-    found = ask_matches(_query(kind, f"skyhouse_nearest({count}, {_POINTS}, {radius})"))
+    found = ask_matches(_make_query(kind, f"skyhouse_nearest({count}, {_POINTS}, {radius})"))
     assert len(found) == len(set(found))
-    assert set(found) == _joined(kind, _best(matched, matches.apart, count))
+    assert set(found) == _join_pairs(kind, _find_nearest(matched, matches.apart, count))
 
 
 @pytest.mark.parametrize("kind", ["INNER", "LEFT", "RIGHT"])
 def test_the_nearest_of_the_right_table(kind: str, matches: Sky, ask_matches: Callable[[str], Rows]) -> None:
     matched = matches.known & (matches.apart <= 0.3)
-    chosen = _best(matched.T, matches.apart.T, 2).T
-    found = ask_matches(_query(kind, "skyhouse_nearest(2, POINT(b.ra, b.dec), POINT(a.ra, a.dec), 0.3)"))
+    chosen = _find_nearest(matched.T, matches.apart.T, 2).T
+    found = ask_matches(_make_query(kind, "skyhouse_nearest(2, POINT(b.ra, b.dec), POINT(a.ra, a.dec), 0.3)"))
     assert len(found) == len(set(found))
-    assert set(found) == _joined(kind, chosen)
+    assert set(found) == _join_pairs(kind, chosen)
 
 
 @pytest.mark.parametrize("kind", ["INNER", "LEFT", "RIGHT"])
 @pytest.mark.parametrize("radius", [1e-3, 1, 180])
-def test_each_the_nearest_of_the_other(
-    kind: str, radius: float, matches: Sky, ask_matches: Callable[[str], Rows]
-) -> None:
+def test_the_mutually_nearest(kind: str, radius: float, matches: Sky, ask_matches: Callable[[str], Rows]) -> None:
     matched = matches.known & (matches.apart <= radius)
-    chosen = _best(matched, matches.apart, 1) & _best(matched.T, matches.apart.T, 1).T
-    found = ask_matches(_query(kind, f"skyhouse_mutual({_POINTS}, {radius})"))
+    chosen = _find_nearest(matched, matches.apart, 1) & _find_nearest(matched.T, matches.apart.T, 1).T
+    found = ask_matches(_make_query(kind, f"skyhouse_mutual({_POINTS}, {radius})"))
     assert len(found) == len(set(found))
-    assert set(found) == _joined(kind, chosen)
+    assert set(found) == _join_pairs(kind, chosen)
 
 
-def test_on_restricts_the_candidates_and_where_filters_what_was_chosen(
+def test_on_restricts_the_candidates_and_where_filters_the_chosen(
     matches: Sky, ask_matches: Callable[[str], Rows]
 ) -> None:
     nearest = f"skyhouse_nearest(1, {_POINTS}, 0.5)"
     matched = matches.known & (matches.apart <= 0.5)
     bright = matches.right["mag"][None, :] < 3
-    among = _best(matched & bright, matches.apart, 1)
-    after = _best(matched, matches.apart, 1) & bright
-    assert set(ask_matches(_query("INNER", nearest, "AND b.mag < 3"))) == _joined("INNER", among)
-    assert set(ask_matches(_query("LEFT", nearest, "AND b.mag < 3"))) == _joined("LEFT", among)
-    assert set(ask_matches(_query("INNER", nearest, "WHERE b.mag < 3"))) == _joined("INNER", after)
+    among = _find_nearest(matched & bright, matches.apart, 1)
+    after = _find_nearest(matched, matches.apart, 1) & bright
+    assert set(ask_matches(_make_query("INNER", nearest, "AND b.mag < 3"))) == _join_pairs("INNER", among)
+    assert set(ask_matches(_make_query("LEFT", nearest, "AND b.mag < 3"))) == _join_pairs("LEFT", among)
+    assert set(ask_matches(_make_query("INNER", nearest, "WHERE b.mag < 3"))) == _join_pairs("INNER", after)
     few = matches.left["mag"][:, None] < 2
-    found = set(ask_matches(_query("LEFT", nearest, "WHERE a.mag < 2")))
-    assert found == {(i, j) for i, j in _joined("LEFT", _best(matched, matches.apart, 1)) if few[i or 0]}
+    found = set(ask_matches(_make_query("LEFT", nearest, "WHERE a.mag < 2")))
+    assert found == {(i, j) for i, j in _join_pairs("LEFT", _find_nearest(matched, matches.apart, 1)) if few[i or 0]}
 
 
 def test_the_nearest_other_row_of_the_same_table(matches: Sky, ask_matches: Callable[[str], Rows]) -> None:
@@ -93,13 +91,11 @@ def test_the_nearest_other_row_of_the_same_table(matches: Sky, ask_matches: Call
     )
     apart, known = matches.within_left
     matched = known & (apart <= 5) & ~np.eye(len(apart), dtype=bool)
-    assert set(found) == _joined("INNER", _best(matched, apart, 1))
+    assert set(found) == _join_pairs("INNER", _find_nearest(matched, apart, 1))
 
 
-def test_the_separation_is_at_hand(
-    matches: Sky, ask_matches: Callable[[str], Rows], match_catalogue: Catalogue
-) -> None:
-    query = _query("LEFT", f"skyhouse_nearest(1, {_POINTS}, 0.5)").replace("b.id", f"b.id, DISTANCE({_POINTS})", 1)
+def test_the_separation_is_reused(matches: Sky, ask_matches: Callable[[str], Rows], match_catalogue: Catalogue) -> None:
+    query = _make_query("LEFT", f"skyhouse_nearest(1, {_POINTS}, 0.5)").replace("b.id", f"b.id, DISTANCE({_POINTS})", 1)
     found = ask_matches(query)
     assert any(apart is None for _, _, apart in found)
     for i, j, apart in found:
@@ -109,7 +105,7 @@ def test_the_separation_is_at_hand(
 
 
 def test_equal_rows_each_have_their_nearest(ask_matches: Callable[[str], Rows]) -> None:
-    """Rows without an id, twice the same."""
+    """The table has no id and each row twice."""
     twice = "SELECT ra, dec FROM matches.ones WHERE id < 50"
     found = ask_matches(
         f"SELECT COUNT(*), COUNT(b.id) FROM ({twice} UNION ALL {twice}) AS a"
@@ -131,7 +127,7 @@ def test_an_empty_side(side: str, ask_matches: Callable[[str], Rows]) -> None:
         assert (rows == 0) == (side == "a")
 
 
-def test_a_third_table_joins_what_was_chosen(matches: Sky, ask_matches: Callable[[str], Rows]) -> None:
+def test_a_third_table_joins_the_chosen(matches: Sky, ask_matches: Callable[[str], Rows]) -> None:
     found = ask_matches(
         "SELECT a.id, b.id, c.id FROM matches.ones AS a"
         f" JOIN matches.others AS b ON 1 = skyhouse_nearest(1, {_POINTS}, 0.5)"
@@ -139,7 +135,7 @@ def test_a_third_table_joins_what_was_chosen(matches: Sky, ask_matches: Callable
         " AND b.id <> c.id"
     )
     matched = matches.known & (matches.apart <= 0.5)
-    assert {(a, b) for a, b, _ in found} == _joined("INNER", _best(matched, matches.apart, 1))
+    assert {(a, b) for a, b, _ in found} == _join_pairs("INNER", _find_nearest(matched, matches.apart, 1))
     assert len({a for a, _, _ in found}) == len(found)
 
 

@@ -1,4 +1,4 @@
-"""Queries in pieces give what they give as a whole: every row once, however many pieces there are."""
+"""Divided queries return what they return as a whole: every row once, however many pieces there are."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from clickhouse_schema.healpix import NO_POSITION
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.adql.conftest import Rows, comparable
 
-#: of joins, which take the engine longer to plan, fewer
+#: Numbers of pieces; joins have only the first, since ClickHouse plans them longer
 COUNTS = [7, 1, 60]
 
 NEAR = "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, 0.5))"
 
-SPLIT = [
+DIVIDED = [
     "SELECT id, ra, dec, mag FROM sky.points",
     "SELECT id FROM sky.points WHERE mag > 3 AND dec < 20",
     "SELECT id, SQRT(mag) FROM sky.points WHERE ra IS NULL OR mag < 2",
@@ -53,7 +53,7 @@ SPLIT = [
     " DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 2",
 ]
 
-WHOLE = {
+UNDIVIDED = {
     "SELECT DISTINCT mag FROM sky.points": "DISTINCT",
     "SELECT id FROM sky.points ORDER BY mag": "ORDER BY",
     "SELECT id FROM sky.points OFFSET 5": "OFFSET",
@@ -68,12 +68,12 @@ WHOLE = {
 
 @pytest.fixture(scope="session")
 def piecewise(sky: Catalogue, match_catalogue: Catalogue) -> Catalogue:
-    """Of tables as if they were small enough to be read for each piece."""
+    """Return a catalogue of tables that are small enough to be read for each piece."""
     counts = {("sky", "points"): 2004, ("sky", "others"): 2104, ("matches", "ones"): 160, ("matches", "others"): 220}
     return Catalogue((*sky.schemas, *match_catalogue.schemas), counts, sharding=sky.sharding)
 
 
-def division(query: str, catalogue: Catalogue, limit: int | None = None) -> Division:
+def divide(query: str, catalogue: Catalogue, limit: int | None = None) -> Division:
     resolved = translate(query, catalogue, limit=limit).bound
     assert resolved is not None
     found = divide_query(resolved)
@@ -81,47 +81,47 @@ def division(query: str, catalogue: Catalogue, limit: int | None = None) -> Divi
     return found
 
 
-def rows(engine: EmbeddedEngine, sql: str, settings: dict) -> Rows:
+def fetch_rows(engine: EmbeddedEngine, sql: str, settings: dict) -> Rows:
     answer = engine.fetch_table(sql, settings)
     return list(zip(*(column.to_pylist() for column in answer.columns), strict=True)) if answer.num_columns else []
 
 
-def cut(engine: EmbeddedEngine, cut_by: Division, count: int) -> tuple[int, ...]:
-    """Borders by the true rows of the driving table."""
-    cells = rows(engine, f"SELECT intDiv(hpx29, {4**25}) FROM {cut_by.scan.entry.storage_sql}", {})
+def cut_evenly(engine: EmbeddedEngine, cut_by: Division, count: int) -> tuple[int, ...]:
+    """Return borders chosen by the true rows of the driving table."""
+    cells = fetch_rows(engine, f"SELECT intDiv(hpx29, {4**25}) FROM {cut_by.scan.entry.storage_sql}", {})
     return choose_borders(
         np.bincount([cell for (cell,) in cells], minlength=12 * 4**4 + 1)[:-1].astype(float), 4, count
     )
 
 
-@pytest.mark.parametrize("query", SPLIT)
+@pytest.mark.parametrize("query", DIVIDED)
 def test_the_pieces_are_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, query: str) -> None:
     whole = translate(query, piecewise)
-    wanted = sorted(comparable(rows(engine, whole.sql, whole.settings)))
+    wanted = sorted(comparable(fetch_rows(engine, whole.sql, whole.settings)))
     assert wanted
-    by = division(query, piecewise)
+    by = divide(query, piecewise)
     for count in COUNTS[: 1 if "matches" in query else 3]:
         found: Rows = []
-        for piece in by.make_pieces(cut(engine, by, count)):
+        for piece in by.make_pieces(cut_evenly(engine, by, count)):
             made = by.make_statement(piece)
-            found += rows(engine, made.sql, made.settings)
+            found += fetch_rows(engine, made.sql, made.settings)
         assert sorted(comparable(found)) == wanted, count
 
 
-@pytest.mark.parametrize("query", WHOLE)
-def test_what_is_not_cut(piecewise: Catalogue, query: str) -> None:
+@pytest.mark.parametrize("query", UNDIVIDED)
+def test_what_is_not_divided(piecewise: Catalogue, query: str) -> None:
     resolved = translate(query, piecewise).bound
     assert resolved is not None
     found = divide_query(resolved)
     assert isinstance(found, Undivided)
-    assert WHOLE[query] in found.reason
+    assert UNDIVIDED[query] in found.reason
 
 
 def test_each_piece_has_its_part_of_the_row_limit(engine: EmbeddedEngine, piecewise: Catalogue) -> None:
-    by = division("SELECT TOP 50 id FROM sky.points", piecewise, limit=30)
-    for piece in by.make_pieces(cut(engine, by, 3)):
+    by = divide("SELECT TOP 50 id FROM sky.points", piecewise, limit=30)
+    for piece in by.make_pieces(cut_evenly(engine, by, 3)):
         made = by.make_statement(piece)
-        assert len(rows(engine, made.sql, made.settings)) == 30
+        assert len(fetch_rows(engine, made.sql, made.settings)) == 30
 
 
 def test_a_large_table_is_not_read_for_each_piece(piecewise: Catalogue) -> None:
@@ -132,15 +132,15 @@ def test_a_large_table_is_not_read_for_each_piece(piecewise: Catalogue) -> None:
     assert resolved is not None
     found = divide_query(resolved)
     assert found == Undivided("sky.others would be read whole for each piece of sky.points")
-    assert division(near, large).scan.entry.qualified_name == "sky.points"
+    assert divide(near, large).scan.entry.qualified_name == "sky.points"
     inside = "SELECT id FROM sky.points WHERE id IN (SELECT id FROM sky.others)"
     assert isinstance(divide_query(translate(inside, large).bound), Undivided)
 
 
-def test_what_is_near_a_piece_is_confined_with_it(engine: EmbeddedEngine, piecewise: Catalogue) -> None:
+def test_tied_tables_are_read_near_the_piece(engine: EmbeddedEngine, piecewise: Catalogue) -> None:
     large = Catalogue(piecewise.schemas, {("sky", "points"): 10**9, ("sky", "others"): 10**8})
-    by = division(f"SELECT a.id FROM sky.points AS a LEFT JOIN sky.others AS b ON {NEAR}", large)
-    for piece in by.make_pieces(cut(engine, by, 20))[:-1]:
+    by = divide(f"SELECT a.id FROM sky.points AS a LEFT JOIN sky.others AS b ON {NEAR}", large)
+    for piece in by.make_pieces(cut_evenly(engine, by, 20))[:-1]:
         cells = find_cells_read(by.make_statement(piece).query)["sky.others.hpx29"]
         assert (cells.ranges[:, 1] - cells.ranges[:, 0]).sum() < 0.5 * NO_POSITION
 

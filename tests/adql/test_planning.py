@@ -1,4 +1,4 @@
-"""Plans leave answers as they are, and read few granules: each query is asked with and without what plans go by."""
+"""Plans do not change answers, and read few granules: each query runs with and without positions and ids to plan by."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.shard_map import Sharding, ShardMap
 from tap_service.storage.engine.engine import Engine
-from tests.adql.planning import COLUMNS, COUNTS, PLANNED, SIZES, Sky, fill
+from tests.adql.planning import COLUMNS, COUNTS, PLANNED, SIZES, Sky, fill_tables
 from tests.adql.sky import HARD_PLACES, inside, separation
 
 
 @pytest.fixture(scope="session")
 def planned(engine: Engine) -> Sky:
-    return fill(engine)
+    return fill_tables(engine)
 
 
 _ANY = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -34,7 +34,7 @@ _CENTRES = st.sampled_from(HARD_PLACES) | st.tuples(st.integers(0, 360), st.inte
 
 
 @st.composite
-def _leaf(draw: st.DrawFn, t: str) -> str:
+def _condition(draw: st.DrawFn, t: str) -> str:
     lon, lat = draw(_CENTRES)
     radius, wider = draw(_RADII), draw(_RADII)
     width, height = draw(st.sampled_from([(1, 1), (20, 5), (350, 3)]))
@@ -66,7 +66,7 @@ def _leaf(draw: st.DrawFn, t: str) -> str:
 
 def _conditions(t: str = "") -> st.SearchStrategy[str]:
     return st.recursive(
-        _leaf(t),
+        _condition(t),
         lambda inner: (
             st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(lambda p: f"({p[0]} {p[1]} {p[2]})")
             | inner.map(lambda c: f"NOT ({c})")
@@ -78,7 +78,7 @@ def _conditions(t: str = "") -> st.SearchStrategy[str]:
 @_ANY
 @given(condition=_conditions())
 def test_covers_of_any_condition_keep_all_rows(condition: str, planned: Sky) -> None:
-    planned.rows(f"SELECT id FROM large WHERE {condition}")
+    planned.fetch_rows(f"SELECT id FROM large WHERE {condition}")
 
 
 @_ANY
@@ -100,13 +100,13 @@ def test_covers_of_any_condition_keep_all_rows(condition: str, planned: Sky) -> 
     ),
 )
 def test_covers_reach_into_derived_tables_and_keep_all_rows(condition: str, source: str, planned: Sky) -> None:
-    planned.rows(f"SELECT COUNT(*), SUM(q.mag), MIN(q.ra) FROM {source} AS q WHERE {condition}")
+    planned.fetch_rows(f"SELECT COUNT(*), SUM(q.mag), MIN(q.ra) FROM {source} AS q WHERE {condition}")
 
 
 @_ANY
-@given(condition=_conditions(), having=_leaf(""))
+@given(condition=_conditions(), having=_condition(""))
 def test_conditions_on_groups_keep_all_groups(condition: str, having: str, planned: Sky) -> None:
-    planned.rows(
+    planned.fetch_rows(
         f"SELECT ra, dec, COUNT(*) FROM medium WHERE {condition} GROUP BY ra, dec, mag HAVING {having} AND COUNT(*) > 0"
     )
 
@@ -121,13 +121,13 @@ _KINDS = st.sampled_from(["INNER", "LEFT", "RIGHT", "FULL"])
 @given(
     kind=_KINDS,
     radius=st.sampled_from([1e-4, 0.003, 0.02]),
-    on=st.just("1 = 1") | _leaf("a.") | _leaf("b."),
+    on=st.just("1 = 1") | _condition("a.") | _condition("b."),
     where=st.just("1 = 1") | _conditions("a.") | _conditions("b."),
     tables=st.sampled_from(["few medium", "medium few", "few few", "medium large"]),
 )
 def test_any_match_keeps_all_pairs(kind: str, radius: float, on: str, where: str, tables: str, planned: Sky) -> None:
     first, second = tables.split()
-    planned.rows(
+    planned.fetch_rows(
         f"SELECT COUNT(*), COUNT(a.id), COUNT(b.id), SUM(a.id), SUM(b.id) FROM {first} AS a {kind} JOIN {second} AS b"
         f" ON {_NEAR.format(radius)} AND {on} WHERE {where}"
     )
@@ -140,7 +140,7 @@ def test_any_match_keeps_all_pairs(kind: str, radius: float, on: str, where: str
     hub=st.sampled_from("ab"),
 )
 def test_any_chain_of_matches_keeps_all_rows(kinds: tuple[str, str], where: str, hub: str, planned: Sky) -> None:
-    planned.rows(
+    planned.fetch_rows(
         "SELECT COUNT(*), COUNT(a.id), COUNT(b.id), SUM(b.id), SUM(c.id)"
         f" FROM few AS a {kinds[0]} JOIN (SELECT * FROM few WHERE mag < 8) AS b ON {_NEAR.format(0.02)}"
         f" {kinds[1]} JOIN few AS c ON DISTANCE({hub}.ra, {hub}.dec, c.ra, c.dec) < 0.01 WHERE {where}"
@@ -154,7 +154,7 @@ def test_any_chain_of_matches_keeps_all_rows(kinds: tuple[str, str], where: str,
     more=st.sampled_from(["", " AND b.mag > 3"]),
 )
 def test_any_join_by_id_keeps_all_rows(kind: str, where: str, more: str, planned: Sky) -> None:
-    planned.rows(
+    planned.fetch_rows(
         "SELECT COUNT(*), COUNT(a.id), COUNT(b.id), SUM(a.mag), SUM(b.mag)"
         f" FROM few AS a {kind} JOIN large AS b ON a.id = b.id{more} WHERE {where}"
     )
@@ -164,28 +164,28 @@ def test_any_join_by_id_keeps_all_rows(kind: str, where: str, more: str, planned
 @given(
     kind=st.sampled_from(["INNER", "LEFT"]),
     choice=st.sampled_from(["nearest(1, {})", "nearest(2, {})", "mutual({})"]),
-    where=_leaf("a.") | _leaf("b.") | _conditions("a.") | _conditions("b."),
+    where=_condition("a.") | _condition("b.") | _conditions("a.") | _conditions("b."),
 )
 def test_the_nearest_are_chosen_before_any_condition(kind: str, choice: str, where: str, planned: Sky) -> None:
     chosen = choice.format("POINT(a.ra, a.dec), POINT(b.ra, b.dec), 0.02")
-    planned.rows(
+    planned.fetch_rows(
         "SELECT COUNT(*), COUNT(a.id), COUNT(b.id), SUM(a.id), SUM(b.id)"
         f" FROM few AS a {kind} JOIN medium AS b ON 1 = skyhouse_{chosen} WHERE {where}"
     )
 
 
-# --- against a brute force --------------------------------------------------------------------------------------------
+# --- against brute force ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("radius", [0, 1e-6, 1e-4, 0.01, 0.4, 3])
 @pytest.mark.parametrize("query", ["few AS a JOIN large AS b", "large AS b JOIN (SELECT * FROM few) AS a"])
 def test_a_small_table_finds_each_partner(radius: float, query: str, planned: Sky) -> None:
-    """The cells of the small table hold all of them, at poles, corners and borders of cells."""
+    """The cells around the small table's rows contain all partners, at poles, corners and borders of cells."""
     few, large = planned.places["few"], planned.places["large"]
     apart = separation(few[0][:, None], few[1][:, None], large[0][None, :], large[1][None, :])
     near = "DISTANCE(a.ra, a.dec, b.ra, b.dec) <= " + repr(radius)
     asked = f"SELECT a.id, COUNT(*) FROM {query} ON {near} GROUP BY a.id"
-    found = dict(planned.rows(asked))
+    found = dict(planned.fetch_rows(asked))
     for i in range(len(few[0])):
         sure, border = inside(apart[i], radius)
         assert len(sure) <= found.get(i, 0) <= len(sure | border)
@@ -200,7 +200,7 @@ def test_many_circles_have_one_bounded_cover(planned: Sky) -> None:
     wanted: set[int] = set()
     for x, y, r in places:
         wanted |= inside(separation(lon, lat, x, y), r)[0]
-    assert {row[0] for row in planned.rows(query)} == wanted
+    assert {row[0] for row in planned.fetch_rows(query)} == wanted
     [cells] = translate(query, PLANNED).cells.values()
     assert sum(len(of_order) for _, of_order in cells.list_cells()) <= 1600
     assert cells.area < 4 * np.pi * sum((r + 0.5) ** 2 for _, _, r in places)
@@ -262,9 +262,9 @@ _MATCH = _NEAR.format(0.001)
     ],
 )
 def test_few_granules_are_read(query: str, pruned: str, planned: Sky) -> None:
-    planned.rows(query)
+    planned.fetch_rows(query)
     for table in pruned.split():
-        assert planned.share(query, table) < 0.05
+        assert planned.find_share_read(query, table) < 0.05
 
 
 @pytest.mark.parametrize(
@@ -278,8 +278,8 @@ def test_few_granules_are_read(query: str, pruned: str, planned: Sky) -> None:
     ],
 )
 def test_a_small_side_selects_granules_of_the_large_one(query: str, table: str, planned: Sky) -> None:
-    planned.rows(query)
-    assert planned.share(query, table) < 0.7  # a third of the small table lies where the large one is dense
+    planned.fetch_rows(query)
+    assert planned.find_share_read(query, table) < 0.7  # a third of the small table lies where the large one is dense
 
 
 _OWN = "DISTANCE(a.ra, a.dec, b.ra, b.dec) <= {0}"
@@ -298,14 +298,14 @@ _BOXES = "1 = CONTAINS(POINT(b.ra, b.dec), BOX(a.ra, a.dec, 0.1, a.r / 10))"
     ],
 )
 def test_rows_of_a_small_side_have_their_own_radii(query: str, planned: Sky) -> None:
-    planned.rows(f"SELECT a.id, b.id FROM {query}")
-    assert planned.share(f"SELECT a.id, b.id FROM {query}", "large") < 0.8
+    planned.fetch_rows(f"SELECT a.id, b.id FROM {query}")
+    assert planned.find_share_read(f"SELECT a.id, b.id FROM {query}", "large") < 0.8
 
 
 def test_rows_with_a_partner_in_a_small_table_of_radii(planned: Sky) -> None:
     query = f"SELECT b.id FROM large AS b WHERE EXISTS (SELECT 1 FROM few AS a WHERE {_CIRCLES})"
-    planned.rows(query)
-    assert planned.share(query, "large") < 0.8
+    planned.fetch_rows(query)
+    assert planned.find_share_read(query, "large") < 0.8
 
 
 @_ANY
@@ -320,7 +320,7 @@ def test_rows_with_a_partner_in_a_small_table_of_radii(planned: Sky) -> None:
 def test_any_radii_of_a_small_side_keep_all_pairs(
     kind: str, radius: str, tables: str, where: str, planned: Sky
 ) -> None:
-    planned.rows(
+    planned.fetch_rows(
         "SELECT COUNT(*), COUNT(a.id), COUNT(b.id), SUM(a.id), SUM(b.id)"
         f" FROM {tables.format(kind)} ON {_OWN.format(radius)} WHERE {where}"
     )
@@ -328,7 +328,7 @@ def test_any_radii_of_a_small_side_keep_all_pairs(
 
 def test_a_join_by_id_looks_the_ids_up(planned: Sky) -> None:
     query = "SELECT a.id, b.mag FROM few AS a JOIN large AS b ON a.id = b.id WHERE a.mag > 7"
-    planned.rows(query)
+    planned.fetch_rows(query)
     translation = translate(query, PLANNED)
     small_too = {"min_table_rows_to_use_projection_index": 0}
     assert "Name: by_id" in planned.engine.explain_query(translation.sql, translation.settings | small_too)
@@ -337,10 +337,10 @@ def test_a_join_by_id_looks_the_ids_up(planned: Sky) -> None:
 @pytest.mark.parametrize(
     ("indexes", "is_sharded", "is_chosen"), [((), False, False), ((), True, True), (("seen",), False, True)]
 )
-def test_a_join_by_another_column_gives_its_values_where_they_save_much(
+def test_a_join_by_another_column_filters_by_its_values_where_that_saves_much(
     indexes: tuple[str, ...], is_sharded: bool, is_chosen: bool
 ) -> None:
-    """The rows of an index, or what is sent around; the engine itself does as well on one server."""
+    """It saves granules of an index, or rows that are sent; without either ClickHouse filters as well itself."""
     columns = (*COLUMNS, Column(name="seen", datatype="long"))
     layout = Layout(position=("ra", "dec"), id=("id",), indexes=indexes)
     tables = tuple(Table(name=name, columns=columns, layout=layout) for name in SIZES)
@@ -359,5 +359,5 @@ def test_a_join_by_another_column_gives_its_values_where_they_save_much(
         "SELECT a.id FROM few AS a JOIN few AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.001",
     ],
 )
-def test_no_cells_are_given_where_they_would_change_or_save_nothing(query: str) -> None:
+def test_no_filter_by_cells_where_it_changes_the_answer_or_saves_nothing(query: str) -> None:
     assert "mortonDecode" not in translate(query, PLANNED).sql
