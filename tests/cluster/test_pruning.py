@@ -1,6 +1,6 @@
-"""Which shards, and how many granules there, each class of queries reads: counted in the engine's plan.
+"""Which shards and how many granules each class of queries reads, counted in ClickHouse's plan.
 
-All shards are one server here, so its plan has a part for each shard that is asked, with the granules that are read.
+All shards are one server here, so its plan has a part for each shard that is read, with the granules.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ SCHEMA = Schema(name="pruning", tables=(STARS, FEW))
 
 _POSITION = "cityHash64(number) % 360000 / 1e3 AS ra, degrees(asin(cityHash64(number, 1) % 2000000 / 1e6 - 1)) AS dec"
 
-#: The engine leaves the projections of tables of fewer rows alone
+#: ClickHouse would ignore the projections of small tables
 _SMALL_TOO: dict[str, str | int] = {"min_table_rows_to_use_projection_index": 0}
 
-#: query, shards that are asked (at least, at most), the part of the granules of stars that is read at most
+#: Name -> query, min_shards and greatest number of shards read, greatest part of the granules of stars read
 CLASSES = {
     "cone": ("SELECT id FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(200, 30, 0.5))", (1, 2), 0.1),
     "cone at a pole": ("SELECT id FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(0, 90, 1))", (1, 4), 0.1),
@@ -77,7 +77,7 @@ CLASSES = {
 
 
 @pytest.fixture(scope="module")
-def made(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
+def filled_cluster(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
     engine = cluster_of(SHARDS)
     topology, placement = read_topology(engine), read_sharding(engine)
     assert placement is not None
@@ -86,7 +86,7 @@ def made(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
     for table, rows in ((STARS, ROWS), (FEW, 20)):
         for statement in create_sharded_sql(table, "pruning", table.name, topology):
             engine.execute(statement)
-        came = (
+        rows_sql = (
             f"SELECT number AS id, {_POSITION}, number % 20 AS mag, {index_sql('ra', 'dec')} AS hpx29"
             f" FROM numbers({rows})"
         )
@@ -96,21 +96,21 @@ def made(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
         ):
             into = topology.insert_target_sql("pruning", table.name, part)
             engine.execute(
-                f"INSERT INTO {into} (id, ra, dec, mag, {SHARD_COLUMN}) SELECT id, ra, dec, mag, {where} FROM ({came})"
+                f"INSERT INTO {into} (id, ra, dec, mag, {SHARD_COLUMN}) SELECT id, ra, dec, mag, {where} FROM ({rows_sql})"
             )
         for name in (topology.rows_suffix(LOCAL), topology.rows_suffix(OVERLAP)):
             engine.execute(f"OPTIMIZE TABLE pruning.{table.name}{name} FINAL")
     return engine
 
 
-def _catalogue(engine: ClickHouseEngine) -> Catalogue:
+def _make_catalogue(engine: ClickHouseEngine) -> Catalogue:
     counts = {("pruning", "stars"): 1_000_000_000, ("pruning", "few"): 20}
     return Catalogue((SCHEMA,), counts, sharding=read_sharding(engine))
 
 
-def _read(engine: ClickHouseEngine, query: str) -> list[tuple[int, int]]:
-    """Granules that are read, and all of the table, for each time that the plan reads the shards' own rows of stars."""
-    translation = translate(query, _catalogue(engine))
+def _count_granules(engine: ClickHouseEngine, query: str) -> list[tuple[int, int]]:
+    """Return the granules read and all granules of each reading of the shards' own rows of stars."""
+    translation = translate(query, _make_catalogue(engine))
     plan = engine.explain_query(translation.sql, translation.settings | _SMALL_TOO)
     counts = []
     for part in re.split(r"ReadFromMergeTree \(pruning\.", plan)[1:]:
@@ -123,18 +123,18 @@ def _read(engine: ClickHouseEngine, query: str) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_shards_and_granules(name: str, made: ClickHouseEngine) -> None:
-    query, (least, most), share = CLASSES[name]
-    read = _read(made, query)
-    times = 2 if "match" in name else 1  # the margin reads the shard's own rows too
-    assert least <= len(read) / times <= most, read
+def test_shards_and_granules(name: str, filled_cluster: ClickHouseEngine) -> None:
+    query, (min_shards, max_shards), share = CLASSES[name]
+    read = _count_granules(filled_cluster, query)
+    times = 2 if "match" in name else 1  # the overlap table includes the shard's own rows
+    assert min_shards <= len(read) / times <= max_shards, read
     assert max(granules / whole for granules, whole in read) <= share, read
 
 
-def test_a_small_side_gives_its_cells_to_all_shards(made: ClickHouseEngine) -> None:
+def test_a_small_side_gives_its_cells_to_all_shards(filled_cluster: ClickHouseEngine) -> None:
     query = (
         "SELECT f.id, s.id FROM few AS f JOIN stars AS s ON DISTANCE(POINT(f.ra, f.dec), POINT(s.ra, s.dec)) < 0.001"
     )
-    read = _read(made, query)
+    read = _count_granules(filled_cluster, query)
     assert read
     assert max(granules / whole for granules, whole in read) <= 0.5, read

@@ -17,26 +17,26 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
 STARS, OBJECTS = 120_521, 14_033
-#: how far a forecast may be off
-FACTOR = 2.0
+#: The factor by which an estimate may be off
+MAX_FACTOR = 2.0
 
 APART = "DISTANCE(a.ra, a.dec, b.ra, b.dec)"
 STAR_STAR = "FROM tycho2.bright AS a JOIN tycho2.bright AS b ON"
 OBJECT_STAR = "FROM openngc.objects AS a JOIN tycho2.bright AS b ON"
 NEAR_PLEIADES = "1 = CONTAINS(POINT({0}.ra, {0}.dec), CIRCLE(56.75, 24.1, 15))"
 
-Foresee = Callable[..., Estimate]
+QueryEstimator = Callable[..., Estimate]
 
 
 @pytest.fixture
-def foresee(demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, tmp_path: Path) -> Iterator[Foresee]:
+def estimate_query(demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, tmp_path: Path) -> Iterator[QueryEstimator]:
     store = SqliteJobStore(tmp_path)
     estimator = Estimator(demo_engine, store)
     yield lambda query, limit=None: estimator.estimate_cost(translate(query, demo_catalogue, limit=limit), 1)
     store.close()
 
 
-def steps(estimate: Estimate) -> Steps:
+def get_steps(estimate: Estimate) -> Steps:
     assert estimate.steps
     return estimate.steps
 
@@ -62,14 +62,14 @@ def steps(estimate: Estimate) -> Steps:
         "SELECT ra FROM tycho2.bright UNION ALL SELECT ra FROM openngc.objects",
     ],
 )
-def test_as_many_rows_as_come(
-    foresee: Foresee, demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, query: str
+def test_estimates_are_near_the_true_rows(
+    estimate_query: QueryEstimator, demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, query: str
 ) -> None:
-    found = steps(foresee(query))
+    found = get_steps(estimate_query(query))
     assert found.sure
     counted = translate(f"SELECT COUNT(*) FROM ({query}) AS q", demo_catalogue)
     true = demo_engine.fetch_table(counted.sql, counted.settings).column(0)[0].as_py()
-    assert true / FACTOR < found.written < true * FACTOR
+    assert true / MAX_FACTOR < found.written < true * MAX_FACTOR
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_the_same_on_a_cluster(
     )
     store = SqliteJobStore(tmp_path)
     estimator = Estimator(demo_engine, store)
-    here, there = (steps(estimator.estimate_cost(translate(query, each), 1)) for each in (demo_catalogue, cluster))
+    here, there = (get_steps(estimator.estimate_cost(translate(query, each), 1)) for each in (demo_catalogue, cluster))
     store.close()
     assert there.sure == here.sure
     assert there.joined == pytest.approx(here.joined, rel=0.01)
@@ -111,7 +111,7 @@ def test_uploaded_rows_may_be_anywhere(demo_engine: EmbeddedEngine, demo_catalog
     entry = TableEntry(Schema(name="TAP_UPLOAD", tables=(mine,)), mine, 1000, stored_sql="`skyhouse`.`upload_1`")
     query = f"SELECT a.ra FROM TAP_UPLOAD.mine AS a JOIN tycho2.bright AS b ON {APART} < 60"
     store = SqliteJobStore(tmp_path)
-    found = steps(
+    found = get_steps(
         Estimator(demo_engine, store).estimate_cost(translate(query, demo_catalogue.add_entries((entry,))), 1)
     )
     store.close()
@@ -119,77 +119,77 @@ def test_uploaded_rows_may_be_anywhere(demo_engine: EmbeddedEngine, demo_catalog
     assert found.written == pytest.approx(1000 * STARS / 4, rel=0.01)
 
 
-def test_products_are_exact(foresee: Foresee) -> None:
-    product = steps(foresee("SELECT a.ra FROM openngc.objects AS a, tycho2.bright AS b"))
+def test_products_are_exact(estimate_query: QueryEstimator) -> None:
+    product = get_steps(estimate_query("SELECT a.ra FROM openngc.objects AS a, tycho2.bright AS b"))
     assert product.joined == product.written == OBJECTS * STARS
-    compared = steps(foresee(f"SELECT COUNT(*) {OBJECT_STAR} a.ra < b.ra"))
-    outer = steps(foresee(f"SELECT COUNT(*) {OBJECT_STAR.replace('JOIN', 'LEFT JOIN')} a.ra < b.ra"))
+    compared = get_steps(estimate_query(f"SELECT COUNT(*) {OBJECT_STAR} a.ra < b.ra"))
+    outer = get_steps(estimate_query(f"SELECT COUNT(*) {OBJECT_STAR.replace('JOIN', 'LEFT JOIN')} a.ra < b.ra"))
     assert compared.joined == OBJECTS * STARS
     assert outer.joined >= OBJECTS * STARS
     three = "SELECT COUNT(*) FROM openngc.objects AS a, tycho2.bright AS b, openngc.objects AS c"
-    assert steps(foresee(three)).joined == OBJECTS * STARS * (1 + OBJECTS)
+    assert get_steps(estimate_query(three)).joined == OBJECTS * STARS * (1 + OBJECTS)
 
 
-def test_the_wider_the_more(foresee: Foresee) -> None:
+def test_a_larger_radius_has_a_larger_estimate(estimate_query: QueryEstimator) -> None:
     """A larger radius never has a smaller estimate."""
     radii = [0.001 * 2.2**power for power in range(16)] + [180]
-    found = [foresee(f"SELECT a.ra {STAR_STAR} {APART} <= {radius}") for radius in radii]
-    written = [steps(each).written for each in found]
+    found = [estimate_query(f"SELECT a.ra {STAR_STAR} {APART} <= {radius}") for radius in radii]
+    written = [get_steps(each).written for each in found]
     assert written == sorted(written)
     assert STARS <= written[0] < 1.01 * STARS
     assert written[-1] == STARS**2
     assert found[-1].seconds > 1000 * found[0].seconds
 
 
-def test_a_region_leaves_less(foresee: Foresee) -> None:
+def test_a_region_reduces_the_estimate(estimate_query: QueryEstimator) -> None:
     """A region on either side reduces the estimate."""
     query = f"SELECT a.ra {STAR_STAR} {APART} < 0.5"
     everywhere, first, second = (
-        steps(foresee(query + where))
+        get_steps(estimate_query(query + where))
         for where in ("", f" WHERE {NEAR_PLEIADES.format('a')}", f" WHERE {NEAR_PLEIADES.format('b')}")
     )
     assert first.written < everywhere.written / 20
     assert second.written == pytest.approx(first.written, rel=0.3)
 
 
-def test_a_look_up_by_id_leaves_one(foresee: Foresee) -> None:
-    all_ = steps(foresee(f"SELECT b.ra {STAR_STAR} {APART} < 5"))
-    one = steps(foresee(f"SELECT b.ra {STAR_STAR} {APART} < 5 WHERE a.tyc_id = '1-13-1'"))
-    few = steps(foresee(f"SELECT b.ra {STAR_STAR} {APART} < 5 WHERE a.tyc_id IN ('1-13-1', '1-16-1')"))
+def test_a_look_up_by_id_reduces_the_estimate(estimate_query: QueryEstimator) -> None:
+    all_ = get_steps(estimate_query(f"SELECT b.ra {STAR_STAR} {APART} < 5"))
+    one = get_steps(estimate_query(f"SELECT b.ra {STAR_STAR} {APART} < 5 WHERE a.tyc_id = '1-13-1'"))
+    few = get_steps(estimate_query(f"SELECT b.ra {STAR_STAR} {APART} < 5 WHERE a.tyc_id IN ('1-13-1', '1-16-1')"))
     assert 100 < one.written < all_.written / 10_000
     assert few.written == pytest.approx(2 * one.written, abs=2)
 
 
-def test_what_is_not_known_is_told_so(foresee: Foresee) -> None:
+def test_unknown_conditions_make_the_estimate_unsure(estimate_query: QueryEstimator) -> None:
     """Conditions leave fewer rows, by a factor that nobody knows."""
     query = f"SELECT a.ra {STAR_STAR} {APART} < 0.5"
-    filtered = steps(foresee(query + " WHERE a.vt_mag < 5"))
+    filtered = get_steps(estimate_query(query + " WHERE a.vt_mag < 5"))
     assert not filtered.sure
-    assert filtered.written == steps(foresee(query)).written
-    by_value = steps(foresee(f"SELECT COUNT(*) {STAR_STAR} a.origin = b.origin"))
+    assert filtered.written == get_steps(estimate_query(query)).written
+    by_value = get_steps(estimate_query(f"SELECT COUNT(*) {STAR_STAR} a.origin = b.origin"))
     assert not by_value.sure
     assert by_value.joined >= STARS
-    assert not steps(foresee(f"SELECT COUNT(*) {STAR_STAR} a.tyc_id = b.tyc_id")).sure
+    assert not get_steps(estimate_query(f"SELECT COUNT(*) {STAR_STAR} a.tyc_id = b.tyc_id")).sure
     some = f"SELECT name FROM openngc.objects AS a WHERE EXISTS (SELECT * FROM tycho2.bright AS b WHERE {APART} < 3)"
-    assert steps(foresee(some)).written <= OBJECTS
+    assert get_steps(estimate_query(some)).written <= OBJECTS
 
 
-def test_a_row_limit_ends_what_it_can_end(foresee: Foresee) -> None:
+def test_a_row_limit_reduces_work_that_it_ends(estimate_query: QueryEstimator) -> None:
     query = f"SELECT a.ra {STAR_STAR} {APART} < 25"
-    whole, cut = foresee(query), foresee(query, limit=100_001)
-    assert steps(cut).written == 100_001
+    whole, cut = estimate_query(query), estimate_query(query, limit=100_001)
+    assert get_steps(cut).written == 100_001
     assert cut.seconds < whole.seconds / 100
     for keeping in (query + " ORDER BY b.ra", query.replace("a.ra FROM", "DISTINCT a.ra FROM")):
-        assert foresee(keeping, limit=100_001).seconds > whole.seconds / 2
-    unsure = foresee(query + " WHERE a.vt_mag < b.vt_mag", limit=100_001)
+        assert estimate_query(keeping, limit=100_001).seconds > whole.seconds / 2
+    unsure = estimate_query(query + " WHERE a.vt_mag < b.vt_mag", limit=100_001)
     assert cut.seconds < unsure.seconds < whole.seconds
 
 
-def test_work_is_of_its_class(foresee: Foresee) -> None:
+def test_work_classes(estimate_query: QueryEstimator) -> None:
     """/sync, the queues and the portal depend on the work class."""
 
     def work(query: str) -> WorkClass:
-        return WorkClass.from_seconds(foresee(query).seconds)
+        return WorkClass.from_seconds(estimate_query(query).seconds)
 
     assert work(f"SELECT COUNT(*) {STAR_STAR} {APART} < 0.01") is WorkClass.SHORT
     assert work(f"SELECT COUNT(*) {STAR_STAR} {APART} < 25") is not WorkClass.SHORT
@@ -197,10 +197,10 @@ def test_work_is_of_its_class(foresee: Foresee) -> None:
     assert work(f"SELECT COUNT(*) {STAR_STAR} a.tyc_id = b.tyc_id") is WorkClass.SHORT
 
 
-def test_rows_and_values_that_are_written_are_work(foresee: Foresee) -> None:
+def test_written_rows_and_values_cost_time(estimate_query: QueryEstimator) -> None:
     tables = "FROM (SELECT TOP 50 * FROM openngc.objects) AS a, (SELECT TOP 100000 * FROM tycho2.bright) AS b"
-    counted, narrow, wide = (foresee(f"SELECT {what} {tables}") for what in ("COUNT(*)", "a.ra", "a.*, b.*"))
-    assert steps(narrow).written == steps(wide).written == 5_000_000
+    counted, narrow, wide = (estimate_query(f"SELECT {what} {tables}") for what in ("COUNT(*)", "a.ra", "a.*, b.*"))
+    assert get_steps(narrow).written == get_steps(wide).written == 5_000_000
     assert counted.seconds < narrow.seconds < wide.seconds / 10
     assert narrow.seconds > 0.2
 
@@ -219,8 +219,8 @@ def test_rows_and_values_that_are_written_are_work(foresee: Foresee) -> None:
     ],
 )
 @pytest.mark.parametrize("limit", [None, 0, 101])
-def test_any_join_has_a_finite_forecast(foresee: Foresee, query: str, limit: int | None) -> None:
-    found = foresee(query, limit=limit)
+def test_any_join_has_a_finite_estimate(estimate_query: QueryEstimator, query: str, limit: int | None) -> None:
+    found = estimate_query(query, limit=limit)
     assert 0 <= found.seconds < 1e25
-    assert steps(found).joined >= 0
-    assert steps(found).written >= 0
+    assert get_steps(found).joined >= 0
+    assert get_steps(found).written >= 0
