@@ -11,7 +11,7 @@ from adql.regions.cone import Cone
 from adql.regions.coordinate_interval import Range
 from adql.regions.polygon import Polygon
 from adql.regions.region import Region
-from adql.regions.region_algebra import Complement, Intersection, Union, has_moc
+from adql.regions.region_algebra import Combination, Complement, has_moc
 from adql.regions.unit_vectors import ROUNDING, Mask, Reals, ShapeError, Vectors, separations, vector_lengths
 
 #: Angles along an arc that differ by less, in radians, are one crossing
@@ -68,7 +68,7 @@ class Arc:
 
 def find_arcs(region: Region) -> list[Arc]:
     """Return the borders of all shapes in a region; MOCs, whose borders are no circles, have none here."""
-    if isinstance(region, (Union, Intersection)):
+    if isinstance(region, Combination):
         return [arc for part in region.parts for arc in find_arcs(part)]
     if isinstance(region, Complement):
         return find_arcs(region.part)

@@ -24,7 +24,7 @@ from adql.regions.coordinate_interval import Range
 from adql.regions.moc import Moc
 from adql.regions.polygon import Polygon
 from adql.regions.region import Region
-from adql.regions.region_algebra import Complement, Intersection, Union
+from adql.regions.region_algebra import Combination, Complement
 from adql.regions.unit_vectors import ShapeError, positions_to_vectors, vector_to_position
 
 Matrix = NDArray[np.float64]
@@ -188,7 +188,7 @@ def transform_region(region: Region, source: str, target: str) -> Region:
         return transform_region(region.as_circles(), source, target)
     if isinstance(region, Complement):
         return Complement(transform_region(region.part, source, target))
-    if isinstance(region, (Union, Intersection)):
+    if isinstance(region, Combination):
         return type(region)(tuple(transform_region(part, source, target) for part in region.parts))
     if isinstance(region, Moc):
         raise ShapeError("a MOC has no form in another frame", "MOCs are in ICRS")

@@ -107,10 +107,6 @@ def find_cover(region: Region, max_cells: int = MAX_COVER_CELLS) -> Cover:
     region : Region
     max_cells : int
         About how many cells the cover may have.
-
-    Returns
-    -------
-    Cover
     """
     inside: list[tuple[int, tuple[int, ...]]] = []
     found = 0

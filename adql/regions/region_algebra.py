@@ -14,13 +14,23 @@ from clickhouse_schema.healpix import Cells
 
 
 @dataclass(frozen=True, slots=True)
-class Union(Region):
-    """Everything that is in at least one of the parts. Raises ``ShapeError`` without parts."""
+class Combination(Region):
+    """A union or an intersection. Raises ``ShapeError`` without parts."""
 
     parts: tuple[Region, ...]
 
     def __post_init__(self) -> None:
-        _require_parts(self.parts, "union")
+        if not self.parts:
+            raise ShapeError(f"{type(self).__name__.lower()} of nothing", "give at least one shape")
+
+    @property
+    def size(self) -> float:
+        return min(part.size for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Union(Combination):
+    """Everything that is in at least one of the parts."""
 
     def contains(self, points: Vectors) -> Mask:
         return np.asarray(np.logical_or.reduce([part.contains(points) for part in self.parts]))
@@ -31,19 +41,10 @@ class Union(Region):
     def classify_cells(self, cells: Cells) -> Classes:
         return np.asarray(np.maximum.reduce([part.classify_cells(cells) for part in self.parts]))
 
-    @property
-    def size(self) -> float:
-        return min(part.size for part in self.parts)
-
 
 @dataclass(frozen=True, slots=True)
-class Intersection(Region):
-    """Everything that is in all parts. Raises ``ShapeError`` without parts."""
-
-    parts: tuple[Region, ...]
-
-    def __post_init__(self) -> None:
-        _require_parts(self.parts, "intersection")
+class Intersection(Combination):
+    """Everything that is in all parts."""
 
     def contains(self, points: Vectors) -> Mask:
         return np.asarray(np.logical_and.reduce([part.contains(points) for part in self.parts]))
@@ -53,10 +54,6 @@ class Intersection(Region):
 
     def classify_cells(self, cells: Cells) -> Classes:
         return np.asarray(np.minimum.reduce([part.classify_cells(cells) for part in self.parts]))
-
-    @property
-    def size(self) -> float:
-        return min(part.size for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +132,6 @@ class Grown(Region):
 
 def has_moc(region: Region) -> bool:
     """Whether a MOC is a part of the region."""
-    if isinstance(region, (Union, Intersection)):
+    if isinstance(region, Combination):
         return any(has_moc(part) for part in region.parts)
     return has_moc(region.part) if isinstance(region, Complement) else isinstance(region, Moc)
-
-
-def _require_parts(parts: tuple[Region, ...], what: str) -> None:
-    if not parts:
-        raise ShapeError(f"{what} of nothing", "give at least one shape")

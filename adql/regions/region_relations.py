@@ -16,7 +16,7 @@ from adql.regions.borders import cut_arc, find_arcs, find_middles
 from adql.regions.cone import Cone
 from adql.regions.moc import Moc
 from adql.regions.region import INSIDE, OUTSIDE, SLACK, Region
-from adql.regions.region_algebra import Complement, Intersection, Union, has_moc
+from adql.regions.region_algebra import Combination, Complement, Intersection, has_moc
 from adql.regions.unit_vectors import ROUNDING, Vectors, position_to_vector, separations, vector_lengths
 from clickhouse_schema.healpix import ORDER, Cells
 
@@ -95,7 +95,7 @@ def _sample_directions(first: Region, second: Region) -> tuple[Vectors, Vectors]
 
 def _find_points(region: Region) -> list[tuple[float, ...]]:
     """Return the parts of a region that are points, which have no border."""
-    if isinstance(region, (Union, Intersection)):
+    if isinstance(region, Combination):
         return [point for part in region.parts for point in _find_points(part)]
     if isinstance(region, Complement):
         return _find_points(region.part)

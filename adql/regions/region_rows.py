@@ -16,7 +16,7 @@ from adql.regions.coordinate_interval import Range
 from adql.regions.moc import Moc
 from adql.regions.polygon import Polygon
 from adql.regions.region import Region
-from adql.regions.region_algebra import Complement, Intersection, Nothing, Union, WholeSky
+from adql.regions.region_algebra import Combination, Complement, Nothing, Union, WholeSky
 from adql.regions.unit_vectors import ShapeError
 
 #: A shape of which regions are combined
@@ -71,7 +71,7 @@ def _is_single_shape(terms: list[Term]) -> bool:
 def _expand_terms(region: Region, *, complement: bool) -> list[Term]:
     if isinstance(region, Complement):
         return _expand_terms(region.part, complement=not complement)
-    if isinstance(region, (Union, Intersection)):
+    if isinstance(region, Combination):
         parts = [_expand_terms(part, complement=complement) for part in region.parts]
         if isinstance(region, Union) != complement:
             return [term for part in parts for term in part]
