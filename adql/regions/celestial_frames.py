@@ -159,12 +159,41 @@ def parse_system(system: str) -> str:
 
 
 def rotation_matrix(source: str, target: str) -> Matrix:
-    """Return the matrix, shape (3, 3), that rotates vectors from one frame to another."""
+    """Return the matrix that rotates column vectors from one frame to another.
+
+    Parameters
+    ----------
+    source, target : str
+        Names or synonyms of frames.
+
+    Returns
+    -------
+    Matrix
+        Shape (3, 3).
+
+    Raises
+    ------
+    ShapeError
+        For an unknown frame.
+    """
     return np.asarray(FROM_ICRS[parse_frame(target)] @ FROM_ICRS[parse_frame(source)].T)
 
 
 def transform_position(lon: float, lat: float, source: str, target: str) -> tuple[float, float]:
-    """Transform a position in degrees; the same frame leaves it unchanged."""
+    """Transform a position; the same frame leaves it unchanged.
+
+    Parameters
+    ----------
+    lon, lat : float
+        Degrees in the frame ``source``.
+    source, target : str
+        Names or synonyms of frames.
+
+    Returns
+    -------
+    tuple of float
+        Longitude and latitude in degrees, in the frame ``target``.
+    """
     if parse_frame(source) == parse_frame(target):
         return lon, lat
     return vector_to_position(rotation_matrix(source, target) @ positions_to_vectors(lon, lat)[0])
@@ -172,6 +201,13 @@ def transform_position(lon: float, lat: float, source: str, target: str) -> tupl
 
 def transform_region(region: Region, source: str, target: str) -> Region:
     """Transform a region to another frame; great circles remain great circles.
+
+    Parameters
+    ----------
+    region : Region
+        In the frame ``source``.
+    source, target : str
+        Names or synonyms of frames.
 
     Raises
     ------

@@ -119,5 +119,16 @@ def reach_inside(outer: float, inner: float) -> float:
 
 
 def reach_touching(first: float, second: float) -> float:
-    """Return how far apart, in degrees, two centres may be for circles of these radii to have a direction in common."""
+    """Return how far apart two centres may be for the circles to have a direction in common.
+
+    Parameters
+    ----------
+    first, second : float
+        Radii in degrees.
+
+    Returns
+    -------
+    float
+        Degrees, ``UNREACHABLE`` if a circle is empty.
+    """
     return UNREACHABLE if first < 0 or second < 0 else first + second

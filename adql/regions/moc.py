@@ -39,7 +39,13 @@ class Moc(Region):
 
     @classmethod
     def from_ranges(cls, ranges: Iterable[tuple[int, int]] | Ranges) -> Moc:
-        """Make a MOC of half-open ranges of indexes of order 29, in any order."""
+        """Make a MOC of ranges of indexes.
+
+        Parameters
+        ----------
+        ranges : iterable of (int, int), or Ranges
+            Half-open, of order 29, in any order; they may overlap.
+        """
         pairs = np.array(list(ranges), dtype=np.int64).reshape(-1, 2)
         pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
         if not len(pairs):
@@ -51,7 +57,13 @@ class Moc(Region):
 
     @classmethod
     def from_cells(cls, cells: Iterable[tuple[int, Iterable[int]]]) -> Moc:
-        """Make a MOC of NESTED cells as (order, cells), as in ``Cover.all``."""
+        """Make a MOC of cells.
+
+        Parameters
+        ----------
+        cells : iterable of (int, iterable of int)
+            Orders with NESTED cells, as in ``Cover.all``; orders may repeat.
+        """
         pairs = []
         for order, of_order in cells:
             size = 4 ** (ORDER - order)

@@ -243,10 +243,20 @@ def _find_flat_centroid(vertices: Vectors) -> Vectors:
 
 
 def signed_area(vertices: Vectors) -> float:
-    """Return the area in steradians of a closed line's smaller side, negative if that is on the right of the way.
+    """Return the area of a closed line's smaller side.
 
     It is the sum of signed triangles over the first vertex; differences in the triple product keep its digits for the
     smallest polygons.
+
+    Parameters
+    ----------
+    vertices : Vectors
+        Unit vectors, shape (n, 3).
+
+    Returns
+    -------
+    float
+        Steradians, negative if the smaller side is on the right of the way.
     """
     o, a, b = vertices[0], vertices[1:-1], vertices[2:]
     triple = np.einsum("j,ij->i", o, np.cross(a - o, b - o))

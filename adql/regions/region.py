@@ -158,6 +158,11 @@ def find_shape_covers(region: Region) -> ShapeCovers:
     """Find the shape covers (``clickhouse_schema.shape_cover``) of all shapes that may meet a region.
 
     A shape's cell lies within the ``cap_radius`` of its order from every region that the shape meets.
+
+    Parameters
+    ----------
+    region : Region
+        Distances and size alone decide, so it may be ``Grown``.
     """
     numbers = [EVERYWHERE]
     cells = Cells.base_cells()

@@ -25,7 +25,17 @@ _MAX_CELLS = 20_000
 
 
 def is_inside(inner: Region, outer: Region) -> bool:
-    """Test whether all of ``inner`` is in ``outer``; borders may be in common."""
+    """Test whether all of one region is in another; borders may be in common.
+
+    Parameters
+    ----------
+    inner, outer : Region
+
+    Returns
+    -------
+    bool
+        Exact for circles, and for MOCs among themselves.
+    """
     if isinstance(inner, Cone) and inner.is_point:
         return bool(outer.contains(inner.centre)[0])
     if isinstance(inner, Cone) and isinstance(outer, Cone):
@@ -45,7 +55,17 @@ def is_inside(inner: Region, outer: Region) -> bool:
 
 
 def is_intersecting(first: Region, second: Region) -> bool:
-    """Test whether some direction is in both regions; touching borders suffice."""
+    """Test whether some direction is in both regions; touching borders suffice.
+
+    Parameters
+    ----------
+    first, second : Region
+
+    Returns
+    -------
+    bool
+        Exact for circles, and for MOCs among themselves.
+    """
     for one, other in ((first, second), (second, first)):
         if isinstance(one, Cone) and one.is_point:
             return bool(other.contains(one.centre)[0])
