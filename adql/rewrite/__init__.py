@@ -50,20 +50,20 @@ PASSES_BEFORE_INNER: tuple[Pass, ...] = (
     empty_impossible_joins,  # before any join is planned: one that matches nothing needs no plan
     add_cap_nearness,  # adds the nearnesses of shapes, which the passes below read
     choose_nearest,  # turns skyhouse_nearest into a nearness inside a derived table
-    split_outer_matches,  # settles which joins are outer before filters cross them
-    transfer_regions,  # turns outer joins into inner ones, which lets the next pass filter both sides
-    filter_by_small_sides,  # last: the fewer rows the conditions above leave, the more sides are small
+    split_outer_matches,  # makes derived tables, which the next passes filter
+    transfer_regions,  # turns outer joins into inner ones where it may, so that the next pass can filter both sides
+    filter_by_small_sides,  # last: the kinds of all joins are settled
 )
 
 #: These change the SELECT itself, once its derived tables have their final columns.
 PASSES_AFTER_INNER: tuple[Pass, ...] = (
-    use_stored_shapes,  # before covers: its conditions stand beside the exact tests of shapes
-    add_covers,  # removes the ImpliedWithin of transfer_regions, which must not be emitted
+    use_stored_shapes,  # first: finds columns in the tables of FROM, which cross-matches wrap
+    add_covers,  # before cross-matches, which move the covers of a side inside it
     move_keys_to_on,  # before cross-matches: a join with a key is not planned by cubes
     plan_cross_matches,  # adds the equality of cubes
     fix_join_order,  # after cross-matches, which make derived tables; before keys that are always true
     add_outer_keys,  # after every pass that may add a real key
-    hold_constants,  # after the last change of an ON
+    hold_constants,  # after the last pass that adds conditions to an ON
     unify_zeros,  # last: all keys that are compared by hash are there
 )
 

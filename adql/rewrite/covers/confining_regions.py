@@ -67,7 +67,22 @@ PositionTest = Callable[[Column, Column], bool]
 
 
 def find_confinements(expr: Expr, is_position: PositionTest, negated: bool = False) -> Confinements:
-    """Return the regions of all positions that ``expr`` confines when it is true, or false if ``negated``."""
+    """Return the regions of all positions that a condition confines.
+
+    Parameters
+    ----------
+    expr
+        The condition.
+    is_position
+        Returns whether two columns are the position of a table.
+    negated
+        Whether the condition is false instead of true.
+
+    Returns
+    -------
+    dict of Position to Confinement
+        The region in which each position lies whenever the condition is true.
+    """
     if isinstance(expr, (Within, ImpliedWithin)):
         if isinstance(expr.lon, Column) and isinstance(expr.lat, Column):
             return _confine((expr.lon, expr.lat), expr.region, negated, is_exact=isinstance(expr, Within))

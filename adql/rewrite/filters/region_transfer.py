@@ -155,7 +155,7 @@ def _coarsen_region(region: Region) -> Region:
 
 
 def _add_facts(select: Select, facts: list[Fact], new: list[Fact], fresh: NameGenerator) -> Select:
-    """Add all facts to derived tables as filters, and the new ones to stored tables, whose own conditions stand."""
+    """Add filters: all facts to derived tables, and the new ones to stored tables, which have their own conditions."""
     sure = {fact.relation for fact in (*facts, *new) if fact.known.is_sure}
     for relation, leaf in collect_leaves(select.from_).items():
         about: Iterable[Fact] = new if isinstance(leaf, Scan) else (*facts, *new)

@@ -1,9 +1,9 @@
 """Filter a large table of a join by the rows of a small one.
 
-* A small table matched by position gives the HEALPix cells around its rows, of an order whose neighbours reach farther
-  than the radius, so they hold every partner by construction. Where each row has its own radius, the cells are of one
-  of a few orders.
-* A small table joined by a column gives the column's values.
+* A small table matched by position filters by the HEALPix cells around its rows, of an order whose neighbours reach
+  farther than the radius, so they hold every partner by construction. Where each row has its own radius, the cells
+  are of one of a few orders.
+* A small table joined by a column filters by the column's values.
 
     few JOIN large ON NEAR(few, large, r)
     few JOIN large ON NEAR(few, large, r) WHERE CELL(large.ra, large.dec, k) IN (SELECT cells around few, of order k)

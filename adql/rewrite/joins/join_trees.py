@@ -4,7 +4,7 @@
 * ``move_keys_to_on``: ``FROM a, b WHERE a.id = b.id`` becomes ``FROM a JOIN b ON a.id = b.id``, which is hashed.
 * ``add_outer_keys``: an outer join without an equality of both sides, which ClickHouse refuses, gets one that is always
   true.
-* ``fix_join_order``: ClickHouse must not reorder joins whose conditions it would then not find a side for.
+* ``fix_join_order``: ClickHouse keeps the order of joins that it would fail to reorder.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def _export_ties(side: DerivedBuilder) -> list[Column]:
 
 
 def _split_filters(select: Select, choice: Choice) -> tuple[list[Expr], list[Expr]]:
-    """Split WHERE: the conditions on the rows whose nearest are chosen are tested before that, the others after."""
+    """Split WHERE into conditions on the choosing side alone, tested before the choice, and others, tested after."""
     conditions = list(split_conjuncts(select.where))
     side = collect_numbers(choice.join.left if choice.is_of_left else choice.join.right)
     keeps_null_rows = choice.join.kind != "INNER" and not choice.is_of_left

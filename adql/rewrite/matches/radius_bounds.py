@@ -25,7 +25,20 @@ class RadiusBounds:
 
 
 def bound_radius(radius: Expr, left: frozenset[int], right: frozenset[int]) -> RadiusBounds | None:
-    """Bound an expression over columns of the relations ``left`` and ``right``; None if no bounds are known."""
+    """Bound a radius by what each side of a join knows.
+
+    Parameters
+    ----------
+    radius
+        A radius in degrees.
+    left, right
+        The relation numbers of both sides.
+
+    Returns
+    -------
+    RadiusBounds or None
+        None if the radius uses other relations, or no bounds are known.
+    """
     used = find_used_relations(radius)
     if not used <= left | right:
         return None

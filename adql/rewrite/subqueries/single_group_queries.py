@@ -15,7 +15,7 @@ def is_one_row(query: Query) -> bool:
 
 
 def evaluate_without_rows(expr: Expr) -> Expr:
-    """Return an expression of set functions as it is for no rows: COUNT is 0, the others are NULL."""
+    """Return the value of an expression of set functions over no rows: COUNT is 0, the others are NULL."""
     return transform_expr(expr, _evaluate_aggregate)
 
 
