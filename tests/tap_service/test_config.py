@@ -1,4 +1,4 @@
-"""Settings: from the environment, checked, and every one of them documented."""
+"""Settings: read from the environment, validated, and documented."""
 
 from __future__ import annotations
 

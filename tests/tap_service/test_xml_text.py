@@ -1,4 +1,4 @@
-"""Text of any kind comes through XML, or becomes U+FFFD where XML has no place for it."""
+"""Any text survives XML; characters that XML forbids become U+FFFD."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One service, described once: its documents are validated, read by pyvo and looked at in the tests beside."""
+"""A described service, whose documents the tests validate, read with pyvo and inspect."""
 
 from __future__ import annotations
 

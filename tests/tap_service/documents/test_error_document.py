@@ -1,4 +1,4 @@
-"""The error document: its text, whatever the message, as astropy and pyvo read it."""
+"""The error document, with any message, read by astropy and pyvo."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_whole_document():
 
 
 @given(st.text(st.characters(), min_size=1, max_size=60))
-def test_any_message_is_carried(message):
+def test_any_message_survives(message):
     infos = parse(io.BytesIO(error_document(f"x{message}x", message))).resources[0].infos
     expected = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", f"x{message}x")
     assert infos[0].value == "ERROR"

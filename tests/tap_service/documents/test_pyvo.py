@@ -1,4 +1,4 @@
-"""The documents as pyvo reads them from a server."""
+"""The documents, read by pyvo from a server."""
 
 from __future__ import annotations
 

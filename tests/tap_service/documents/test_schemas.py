@@ -1,4 +1,4 @@
-"""Every document against the IVOA's own XML schemas, by the validator that TOPCAT's author wrote."""
+"""Validate every document against the IVOA's XML schemas with STILTS."""
 
 from __future__ import annotations
 

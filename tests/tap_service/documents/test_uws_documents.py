@@ -1,4 +1,4 @@
-"""Jobs as pyvo reads them, and what UWS 1.1 says beyond its schema."""
+"""Jobs, read by pyvo, and rules of UWS 1.1 beyond its schema."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_pyvo_reads_a_job(made):
     assert failed.errorsummary.message.content == "no <column> \N{REPLACEMENT CHARACTER}"
 
 
-def test_what_is_not_known_is_nil(made):
+def test_unknown_values_are_nil(made):
     job = ET.fromstring(made["job-pending"])
     assert [part.tag.removeprefix(UWS) for part in job if part.get(NIL) == "true"] == [
         "ownerId",
@@ -59,18 +59,18 @@ def test_job_info_has_one_child(made):
     assert ET.fromstring(made["job-pending"]).find(UWS + "jobInfo") is None
 
 
-def test_the_row_limit_warns_before_the_run_and_after_a_cut():
-    """And no more of a result that turned out whole."""
+def test_row_limit_warning_before_the_run_and_after_a_cut():
+    """The warning disappears if the result is complete."""
     foreseen = Estimate(7, 56, 0.1, "scan", ResultRows(7, "about"), "it will cut")
     queued = replace(PENDING, foreseen=foreseen)
     whole, cut = ({"queryStatus": "OK"}, {"queryStatus": "OVERFLOW", "warning": "it has cut"})
 
-    def told(job):
+    def read_info(job):
         work = ET.fromstring(job_document(job, "http://localhost/tap/async/0a")).find(f"{UWS}jobInfo/work")
         assert (work.findtext("resultRowsForeseen"), work.findtext("resultRowsPrecision")) == ("7", "about")
         return work.findtext("warning")
 
-    assert [told(job) for job in (queued, replace(queued, info=whole), replace(queued, info=cut))] == [
+    assert [read_info(job) for job in (queued, replace(queued, info=whole), replace(queued, info=cut))] == [
         "it will cut",
         None,
         "it has cut",
@@ -87,7 +87,7 @@ def test_pyvo_reads_a_list(made):
     assert next(each.get(HREF) for each in ET.fromstring(made["jobs"])) == "https://example.org/prefix/tap/async/0a"
 
 
-def test_a_long_list_is_made_as_it_is_read():
+def test_a_long_list_is_written_lazily():
     reference = JobReference("0a", PENDING.phase, "", None, PENDING.creation_time)
     pieces = list(job_list((reference for _ in range(5000)), "http://localhost/tap/async"))
     assert max(map(len, pieces)) < 200_000

@@ -1,6 +1,6 @@
-"""Whatever stands in a request's parameters, body or path: the answer is never a fault of the service (5xx).
+"""No parameters, body or path of a request cause a 5xx.
 
-``make fuzz`` tries many more, other ones each time: see ``tests/adql/test_fuzz.py``.
+``make fuzz`` tries many more, different ones each time: see ``tests/adql/test_fuzz.py``.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def client() -> Any:
         yield client
 
 
-def test_no_request_is_answered_by_a_fault(service: Any, client: httpx.Client) -> None:
+def test_no_request_causes_a_5xx(service: Any, client: httpx.Client) -> None:
     created: list[str] = []
     found = []
     for number in range(_SEED, _SEED + (_EXAMPLES or _REQUESTS)):

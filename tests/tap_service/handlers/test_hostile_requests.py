@@ -1,4 +1,4 @@
-"""What an attacker sends: refused with a clear message or answered as ADQL, never passed on, and the service lives on."""
+"""Attacks are refused with a clear message or answered as ADQL; they never reach the engine or stop the service."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ NOT_ADQL = [
 
 
 @pytest.mark.parametrize("query", NOT_ADQL)
-def test_what_is_not_adql_is_refused(service: Any, query: str) -> None:
+def test_other_languages_are_refused(service: Any, query: str) -> None:
     response = service.ask(query)
     assert response.status_code == 400
     assert response.headers["content-type"] == "application/x-votable+xml"
@@ -146,7 +146,7 @@ def test_long_queries(service: Any) -> None:
 PART = b'--b\r\nContent-Disposition: form-data; name="QUERY"\r\n\r\n'
 
 
-def test_a_body_that_no_query_needs(service: Any) -> None:
+def test_oversized_bodies_are_refused(service: Any) -> None:
     for content, kind in (
         (b"QUERY=" + b"x" * 20_000_000, "application/x-www-form-urlencoded"),
         (PART + b"x" * 20_000_000 + b"\r\n--b--\r\n", "multipart/form-data; boundary=b"),
@@ -182,14 +182,14 @@ def test_multipart_bombs(service: Any, body: bytes, said: str) -> None:
         ("%EF%BB%BFSELECT TOP 1 n FROM svc.numbers", "U+FEFF"),
     ],
 )
-def test_bytes_that_are_no_text(service: Any, query: str, said: str) -> None:
+def test_bytes_that_are_not_utf8(service: Any, query: str, said: str) -> None:
     response = httpx.get(f"{service.sync}?QUERY={quote(query, safe='%')}")
     assert response.status_code == 400
     assert said in response.text
 
 
 @pytest.mark.parametrize("name", ["..%2f..%2fetc%2fpasswd", "%00", "svc.stars%27", "%3Cscript%3E", "a" * 5000])
-def test_table_names_in_the_address(service: Any, name: str) -> None:
+def test_hostile_table_names_in_the_path(service: Any, name: str) -> None:
     response = httpx.get(f"{service.tap}/tables/{name}")
     assert response.status_code == 404
     assert "<script>" not in response.text
@@ -205,5 +205,5 @@ def test_values_of_headers_do_not_reach_documents_unescaped(service: Any) -> Non
     assert b"<evil/>" not in answer
 
 
-def test_the_service_lives_on(service: Any) -> None:
+def test_the_service_still_works(service: Any) -> None:
     assert service.ask(SELECT, FORMAT="csv").status_code == 200

@@ -1,4 +1,4 @@
-"""The portal's files over HTTP: what is served, with which headers, and what is not."""
+"""The portal's files over HTTP and their headers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCRIPT = "// π\n" + "export const answer = 42;\n" * 200
 def site(
     svc_engine: Any, start_server: Callable[..., AbstractContextManager[Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    """The address of a service with a portal of three files, beside which lies a secret."""
+    """The address of a service with a portal of three files, and a secret file next to the build."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "secret.txt").write_text("of the host")
     (folder / "dist" / "assets").mkdir(parents=True)
@@ -39,7 +39,7 @@ def policy(response: httpx.Response) -> dict[str, str]:
 
 
 class TestPage:
-    def test_a_nonce_for_each_answer(self, site: str) -> None:
+    def test_each_response_has_its_own_nonce(self, site: str) -> None:
         first, second = httpx.get(site), httpx.get(site + "/")
         assert first.headers["content-type"] == "text/html; charset=utf-8"
         assert first.headers["cache-control"] == "no-cache"
@@ -49,7 +49,7 @@ class TestPage:
         for page, nonce in zip((first, second), nonces, strict=True):
             assert policy(page)["style-src"] == f"'self' 'nonce-{nonce[1]}'"
 
-    def test_nothing_is_allowed_but_what_is_needed(self, site: str) -> None:
+    def test_the_policy_allows_only_what_is_needed(self, site: str) -> None:
         found = policy(httpx.get(site))
         assert found.pop("style-src")
         assert found == {
@@ -65,7 +65,7 @@ class TestPage:
         }
 
     @pytest.mark.parametrize("path", ["/", "/assets/a-1.js", "/tap", "/tap/nothing", "/metrics"])
-    def test_no_page_is_guessed_at_or_tells_others_where_it_was(self, site: str, path: str) -> None:
+    def test_no_sniffing_and_no_referrer(self, site: str, path: str) -> None:
         headers = httpx.get(site + path).headers
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"] == "same-origin"
@@ -78,14 +78,14 @@ class TestPage:
             assert (head.status_code, head.content) == (200, b"")
             assert head.headers["content-length"] == whole.headers["content-length"]
 
-    def test_nothing_else_can_be_done_with_it(self, site: str) -> None:
+    def test_other_methods_are_refused(self, site: str) -> None:
         answer = httpx.post(site + "/")
         assert answer.status_code == 405
         assert answer.headers["allow"] == "GET, HEAD"
 
 
 class TestAssets:
-    def test_they_are_kept_for_good(self, site: str) -> None:
+    def test_assets_are_immutable(self, site: str) -> None:
         answer = httpx.get(site + "/assets/a-1.js")
         assert answer.text == SCRIPT
         assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
@@ -103,12 +103,12 @@ class TestAssets:
         unpack = {"gzip": lambda data: httpx.Response(200, headers={"Content-Encoding": "gzip"}, content=data).content}
         assert {"zstd": zstd.decompress, **unpack}.get(encoding, bytes)(body).decode() == SCRIPT
 
-    def test_fonts_are_compressed_in_themselves(self, site: str) -> None:
+    def test_fonts_are_not_compressed_again(self, site: str) -> None:
         answer = httpx.get(site + "/assets/f.woff2")
         assert answer.headers["content-type"] == "font/woff2"
         assert "content-encoding" not in answer.headers
 
-    def test_not_sent_again(self, site: str) -> None:
+    def test_a_known_etag_gets_304(self, site: str) -> None:
         etags = {}
         for encoding in ("gzip", "identity"):
             headers = {"Accept-Encoding": encoding}
@@ -137,7 +137,7 @@ class TestAssets:
             "/secret.txt",
         ],
     )
-    def test_nothing_beside_them(self, site: str, path: str) -> None:
+    def test_no_path_leads_out_of_the_build(self, site: str, path: str) -> None:
         host, port = site.removeprefix("http://").split(":")
         with httpx.Client(base_url=f"http://{host}:{port}") as client:
             request = client.build_request("GET", "/")

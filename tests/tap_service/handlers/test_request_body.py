@@ -1,4 +1,4 @@
-"""Bodies of requests as they come in."""
+"""The bodies of requests."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def read(pieces: list[bytes], most: int, *, ends: bool = True, seconds_each: flo
     return asyncio.run(whole())
 
 
-def test_a_body_that_may_be_large_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where it is larger than what is read of a body that may not."""
+def test_a_body_within_its_limit_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its limit may exceed MAX_DISCARDED_BYTES."""
     monkeypatch.setattr(form, "MAX_DISCARDED_BYTES", 10)
     pieces = [b"12345"] * 10
     assert len(read(pieces, 50)) == 50
     assert len(read(pieces, 5)) == 15
 
 
-def test_a_body_that_is_broken_off_is_none() -> None:
+def test_an_interrupted_body_is_refused() -> None:
     with pytest.raises(ClientGone):
         read([b"12345"], 50, ends=False)
 
 
-def test_a_body_that_drips_in_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that is as slow but has more to show for it is not."""
+def test_a_slow_body_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit grows with the number of received bytes."""
     monkeypatch.setattr(form, "BODY_SECONDS", 0.2)
     monkeypatch.setattr(form, "BODY_BYTES_PER_SECOND", 100)
     with pytest.raises(BodyTooSlow, match=r"too slowly, [0-9] bytes so far"):
@@ -51,8 +51,8 @@ def test_a_body_that_drips_in_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(read([b"1" * 20] * 10, 1000, seconds_each=0.05)) == 200
 
 
-def test_files_of_requests_share_the_disk(serve: Callable[..., Served]) -> None:
-    """Each gives back what it had."""
+def test_files_of_requests_share_the_disk_budget(serve: Callable[..., Served]) -> None:
+    """Each request releases its share."""
     service = serve(spool_disk=100_000)
 
     def ask(rows: int) -> httpx.Response:

@@ -1,4 +1,4 @@
-"""Responses in gzip and zstd: which of them, of what, and whole or visibly cut."""
+"""Compressed responses: the encoding, the exceptions, and interrupted transfers."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ UNPACK: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.decompress, "zstd": 
         (",;=,;q=1,\xe9", ""),
     ],
 )
-def test_what_a_client_accepts(header: str, encoding: str) -> None:
+def test_accept_encoding(header: str, encoding: str) -> None:
     assert choose_encoding(header) == encoding
 
 
 def packed(method: str, url: str, encoding: str, **options: Any) -> tuple[httpx.Response, bytes]:
-    """The response, and its bytes as they came."""
+    """Return the response and its raw bytes."""
     with httpx.stream(method, url, headers={"Accept-Encoding": encoding}, timeout=60, **options) as response:
         return response, b"".join(response.iter_raw())
 
@@ -60,7 +60,7 @@ def test_sync(service: Any, form: str, encoding: str) -> None:
 
 
 def timeless(document: bytes) -> bytes:
-    """Without the date of the request and the seconds that it took."""
+    """Remove the date of the request and its duration."""
     return re.sub(rb'\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=execution_seconds)" ?(value=|:)"? ?[\d.]+', b"", document)
 
 
@@ -84,7 +84,7 @@ def test_the_result_of_a_job(service: Any, encoding: str) -> None:
     job.delete()
 
 
-def test_what_is_left_alone(service: Any) -> None:
+def test_responses_that_are_not_compressed(service: Any) -> None:
     data = {"QUERY": QUERY, "FORMAT": "parquet"}
     assert "content-encoding" not in packed("POST", service.sync, "gzip, zstd", data=data)[0].headers
     small, _ = packed("GET", service.tap + "/availability", "gzip")
@@ -102,8 +102,8 @@ def test_documents_are_compressed(service: Any) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-def test_a_result_that_breaks_off_is_seen_to(serve: Callable[..., Any], encoding: str) -> None:
-    """Neither is the transfer whole nor what came of it."""
+def test_an_interrupted_result_is_detected(serve: Callable[..., Any], encoding: str) -> None:
+    """Both the transfer and the compressed bytes are incomplete."""
     hasty = serve(sync_seconds=1, hard_maxrec=10**9)
     data = {"QUERY": ENDLESS, "FORMAT": "csv", "MAXREC": "100000000"}
     received: list[bytes] = []

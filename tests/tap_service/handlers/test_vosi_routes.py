@@ -1,4 +1,4 @@
-"""What the service says about itself, as its clients read it."""
+"""Availability, capabilities, tables and examples, as clients read them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_capabilities(service: Any) -> None:
     assert tap.uploadlimit.hard.content == Config().upload_bytes
 
 
-def test_every_declared_address_answers(service: Any) -> None:
+def test_every_declared_url_answers(service: Any) -> None:
     document = httpx.get(service.tap + "/capabilities").content
     addresses = [element.text or "" for element in ElementTree.fromstring(document).iter("accessURL")]
     assert len(addresses) == 5
@@ -86,7 +86,7 @@ class TestTables:
         assert root.findtext("name") == "svc.stars"
         assert len(root.findall("column")) == 5
 
-    def test_a_new_table_shows_without_restart(
+    def test_a_new_table_appears_without_restart(
         self, service: Any, svc_engine: Any, eventually: Callable[[Callable[[], bool]], None]
     ) -> None:
         table = {"name": "late", "columns": [{"name": "x", "datatype": "int"}]}
@@ -102,7 +102,7 @@ class TestTables:
 
 
 class TestExamples:
-    def test_each_example_runs_as_it_stands(self, service: Any) -> None:
+    def test_each_example_runs(self, service: Any) -> None:
         examples = pyvo.dal.TAPService(service.tap).examples
         assert len(examples) >= 4
         for example in examples:
@@ -121,7 +121,7 @@ class TestAvailability:
         assert availability.upsince is not None
         assert list(availability.notes) == ["queries are taken, by /sync and /async"]
 
-    def test_no_place_for_results(self, serve: Callable[..., Any], tmp_path: Path) -> None:
+    def test_a_full_result_store(self, serve: Callable[..., Any], tmp_path: Path) -> None:
         broken = serve(spool_path=tmp_path / "missing")
         response = httpx.get(broken.tap + "/availability")
         assert response.status_code == 200
@@ -129,7 +129,7 @@ class TestAvailability:
         assert "the store for results is out of order" in response.text
 
     def test_engine_down(self, tmp_path: Path) -> None:
-        """In a process of its own, for a process has one engine."""
+        """Needs its own process, because a process has one engine."""
         script = """
             import asyncio, sys
             from pathlib import Path
@@ -175,7 +175,7 @@ def test_metrics(service: Any) -> None:
         assert name in text
 
 
-def test_the_door_says_what_this_is(serve: Callable[..., Any]) -> None:
+def test_the_landing_page(serve: Callable[..., Any]) -> None:
     service = serve(title="Stars & <Co>", contact="observer@example.org")
     page = httpx.get(service.tap).text
     assert "<h1>Stars &amp; &lt;Co&gt;</h1>" in page

@@ -1,4 +1,4 @@
-"""Instants as clients write them, and as the service does."""
+"""Instants as clients and the service write them."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def test_reading(text: str, meant: str) -> None:
         "12026-01-31",
     ],
 )
-def test_what_is_no_instant(text: str) -> None:
+def test_invalid_instants(text: str) -> None:
     with pytest.raises(ValueError, match=r"write an instant as|there is no such instant"):
         parse_instant(text)
 
 
 @pytest.mark.parametrize("zone", ["", "Z", "+00", "-00:00"])
 def test_reduced_and_basic_forms(zone: str) -> None:
-    """Each part may be the last one; what is left out is the first of its kind."""
+    """Each part may be the last one; missing parts take their first value."""
     parts = ["2015", "10", "26", "07", "08", "09", "987"]
     first = ["", "01", "01", "00", "00", "00", "000"]
     separators = {"extended": ["", "-", "-", "T", ":", ":", "."], "basic": ["", "", "", "T", "", "", "."]}

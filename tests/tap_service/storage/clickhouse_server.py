@@ -1,4 +1,4 @@
-"""The stand-in for a ClickHouse server, in a process of its own over a data path of its own."""
+"""The stand-in for a ClickHouse server, in its own process with its own data path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def free_port() -> int:
 
 
 class ClickHouseServer:
-    """Started when it is made."""
+    """A server process, started by the constructor."""
 
     def __init__(self, data: Path) -> None:
         self._data = data

@@ -1,4 +1,4 @@
-"""A Redis server of the tests' own, on a free port, with an append-only file that outlives its process."""
+"""A Redis server for the tests, on a free port, with an append-only file that outlives its process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RedisServer:
         return f"redis://127.0.0.1:{self._port}/0"
 
     def new_url(self) -> str:
-        """Of a database that nobody else has had."""
+        """Return the URL of an unused database."""
         return f"redis://127.0.0.1:{self._port}/{next(self._databases)}"
 
     def start(self) -> None:

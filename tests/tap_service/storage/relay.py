@@ -1,4 +1,4 @@
-"""A network between two parts of the service that can be cut: connections to its address go on to a server's."""
+"""A TCP relay that simulates network failures between two parts of the service."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 
 class Relay:
-    """Passes bytes between its own port and another on loopback, from its making to ``close``."""
+    """Passes bytes between its own port and another on loopback until ``close``."""
 
     def __init__(self, port: int) -> None:
         self._to = port
@@ -25,14 +25,14 @@ class Relay:
         return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def cut(self) -> None:
-        """All connections break off, and so does each new one."""
+        """Break all connections and each new one."""
         self._is_cut = True
         for each in tuple(self._open):
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
 
     def swallow(self) -> None:
-        """Nothing arrives any more, and nobody is told."""
+        """Drop all bytes silently."""
         self._passes.clear()
 
     def restore(self) -> None:

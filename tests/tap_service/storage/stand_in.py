@@ -47,7 +47,7 @@ _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 @dataclass
 class Faults:
-    """What goes wrong with the queries that hold ``query``."""
+    """Faults of the statements that contain ``query``."""
 
     query: str = ""
     #: answered at once with this status and no code, as by a proxy
@@ -66,16 +66,16 @@ class Faults:
 
 @dataclass
 class Seen:
-    """What has come."""
+    """The received statements."""
 
     statements: list[str] = field(default_factory=list)
     running: dict[str, str] = field(default_factory=dict)
 
 
 class StandIn(ThreadingHTTPServer):
-    """Serves from its making to ``close``. ``path`` is chDB's, which may be open in this process already.
+    """Serves until ``close``. ``path`` is chDB's, which may already be open in this process.
 
-    With ``tls`` by HTTPS, for the name localhost.
+    With ``tls`` it serves HTTPS for the name localhost.
     """
 
     daemon_threads = True
@@ -110,7 +110,7 @@ class StandIn(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no error of the server."""
+        """Ignore clients that disconnect."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -172,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._run(statement, data)
 
     def _statement(self, body: bytes) -> tuple[str, bytes]:
-        """The SQL and, of an INSERT with a format, its data."""
+        """Return the SQL and the data of an INSERT with a format."""
         query = self._parameters.get("query", "")
         if _INSERT.match(query):
             return query, body
@@ -180,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     @contextmanager
     def _registered(self, statement: str) -> Iterator[str]:
-        """What refuses the query's id, if it runs already."""
+        """Return the error for the id of a running query."""
         query_id, running = self._parameters.get("query_id", ""), self.server.seen.running
         if query_id in running and self._parameters.get("replace_running_query") == "1":
             with self._handle({}) as handle:
@@ -248,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
             result.cancel()
 
     def _stream(self, piece: Any, result: Any) -> None:
-        """Each piece is a stream with schema and end of its own: together they shall have one of each."""
+        """Join pieces, each a stream with its own schema and end mark, to a single stream."""
         number, data = 0, piece.bytes()[: -len(_END)]
         while data is not None:
             if number == self._faults.cut_after:
@@ -311,7 +311,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def _late(self, text: str) -> None:
-        """After the first bytes: the text, and a connection that closes without the last chunk."""
+        """Send an error after the first bytes: its text, and no last chunk."""
         message = f"{text}\n".encode()
         if not self._faults.untagged:
             head = f"\r\n__exception__\r\n{self._tag}\r\n".encode()
@@ -321,7 +321,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _without_schema(stream: bytes) -> bytes:
-    """The batches of an Arrow stream: what lies between its first message, which has no body, and its end."""
+    """Return the batches of an Arrow stream without its schema and end mark."""
     (length,) = struct.unpack_from("<i", stream, 4)
     return stream[8 + length : -len(_END)]
 

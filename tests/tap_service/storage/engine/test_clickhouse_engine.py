@@ -1,4 +1,4 @@
-"""What is a remote engine's own: a server that refuses, fails late, goes away, keeps silent or starts anew."""
+"""The remote engine: servers that refuse, fail late, disappear, are silent or restart."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rows(engine: ClickHouseEngine, sql: str, settings: dict | None = None) -> in
         return sum(batch.num_rows for batch in batches)
 
 
-def test_nobody_listens() -> None:
+def test_no_server() -> None:
     port = free_port()
     with pytest.raises(EngineUnavailable, match=rf"cannot use the engine at http://127.0.0.1:{port}: .*refused"):
         ClickHouseEngine(f"http://127.0.0.1:{port}")
@@ -53,7 +53,7 @@ def test_a_wrong_password(server: StandIn) -> None:
 
 
 @pytest.mark.parametrize("untagged", [False, True])
-def test_a_failure_after_the_first_rows(server: StandIn, remote: ClickHouseEngine, untagged: bool) -> None:
+def test_an_error_after_the_first_rows(server: StandIn, remote: ClickHouseEngine, untagged: bool) -> None:
     server.faults = Faults(untagged=untagged)
     seen = []
     with pytest.raises(ValueFault, match=r"^Division by zero$") as caught, remote.stream_batches(LATE_FAULT) as batches:
@@ -65,7 +65,7 @@ def test_a_failure_after_the_first_rows(server: StandIn, remote: ClickHouseEngin
 
 
 @pytest.mark.parametrize("cut", [Faults(cut_after=0), Faults(cut_after=3), Faults(end_after=0), Faults(end_after=3)])
-def test_a_result_that_is_cut_is_no_result(server: StandIn, remote: ClickHouseEngine, cut: Faults) -> None:
+def test_a_truncated_result_is_an_error(server: StandIn, remote: ClickHouseEngine, cut: Faults) -> None:
     server.faults = cut
     with pytest.raises(EngineUnavailable):
         rows(remote, MILLION)
@@ -73,7 +73,7 @@ def test_a_result_that_is_cut_is_no_result(server: StandIn, remote: ClickHouseEn
         remote.fetch_table(MILLION)
 
 
-def test_the_tag_of_another_answer_is_data(remote: ClickHouseEngine) -> None:
+def test_the_tag_of_another_response_is_data(remote: ClickHouseEngine) -> None:
     text = "\\r\\n__exception__\\r\\nabcdefgh\\r\\nCode: 153. DB::Exception: x\\n30 abcdefgh\\r\\n__exception__\\r\\n"
     assert remote.fetch_table(f"SELECT '{text}' AS t").column(0)[0].as_py() == text.encode().decode("unicode_escape")
 
@@ -87,14 +87,14 @@ def test_an_error_after_the_status_line(server: StandIn, remote: ClickHouseEngin
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 401])
-def test_a_proxy_that_answers_for_the_server(server: StandIn, remote: ClickHouseEngine, status: int) -> None:
+def test_an_error_of_a_proxy(server: StandIn, remote: ClickHouseEngine, status: int) -> None:
     server.faults = Faults(status=status)
     for ask in (remote.ping, lambda: rows(remote, MILLION), lambda: remote.execute("DROP TABLE t")):
         with pytest.raises(EngineUnavailable):
             ask()
 
 
-def test_a_server_that_is_silent(server: StandIn, engine: EmbeddedEngine) -> None:
+def test_a_silent_server(server: StandIn, engine: EmbeddedEngine) -> None:
     impatient = ClickHouseEngine(server.url, "tap", "se:cret", silence_seconds=1)
     server.faults = Faults("one_thousand", silent=threading.Event())
     try:
@@ -116,7 +116,7 @@ def test_leaving_a_stream_kills_its_query(server: StandIn, remote: ClickHouseEng
     assert "KILL" not in "".join(server.seen.statements[-2:])
 
 
-def test_a_successor_replaces_a_query_that_still_runs(server: StandIn, remote: ClickHouseEngine) -> None:
+def test_a_query_replaces_a_running_one_with_its_id(server: StandIn, remote: ClickHouseEngine) -> None:
     ended: list[Exception] = []
 
     def first() -> None:
@@ -156,7 +156,7 @@ def apart(tmp_path: Path) -> Iterator[ClickHouseServer]:
     server.kill()
 
 
-def test_a_server_killed_in_mid_query_and_started_again(apart: ClickHouseServer) -> None:
+def test_a_server_killed_during_a_query_and_restarted(apart: ClickHouseServer) -> None:
     engine = ClickHouseEngine(apart.url)
     engine.execute("CREATE TABLE default.t (a Int64) ENGINE = MergeTree ORDER BY a")
     engine.insert_batches("default.t", [pa.RecordBatch.from_pydict({"a": list(range(10))})])
@@ -175,7 +175,7 @@ def test_a_server_killed_in_mid_query_and_started_again(apart: ClickHouseServer)
     engine.close()
 
 
-def test_a_server_that_hangs_holds_no_reader_that_is_told_to_stop(
+def test_cancelling_releases_the_reader_of_a_hanging_server(
     apart: ClickHouseServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tap_service.storage.engine.clickhouse_engine._SHORT_SECONDS", 1)
@@ -203,7 +203,7 @@ def test_a_server_that_hangs_holds_no_reader_that_is_told_to_stop(
 
 
 @pytest.mark.parametrize("flaw", [lambda: OSError("the file broke off"), lambda: KeyError("a fault of its own")])
-def test_the_readers_own_errors_are_its_own(remote: ClickHouseEngine, flaw: Callable[[], Exception]) -> None:
+def test_errors_of_the_reader_pass_through(remote: ClickHouseEngine, flaw: Callable[[], Exception]) -> None:
     error = flaw()
     with pytest.raises(type(error)) as caught, remote.stream_batches(MILLION) as batches:  # noqa: PT012
         next(batches)

@@ -1,4 +1,4 @@
-"""Several servers as one engine: what is sent where, what is sent again, and what is not."""
+"""Several servers as one engine: distribution, retries and local tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def three(engine: EmbeddedEngine) -> Iterator[list[StandIn]]:
-    """Servers with the same tables."""
+    """Three servers with the same tables."""
     with ExitStack() as stack:
         path = str(engine.data_path / "clickhouse")
         yield [stack.enter_context(standing_in(path)) for _ in range(3)]
@@ -55,14 +55,12 @@ def rows(engine: ClickHouseServers, sql: str, query_id: str = "") -> int:
 
 
 def asked(three: list[StandIn], word: str) -> list[int]:
-    """How often each server was asked for what holds this word."""
+    """Return how many statements with this word each server received."""
     return [sum(word in statement for statement in server.seen.statements) for server in three]
 
 
 class TestReads:
-    def test_users_queries_are_spread_and_the_services_own_are_not(
-        self, servers: ClickHouseServers, three: list[StandIn]
-    ) -> None:
+    def test_only_users_queries_are_spread(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
         for _ in range(6):
             assert rows(servers, MILLION) == 1_000_000
             servers.fetch_table("SELECT 1 AS single")
@@ -71,7 +69,7 @@ class TestReads:
         assert asked(three, "single") == [6, 0, 0]
         assert asked(three, "own") == [6, 0, 0]
 
-    def test_what_fails_before_the_first_row_is_asked_of_another(
+    def test_a_read_that_fails_before_the_first_row_is_retried(
         self, servers: ClickHouseServers, three: list[StandIn]
     ) -> None:
         three[0].faults = OUT_OF_ORDER
@@ -80,14 +78,16 @@ class TestReads:
         assert "ReadFromSystemNumbers" in servers.explain_query("SELECT number FROM numbers(3)")
         servers.ping()
 
-    def test_what_fails_after_the_first_row_is_not(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
+    def test_a_read_that_fails_after_the_first_row_is_not_retried(
+        self, servers: ClickHouseServers, three: list[StandIn]
+    ) -> None:
         for server in three:
             server.faults = Faults("million", cut_after=3)
         with pytest.raises(EngineUnavailable):
             rows(servers, MILLION)
         assert sum(asked(three, "million")) == 1
 
-    def test_what_may_have_killed_two_servers_is_given_to_no_third(
+    def test_a_query_that_killed_two_servers_is_not_retried(
         self, servers: ClickHouseServers, three: list[StandIn]
     ) -> None:
         for server in three:
@@ -96,7 +96,7 @@ class TestReads:
             rows(servers, MILLION)
         assert sum(asked(three, "million")) == 2
 
-    def test_a_silent_server_has_had_its_time(self, three: list[StandIn]) -> None:
+    def test_a_silent_server_is_not_retried(self, three: list[StandIn]) -> None:
         servers = over(*(server.url for server in three), silence_seconds=1)
         waiting = threading.Event()
         for server in three:
@@ -107,14 +107,14 @@ class TestReads:
         assert sum(asked(three, "million")) == 1
         servers.close()
 
-    def test_errors_of_the_query_are_its_own(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
+    def test_errors_of_the_query_are_not_retried(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
         with pytest.raises(ValueFault):
             servers.fetch_table("SELECT intDiv(1, 0) AS fault")
         with pytest.raises(ValueFault):
             rows(servers, "SELECT intDiv(1, number - 900000) AS fault FROM numbers(1000000)")
         assert sum(asked(three, "fault")) == 2
 
-    def test_when_none_answers(self, servers: ClickHouseServers, three: list[StandIn], eventually: Eventually) -> None:
+    def test_no_server_answers(self, servers: ClickHouseServers, three: list[StandIn], eventually: Eventually) -> None:
         for server in three:
             server.faults = OUT_OF_ORDER
         for ask in (servers.ping, lambda: rows(servers, MILLION), lambda: servers.list_running_ids("a")):
@@ -126,7 +126,7 @@ class TestReads:
 
 
 class TestWrites:
-    def test_they_go_to_the_first(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
+    def test_writes_go_to_the_first_server(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
         for number in range(3):
             servers.execute(f"CREATE TABLE default.written_{number} (a Int64) ENGINE = Memory")
             servers.insert_batches(f"default.written_{number}", iter([pa.record_batch({"a": [1]})]))
@@ -140,7 +140,7 @@ class TestWrites:
             lambda engine: engine.insert_batches("default.written", [pa.record_batch({"a": [1]})]),
         ],
     )
-    def test_one_that_may_have_been_done_is_not_done_again(
+    def test_a_write_that_was_sent_is_not_retried(
         self, servers: ClickHouseServers, three: list[StandIn], write: Callable[[ClickHouseServers], None]
     ) -> None:
         three[0].faults = Faults("written", status=502)
@@ -148,7 +148,7 @@ class TestWrites:
             write(servers)
         assert asked(three, "written") == [1, 0, 0]
 
-    def test_one_that_was_not_sent_goes_to_the_next(self, three: list[StandIn]) -> None:
+    def test_a_write_that_was_not_sent_goes_to_the_next_server(self, three: list[StandIn]) -> None:
         servers = over(f"http://127.0.0.1:{free_port()}", three[1].url)
         servers.execute("CREATE TABLE default.moved (a Int64) ENGINE = Memory")
         servers.insert_batches("default.moved", iter([pa.record_batch({"a": [1, 2]})]))
@@ -158,7 +158,9 @@ class TestWrites:
 
 
 class TestWhereItRuns:
-    def test_a_query_is_stopped_and_seen_there(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
+    def test_a_query_is_cancelled_and_observed_where_it_runs(
+        self, servers: ClickHouseServers, three: list[StandIn]
+    ) -> None:
         ended: list[EngineError] = []
 
         def read() -> None:
@@ -178,7 +180,7 @@ class TestWhereItRuns:
         assert len(ended) == 1
         assert asked(three, "KILL QUERY") == [0, 1, 0]
 
-    def test_the_query_of_another_process_is_stopped_everywhere(
+    def test_the_query_of_another_process_is_cancelled_everywhere(
         self, servers: ClickHouseServers, three: list[StandIn]
     ) -> None:
         three[2].faults = Faults("KILL", status=502)
@@ -186,7 +188,7 @@ class TestWhereItRuns:
         assert asked(three, "KILL QUERY") == [1, 1, 1]
         assert servers.read_progress(["async-elsewhere-1"]) == {}
 
-    def test_what_was_left_behind_is_stopped_when_its_server_answers_again(
+    def test_an_abandoned_query_is_cancelled_when_its_server_answers_again(
         self, servers: ClickHouseServers, three: list[StandIn], eventually: Eventually
     ) -> None:
         three[1].faults = OUT_OF_ORDER
@@ -198,9 +200,7 @@ class TestWhereItRuns:
         eventually(lambda: len(servers.list_servers()) == 3)
         assert asked(three, "KILL QUERY WHERE query_id = 'sync-left'") == [0, tried + 1, 0]
 
-    def test_a_query_that_was_stopped_is_not_asked_of_another(
-        self, servers: ClickHouseServers, three: list[StandIn]
-    ) -> None:
+    def test_a_cancelled_query_is_not_retried(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
         waiting = threading.Event()
         three[0].faults = Faults("million", silent=waiting, status=502)
         ended: list[EngineError] = []
@@ -242,9 +242,9 @@ def both(two: list[ClickHouseServer]) -> Iterator[ClickHouseServers]:
 
 
 class TestTablesOfOneServer:
-    """Uploads and users' tables are where they were made: two servers with data of their own."""
+    """Uploads and user tables of two servers with separate data."""
 
-    def test_queries_find_them(self, two: list[ClickHouseServer], both: ClickHouseServers) -> None:
+    def test_queries_find_local_tables(self, two: list[ClickHouseServer], both: ClickHouseServers) -> None:
         first, second = "`skyhouse`.`upload_sync_1_0`", f"`skyhouse_users`.`t_{'1' * 24}`"
         make(both, first)
         later = over(two[1].url, two[0].url)
@@ -265,7 +265,7 @@ class TestTablesOfOneServer:
         assert rows(later, f"SELECT a FROM {beside}") == 2
         later.close()
 
-    def test_while_one_is_away_they_are_made_on_the_other(
+    def test_local_tables_are_created_on_the_reachable_server(
         self, two: list[ClickHouseServer], both: ClickHouseServers, eventually: Eventually
     ) -> None:
         before, meanwhile = "`skyhouse`.`groups_before`", "`skyhouse`.`upload_async_2_1_0`"
@@ -293,7 +293,7 @@ def make(engine: ClickHouseServers, table: str, place: str = "") -> None:
     engine.insert_batches(table, [pa.record_batch({"a": [7]})])
 
 
-def test_none_is_there_at_the_start() -> None:
+def test_no_server_at_the_start() -> None:
     ports = free_port(), free_port()
     with pytest.raises(EngineUnavailable) as caught:
         over(*(f"http://127.0.0.1:{port}" for port in ports))

@@ -1,4 +1,4 @@
-"""What is the embedded engine's own: the lock on its data path, forks, and how it closes. Each in a fresh process."""
+"""The embedded engine: the lock of its data path, forks and ``close``, each in a new process."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tap_service.storage.engine.engine import EngineUnavailable
 
 
 def run(script: str, *arguments: str) -> str:
-    """What ``script`` prints; its failure is the test's."""
+    """Run a script and return its output."""
     command = [sys.executable, "-c", textwrap.dedent(script), *arguments]
     return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, timeout=60).stdout
 
 
-def test_a_second_process_is_told_who_holds_the_path(engine: EmbeddedEngine) -> None:
+def test_a_second_process_gets_the_pid_of_the_holder(engine: EmbeddedEngine) -> None:
     said = run(
         """
         import sys
@@ -45,13 +45,13 @@ def test_the_lock_ends_with_its_file(tmp_path: Path) -> None:
     lock_data_path(tmp_path).close()
 
 
-def test_a_path_that_cannot_be_made(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_created(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(EngineUnavailable, match=r"cannot use .*file/data for data"):
         lock_data_path(tmp_path / "file" / "data")
 
 
-def test_close_stops_what_runs_and_frees_the_path(tmp_path: Path) -> None:
+def test_close_cancels_queries_and_releases_the_path(tmp_path: Path) -> None:
     said = run(
         """
         import sys, threading

@@ -28,7 +28,7 @@ LONG_SUM = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
 
 @pytest.fixture(scope="module")
 def remote(engine: EmbeddedEngine) -> Iterator[ClickHouseEngine]:
-    """Over HTTP to the tests' own engine."""
+    """An engine over HTTP to the tests' embedded engine."""
     with standing_in(str(engine.data_path / "clickhouse")) as server:
         backend = ClickHouseEngine(server.url)
         yield backend
@@ -48,7 +48,7 @@ def database(backend: Engine) -> Iterator[str]:
 
 
 def running(backend: Engine) -> int:
-    """Queries in the engine other than this one."""
+    """Count the queries in the engine other than this one."""
     return backend.fetch_table("SELECT count() FROM system.processes").column(0)[0].as_py() - 1
 
 
@@ -58,11 +58,11 @@ def wait_until_idle(backend: Engine) -> None:
 
 
 class TestEngine:
-    def test_query_gives_a_table(self, backend: Engine) -> None:
+    def test_fetch_table(self, backend: Engine) -> None:
         answer = backend.fetch_table("SELECT 1 AS a, 'x\\'y' AS b, NULL AS c, [1.5, 2.5] AS d")
         assert answer.to_pylist() == [{"a": 1, "b": "x'y", "c": None, "d": [1.5, 2.5]}]
 
-    def test_query_without_rows(self, backend: Engine) -> None:
+    def test_fetch_table_without_rows(self, backend: Engine) -> None:
         assert backend.fetch_table("SELECT 1 AS a WHERE 0").num_rows == 0
 
     def test_settings_hold_for_one_call_only(self, backend: Engine) -> None:
@@ -83,7 +83,7 @@ class TestEngine:
         assert answer.column("t").type == pa.timestamp("us", tz="UTC")
         assert answer.to_pylist() == [{"t": datetime(2020, 1, 2, 3, 4, 5, 123456, UTC), "z": "UTC"}]
 
-    def test_stream_gives_bounded_batches(self, backend: Engine) -> None:
+    def test_stream_has_bounded_batches(self, backend: Engine) -> None:
         with backend.stream_batches(
             "SELECT number FROM numbers(100000) ORDER BY number DESC", batch_rows=1000
         ) as batches:
@@ -98,7 +98,7 @@ class TestEngine:
         with backend.stream_batches("SELECT 1 WHERE 0") as batches:
             assert list(batches) == []
 
-    def test_sparse_stream_is_whole(self, backend: Engine) -> None:
+    def test_sparse_stream_is_complete(self, backend: Engine) -> None:
         sql = "SELECT number FROM numbers(3000000) WHERE sipHash64(number) % 100000 = 3"
         with backend.stream_batches(sql) as batches:
             found = sum(batch.num_rows for batch in batches)
@@ -109,7 +109,7 @@ class TestEngine:
             assert next(batches).num_rows > 0
         wait_until_idle(backend)
 
-    def test_leaving_a_stream_by_an_error_stops_the_query(self, backend: Engine) -> None:
+    def test_an_exception_in_a_stream_cancels_the_query(self, backend: Engine) -> None:
         with pytest.raises(KeyError), backend.stream_batches(ENDLESS) as batches:  # noqa: PT012
             next(batches)
             raise KeyError("the reader's own fault")
@@ -130,7 +130,7 @@ class TestEngine:
             for _ in batches:
                 pass
 
-    def test_running_queries_by_the_start_of_their_names(self, backend: Engine) -> None:
+    def test_running_queries_by_prefix(self, backend: Engine) -> None:
         with (
             backend.stream_batches(ENDLESS, query_id="run-1") as rows,
             backend.stream_batches(ENDLESS, query_id="run_2") as others,
@@ -141,13 +141,13 @@ class TestEngine:
             assert sorted(backend.list_running_ids("run")) == ["run-1", "run_2"]
         assert backend.list_running_ids("' OR 1 --") == []
 
-    def test_cancel_of_others_does_nothing(self, backend: Engine) -> None:
+    def test_cancel_of_unknown_ids_does_nothing(self, backend: Engine) -> None:
         with backend.stream_batches("SELECT number FROM numbers(1000000)", query_id="mine") as batches:
             backend.cancel_query("nobody")
             backend.cancel_query("")
             assert sum(batch.num_rows for batch in batches) == 1000000
 
-    def test_progress_of_what_runs(self, backend: Engine) -> None:
+    def test_progress_of_running_queries(self, backend: Engine) -> None:
         assert backend.read_progress([]) == backend.read_progress(["progress-test"]) == {}
         sql = "SELECT number, sipHash64(number) AS hash FROM numbers(1000000000)"
         with backend.stream_batches(sql, query_id="progress-test") as batches:
@@ -158,7 +158,7 @@ class TestEngine:
         assert said["progress-test"].read_bytes >= 8 * said["progress-test"].read_rows
         assert said["progress-test"].total_rows == 1_000_000_000
 
-    def test_queries_run_side_by_side(self, backend: Engine) -> None:
+    def test_queries_run_concurrently(self, backend: Engine) -> None:
         answers: list[int] = []
 
         def ask(number: int) -> None:
@@ -187,7 +187,7 @@ class TestEngine:
             ("SELEC 1", {}, EngineError, "Syntax error"),
         ],
     )
-    def test_errors_are_ours(self, backend: Engine, sql: str, settings: dict, kind: type, said: str) -> None:
+    def test_errors_are_engine_errors(self, backend: Engine, sql: str, settings: dict, kind: type, said: str) -> None:
         for ask in (lambda: backend.fetch_table(sql, settings), lambda: drain(backend, sql, settings)):
             with pytest.raises(EngineError) as caught:
                 ask()
@@ -226,7 +226,7 @@ class TestEngine:
         assert backend.fetch_table(f"SELECT count() FROM {database}.t").column(0)[0].as_py() == 0
 
     def test_a_row_that_the_table_refuses_is_an_error(self, backend: Engine, database: str) -> None:
-        """The failure lies behind the reading of the rows, in the table's own expression."""
+        """An expression of the table fails after the rows were read."""
         backend.execute(
             f"CREATE TABLE {database}.t (a Int64, b UInt8 MATERIALIZED throwIf(a > 5)) ENGINE = MergeTree ORDER BY a"
         )

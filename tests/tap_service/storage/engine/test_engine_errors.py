@@ -1,4 +1,4 @@
-"""The engine's words as our errors."""
+"""Translation of ClickHouse's errors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tap_service.storage.engine.engine_errors import translate_error
         ("Code: 999. Coordination::Exception: No node. (KEEPER_EXCEPTION)", EngineUnavailable, 999, "Coordination"),
     ],
 )
-def test_translated(text: str, kind: type, code: int, said: str) -> None:
+def test_translate_error(text: str, kind: type, code: int, said: str) -> None:
     error = translate_error(text)
     assert (type(error), error.code, error.detail) == (kind, code, text)
     assert str(error).startswith(said)

@@ -76,7 +76,7 @@ def made(store: JobStore, **properties: Any) -> str:
 
 
 def brought_to(store: JobStore, phase: ExecutionPhase) -> str:
-    """A job that went the whole way to this phase; HELD and SUSPENDED, which nothing leads to here, are made so."""
+    """Bring a job to this phase by transitions; HELD and SUSPENDED are written directly."""
     if phase in (ExecutionPhase.HELD, ExecutionPhase.SUSPENDED, ExecutionPhase.UNKNOWN, ExecutionPhase.ARCHIVED):
         return made(store, phase=phase, attempt=1)
     job_id = made(store)
@@ -166,7 +166,7 @@ class TestPhases:
         assert store.set_destruction_time(job_id, add_seconds(T0, 2000)).quote == add_seconds(T0, 500)
         assert store.requeue_job(job_id, 1, died=True).quote is None
 
-    def test_info_is_what_was_told_last(self, store: JobStore) -> None:
+    def test_info_is_the_last_report(self, store: JobStore) -> None:
         job_id = made(store, phase=EXECUTING)
         store.report_progress(job_id, 0, T0, {"percent": 50, "secondsLeft": 3})
         store.report_progress(job_id, 0, T0, {"percent": 99})
@@ -174,13 +174,13 @@ class TestPhases:
         store.report_progress(job_id, 0, T0, {"percent": 50, "secondsLeft": 3})
         assert store.abort_job(job_id, T0).info == {"percent": 50}
 
-    def test_what_is_foreseen_late(self, store: JobStore) -> None:
+    def test_a_late_estimate(self, store: JobStore) -> None:
         job_id = made(store, phase=EXECUTING, start_time=T0, destruction_time=add_seconds(T0, 1000))
         told = store.set_estimate(job_id, 0, add_seconds(T0, 3), ESTIMATE)
         assert (told.foreseen, told.quote, told.heartbeat) == (ESTIMATE, add_seconds(T0, 53), add_seconds(T0, 3))
         assert [place.seconds for place in store.list_executing()] == [50]
 
-    def test_a_record_is_what_was_stored(self, store: JobStore) -> None:
+    def test_a_record_survives(self, store: JobStore) -> None:
         odd = "\x00\N{SNOWMAN} \U0001f52d '\"\\ </x>"
         whole = job(
             owner=odd,
@@ -201,7 +201,7 @@ class TestPhases:
         store.create_job(whole)
         assert store.get_job(whole.job_id) == whole
 
-    def test_an_attempt_that_was_given_up_has_no_say(self, store: JobStore) -> None:
+    def test_a_replaced_attempt_cannot_change_the_job(self, store: JobStore) -> None:
         job_id = brought_to(store, EXECUTING)
         again = store.requeue_job(job_id, 1, died=True)
         assert (again.deaths, again.start_time, again.worker, again.info) == (1, None, "", {})
@@ -216,14 +216,14 @@ class TestPhases:
                 say()
         assert store.complete_job(job_id, 2, T0, RESULT, {}).phase is COMPLETED
 
-    def test_an_end_may_be_told_again(self, store: JobStore) -> None:
-        """Its teller cannot know whether the first word arrived."""
+    def test_an_end_may_be_reported_twice(self, store: JobStore) -> None:
+        """The worker cannot know whether its first report arrived."""
         done, failed = brought_to(store, EXECUTING), brought_to(store, EXECUTING)
         for _ in range(2):
             assert store.complete_job(done, 1, T0, RESULT, {"a": 1}).phase is COMPLETED
             assert store.fail_job(failed, 1, T0, FAULT, {"a": 1}).phase is ERROR
 
-    def test_what_is_not_there(self, store: JobStore) -> None:
+    def test_unknown_jobs(self, store: JobStore) -> None:
         job_id = brought_to(store, EXECUTING)
         assert store.delete_job(job_id).attempt == 1
         for act, _, _ in LEGAL.values():
@@ -235,7 +235,7 @@ class TestPhases:
 
 
 class TestParameters:
-    def test_later_ones_replace_and_uploads_accumulate(self, store: JobStore) -> None:
+    def test_later_values_replace_and_uploads_accumulate(self, store: JobStore) -> None:
         job_id = made(store, parameters=(("QUERY", "old"), ("UPLOAD", "a,x"), ("custom", "1")))
         store.set_parameters(job_id, [("query", "new"), ("upload", "b,y"), ("CUSTOM", "2"), ("MAXREC", "5")])
         assert store.get_job(job_id).parameters == (
@@ -255,7 +255,7 @@ class TestParameters:
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Results, or what was raised, of calls that begin together."""
+    """Return the results or exceptions of concurrent calls."""
     outcomes: list[Any] = [None] * len(calls)
     barrier = threading.Barrier(len(calls))
 
@@ -276,7 +276,7 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
 
 class TestRaces:
     @pytest.mark.parametrize("round_", range(20))
-    def test_of_abort_complete_fail_and_requeue_one_wins(self, store: JobStore, round_: int) -> None:
+    def test_one_of_abort_complete_fail_and_requeue_wins(self, store: JobStore, round_: int) -> None:
         job_id = brought_to(store, EXECUTING)
         outcomes = at_once(
             lambda: store.abort_job(job_id, T0),
@@ -323,7 +323,7 @@ class TestLists:
             store.create_job(each)
         return jobs
 
-    def test_filters_hold_together(self, store: JobStore) -> None:
+    def test_all_filters_apply(self, store: JobStore) -> None:
         jobs = self.fill(store)
         owners = ("kepler", "brahe", "nobody", None)
         phase_sets = ((), (COMPLETED,), (PENDING, ERROR, ABORTED), (ExecutionPhase.HELD,), (ExecutionPhase.ARCHIVED,))
@@ -377,7 +377,7 @@ class TestLists:
             store.delete_job(job_id)
         assert (store.list_queued(), store.list_executing()) == ([], [])
 
-    def test_jobs_that_are_alike(self, store: JobStore) -> None:
+    def test_jobs_with_equal_fingerprints(self, store: JobStore) -> None:
         one, other = brought_to(store, EXECUTING), brought_to(store, EXECUTING)
         assert store.find_alike("f") == []
         store.complete_job(one, 1, T0, RESULT, {}, "f")
@@ -387,7 +387,7 @@ class TestLists:
         store.delete_job(one)
         assert (store.find_alike("f"), store.find_alike("")) == ([other], [])
 
-    def test_one_chooses_at_a_time(self, store: JobStore) -> None:
+    def test_the_choice_is_locked(self, store: JobStore) -> None:
         inside: list[int] = []
 
         def choose() -> None:
@@ -444,7 +444,7 @@ def test_watching(store: JobStore) -> None:
 
 
 class TestStore:
-    def test_what_a_change_raises_changes_nothing(self, store: JobStore) -> None:
+    def test_a_change_that_raises_changes_nothing(self, store: JobStore) -> None:
         before = job()
         store.create_job(before)
 
@@ -461,7 +461,7 @@ class TestStore:
         for owner, job_id in jobs.items():
             assert [each.job_id for each in store.list_references(JobFilter(owner))] == [job_id]
 
-    def test_a_store_opened_again_has_it_all(self, reopen: Callable[[], JobStore], store: JobStore) -> None:
+    def test_a_reopened_store_has_all_jobs(self, reopen: Callable[[], JobStore], store: JobStore) -> None:
         job_id = brought_to(store, EXECUTING)
         expected = store.get_job(job_id)
         store.close()

@@ -1,4 +1,4 @@
-"""What is the Redis job store's own: a server that is away or starts anew, and indices that follow the records."""
+"""The Redis job store: servers that disappear or restart, and the indexes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def store(server: RedisServer) -> Iterator[RedisJobStore]:
     store.close()
 
 
-def test_nobody_listens(tmp_path: Path) -> None:
+def test_no_server(tmp_path: Path) -> None:
     store = RedisJobStore(RedisServer(tmp_path).url)
     with pytest.raises(JobStoreUnavailable, match="the job store does not answer"):
         store.check_writable()
@@ -41,7 +41,7 @@ def test_nobody_listens(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_server_killed_and_started_again(server: RedisServer, store: RedisJobStore) -> None:
+def test_a_server_killed_and_restarted(server: RedisServer, store: RedisJobStore) -> None:
     told = threading.Event()
     job_id = brought_to(store, ExecutionPhase.EXECUTING)
     begun = store.get_job(job_id)
@@ -76,7 +76,7 @@ def acts(store: RedisJobStore, name: str, number: int) -> list[Callable[[], Job]
     ]
 
 
-def test_indices_follow_the_records(server: RedisServer, store: RedisJobStore) -> None:
+def test_indexes_follow_the_records(server: RedisServer, store: RedisJobStore) -> None:
     dice = random.Random(1)
     for number in range(300):
         name = f"j{number % 20}"
@@ -95,8 +95,8 @@ def test_indices_follow_the_records(server: RedisServer, store: RedisJobStore) -
     assert 0 < len(records) < 20
 
 
-def test_a_change_whose_answer_is_lost_is_one_change(store: RedisJobStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver sends the script again, and finds it done."""
+def test_a_change_with_a_lost_reply_is_made_once(store: RedisJobStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver sends the script again, which finds the change made."""
     send = store._script
 
     def twice(**script: list) -> str:

@@ -1,4 +1,4 @@
-"""Redis servers that would lose jobs are known as such."""
+"""Detect Redis servers that may lose jobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tap_service.storage.jobs.redis_persistence import find_loss_risks
 from tests.tap_service.storage.redis_server import redis_server
 
 
-def test_what_a_server_would_lose(tmp_path: Path) -> None:
+def test_loss_risks(tmp_path: Path) -> None:
     with redis_server(tmp_path) as server, redis.Redis.from_url(server.url) as client:
         assert find_loss_risks(client) == []
         client.config_set("appendonly", "no")

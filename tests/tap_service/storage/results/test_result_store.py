@@ -58,7 +58,7 @@ def read(store: ResultStore, key: str, start: int = 0, end: int = 1 << 40) -> by
 
 
 class TestResultStore:
-    def test_what_was_written_is_read(self, store: ResultStore) -> None:
+    def test_written_bytes_are_read(self, store: ResultStore) -> None:
         assert stored(store, "a-1", LONG) == len(LONG)
         assert stored(store, "b-1", b"") == 0
         assert read(store, "a-1") == LONG
@@ -73,7 +73,7 @@ class TestResultStore:
         stored(store, "a-1", LONG)
         assert max(len(piece) for piece in store.read_result("a-1", 0, len(LONG))) <= 1 << 20
 
-    def test_nothing_is_seen_before_it_is_committed(self, store: ResultStore) -> None:
+    def test_a_result_is_invisible_before_commit(self, store: ResultStore) -> None:
         writer = store.create_result("a-1")
         writer.write(LONG)
         writer.end()
@@ -83,7 +83,7 @@ class TestResultStore:
         writer.discard()
         assert read(store, "a-1", 0, 3) == LONG[:3]
 
-    def test_what_is_discarded_leaves_nothing(self, store: ResultStore) -> None:
+    def test_a_discarded_result_leaves_nothing(self, store: ResultStore) -> None:
         writer = store.create_result("a-1")
         writer.write(LONG)
         writer.discard()
@@ -92,7 +92,7 @@ class TestResultStore:
             store.read_result("a-1", 0, 1)
         assert store.list_keys(0) == []
 
-    def test_a_result_is_written_anew(self, store: ResultStore) -> None:
+    def test_a_result_is_overwritten(self, store: ResultStore) -> None:
         stored(store, "a-1", b"whole")
         stored(store, "a-1", b"again")
         assert read(store, "a-1") == b"again"
@@ -114,7 +114,7 @@ class TestResultStore:
         store.check_writable()
         assert store.list_keys(0) == []
 
-    def test_a_result_under_another_key_outlives_the_first(self, store: ResultStore) -> None:
+    def test_a_copy_outlives_the_original(self, store: ResultStore) -> None:
         writer = store.create_result("a-1")
         writer.write(b"rows")
         writer.commit()
@@ -128,7 +128,7 @@ class TestResultStore:
         store.delete_result("b-1")
 
 
-def test_a_place_that_cannot_be(tmp_path: Path) -> None:
+def test_an_unusable_location(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="file"):
         FsspecResultStore(f"file://{tmp_path}/file/results")
