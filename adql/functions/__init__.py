@@ -40,19 +40,10 @@ __all__ = [
 
 #: User defined functions, declared in /capabilities
 USER_DEFINED: tuple[Function, ...] = (
-    *PIXEL_FUNCTIONS,
-    *ASTROMETRY_FUNCTIONS,
-    *GEOMETRY_FUNCTIONS,
-    *DATE_FUNCTIONS,
-    *TEXT_FUNCTIONS,
-    *SEXAGESIMAL_FUNCTIONS,
-    *COMPARISON_FUNCTIONS,
-    *PHOTOMETRY_FUNCTIONS,
-    *RANDOM_FUNCTIONS,
-    *STATISTICAL_FUNCTIONS,
-    *MATCH_FUNCTIONS,
-    *OBJECT_NAME_FUNCTIONS,
-)
+    *PIXEL_FUNCTIONS, *ASTROMETRY_FUNCTIONS, *GEOMETRY_FUNCTIONS, *DATE_FUNCTIONS, *TEXT_FUNCTIONS,
+    *SEXAGESIMAL_FUNCTIONS, *COMPARISON_FUNCTIONS, *PHOTOMETRY_FUNCTIONS, *RANDOM_FUNCTIONS, *STATISTICAL_FUNCTIONS,
+    *MATCH_FUNCTIONS, *OBJECT_NAME_FUNCTIONS,
+)  # fmt: skip
 
 #: The supported geometry functions of ADQL, for features-adqlgeo
 GEOMETRY_NAMES = (
@@ -87,9 +78,5 @@ _UNIT_SQL = {"IN_UNIT": "({0} * {1})"}
 
 #: SQL forms of internal functions, to which functions with ``expand`` expand; they are not names of ADQL
 INTERNAL_SQL: dict[str, str | Callable[..., str]] = {
-    **PIXEL_CENTER_SQL,
-    **EPOCH_SQL,
-    **TEXT_CONDITION_SQL,
-    **RANDOM_SQL,
-    **_UNIT_SQL,
-}
+    **PIXEL_CENTER_SQL, **EPOCH_SQL, **TEXT_CONDITION_SQL, **RANDOM_SQL, **_UNIT_SQL
+}  # fmt: skip

@@ -49,47 +49,26 @@ def _match_sql(pattern: str, text: str) -> str:
     return f"match({text}, {pattern})"
 
 
-def _make_text_predicate(name: str, first: Parameter, second: Parameter, condition: str, description: str) -> Function:
-    return Function(
-        name, (first, second), INT, "", description, returns="INTEGER", expand=make_predicate_expansion(condition)
-    )
+def _make_predicate(name: str, parameters: tuple[str, str], condition: str, description: str) -> Function:
+    texts = tuple(Parameter(parameter, "text", "TEXT") for parameter in parameters)
+    return Function(name, texts, INT, "", description, returns="INTEGER", expand=make_predicate_expansion(condition))
 
 
-def _make_parameter(name: str, kind: str = "text") -> Parameter:
-    return Parameter(name, kind, "TEXT")
-
+_PATTERN = (Parameter("pattern", "pattern", "TEXT"), Parameter("string", "text", "TEXT"))
 
 TEXT_FUNCTIONS = (
-    _make_text_predicate(
-        "ivo_nocasematch",
-        _make_parameter("value"),
-        _make_parameter("pattern"),
-        "ILIKE",
-        "1 if value ILIKE pattern, with the wildcards % and _; 0 otherwise.",
-    ),
-    _make_text_predicate(
-        "ivo_hasword",
-        _make_parameter("haystack"),
-        _make_parameter("needle"),
-        "HAS WORDS",
-        "1 if haystack has all words of needle, in any order and case; 0 otherwise. A word is a run of letters and "
-        "digits; there is no stemming.",
-    ),
-    _make_text_predicate(
-        "ivo_hashlist_has",
-        _make_parameter("hashlist"),
-        _make_parameter("item"),
-        "HASHLIST HAS",
-        "1 if item is one of the words of hashlist, which are separated by #, without regard to case; 0 otherwise.",
-    ),
-    _make_text_predicate(
-        "gavo_match",
-        _make_parameter("pattern", "pattern"),
-        _make_parameter("string"),
-        "MATCH",
-        "1 if the regular expression pattern (RE2) matches a part of string; 0 otherwise.",
-    ),
-)
+    _make_predicate("ivo_nocasematch", ("value", "pattern"), "ILIKE",
+                    "1 if value ILIKE pattern, with the wildcards % and _; 0 otherwise."),
+    _make_predicate("ivo_hasword", ("haystack", "needle"), "HAS WORDS",
+                    "1 if haystack has all words of needle, in any order and case; 0 otherwise. A word is a run of "
+                    "letters and digits; there is no stemming."),
+    _make_predicate("ivo_hashlist_has", ("hashlist", "item"), "HASHLIST HAS",
+                    "1 if item is one of the words of hashlist, which are separated by #, without regard to case; 0 "
+                    "otherwise."),
+    Function("gavo_match", _PATTERN, INT, "",
+             "1 if the regular expression pattern (RE2) matches a part of string; 0 otherwise.",
+             returns="INTEGER", expand=make_predicate_expansion("MATCH")),
+)  # fmt: skip
 
 #: The internal conditions of these functions
 TEXT_CONDITION_SQL: dict[str, str | Callable[..., str]] = {

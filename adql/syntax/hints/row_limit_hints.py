@@ -36,10 +36,8 @@ def find_row_limit_hint(position: ParsePosition, expected: str) -> Hint:
         return Hint("write it without a point or quotes", (replace_token(position, at, found[1]),))
     if kinds[at] == "(" and kinds[at - 1] == "TOP":
         bare = kinds[at + 1 : at + 3] == [NUMBER, ")"]
-        return Hint(
-            "write TOP 10, without parentheses",
-            (replace_tokens(position, at, at + 2, position.texts[at + 1]),) if bare else (),
-        )
+        fixes = (replace_tokens(position, at, at + 2, position.texts[at + 1]),) if bare else ()
+        return Hint("write TOP 10, without parentheses", fixes)
     return NO_HINT
 
 
@@ -82,10 +80,8 @@ def find_missing_from_hint(position: ParsePosition, expected: str) -> Hint:
     if expected != "FROM":
         return NO_HINT
     if kinds[at] in (WORD, NAME) and kinds[at - 1] == "*" and kinds[at + 1] != "(":
-        return Hint(
-            f"is FROM missing before {position.texts[at]}?",
-            (replace_token(position, at, f"FROM {position.texts[at]}"),),
-        )
+        name = position.texts[at]
+        return Hint(f"is FROM missing before {name}?", (replace_token(position, at, f"FROM {name}"),))
     if kinds[at] not in (*_SET_OPERATORS, END, ";", ")", "WHERE", "GROUP", "HAVING", "ORDER", "OFFSET"):
         return NO_HINT
     bracket = find_open_bracket(position, at)
@@ -96,10 +92,8 @@ def find_missing_from_hint(position: ParsePosition, expected: str) -> Hint:
         return Hint("every SELECT needs a FROM")
     if _has_column_names(position, select + 1, at):
         return Hint("every SELECT needs a FROM: the columns are followed by FROM and the table")
-    return Hint(
-        NO_TABLE_HINT,
-        (append_to_token(position, select, " TOP 1"), append_to_token(position, at - 1, f" FROM {ANY_TABLE}")),
-    )
+    top = append_to_token(position, select, " TOP 1")
+    return Hint(NO_TABLE_HINT, (top, append_to_token(position, at - 1, f" FROM {ANY_TABLE}")))
 
 
 def _has_column_names(position: ParsePosition, first: int, end: int) -> bool:

@@ -106,7 +106,7 @@ def _find_row_value_hint(position: ParsePosition) -> Hint:
     at, kinds = position.at, position.kinds
     bracket = find_open_bracket(position, at)
     if operator := {"=": "IN", "<>": "NOT IN", "!=": "NOT IN"}.get(kinds[bracket - 1]):
-        fix = replace_tokens(position, bracket - 1, bracket - 1, operator)
+        fix = replace_token(position, bracket - 1, operator)
         return Hint(f"compare with several values by {operator} (a, b)", (fix,))
     if kinds[bracket - 1] == "DISTINCT":
         return Hint("count distinct rows by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q")
@@ -128,15 +128,8 @@ def _find_in_hint(position: ParsePosition) -> Hint:
         last += 2
     if position.kinds[last] not in (NUMBER, STRING):
         return Hint(hint)
-    return Hint(
-        hint,
-        (
-            Fix(
-                Span(position.starts[at], position.ends[last]),
-                f"({position.text[position.starts[at] : position.ends[last]]})",
-            ),
-        ),
-    )
+    span = Span(position.starts[at], position.ends[last])
+    return Hint(hint, (Fix(span, f"({position.text[span.start : span.end]})"),))
 
 
 _DOUBLED = {
