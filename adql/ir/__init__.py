@@ -1,8 +1,30 @@
 """The bound query: the resolver builds it from the syntax tree, the passes rewrite it, the emitter writes it as SQL."""
 
+from adql.ir.bound_queries import (
+    Derived,
+    Exists,
+    InSubquery,
+    Join,
+    NameGenerator,
+    Output,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    SetOperation,
+    Subquery,
+    SubqueryExpr,
+    has_window,
+    map_select,
+    walk_join_conditions,
+    walk_joins,
+    walk_leaves,
+    walk_select_expressions,
+    walk_selects,
+)
 from adql.ir.column_metadata import derive_field
 from adql.ir.constant_folding import evaluate_constant, widen_exactly
-from adql.ir.expression_nodes import (
+from adql.ir.expressions import (
     UNTYPED,
     Aggregate,
     Call,
@@ -17,8 +39,6 @@ from adql.ir.expression_nodes import (
     Shape,
     Windowed,
     Within,
-)
-from adql.ir.expression_traversal import (
     combine_conditions,
     combine_conjuncts,
     has_aggregate,
@@ -37,33 +57,19 @@ from adql.ir.free_columns import (
     substitute_in_select,
     walk_used_columns,
 )
-from adql.ir.name_generator import NameGenerator
-from adql.ir.operand_views import Cases, Nearness, Position, Separation, Turn, VectorNearness, read_frames
+from adql.ir.operand_views import (
+    Cases,
+    Nearness,
+    Position,
+    Separation,
+    Turn,
+    VectorNearness,
+    evaluate_region,
+    read_frames,
+    read_position,
+    read_radius,
+)
 from adql.ir.operators import get_operand
-from adql.ir.query_nodes import (
-    Derived,
-    Exists,
-    InSubquery,
-    Join,
-    Output,
-    Query,
-    Relation,
-    Scan,
-    Select,
-    SetOperation,
-    Subquery,
-    SubqueryExpr,
-)
-from adql.ir.query_traversal import (
-    has_window,
-    map_select,
-    walk_join_conditions,
-    walk_joins,
-    walk_leaves,
-    walk_select_expressions,
-    walk_selects,
-)
-from adql.ir.shape_operands import evaluate_region, read_position, read_radius
 from adql.ir.unit_arithmetic import UnitFault, find_conversion, multiply_units, raise_unit
 from adql.ir.unit_rules import derive_unit, find_common_unit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adql.ir.expression_nodes import Aggregate, Column, Expr, Windowed
+from adql.ir.expressions import Aggregate, Column, Expr, Windowed
 from adql.ir.unit_rules import OWN_VALUES, derive_unit
 from clickhouse_schema.datatypes import Field
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from adql.ir.expression_nodes import Call, Expr, Literal
+from adql.ir.expressions import Call, Expr, Literal
 from adql.regions.cone import reach_inside, reach_touching
 from clickhouse_schema.datatypes import ColumnType
 

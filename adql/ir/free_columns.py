@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from adql.ir.expression_nodes import Column, Expr
-from adql.ir.expression_traversal import transform_expr, walk_expr
-from adql.ir.query_nodes import Derived, Join, Query, Relation, Scan, Select, SetOperation, SubqueryExpr
-from adql.ir.query_traversal import map_select, walk_leaves, walk_select_expressions
+from adql.ir.bound_queries import (
+    Derived,
+    Join,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    SetOperation,
+    SubqueryExpr,
+    map_select,
+    walk_leaves,
+    walk_select_expressions,
+)
+from adql.ir.expressions import Column, Expr, transform_expr, walk_expr
 
 
 def find_free_columns(query: Query) -> tuple[Column, ...]:

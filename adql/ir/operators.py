@@ -7,7 +7,7 @@ or use ``get_operand`` for the others.
 
 from __future__ import annotations
 
-from adql.ir.expression_nodes import Call, Expr
+from adql.ir.expressions import Call, Expr
 
 #: Operators that passes replace: the emitter does not know them
 REPLACED_BY_PASSES = ("NEAREST", "MUTUAL", "CELL")

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import cycle
 
+from adql.ir.bound_queries import Subquery
 from adql.ir.constant_folding import evaluate_constant
-from adql.ir.expression_nodes import Aggregate, Call, Column, Expr, Literal, Lookup, Windowed
-from adql.ir.expression_traversal import walk_expr
-from adql.ir.query_nodes import Subquery
+from adql.ir.expressions import Aggregate, Call, Column, Expr, Literal, Lookup, Windowed, walk_expr
 from adql.ir.unit_arithmetic import is_same_unit, multiply_units, raise_unit
 
 Rule = Callable[[Sequence[Expr]], str]

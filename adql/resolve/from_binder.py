@@ -9,8 +9,7 @@ from adql.errors import AdqlSemanticError, Hint, Span
 from adql.ir import Call, Derived, Expr, Join, Literal, Output, Query, Relation, Scan, Select, combine_conjuncts
 from adql.resolve.binder import Queries
 from adql.resolve.identifiers import is_same_name, make_name_hint, parts_to_text, suggest_name
-from adql.resolve.scope import Scope
-from adql.resolve.sources import Source, Visible, list_visible
+from adql.resolve.scope import Scope, Source, Visible, list_visible
 from adql.resolve.type_rules import find_common_type
 from adql.syntax import nodes
 from adql.syntax.hints.other_dialects import find_table_hint

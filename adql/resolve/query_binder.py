@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from adql.errors import NOWHERE, AdqlErrors, AdqlSemanticError, FormError
+from adql.functions.object_name_functions import PositionLookup
 from adql.ir import (
     UNTYPED,
     Call,
@@ -14,6 +15,7 @@ from adql.ir import (
     Derived,
     Expr,
     Literal,
+    NameGenerator,
     Order,
     Output,
     Query,
@@ -26,15 +28,45 @@ from adql.ir import (
 from adql.resolve.binder import Binder
 from adql.resolve.expression_binders import EXPRESSION_BINDERS
 from adql.resolve.from_binder import FromBinder
-from adql.resolve.grouping_checks import check_distinct, check_groups
 from adql.resolve.identifiers import is_same_name
-from adql.resolve.output_names import find_output, find_output_name, name_outputs
-from adql.resolve.resolution import Resolution
-from adql.resolve.scope import Scope
-from adql.resolve.sources import list_visible
+from adql.resolve.output_rules import check_distinct, check_groups, find_output, find_output_name, name_outputs
+from adql.resolve.resolution import ObjectPositions, Resolution
+from adql.resolve.scope import Scope, list_visible
 from adql.resolve.type_rules import cast_exactly, find_common_type
 from adql.syntax import nodes
+from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType
+
+
+def resolve_statement(
+    statement: nodes.Statement, catalogue: Catalogue, fresh: NameGenerator, positions: PositionLookup | None = None
+) -> tuple[Query, tuple[TableEntry, ...]]:
+    """Bind a statement to the tables of a catalogue.
+
+    Parameters
+    ----------
+    statement
+        The syntax tree of the query.
+    catalogue
+        The tables that may be queried.
+    fresh
+        Generates relation numbers and aliases; the passes continue with it.
+    positions
+        Looks up the positions of named objects, ICRS in degrees; None refuses ivo_simbadpoint.
+
+    Returns
+    -------
+    tuple[Query, tuple[TableEntry, ...]]
+        The bound query and the catalogue tables that it reads.
+
+    Raises
+    ------
+    AdqlError
+        The query is faulty; an AdqlErrors has all errors found.
+    """
+    resolution = Resolution(catalogue, fresh, ObjectPositions(positions))
+    query = QueryBinder(resolution).bind_statement(statement)
+    return query, tuple(resolution.tables.values())
 
 
 class QueryBinder:

@@ -18,11 +18,9 @@ from adql.ir import UNTYPED, Expr, Literal, NameGenerator, Order, Output, Query,
 from adql.resolve.binder import Binder
 from adql.resolve.from_binder import FromBinder, Side
 from adql.resolve.identifiers import is_same_name, parts_to_text
-from adql.resolve.object_positions import ObjectPositions
 from adql.resolve.query_binder import QueryBinder
-from adql.resolve.resolution import Resolution
-from adql.resolve.scope import Scope
-from adql.resolve.sources import Source
+from adql.resolve.resolution import ObjectPositions, Resolution
+from adql.resolve.scope import Scope, Source
 from adql.syntax import nodes
 from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry

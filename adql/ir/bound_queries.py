@@ -1,0 +1,254 @@
+"""The bound query: SELECTs, their relations, the expressions that hold a query, and their traversal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from adql.errors import NOWHERE, Span
+from adql.ir.expressions import Expr, Order, Windowed, has_aggregate, walk_expr
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.datatypes import Field
+
+# --- relations --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A table of the catalogue. ``part``: the table of a shard to read (``clickhouse_schema.shard_map``), '' for all.
+
+    ``span``: the table with its alias in FROM.
+    """
+
+    relation: int
+    entry: TableEntry
+    part: str = ""
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A query in FROM. ``place`` on a cluster: 'shards' where each computes it for its own rows, 'here' on this server.
+
+    With 'shards', ``cluster`` is ClickHouse's name of the cluster, and ``shard`` the output with a row's shard, if any.
+    """
+
+    relation: int
+    query: Query
+    place: str = ""
+    cluster: str = ""
+    shard: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A join. ``kind``: 'INNER' (a product without a condition), 'LEFT', 'RIGHT', 'FULL'; of passes 'SEMI' and 'ANTI'.
+
+    SEMI keeps each left row with a match once, ANTI each left row without one; the right columns are visible only in
+    ``condition``. ``is_global``: the right side is computed once and sent to all shards.
+    """
+
+    kind: str
+    left: Relation
+    right: Relation
+    condition: Expr | None
+    is_global: bool = False
+
+
+Relation = Scan | Derived | Join
+
+
+# --- queries ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A result column. ``alias``: generated, unique in the query. ``field``: the name and metadata for the user."""
+
+    alias: str
+    expr: Expr
+    field: Field
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    from_: Relation
+    where: Expr | None
+    group_by: tuple[Expr, ...]
+    having: Expr | None
+    outputs: tuple[Output, ...]
+    distinct: bool
+    order_by: tuple[Order, ...]
+    limit: int | None
+    offset: int
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether the rows of the result are groups."""
+        return bool(self.group_by) or self.having is not None or any(has_aggregate(o.expr) for o in self.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """UNION, EXCEPT or INTERSECT. ``outputs``: columns of relation number ``relation``, the combined rows."""
+
+    op: str
+    all: bool
+    left: Query
+    right: Query
+    relation: int
+    outputs: tuple[Output, ...]
+    order_by: tuple[Order, ...]
+    limit: int | None
+    offset: int
+
+
+Query = Select | SetOperation
+
+
+# --- expressions that hold a query ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery(Expr):
+    """A scalar subquery with one output; NULL without a row."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class InSubquery(Expr):
+    """``operand IN (query)``, three-valued. ``is_global``: the rows are computed once and sent to all shards."""
+
+    operand: Expr
+    query: Query
+    is_global: bool = False
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.operand,)
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        return replace(self, operand=children[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Exists(Expr):
+    query: Query
+
+
+SubqueryExpr = Subquery | InSubquery | Exists
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+class NameGenerator:
+    """The generated relation numbers and output aliases of one translation, and two facts about the query.
+
+    ``keeps_join_order``: a pass found a join that ClickHouse must not reorder. ``is_correlated``: a subquery uses a
+    column of a query around it.
+    """
+
+    def __init__(self) -> None:
+        self.keeps_join_order = False
+        self.is_correlated = False
+        self._relations = 0
+        self._aliases = 0
+
+    def new_relation(self) -> int:
+        self._relations += 1
+        return self._relations
+
+    def new_alias(self) -> str:
+        self._aliases += 1
+        return f"c{self._aliases}"
+
+
+# --- traversal --------------------------------------------------------------------------------------------------------
+
+
+def walk_selects(query: Query) -> Iterator[Select]:
+    """Walk the SELECTs of a query: sides of set operations, derived tables, subqueries."""
+    if isinstance(query, SetOperation):
+        yield from walk_selects(query.left)
+        yield from walk_selects(query.right)
+        return
+    yield query
+    for leaf in walk_leaves(query.from_):
+        if isinstance(leaf, Derived):
+            yield from walk_selects(leaf.query)
+    for expr in walk_select_expressions(query):
+        for part in walk_expr(expr):
+            if isinstance(part, (Subquery, InSubquery, Exists)):
+                yield from walk_selects(part.query)
+
+
+def walk_leaves(relation: Relation) -> Iterator[Scan | Derived]:
+    """Walk the leaves of a join tree, left to right."""
+    if isinstance(relation, Join):
+        yield from walk_leaves(relation.left)
+        yield from walk_leaves(relation.right)
+    else:
+        yield relation
+
+
+def walk_joins(relation: Relation) -> Iterator[Join]:
+    """Walk the joins of a join tree, each after the joins inside it."""
+    if isinstance(relation, Join):
+        yield from walk_joins(relation.left)
+        yield from walk_joins(relation.right)
+        yield relation
+
+
+def walk_join_conditions(relation: Relation) -> Iterator[Expr]:
+    if isinstance(relation, Join):
+        yield from walk_join_conditions(relation.left)
+        yield from walk_join_conditions(relation.right)
+        if relation.condition is not None:
+            yield relation.condition
+
+
+def walk_select_expressions(select: Select) -> Iterator[Expr]:
+    """Walk the whole expressions of one SELECT, with its join conditions."""
+    yield from walk_join_conditions(select.from_)
+    if select.where is not None:
+        yield select.where
+    yield from select.group_by
+    if select.having is not None:
+        yield select.having
+    yield from (output.expr for output in select.outputs)
+    yield from (order.expr for order in select.order_by)
+
+
+def has_window(query: Query) -> bool:
+    """Whether an output of the query itself has a window function."""
+    return any(isinstance(e, Windowed) for output in query.outputs for e in walk_expr(output.expr))
+
+
+def map_select(select: Select, change: Callable[[Expr], Expr]) -> Select:
+    """Apply ``change`` to each whole expression of a SELECT; ``transform_expr`` reaches the parts."""
+
+    def change_conditions(relation: Relation) -> Relation:
+        if not isinstance(relation, Join):
+            return relation
+        condition = None if relation.condition is None else change(relation.condition)
+        return Join(
+            relation.kind,
+            change_conditions(relation.left),
+            change_conditions(relation.right),
+            condition,
+            relation.is_global,
+        )
+
+    return Select(
+        from_=change_conditions(select.from_),
+        where=None if select.where is None else change(select.where),
+        group_by=tuple([change(e) for e in select.group_by]),
+        having=None if select.having is None else change(select.having),
+        outputs=tuple([Output(o.alias, change(o.expr), o.field) for o in select.outputs]),
+        distinct=select.distinct,
+        order_by=tuple([Order(change(o.expr), o.descending) for o in select.order_by]),
+        limit=select.limit,
+        offset=select.offset,
+    )
