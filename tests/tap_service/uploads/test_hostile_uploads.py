@@ -283,7 +283,7 @@ def test_no_room_for_files(serve: Callable[..., Served], tmp_path: Path) -> None
 def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Collect the sandbox processes started meanwhile."""
     started: list[int] = []
-    start = SandboxClient._started
+    start = SandboxClient._start_process
 
     def watched(self: SandboxClient, requests: socket.socket) -> Any:
         process = start(self, requests)
