@@ -1,7 +1,7 @@
-"""The statements that make the tables of one sharded table: see ``placement``. Pure: text out.
+"""Statements that create the tables of one sharded table (``clickhouse_schema.shard_map``). Pure.
 
-Each may be repeated, and none changes what is there. Names are ``base`` and an ending; ``base`` is that of
-``Sharding.base_name``, or of a table that is being filled.
+All statements may be repeated, and none changes existing tables. Names are a base name (``Sharding.base_name``) and a
+suffix.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shard_map import CLUSTER_NAME, LOCAL, MARGIN, OVERLAP, SHARD_COLUMN, quote_table
 from clickhouse_schema.table_ddl import column_definitions, create_table_sql, stored_columns
 
-#: What other servers have nothing of
+#: The UUIDs of tables that no other server has.
 _NO_UUIDS: Mapping[str, str] = {}
 
 
 def create_sharded_sql(
     table: Table, schema_name: str, base: str, topology: Topology, uuids: Mapping[str, str] = _NO_UUIDS
 ) -> list[str]:
-    """What makes all of ``table`` that is not there, for all servers, in this order.
+    """Return the statements that create what is missing of ``table``, on all servers.
 
-    ``uuids``: those of the tables of rows by name, as far as other servers have them already (``create_table``).
+    ``uuids``: UUIDs by name of the tables of rows that other servers already have.
     """
     rows = [base + topology.rows_suffix(part) for part in (LOCAL, OVERLAP)]
     return [
@@ -34,7 +34,7 @@ def create_sharded_sql(
 
 
 def create_views_sql(table: Table, schema_name: str, base: str, topology: Topology) -> list[str]:
-    """What makes the views of the rows, in place of those that are there: they have the columns of ``table``."""
+    """Return the statements that create or replace the views of the rows, with the columns of ``table``."""
     names = ", ".join(quote_identifier(name) for name in stored_columns(table, is_sharded=True))
     views = {}
     if topology.has_row_views:
@@ -51,7 +51,7 @@ def create_views_sql(table: Table, schema_name: str, base: str, topology: Topolo
 
 
 def drop_sharded_sql(schema_name: str, base: str, topology: Topology) -> list[str]:
-    """What drops all of it; that of which some is there is dropped too."""
+    """Return the statements that drop all tables of a sharded table, as far as they exist."""
     views = [LOCAL, OVERLAP] if topology.has_row_views else []
     names = ["", MARGIN, *views, *(topology.rows_suffix(part) for part in (LOCAL, OVERLAP))]
     return [f"DROP TABLE IF EXISTS {quote_table(schema_name, base, name)}{topology.drop_clause}" for name in names]

@@ -1,7 +1,6 @@
-"""LINKs of columns, and services that take values of a table's columns, as VOTable and DataLink describe them.
+"""LINKs of columns, and services that take values of a table's columns, as in VOTable and DataLink.
 
-What an operator declares here goes into results as it is, so URLs are those of http and https alone, of a host that is
-written out, in RFC 3986's characters.
+These go into results unchanged, so only http and https URLs with a literal host and RFC 3986's characters are accepted.
 """
 
 from __future__ import annotations
@@ -43,34 +42,34 @@ def _check_not_empty(value: str) -> str:
 
 def _check_url(value: str) -> str:
     if value and not _URL.fullmatch(value):
-        raise ValueError(f"{value!r} is no URL: write http:// or https://, a host, and what is not ASCII as %XX")
+        raise ValueError(f"{value!r} is not a URL: write http:// or https://, a host, and what is not ASCII as %XX")
     return value
 
 
 def _check_href(value: str) -> str:
-    """A place where a host or port should be is no URL, for a percent sign is none there."""
+    """Check an href; a placeholder in place of a host or port is refused."""
     _check_line(value)
     if not _URL.fullmatch(_COLUMN_PLACEHOLDER.sub("%20", value)):
         way_out = "write http:// or https://, a host, then any ${column}, and what is not ASCII as %XX"
-        raise ValueError(f"{value!r} is no URL: {way_out}")
+        raise ValueError(f"{value!r} is not a URL: {way_out}")
     return value
 
 
 def _check_access_url(value: str) -> str:
     if not value or "#" in value:
-        raise ValueError(f"{value!r} is no URL that parameters could be appended to: write one without a fragment")
+        raise ValueError(f"{value!r} is not a URL that parameters could be appended to: write one without a fragment")
     return _check_url(value)
 
 
 def _check_ivoid(value: str) -> str:
     if value and not _IVOID.fullmatch(value):
-        raise ValueError(f"{value!r} is no IVOA identifier: write ivo://authority/name")
+        raise ValueError(f"{value!r} is not an IVOA identifier: write ivo://authority/name")
     return value
 
 
 def _check_media_type(value: str) -> str:
     if value and not _MEDIA_TYPE.fullmatch(value):
-        raise ValueError(f"{value!r} is no media type: write one as text/html")
+        raise ValueError(f"{value!r} is not a media type: write one as text/html")
     return value
 
 
@@ -102,10 +101,9 @@ class Link(StrictModel):
 
 
 class InputParam(StrictModel):
-    """What a service is given: of each row the value of column ``ref``, or always ``value``, or what the user says.
+    """An input of a service: the value of column ``ref`` of each row, the constant ``value``, or an input of the user.
 
-    The last is described by the other keys: a type as columns have it, and the least and the greatest number, or the
-    texts that there are.
+    The other keys describe the user's input: a type as for columns, and the range of a number or the possible texts.
     """
 
     name: Name
@@ -130,19 +128,19 @@ class InputParam(StrictModel):
         if self.ref and self.value:
             raise ValueError(f"the parameter {self.name} has ref, a column, and value, a constant: keep one of them")
         if (self.ref or self.value) and described:
-            raise ValueError(f"the parameter {self.name} is not given by the user: take out {', '.join(described)}")
+            raise ValueError(f"the parameter {self.name} is not an input of the user: remove {', '.join(described)}")
         limits = [limit for limit in (self.min, self.max) if limit is not None]
         if limits and self.type.datatype not in NUMBERS:
-            raise ValueError(f"the parameter {self.name} is no number: min and max are for numbers")
+            raise ValueError(f"the parameter {self.name} is not a number: min and max are for numbers")
         if self.type.datatype in INTEGERS and any(isinstance(limit, float) for limit in limits):
             raise ValueError(f"the parameter {self.name} takes whole numbers: so must be min and max")
         if self.options and self.type.datatype not in TEXT:
-            raise ValueError(f"the parameter {self.name} is no text: options are for texts")
+            raise ValueError(f"the parameter {self.name} is not text: options are for texts")
         return self
 
     @property
     def type(self) -> ColumnType:
-        """Of a constant, and of what the user gives."""
+        """The type of a constant or of the user's input."""
         datatype = FELIS[self.datatype]
         if datatype in TEXT and not (self.value + "".join(self.options)).isascii():
             datatype = "unicodeChar"
@@ -173,7 +171,7 @@ class Service(StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class PlacedLink:
-    """``link`` as the result's column number ``place`` has it; ``columns``: where those of its href are."""
+    """A LINK of the result's column ``place``; ``columns``: positions of the columns in its href."""
 
     place: int
     link: Link
@@ -182,7 +180,7 @@ class PlacedLink:
 
 @dataclass(frozen=True, slots=True)
 class PlacedService:
-    """``columns``: where in the result those are whose values ``service`` takes."""
+    """``columns``: positions in the result of the columns whose values ``service`` takes."""
 
     service: Service
     columns: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""The one type table: VOTable, Felis, ClickHouse, Arrow, numpy, ADQL, FITS, Parquet and ECSV, a type on one line.
+"""The table of types: VOTable, Felis, ClickHouse, Arrow, numpy, ADQL, FITS, Parquet and ECSV, one line per type.
 
 A column's type is a ``ColumnType``: a VOTable datatype, its arraysize and its xtype. Everything else follows from it.
 """
@@ -16,7 +16,7 @@ import pyarrow as pa
 class Scalar:
     """One scalar type. ``numpy`` is the big-endian dtype of VOTable BINARY and FITS; '' where the width varies.
 
-    ``parquet`` is the physical type, and after it the logical one where it is needed.
+    ``parquet`` is the physical type, followed by the logical one where needed.
     """
 
     votable: str
@@ -43,10 +43,10 @@ _ROWS = {
     "char":        ("String",  pa.string(),  "",    "CHAR",     "A", "BYTE_ARRAY STRING", "string"),
     "unicodeChar": ("String",  pa.string(),  "",    "CHAR",     "A", "BYTE_ARRAY STRING", "string"),
 }  # fmt: skip
-#: of a complex number the types are those of its real and imaginary part
+#: A complex number has the types of its real and imaginary part.
 SCALARS = {votable: Scalar(votable, *rest) for votable, rest in _ROWS.items()}
 
-#: Felis' datatype words -> VOTable datatype
+#: Felis datatype -> VOTable datatype.
 FELIS = {
     "boolean": "boolean",
     "byte": "unsignedByte",
@@ -67,16 +67,14 @@ INTEGERS = ("unsignedByte", "short", "int", "long")
 FLOATS = ("float", "double")
 NUMBERS = (*INTEGERS, *FLOATS)
 
-#: datatypes of complex numbers -> datatype of the two parts of each
+#: Datatype of complex numbers -> datatype of their two parts.
 COMPLEX = {"floatComplex": "float", "doubleComplex": "double"}
 
-
-#: microseconds since 1970, UTC: every DALI timestamp from 1900 to 2299
+#: Microseconds since 1970, UTC: every DALI timestamp from 1900 to 2299.
 _TIMESTAMP_CLICKHOUSE = "DateTime64(6, 'UTC')"
 _TIMESTAMP_ARROW = pa.timestamp("us", tz="UTC")
 
-
-#: ADQL 2.0's mark of a column of mixed shapes, texts in STC-S or DALI's form
+#: ADQL 2.0's xtype for columns of mixed shapes: texts in STC-S or DALI's form.
 REGION_XTYPE = "adql:REGION"
 
 
@@ -84,10 +82,10 @@ REGION_XTYPE = "adql:REGION"
 class ColumnType:
     """VOTable ``datatype``, ``arraysize`` ('' = scalar) and ``xtype`` ('' = none).
 
-    Text is always ``arraysize`` '*' or a length; 'timestamp', 'point', 'circle', 'polygon', 'interval', 'moc' are
-    DALI's xtypes. An array of strings, '5x3' or '5x*', is one text: each string padded with blanks to its length, as
-    VOTable writes it. A complex number is an array of its real and its imaginary part. ``null``: the whole number that
-    stands for NULL in files, within arrays; None of arrays without NULLs.
+    Text always has ``arraysize`` '*' or a length; 'timestamp', 'point', 'circle', 'polygon', 'interval' and 'moc' are
+    DALI's xtypes. An array of strings, '5x3' or '5x*', is one text: each string padded with blanks to its length, as in
+    VOTable. A complex number is an array of its real and imaginary part. ``null``: the integer that stands for NULL
+    within arrays in files; None for arrays without NULLs.
     """
 
     datatype: str
@@ -101,12 +99,12 @@ class ColumnType:
 
     @property
     def is_text(self) -> bool:
-        """Character data that is a string to ADQL (a timestamp is not)."""
+        """Whether ADQL treats the value as a string (a timestamp is not one)."""
         return self.datatype in TEXT and self.xtype != "timestamp"
 
     @property
     def min_bytes(self) -> int:
-        """Of a value where each has its declared size, also NULL; 0 where sizes vary."""
+        """Bytes of a value of fixed size, which NULL takes too; 0 if the size varies."""
         kind = self.stored_type
         if not kind.arraysize or "*" in kind.arraysize:
             return 0
@@ -115,7 +113,7 @@ class ColumnType:
 
     @property
     def string_length(self) -> int:
-        """Of each string in an array of strings; 0 of other types."""
+        """Length of each string in an array of strings; 0 for other types."""
         first, *others = self.arraysize.split("x")
         return int(first) if others and self.datatype in TEXT else 0
 
@@ -125,22 +123,22 @@ class ColumnType:
 
     @property
     def is_array(self) -> bool:
-        """Stored as an array of numbers or booleans (geometries and complex numbers included)."""
+        """Whether it is stored as an array of numbers or booleans (geometries and complex numbers included)."""
         return self.is_complex or (bool(self.arraysize) and self.datatype not in TEXT)
 
     @property
     def has_null_elements(self) -> bool:
-        """An array whose elements may be NULL: VOTable has such booleans always, whole numbers by VALUES."""
+        """Whether it is an array with elements that may be NULL: booleans always, integers if ``null`` is set."""
         return self.is_array and (self.datatype == "boolean" or self.null is not None)
 
     @property
     def is_complex(self) -> bool:
-        """A complex number, or an array of them."""
+        """Whether it is a complex number or an array of them."""
         return self.datatype in COMPLEX
 
     @property
     def stored_type(self) -> ColumnType:
-        """The type without complex numbers: each is two numbers, the first axis of an array. Their bytes are alike."""
+        """The type with complex numbers as arrays of two numbers, which have the same bytes."""
         if not self.is_complex:
             return self
         return ColumnType(COMPLEX[self.datatype], f"2x{self.arraysize}" if self.arraysize else "2", self.xtype)
@@ -154,11 +152,11 @@ class ColumnType:
         return not self.arraysize and self.datatype in INTEGERS
 
     def is_mixed_with(self, other: ColumnType) -> bool:
-        """Whether one of two types of numbers is of integers, and the other is not."""
+        """Whether both are numbers, and exactly one is an integer type."""
         return self.is_numeric and other.is_numeric and self.is_integer != other.is_integer
 
     def is_coarser_than(self, other: ColumnType) -> bool:
-        """Whether numbers of this type are too coarse for some integers of the ``other``."""
+        """Whether this type cannot represent all integers of ``other``."""
         return self.is_mixed_with(other) and other.datatype == "long"
 
     @property
@@ -167,7 +165,7 @@ class ColumnType:
 
     @property
     def is_geometry(self) -> bool:
-        """A value that the geometry functions take; regions and MOCs are texts besides."""
+        """Whether geometry functions accept the value; regions and MOCs are stored as texts."""
         return self.xtype in ("point", "circle", "polygon", REGION_XTYPE, "moc")
 
     @property
@@ -197,12 +195,12 @@ class ColumnType:
 
 
 def count_characters(text: str, kind: ColumnType) -> int:
-    """The characters of a text as VOTable counts them: in a ``unicodeChar`` those of 16 bits."""
+    """Return the length of a text as VOTable counts it: in 16-bit units for ``unicodeChar``."""
     return len(text) + (sum(character > "\uffff" for character in text) if kind.datatype == "unicodeChar" else 0)
 
 
 def is_integer_in_range(number: int, datatype: str) -> bool:
-    """Whether it is a whole number of the type; False for types of others."""
+    """Whether ``number`` is in the range of an integer type; False for other types."""
     if datatype not in INTEGERS:
         return False
     bits: int = SCALARS[datatype].arrow.bit_width
@@ -228,10 +226,10 @@ MOC = ColumnType("char", "*", "moc")
 
 @cache
 def arrow_to_column_type(arrow: pa.DataType) -> ColumnType:
-    """The column type that a bare Arrow type stands for.
+    """Return the column type of an Arrow type.
 
-    Unsigned types widen to the next signed one (UInt64 to long: values above 2^63-1 are the loader's to reject).
-    Raises ``KeyError`` for a type that VOTable cannot carry.
+    Unsigned types widen to the next signed one; the loader rejects UInt64 values above 2^63-1. Raises ``KeyError`` for
+    a type that VOTable cannot represent.
     """
     if pa.types.is_dictionary(arrow):
         return arrow_to_column_type(arrow.value_type)
@@ -265,7 +263,7 @@ _FROM_ARROW = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class TimeSystem:
-    """VOTable's TIMESYS: words of the IVOA's vocabularies; ``timeorigin`` '' where the values are timestamps."""
+    """VOTable's TIMESYS, with terms of the IVOA vocabularies; ``timeorigin`` is '' for timestamps."""
 
     timescale: str
     refposition: str
@@ -276,8 +274,8 @@ class TimeSystem:
 class Field:
     """A column of a result or a table as VOTable describes it. Units in VOUnit, '' = none.
 
-    ``frame``: that of a coordinate, as COOSYS calls it; '' where it is none or the frame is not known. ``time_system``:
-    that of a time, as far as it is known.
+    ``frame``: COOSYS name of a coordinate's frame; '' if it is no coordinate or the frame is unknown. ``time_system``:
+    that of a time, if known.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What this package needs of ``tap_service.storage.engine.engine.Engine``."""
+"""The part of ``tap_service.storage.engine.engine.Engine`` that this package uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ObsCore 1.1: which tables are that data model (IVOA REC 2017-05-09, sections 4 and 5)."""
+"""ObsCore 1.1: recognising tables of the data model (IVOA REC 2017-05-09, sections 4 and 5)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clickhouse_schema.schema_problem import Problem
 #: Name and identifier of the data model, as services declare them.
 DATA_MODEL = ("ObsCore-1.1", "ivo://ivoa.net/std/ObsCore#core-1.1")
 
-#: Case does not count.
+#: Compared without case.
 _SCHEMA, _TABLE = "ivoa", "obscore"
 
 #: A table without one of these is not ObsCore, whatever its name.
@@ -26,13 +26,13 @@ MANDATORY = (
 
 
 def find_data_models(catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
-    """Name and identifier of each data model that a table of ``catalogue`` is."""
+    """Return name and identifier of each data model that the catalogue's tables implement."""
     named = catalogue.find_tables(_TABLE, delimited=False, schema=_SCHEMA)
     return (DATA_MODEL,) if any(not _find_missing_columns(entry.table) for entry in named) else ()
 
 
 def find_obscore_warnings(schema: Schema) -> Iterator[Problem]:
-    """Tables that have the name of the data model without being it: clients would ask them in vain."""
+    """Yield a warning for each table with the name of the data model that lacks mandatory columns."""
     for i, table in enumerate(schema.tables):
         if _has_obscore_name(schema, table) and (lacking := _find_missing_columns(table)):
             message = (

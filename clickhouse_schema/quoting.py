@@ -1,4 +1,4 @@
-"""Names and texts as ClickHouse SQL writes them: the only place where a character of a user's enters SQL."""
+"""Quoting for ClickHouse SQL: the only way for text of users into SQL."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _ESCAPES = str.maketrans(
 
 
 def quote_identifier(name: str) -> str:
-    """A name in backquotes."""
+    """Return a name in backquotes."""
     return f"`{name.translate(_ESCAPES)}`"
 
 
 def quote_string(value: str) -> str:
-    """A text in single quotes, byte for byte what ``value`` is."""
+    """Return a string literal that ClickHouse reads as exactly ``value``."""
     return f"'{value.translate(_ESCAPES)}'"

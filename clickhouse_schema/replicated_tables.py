@@ -1,4 +1,4 @@
-"""Tables that every server of a cluster has whole, made on the servers that do not have them."""
+"""Tables that every server of a cluster has whole, created on servers that lack them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def create_replicated_table(
     kind: str = "MergeTree",
     *arguments: str,
 ) -> None:
-    """Make a table of SQL ``columns`` unless it is there; ``kind`` and ``arguments`` as of ``Topology.engine``."""
+    """Create a table if it does not exist; ``kind`` and ``arguments``: of ``Topology.engine_clause``."""
     uuid = find_table_uuid(engine, topology, database, name)
     is_uuid = f" UUID {quote_string(uuid)}" if uuid else ""
     table = f"{quote_identifier(database)}.{quote_identifier(name)}{is_uuid}{topology.on_cluster}"
@@ -30,12 +30,12 @@ def create_replicated_table(
 
 
 def delete_rows_later(engine: Engine, table: str, where: str) -> None:
-    """Delete rows that nobody reads any more. By default the engine would wait until merges have taken them away."""
+    """Delete rows that nobody reads any more, without waiting for the merges that remove them."""
     engine.execute(f"ALTER TABLE {table} DELETE WHERE {where} SETTINGS mutations_sync = 0")
 
 
 def find_table_uuid(engine: Engine, topology: Topology, database: str, name: str) -> str:
-    """The number that some server knows the table by: those of the same number are replicas. '' if none has it."""
+    """Return the UUID of a table on any server, which its replicas share; '' if no server has it."""
     if topology.is_one_server:
         return ""
     sql = (
@@ -47,7 +47,7 @@ def find_table_uuid(engine: Engine, topology: Topology, database: str, name: str
 
 
 def find_table_comment(engine: Engine, topology: Topology, database: str, name: str) -> str:
-    """The comment of a table on some server; '' if it has none. A server that got the table later has none."""
+    """Return the comment of a table on any server; '' if none has one. Comments are not replicated."""
     sql = (
         f"SELECT max(comment) AS comment FROM {topology.all_servers_sql('system.tables')}"
         f" WHERE database = {quote_string(database)} AND name = {quote_string(name)}"

@@ -1,8 +1,8 @@
-"""What the engine's tables lack of the model, and the statements that add it. Reads the engine, changes nothing.
+"""Differences between the engine's tables and the model, and the statements that remove them. Changes nothing.
 
-Whole tables, columns, indexes and comments are added while queries run: rows' tables first, then what reads them. What
-would mean to write the rows anew is told as an obstacle: another type, another order of the rows, a stored column that
-the model has not.
+Tables, columns, indexes and comments are added while queries run: first in the tables of rows, then in those that read
+them. What would require rewriting the rows is an obstacle: another type, another order of the rows, a stored column
+that the model lacks.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, quote_table
 from clickhouse_schema.table_ddl import create_table_sql, projection_definitions, sort_key_sql, stored_columns
 
-#: What an obstacle ends with
+#: The way out of an obstacle.
 RELOAD_HINT = "load the table again with --replace"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A difference in words, and the statements that take it away."""
+    """A difference, and the statements that remove it."""
 
     description: str
     sql: tuple[str, ...]
@@ -34,7 +34,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """``obstacles``: differences that no statement takes away."""
+    """``obstacles``: differences that no statement removes."""
 
     steps: tuple[Step, ...] = ()
     obstacles: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Drift:
 
 @dataclass(slots=True)
 class _Found:
-    """A table on one server: type and comment of its columns by name, names of its indexes."""
+    """A table on one server: ``columns`` are type and comment by name, ``projections`` the names of indexes."""
 
     sorting_key: str
     has_years: bool
@@ -51,12 +51,12 @@ class _Found:
 
 
 def find_drift(engine: Engine, topology: Topology, schema_name: str, table: Table, base: str) -> Drift:
-    """Of one table, whose name in the engine is ``base``, on any of the servers."""
+    """Find the differences of one table, on all servers; ``base``: its name in the engine."""
     return _Comparison(engine, topology, schema_name, table, base).find_drift()
 
 
 def create_missing_sql(engine: Engine, topology: Topology, schema_name: str, table: Table, base: str) -> list[str]:
-    """The statements that make a table on the servers that have not all of it; none if each has."""
+    """Return the statements that create a table on servers that lack it; [] if none does."""
     return _Comparison(engine, topology, schema_name, table, base).create_missing_sql()
 
 
@@ -100,11 +100,11 @@ class _Comparison:
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def _find_complete_servers(self, servers: list[dict[str, _Found]]) -> list[dict[str, _Found]]:
-        """The servers that have all of the table."""
+        """Return the servers that have all tables of the table."""
         return [found for found in servers if all(name in found for name in (*self._rows, *self._readers))]
 
     def _read_servers(self) -> list[dict[str, _Found]]:
-        """What each server has of the table, by name."""
+        """Read the tables of each server, by name."""
         servers: dict[str, dict[str, _Found]] = {
             row["server"]: {} for row in self._query_servers("view(SELECT 1)", "1")
         }
@@ -139,7 +139,7 @@ class _Comparison:
             yield from self._comments_sql()
 
     def _comments_sql(self) -> Iterator[str]:
-        """Replicas do not tell each other the comments of tables, which tell how these were loaded."""
+        """Copy the comments of tables, which record the loads and are not replicated."""
         for name in self._rows:
             if text := find_table_comment(self._engine, self._topology, self._schema_name, name):
                 yield self._alter_sql(name, f"MODIFY COMMENT {quote_string(text)}", self._topology.on_cluster)
@@ -147,10 +147,10 @@ class _Comparison:
     def _find_obstacles(self, found: _Found) -> Iterator[str]:
         for name, (kind, _) in found.columns.items():
             if name not in self._columns:
-                yield f"{self._table_name} has a column {name}, which the file has not: put it there, or {RELOAD_HINT}"
+                yield f"{self._table_name} has a column {name}, which the file lacks: add it there, or {RELOAD_HINT}"
             elif kind != self._columns[name].type:
                 wanted = self._columns[name].type
-                yield f"{self._table_name}.{name} is stored as {kind}, and the file wants {wanted}: {RELOAD_HINT}"
+                yield f"{self._table_name}.{name} is stored as {kind}, but the file needs {wanted}: {RELOAD_HINT}"
         for column in self._table.columns:
             if column.name in found.columns:
                 continue
@@ -186,7 +186,7 @@ class _Comparison:
                 )
 
     def _find_order_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
-        """A replica that is made later, of the model, is let in only if its columns are in the order of the others."""
+        """Put columns into the order of the model: a later replica is accepted only in the order of the others."""
         names = [*self._columns]
         others = []
         for table, found in rows:
@@ -203,7 +203,7 @@ class _Comparison:
             yield Step(f"the columns of {self._table_name} are in another order", sql)
 
     def _extend_readers_sql(self, lacking: list[str], change: str) -> list[str]:
-        """What lets the tables that read the rows have a column that these have by now."""
+        """Return the statements that add the column to the tables that read the rows."""
         sql = []
         if any(view in lacking for view in self._views):
             sql += create_views_sql(self._table, self._schema_name, self._base, self._topology)
@@ -236,7 +236,7 @@ class _Comparison:
             sql = (
                 self._alter_sql(table, f"DROP PROJECTION IF EXISTS {quote_identifier(name)}") for table in self._rows
             )
-            yield Step(f"the index {name} of {self._table_name} is not wanted", tuple(sql))
+            yield Step(f"the index {name} of {self._table_name} is not in the file", tuple(sql))
 
     def _column_definition(self, name: str) -> str:
         return f"{self._columns[name].type} {self._columns[name].rest}"
@@ -247,5 +247,5 @@ class _Comparison:
 
 
 def _bare_key_names(sort_key: str) -> str:
-    """The names in a sort key, however the engine writes it."""
+    """Return the names in a sort key without quotes and parentheses."""
     return sort_key.replace("`", "").removeprefix("tuple").removeprefix("(").removesuffix(")")

@@ -1,8 +1,7 @@
-"""The catalogue model: schemas, tables, columns and keys under Felis' YAML keys, and Skyhouse's storage layout.
+"""The catalogue model: schemas, tables, columns and keys with Felis' YAML keys, and Skyhouse's storage layout.
 
-The models are values: strict (no coercion, no unknown key) and frozen. A field is known by its Felis key (``ivoa:ucd``)
-and by its Python name (``ucd``), in JSON documents too. ``yaml_reader`` reads the models from files, ``yaml_writer``
-writes them.
+The models are strict (no coercion, no unknown key) and frozen. A field has its Felis key (``ivoa:ucd``) and its Python
+name (``ucd``), in JSON documents too. ``schema_files`` reads and writes them as YAML.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ from clickhouse_schema.strict_model import (
     felis_key,
 )
 
-#: Of a table
+#: Columns of a table.
 MAX_COLUMNS = 5000
 
-#: Numbers that DALI 1.1 (section 3.3) gives to one geometry: xtype -> arraysize.
+#: xtype -> arraysize of a geometry (DALI 1.1, section 3.3).
 _GEOMETRIES = {"interval": "2", "point": "2", "circle": "3", "polygon": "*"}
 
 
 class TimeKeys(StrictModel):
-    """How a column's values are times. ``timeorigin``: a Julian date, or the name of one; timestamps need none."""
+    """The time system of a column. ``timeorigin``: a Julian date, or the name of one; none for timestamps."""
 
     timescale: Literal["TAI", "TT", "UT", "UTC", "GPS", "TCG", "TCB", "TDB", "LOCAL", "UNKNOWN"]
     refposition: Literal["TOPOCENTER", "GEOCENTER", "BARYCENTER", "HELIOCENTER", "EMBARYCENTER", "UNKNOWN"]
@@ -57,11 +56,23 @@ class TimeKeys(StrictModel):
 
 
 class Column(StrictModel):
-    """A column. ``unit`` is in VOUnits, ``ucd`` is UCD1+; '' = none. ``length`` is the most characters of a text.
+    """A column.
 
-    ``values``: the only ones that rows may have, beside NULL; () = any. ``if_missing``: what a load does where a file
-    lacks the column: 'fill' it with NULL, 'leave_out' the column if no file has it; '' = refuse the file. ``null``: the
-    number that files have for NULL within arrays of whole numbers; None = nothing within them is NULL.
+    Attributes
+    ----------
+    length
+        Maximal length of a text.
+    unit
+        VOUnit; '' for none.
+    ucd
+        UCD1+; '' for none.
+    values
+        The values that rows may have besides NULL; () for any.
+    if_missing
+        What a load does with a file that lacks the column: 'fill' it with NULL, 'leave_out' the column if no file has
+        it; '' refuses the file.
+    null
+        The integer that stands for NULL within arrays in files; None if no element is NULL.
     """
 
     name: Name
@@ -182,13 +193,27 @@ def _can_hold(value: int | str, kind: ColumnType) -> bool:
 class Layout(StrictModel):
     """How Skyhouse stores a table.
 
-    ``position``: the columns of ICRS longitude and latitude in degrees; rows are kept in HEALPix order. ``id``: the
-    columns whose values together name a row; look-ups by them are fast. ``healpix_order``: that of the coarse cells in
-    which rows are counted. ``time``: the column that orders the rows of one place; ``years``: each year of it has parts
-    of its own. ``overlap_radius``: degrees up to which matches stay within one shard of a cluster. ``indexes``: further
-    columns, each with an index of its own. ``parent``: the name of the foreign key whose table's rows say on which
-    shard this table's rows are: a time series is with its object. ``everywhere``: each server of a cluster has the
-    whole table.
+    Attributes
+    ----------
+    position
+        Columns of ICRS longitude and latitude in degrees; rows are stored in HEALPix order.
+    id
+        Columns that together identify a row; look-ups by them are fast.
+    healpix_order
+        Order of the coarse cells of the density table.
+    time
+        Column that orders the rows of one position.
+    years
+        Store each year of ``time`` in a partition of its own.
+    overlap_radius
+        Radius in degrees up to which cross-matches stay within one shard.
+    indexes
+        Further columns with an index each.
+    parent
+        Name of a foreign key: rows are on the shard of the row to which they refer, such as a time series with its
+        object.
+    everywhere
+        Each server of a cluster has the whole table.
     """
 
     position: tuple[str, str] | None = None
@@ -229,7 +254,7 @@ class Table(StrictModel):
     services: tuple[Service, ...] = felis_key("skyhouse:services", ())
 
     def get_column(self, name: str) -> Column:
-        """The column of exactly this name. Raises ``KeyError``."""
+        """Return the column of exactly this name. Raises ``KeyError``."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -237,19 +262,19 @@ class Table(StrictModel):
 
     @property
     def is_sharded(self) -> bool:
-        """Whether a cluster cuts the table up; small ones without a place in the sky are whole on every server."""
+        """Whether a cluster distributes the rows over shards; other tables are whole on every server."""
         return bool(self.layout.position or self.layout.parent) and not self.layout.everywhere
 
     @property
     def parent_key(self) -> ForeignKey | None:
-        """The key to the rows that the rows are with; None if the layout names none, or one that is not there."""
+        """The foreign key that ``Layout.parent`` names; None if there is no such key."""
         return next((key for key in self.keys if key.name == self.layout.parent), None)
 
     def is_indexed(self, name: str) -> bool:
-        """Whether conditions on the column need no scan: positions have the sort key, ids and indexes a projection.
+        """Whether conditions on the column avoid a scan.
 
-        Of an id of several columns that is the first: the others alone find nothing in the projection's order. Shapes
-        have their covers. Children without a position are in the order of their parents.
+        Positions are the sort key, ids and indexes have a projection, shapes have covers; children without a position
+        are in the order of their parents. Of several id columns only the first counts.
         """
         layout = self.layout
         parents = self.parent_key.columns[:1] if self.parent_key else ()
@@ -258,7 +283,7 @@ class Table(StrictModel):
 
 
 class Example(StrictModel):
-    """A query for people to start from."""
+    """An example query."""
 
     name: Name
     query: Text
@@ -266,7 +291,7 @@ class Example(StrictModel):
 
 
 class Schema(StrictModel):
-    """A schema and its tables. ``citation``: what to cite (bibcode, DOI or text); ``licence``: that of the data."""
+    """A schema and its tables. ``citation``: bibcode, DOI or text; ``licence``: licence of the data."""
 
     name: QualifierName
     id: Text = felis_key("@id")

@@ -1,4 +1,4 @@
-"""What can be wrong with a schema, and where: a path of YAML keys and list positions."""
+"""Problems of a schema, located by a path of YAML keys and list positions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ YamlPath = tuple[str | int, ...]
 
 
 class Problem(NamedTuple):
-    """``path`` leads from the top of the document to what ``message`` is about."""
+    """``path``: the place in the document to which ``message`` refers."""
 
     path: YamlPath
     message: str
 
 
 class SchemaError(ValueError):
-    """A schema that cannot be used. ``errors`` are lines for the user, with file and line where there are any."""
+    """A schema that cannot be used. ``errors`` are lines for the user, with file and line where known."""
 
     def __init__(self, errors: Sequence[str]) -> None:
         super().__init__("\n".join(errors))

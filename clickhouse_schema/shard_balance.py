@@ -1,4 +1,4 @@
-"""Maps that give each shard as much to hold, in runs of neighbouring cells: few rows are near another shard's. Pure."""
+"""Balanced shard maps of runs of neighbouring cells, so that few rows are near another shard. Pure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,25 @@ from clickhouse_schema.shard_map import MAP_ORDER, ShardMap
 
 _CELLS = 12 * 4**MAP_ORDER
 
-#: Of all weight: what the sky's cells have besides, each as much, so that those without rows do not go to one shard
+#: Share of all weight that is spread evenly over the cells, so that empty cells do not all go to one shard.
 _EVEN_SHARE = 0.01
 
 
 def balance_shards(weights: NDArray[np.float64], shards: int) -> ShardMap:
-    """The map of ``shards`` runs of NESTED cells of about equal weight, each of one cell at least.
+    """Return a map of runs of NESTED cells of about equal weight, each with at least one cell.
 
-    ``weights``: of each cell of ``MAP_ORDER``, and last of the rows without a position, which go to the shard that has
-    least: shape (12 * 4^MAP_ORDER + 1,).
+    Parameters
+    ----------
+    weights
+        Shape (12 * 4**MAP_ORDER + 1,): the weight of each cell of ``MAP_ORDER``, and last that of the rows without a
+        position, which go to the shard with the least weight.
+    shards
+        Number of runs.
+
+    Returns
+    -------
+    ShardMap
+        The map, of order ``MAP_ORDER``.
     """
     if not 1 <= shards <= _CELLS:
         raise ValueError(f"a map has 1 to {_CELLS} shards, not {shards}")
@@ -35,7 +45,7 @@ def balance_shards(weights: NDArray[np.float64], shards: int) -> ShardMap:
 
 
 def sum_cell_weights(counted: Iterable[tuple[int, int, int]]) -> NDArray[np.float64]:
-    """Weight by cell of ``MAP_ORDER``, and of rows without a position, of (order, cell, weight), cells NESTED."""
+    """Sum (order, NESTED cell, weight) by cell of ``MAP_ORDER``; the last element is for rows without a position."""
     weights = np.zeros(_CELLS + 1)
     for order, cell, weight in counted:
         if cell == 12 * 4**order:
@@ -49,10 +59,10 @@ def sum_cell_weights(counted: Iterable[tuple[int, int, int]]) -> NDArray[np.floa
 
 
 def sum_shard_weights(weights: NDArray[np.float64], map_: ShardMap) -> NDArray[np.float64]:
-    """What each shard holds, shape (shards,)."""
+    """Return the weight of each shard, shape (shards,)."""
     return np.asarray(np.bincount(np.array(map_.cells), weights, map_.shard_count), dtype=np.float64)
 
 
 def sum_moved_weight(weights: NDArray[np.float64], old: ShardMap, new: ShardMap) -> float:
-    """The weight of the cells whose shard is another."""
+    """Return the weight of the cells whose shard differs."""
     return float(weights[np.array(old.cells) != np.array(new.cells)].sum())

@@ -1,4 +1,4 @@
-"""What the keys of schema files have in common: strict models, and the kinds of text that they hold."""
+"""Strict models for schema files, and the kinds of text in them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _check_name(value: str) -> str:
     if not value.isprintable():
         raise ValueError(f"{value!r} has a control character: only printable characters can be names")
     if value != value.strip():
-        raise ValueError(f"{value!r} starts or ends with a space: take it away")
+        raise ValueError(f"{value!r} starts or ends with a space: remove it")
     if len(value) > MAX_NAME_LENGTH:
         raise ValueError(f"{value[:20] + '...'!r} has {len(value)} characters: names have at most {MAX_NAME_LENGTH}")
     return value
@@ -33,29 +33,27 @@ def _check_name(value: str) -> str:
 
 def _check_dotless(value: str) -> str:
     if "." in value:
-        raise ValueError(f"{value!r} has a dot, which separates schema from table: write _ in its place")
+        raise ValueError(f"{value!r} has a dot, which separates schema from table: write _ instead")
     return value
 
 
 def _check_text(value: str) -> str:
     if found := _NOT_XML.search(value):
-        raise ValueError(f"has the character {found[0]!r}, which XML cannot carry: take it out")
+        raise ValueError(f"has the character {found[0]!r}, which XML cannot carry: remove it")
     return value
 
 
 def _check_datatype(value: str) -> str:
     if value == "binary":
-        raise ValueError(
-            "'binary' is nothing that ADQL could use: leave the column out, or keep it as hexadecimal 'string'"
-        )
+        raise ValueError("'binary' cannot be used in ADQL: leave the column out, or keep it as hexadecimal 'string'")
     if value not in FELIS:
-        raise ValueError(f"{value!r} is no datatype: use one of {', '.join(FELIS)}")
+        raise ValueError(f"{value!r} is not a datatype: use one of {', '.join(FELIS)}")
     return value
 
 
 def _check_arraysize(value: str) -> str:
     if value and not _ARRAYSIZE.fullmatch(value):
-        raise ValueError(f"{value!r} is no size of an array: write '*', '8', '8*' or '2x3'")
+        raise ValueError(f"{value!r} is not an array size: write '*', '8', '8*' or '2x3'")
     return value
 
 
@@ -80,7 +78,7 @@ Value = Annotated[int | str, PlainValidator(_check_value)]
 
 
 def felis_key(key: str, default: Any = "") -> Any:
-    """A field that files and documents call ``key``."""
+    """Return a field with the name ``key`` in files and documents."""
     return Key(default, validation_alias=key, serialization_alias=key)
 
 

@@ -1,8 +1,8 @@
-"""CREATE TABLE from the model. Pure: text out.
+"""CREATE TABLE from the model. Pure.
 
-A table with positions is ordered by ``hpx29``, which the engine computes as rows come in (``MATERIALIZED``: no loader
-can get it wrong, and ``SELECT *`` does not show it); one without is ordered by its parent, or by its id. The id has a
-projection of row numbers, so a look-up by id reads a few granules.
+A table with positions is ordered by ``hpx29``, which ClickHouse computes on insert (``MATERIALIZED``: no loader can get
+it wrong, and ``SELECT *`` hides it); one without is ordered by its parent or its id. The id has a projection of row
+numbers, so a look-up by id reads a few granules.
 """
 
 from __future__ import annotations
@@ -39,10 +39,16 @@ def create_table_sql(
     uuid: str = "",
     if_missing: bool = False,
 ) -> str:
-    """The statement that makes ``table`` under the quoted name ``storage``.
+    """Return the statement that creates ``table`` under the quoted name ``storage``.
 
-    ``is_sharded``: the rows of one part of a sharded table, which have the number of a shard. ``uuid``: that of the
-    table on other servers, for one that joins them. ``if_missing``: only where it is not there.
+    Parameters
+    ----------
+    is_sharded
+        Create a part of a sharded table, whose rows have ``SHARD_COLUMN``.
+    uuid
+        UUID of the table on other servers, for a replica that joins them.
+    if_missing
+        Do nothing if the table exists.
     """
     indexes = (
         f"PROJECTION {quote_identifier(name)} {definition}"
@@ -61,14 +67,14 @@ def create_table_sql(
 
 
 class StoredColumn(NamedTuple):
-    """A column as the engine has it: its type, and what else its definition says."""
+    """A column in ClickHouse: its type, and the rest of its definition."""
 
     type: str
     rest: str
 
 
 def stored_columns(table: Table, is_sharded: bool = False) -> dict[str, StoredColumn]:
-    """All columns by name, also those that the storage adds and the engine computes."""
+    """Return all columns by name, including those that the storage adds and ClickHouse computes."""
     found = {column.name: _define_column(column) for column in table.columns}
     if is_sharded:
         found[SHARD_COLUMN] = StoredColumn("UInt16", "CODEC(ZSTD(1))")
@@ -83,13 +89,13 @@ def stored_columns(table: Table, is_sharded: bool = False) -> dict[str, StoredCo
 
 
 def column_definitions(table: Table, is_sharded: bool = False) -> list[str]:
-    """The definitions of all columns."""
+    """Return the definitions of all columns."""
     stored = stored_columns(table, is_sharded)
     return [f"{quote_identifier(name)} {column.type} {column.rest}" for name, column in stored.items()]
 
 
 def projection_definitions(table: Table) -> dict[str, str]:
-    """The definitions of the indexes by name, in their order: it is that of all replicas, whenever they are made."""
+    """Return the definitions of the indexes by name, in an order that is the same on all replicas."""
     covers = [cover_column(column.name) for column in table.columns if has_cover(column.type)]
     keys: dict[str, tuple[str, ...]] = {f"by{name}": (name,) for name in covers}
     keys |= {"by_id": table.layout.id} if table.layout.id else {}
@@ -98,14 +104,14 @@ def projection_definitions(table: Table) -> dict[str, str]:
 
 
 def given_columns(table: Table) -> tuple[str, ...]:
-    """The columns that a row has to come with: all but those that the engine computes."""
+    """Return the columns of inserted rows: all except those that ClickHouse computes."""
     read = [column.name for column in table.columns if has_shape_texts(column.type)]
     hidden = (name for column in read for name in (shape_column(column), cover_column(column)))
     return (*(column.name for column in table.columns), *hidden)
 
 
 def column_type(column: Column) -> str:
-    """ClickHouse type of a stored column; an array cannot be Nullable, its NULL is the empty one."""
+    """Return the ClickHouse type of a column; arrays cannot be Nullable, an empty array stands for NULL."""
     kind = column.type
     return f"Nullable({kind.clickhouse})" if column.nullable and not kind.is_array else kind.clickhouse
 
@@ -116,7 +122,7 @@ def _define_column(column: Column) -> StoredColumn:
 
 
 def _define_hidden_columns(column: Column) -> dict[str, StoredColumn]:
-    """What is stored beside a column of shapes: see ``cover``."""
+    """Return the columns that are stored beside a column of shapes (``clickhouse_schema.shape_cover``)."""
     codec = f"CODEC({_WHOLE_NUMBERS})"
     cover = cover_column(column.name)
     if not has_shape_texts(column.type):
@@ -126,9 +132,9 @@ def _define_hidden_columns(column: Column) -> dict[str, StoredColumn]:
 
 
 def _choose_codec(kind: ColumnType) -> str:
-    """Chosen by bytes and nanoseconds of a scan, both per value, in hpx29 order.
+    """Choose the codec by size and scan time per value, in hpx29 order.
 
-    Measured on 586,525 bright Gaia stars and the demo tables:
+    Measured on 586,525 bright Gaia stars and the demo tables (bytes and nanoseconds per value):
 
         ids of 64 bits            ZSTD(1) 6.5 B 15 ns, T64 4.6 B 20 ns, Delta 4.9 B 19 ns; other integers alike
         magnitudes, motions       ZSTD(1) 2.6 to 3.8 B 11 ns, Delta up to 0.5 B more, Gorilla 1 B and 7 ns more
@@ -143,7 +149,7 @@ def _choose_codec(kind: ColumnType) -> str:
 
 
 def sort_key_sql(table: Table) -> str:
-    """SQL of ORDER BY."""
+    """Return the expression of ORDER BY."""
     if table.layout.position:
         return f"({HPX29}, {quote_identifier(table.layout.time)})" if table.layout.time else HPX29
     parent = table.parent_key
@@ -156,18 +162,18 @@ def sort_key_sql(table: Table) -> str:
 
 
 def _year_sql(column: Column) -> str:
-    """SQL of a whole number for each year, 0 for no time. The engine knows the first and last time of each part.
+    """Return SQL of an integer for each year, 0 without a time. ClickHouse knows the time range of each part.
 
-    Measured with 10 M rows of ten years, 40 of each object: milliseconds of cones of 0.05, 0.5 and 1.75 degrees, and
-    bytes a row, where all rows are together, those of each year apart, or those of each month:
+    Measured with 10 M rows of ten years, 40 per object: milliseconds for cones of 0.05, 0.5 and 1.75 degrees, and
+    bytes per row, without partitions, with yearly ones and with monthly ones:
 
         all times       6  24  23       24  20  33       90  83 143
         last year       7   9  19        8   8  10       26  26  27
         last month      9   8  20        9   5   6       19   7   8
         bytes           32              40               43
 
-    What is together grows by 2 ms a year at 1.75 degrees, whatever is asked for; apart, the last year takes what it has
-    always taken, and light curves of all years in a small place four times as long.
+    Without partitions the cone of 1.75 degrees grows by 2 ms a year for any time range. With yearly ones the last year
+    stays equally fast, and light curves of all years in a small cone take four times as long.
     """
     name = quote_identifier(column.name)
     if column.type.is_timestamp:

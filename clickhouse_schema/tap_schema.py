@@ -1,6 +1,6 @@
-"""TAP_SCHEMA 1.1: its own description as a schema of the model, and the rows of its tables made from the catalogue.
+"""TAP_SCHEMA 1.1: its description as a schema, and the rows of its tables from the catalogue.
 
-Source: TAP 1.1 (REC 2019-09-27), section 4. Names are published as a query must write them: reserved words and other
+Source: TAP 1.1 (REC 2019-09-27), section 4. Names are published as queries write them: reserved words and other
 irregular names in double quotes.
 """
 
@@ -23,7 +23,7 @@ def _text_column(name: str, description: str, *, nullable: bool = True, unicode:
 
 
 def _name_column(name: str, description: str) -> Column:
-    """A name of the catalogue, which may hold any character."""
+    """Describe a column with names of the catalogue, which may have any character."""
     return _build_column(name, "unicode", description, nullable=False)
 
 
@@ -116,7 +116,7 @@ TAP_SCHEMA = Schema(
 
 
 def build_tap_schema(catalogue: Catalogue) -> dict[str, pa.RecordBatch]:
-    """The rows of each table of TAP_SCHEMA, by table name."""
+    """Return the rows of each table of TAP_SCHEMA, by table name."""
     made: dict[str, Iterable[tuple[Any, ...]]] = {
         "schemas": [_build_schema_row(i, schema) for i, schema in enumerate(catalogue.schemas)],
         "tables": [_build_table_row(i, entry) for i, entry in enumerate(catalogue.entries)],
@@ -128,7 +128,7 @@ def build_tap_schema(catalogue: Catalogue) -> dict[str, pa.RecordBatch]:
 
 
 def build_table_rows(entry: TableEntry) -> dict[str, pa.RecordBatch]:
-    """The rows that tell of one table, by the table of TAP_SCHEMA; none of its schema."""
+    """Return the rows that describe one table, by table of TAP_SCHEMA; without the row of its schema."""
     made: dict[str, Iterable[tuple[Any, ...]]] = {
         "tables": [_build_table_row(None, entry)],
         "columns": _build_column_rows(entry),
@@ -185,18 +185,18 @@ def _build_column_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
 
 
 def _get_array_length(arraysize: str) -> int | None:
-    """The length of a fixed array, the greatest one of a bounded array."""
+    """Return the length of a fixed array, the maximal length of a bounded one, or None."""
     length = arraysize.removesuffix("*")
     return int(length) if length.isdigit() else None
 
 
 def table_name_to_adql(entry: TableEntry) -> str:
-    """``schema.table`` as a query writes it."""
+    """Return ``schema.table`` as queries write it."""
     return f"{name_to_adql(entry.schema.name)}.{name_to_adql(entry.table.name)}"
 
 
 def build_key_id(entry: TableEntry, key: ForeignKey) -> str:
-    """A key's identifier, unique in the catalogue."""
+    """Return a key's identifier, unique in the catalogue."""
     return f"{entry.qualified_name}.{key.name}"
 
 

@@ -7,7 +7,7 @@ import threading
 import warnings
 from functools import lru_cache
 
-#: Spellings that no standard has and files do.
+#: Spellings in files that no standard has.
 _WORDS = {
     "degree": "deg", "degrees": "deg", "arcmins": "arcmin", "arcminutes": "arcmin", "arcminute": "arcmin",
     "arcseconds": "arcsec", "arcsecond": "arcsec", "arcsecs": "arcsec", "sec": "s", "secs": "s", "second": "s",
@@ -31,9 +31,9 @@ _warnings_are_global = threading.Lock()
 
 @lru_cache(maxsize=1024)
 def normalise_unit(text: str) -> str | None:
-    """``text`` as a VOUnit, '' for none, or None if it is no unit that VOUnit has.
+    """Return ``text`` as a VOUnit, '' for no unit, or None if it cannot be written as a VOUnit.
 
-    ``km/s`` gives ``km.s**-1``, ``[cm/s2]`` (CDS: of a logarithm) ``log(cm.s**-2)``.
+    ``km/s`` becomes ``km.s**-1``, ``[cm/s2]`` (a logarithm in CDS spelling) ``log(cm.s**-2)``.
     """
     text = text.strip()
     if text in _AS_WRITTEN:
@@ -55,7 +55,7 @@ def normalise_unit(text: str) -> str | None:
 
 
 def _rewrite_unit(text: str, format_: str) -> str | None:
-    """``text`` of one spelling as VOUnit, if it is of that spelling and VOUnit can say it."""
+    """Convert ``text`` from one format of astropy's to VOUnit; return None if that fails."""
     from astropy import units  # 0.3 s: not at the import of the package
 
     with _warnings_are_global, warnings.catch_warnings():

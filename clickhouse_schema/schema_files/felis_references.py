@@ -1,7 +1,6 @@
-"""Felis' references, which are ``@id``s of columns, turned into names; a column without ``@id`` has ``#table.column``.
+"""Felis' references to columns by ``@id``, replaced by names; a column without ``@id`` has ``#table.column``.
 
-Works on the document as it was read, before its keys and types are checked; what is of another shape is left for that
-check.
+Works on the raw document, before its keys and types are checked; anything malformed is left for that check.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ def default_id(table: str, column: str) -> str:
 
 
 def resolve_references(data: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-    """The document with names for ids, VOUnit's key for FITS', and what was wrong with them."""
+    """Return the document with names for ids and ``ivoa:unit`` for ``fits:tunit``, and the problems found."""
     resolver = _Resolver(data)
     tables = tuple(resolver.resolve_table(table, path) for table, path in _iterate_entries(data, "tables", ()))
     return (data | {"tables": tables} if isinstance(data.get("tables"), tuple) else data), resolver.problems
@@ -54,7 +53,7 @@ class _Resolver:
                 if not isinstance(own, str):
                     continue
                 if own in self._ids:
-                    self.problems.append(Problem((*path, "@id"), f"@id {own!r} is taken by another column"))
+                    self.problems.append(Problem((*path, "@id"), f"@id {own!r} belongs to another column"))
                 self._ids[own] = target
         self._ids = defaults | self._ids
 
@@ -73,12 +72,12 @@ class _Resolver:
         return made
 
     def _resolve_column(self, column: Any, path: YamlPath) -> Any:
-        """``fits:tunit`` is Felis' other key for the unit."""
+        """Replace ``fits:tunit``, Felis' other key for the unit."""
         if not isinstance(column, dict) or "fits:tunit" not in column:
             return column
         if "ivoa:unit" in column:
             self.problems.append(
-                Problem((*path, "fits:tunit"), "fits:tunit and ivoa:unit say one thing: keep one of them")
+                Problem((*path, "fits:tunit"), "fits:tunit and ivoa:unit mean the same: keep one of them")
             )
         made = {"ivoa:unit": column["fits:tunit"]} | column
         del made["fits:tunit"]
@@ -89,7 +88,7 @@ class _Resolver:
             return constraint
         made = {key: value for key, value in constraint.items() if key != "@type"}
         if constraint.get("@type") != "ForeignKey":
-            message = "a constraint must have '@type: ForeignKey': take others out, Skyhouse does not enforce them"
+            message = "a constraint must have '@type: ForeignKey': remove others, Skyhouse does not enforce them"
             self.problems.append(Problem((*path, "@type"), message))
         if "columns" in constraint:
             made["columns"] = self._resolve_own_columns(constraint["columns"], table, (*path, "columns"))
@@ -106,7 +105,7 @@ class _Resolver:
         return made
 
     def _resolve_own_columns(self, said: Any, table: dict[str, Any], path: YamlPath) -> Any:
-        """Names of the table's own columns for their ids or names; one alone may stand without brackets."""
+        """Return the names of the table's own columns for their ids or names; a single one needs no brackets."""
         refs = (said,) if isinstance(said, str) else said
         if not isinstance(refs, tuple):
             return said
@@ -123,11 +122,11 @@ class _Resolver:
                 made.append(ref)
                 if isinstance(ref, str) and ref not in columns:
                     own = [key for key, value in self._ids.items() if value.table == name]
-                    self.problems.append(Problem(path, f"{ref!r} is no column of this table{_suggest_id(ref, own)}"))
+                    self.problems.append(Problem(path, f"{ref!r} is not a column of this table{_suggest_id(ref, own)}"))
         return tuple(made)
 
     def _resolve_target(self, ref: Any, path: YamlPath) -> ColumnTarget:
-        """The referenced ``schema.table`` and column; columns of other schemas are written ``schema.table.column``."""
+        """Return the referenced ``schema.table`` and column; other schemas need ``schema.table.column``."""
         if isinstance(ref, str) and ref in self._ids:
             target = self._ids[ref]
             return ColumnTarget(f"{self._schema}.{target.table}", target.column)

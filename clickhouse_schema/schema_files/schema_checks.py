@@ -1,4 +1,4 @@
-"""What can be wrong between the parts of a schema whose parts are right: names, layout, links, keys."""
+"""Contradictions between the valid parts of a schema: names, layout, links, keys."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from clickhouse_schema.schema_problem import Problem, YamlPath
 from clickhouse_schema.ucd_words import find_ucd_fault
 from clickhouse_schema.vounit import normalise_unit
 
-#: Databases of the engine, of Skyhouse and of the standard, and the schema of each user's own tables.
+#: Databases of ClickHouse, of Skyhouse and of the standard, and the schema of user tables.
 RESERVED_SCHEMAS = frozenset(
     {"system", "information_schema", "default", "skyhouse", "skyhouse_users", "tap_upload", "tap_schema", "mydb"}
 )
 
-#: Endings of the names of what belongs to a table: loads that are not finished, and its parts on a cluster.
+#: Suffixes of tables that belong to a table: unfinished loads, and its parts on a cluster.
 _RESERVED_ENDING = re.compile(
     r"__((loading|new|append|homes|(local|overlap)(_rows)?|margin)|(in)?[0-9]+(_[0-9]+)?)$", re.I
 )
 
-#: Names that the engine gives to no column.
+#: Column names that ClickHouse refuses.
 UNSTORABLE = frozenset({"_block_number", "_block_offset", "_row_exists"})
 
-#: Columns that the storage adds, or the engine has in every table.
+#: Columns that the storage adds, and virtual columns of ClickHouse.
 _RESERVED_COLUMNS = frozenset(
     {"hpx29", "_part", "_part_index", "_part_uuid", "_part_offset", "_part_starting_offset", "_part_data_version"}
     | {"_partition_id", "_partition_value", "_sample_factor", "_table", "_database", "_row_exists", "_shard_num"}
@@ -34,7 +34,7 @@ _RESERVED_COLUMNS = frozenset(
 
 
 def find_problems(schema: Schema) -> list[Problem]:
-    """Every contradiction in ``schema``; paths are those of its YAML."""
+    """Find all contradictions in ``schema``; paths are those of its YAML."""
     problems = list(_find_schema_problems(schema))
     for i, table in enumerate(schema.tables):
         path: YamlPath = ("tables", i)
@@ -49,7 +49,7 @@ def find_problems(schema: Schema) -> list[Problem]:
 
 
 def find_table_problems(table: Table, path: YamlPath = ()) -> list[Problem]:
-    """What contradicts in the names and the layout of one table."""
+    """Find contradictions in the names and the layout of one table."""
     return [*_find_name_problems(table, path), *_find_layout_problems(table, (*path, "skyhouse:layout"))]
 
 
@@ -65,7 +65,7 @@ def _find_schema_problems(schema: Schema) -> Iterator[Problem]:
 
 def _find_name_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
     if _RESERVED_ENDING.search(table.name):
-        yield Problem((*path, "name"), f"the table name {table.name} ends as those that loads make: choose another")
+        yield Problem((*path, "name"), f"the table name {table.name} has a suffix that loads use: choose another")
     yield from _find_repeated_names(
         "column", [(c.name, (*path, "columns", i, "name")) for i, c in enumerate(table.columns)]
     )
@@ -76,21 +76,21 @@ def _find_name_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
     yield from _find_repeated_names("service", services)
     for i, column in enumerate(table.columns):
         if is_reserved_column(column.name):
-            message = f"the column name {column.name} is kept for the storage: choose another"
+            message = f"the column name {column.name} is reserved for the storage: choose another"
             yield Problem((*path, "columns", i, "name"), message)
 
 
 def is_reserved_column(name: str) -> bool:
-    """Whether a column of this name could be taken for one that the storage has besides."""
+    """Whether the name could be confused with a column that the storage adds."""
     return name.lower() in _RESERVED_COLUMNS or name.startswith("__")
 
 
 def _find_repeated_names(what: str, named: Iterable[tuple[str, YamlPath]]) -> Iterator[Problem]:
-    """Names that stand twice but for case: ADQL's regular identifiers could not tell them apart."""
+    """Find names that are equal without case: ADQL's regular identifiers could not distinguish them."""
     first: dict[str, str] = {}
     for name, path in named:
         if name.lower() in first:
-            yield Problem(path, f"the {what} {name} is there twice (as {first[name.lower()]}; case does not count)")
+            yield Problem(path, f"the {what} {name} occurs twice (as {first[name.lower()]}; case is ignored)")
         first.setdefault(name.lower(), name)
 
 
@@ -117,10 +117,10 @@ def _find_layout_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
         meant = f": did you mean {close[0]}?" if close else " among its constraints"
         yield Problem((*path, "parent"), f"the table {table.name} has no foreign key {layout.parent}{meant}")
     if layout.parent and layout.everywhere:
-        message = "everywhere contradicts parent: a whole table on each server is not cut up; leave one of them out"
+        message = "everywhere contradicts parent: a whole table on each server is not cut up; remove one of them"
         yield Problem((*path, "everywhere"), message)
     if layout.years and not layout.time:
-        yield Problem((*path, "years"), "years of what: name the column in time")
+        yield Problem((*path, "years"), "years needs a time column: name it in time")
     if layout.time:
         column = _find_column(table, layout.time)
         if column is None:
@@ -165,7 +165,7 @@ def _find_service_problems(table: Table, service: Service, path: YamlPath) -> It
             yield _missing_column_problem(table, param.ref, (*at, "ref"))
         if param.unit and normalise_unit(param.unit) != param.unit:
             meant = normalise_unit(param.unit) or "one such as km.s**-1"
-            yield Problem((*at, "ivoa:unit"), f"ivoa:unit {param.unit!r} is no VOUnit: write {meant}")
+            yield Problem((*at, "ivoa:unit"), f"ivoa:unit {param.unit!r} is not a VOUnit: write {meant}")
         if param.ucd and (wrong := find_ucd_fault(param.ucd)):
             yield Problem((*at, "ivoa:ucd"), f"ivoa:ucd {param.ucd!r} {wrong}")
     named = [(param.name, (*path, "inputParams", i, "name")) for i, param in enumerate(service.input_params)]
@@ -188,11 +188,11 @@ def _find_key_problems(schema: Schema, table: Table, key: ForeignKey, path: Yaml
             yield Problem((*path, "referencedColumns"), f"{key.referenced_table} has no column {other}")
         elif _classify_values(ours) != _classify_values(theirs):
             types = f"{own} is {ours.type.adql}, {other} is {theirs.type.adql}"
-            yield Problem((*path, "columns"), f"the key {key.name} compares what cannot be equal: {types}")
+            yield Problem((*path, "columns"), f"the key {key.name} compares values that cannot be equal: {types}")
 
 
 def _find_parent_problems(schema: Schema, table: Table, path: YamlPath) -> Iterator[Problem]:
-    """That a child's rows can be where its parent's are. A parent of another schema is checked by the load."""
+    """Check that a child's rows can be where its parent's are; a load checks a parent in another schema."""
     key = table.parent_key
     parent = _find_referenced_table(schema, key) if key else None
     if key is None or parent is None:
@@ -203,7 +203,7 @@ def _find_parent_problems(schema: Schema, table: Table, path: YamlPath) -> Itera
         above = parent.parent_key
         parent = _find_referenced_table(schema, above) if above else None
     if parent is not None:
-        yield Problem(path, f"the parents of {table.name} go round: {' of '.join(t.name for t in [*line, parent])}")
+        yield Problem(path, f"the parents of {table.name} form a cycle: {' of '.join(t.name for t in [*line, parent])}")
     elif not line[1].is_sharded:
         how = "is on every server" if line[1].layout.everywhere else "has neither position nor parent"
         yield Problem(path, f"the parent {key.referenced_table} {how}, so no shard has its rows: leave parent out")

@@ -1,6 +1,6 @@
-"""YAML read as plain data with the line of everything in it; no aliases, no tags, no key twice, no deep nesting.
+"""YAML read as plain data with line numbers; without aliases, tags, duplicate keys and deep nesting.
 
-An alias repeats a part of a file without showing it, and a few of them make a file of kilobytes fill the memory.
+A few aliases can make a file of kilobytes fill the memory.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import yaml
 
 from clickhouse_schema.schema_problem import SchemaError, YamlPath
 
-#: PyYAML has the reader in C (ten times faster) in its wheels, not on every machine.
+#: PyYAML's wheels have the reader in C (ten times faster), other builds may not.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _MAX_DEPTH = 16
@@ -22,7 +22,7 @@ _PLAIN = frozenset(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "boo
 
 @dataclass(frozen=True)
 class Document:
-    """``data`` holds dict, list, str, int, float, bool and None only; ``source`` names it in messages."""
+    """``data`` consists of dict, list, str, int, float, bool and None; ``source`` names it in messages."""
 
     source: str
     data: Any
@@ -32,18 +32,18 @@ class Document:
         return path in self._lines
 
     def find_line(self, path: YamlPath) -> int:
-        """1-based line of what is at ``path``, or of the nearest thing around it."""
+        """Return the 1-based line of ``path``, or of the nearest enclosing element."""
         while path not in self._lines:
             path = path[:-1]
         return self._lines[path]
 
     def format_location(self, path: YamlPath) -> str:
-        """``FILE:LINE`` of what is at ``path``."""
+        """Return ``FILE:LINE`` of ``path``."""
         return f"{self.source}:{self.find_line(path)}"
 
 
 def read_document(text: str, source: str) -> Document:
-    """The one document in ``text``. Raises ``SchemaError``."""
+    """Read the single document in ``text``. Raises ``SchemaError``."""
     try:
         return _Reader(text, source).read_document()
     except yaml.MarkedYAMLError as error:
@@ -83,10 +83,10 @@ class _Reader:
     def _read_value(self, event: Any, path: YamlPath) -> Any:
         self._lines.setdefault(path, _get_event_line(event))
         if len(path) > _MAX_DEPTH:
-            raise self._build_error(event, f"nested more than {_MAX_DEPTH} deep: no schema is")
+            raise self._build_error(event, f"nested more than {_MAX_DEPTH} deep: no schema needs that")
         if getattr(event, "anchor", None):
             raise self._build_error(
-                event, f"YAML anchors and aliases ({event.anchor}) are not read: write the thing out"
+                event, f"YAML anchors and aliases ({event.anchor}) are not supported: repeat the content"
             )
         if isinstance(event, yaml.MappingStartEvent):
             return self._read_mapping(path)
@@ -101,7 +101,7 @@ class _Reader:
                 raise self._build_error(event, "a key must be a plain word")
             key = event.value
             if key in data:
-                raise self._build_error(event, f"the key {key!r} stands twice in one place: take one away")
+                raise self._build_error(event, f"the key {key!r} occurs twice: remove one")
             self._lines[(*path, key)] = _get_event_line(event)
             data[key] = self._read_value(self._loader.get_event(), (*path, key))
         return data
@@ -118,11 +118,11 @@ class _Reader:
             return event.value
         if tag not in _PLAIN:
             raise self._build_error(
-                event, f"{event.value!r} with the YAML tag {tag} means nothing here: put it in quotes"
+                event, f"{event.value!r} with the YAML tag {tag} is not supported: put it in quotes"
             )
         try:
             return self._loader.construct_object(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
         except (ValueError, KeyError) as error:
             raise self._build_error(
-                event, f"{event.value[:40]!r} is no {tag.rpartition(':')[2]}: put it in quotes"
+                event, f"{event.value[:40]!r} is not a valid {tag.rpartition(':')[2]}: put it in quotes"
             ) from error

@@ -1,6 +1,6 @@
-"""A schema file read into the model: YAML with Felis' keys in, ``Schema`` and warnings out.
+"""Reads a schema file (YAML with Felis' keys) into the model.
 
-Everything that is wrong is told at once, as ``FILE:LINE: what, and the way out``. References between columns are Felis'
+All faults are reported at once, as ``FILE:LINE: fault, and the way out``. References between columns are Felis'
 ``@id``s in the file and names in the model.
 """
 
@@ -23,16 +23,16 @@ from clickhouse_schema.schema_problem import Problem, SchemaError, YamlPath
 from clickhouse_schema.ucd_words import find_ucd_fault
 from clickhouse_schema.vounit import normalise_unit
 
-#: A table of 5,000 columns takes about 1 MB; a data file given by mistake more than this.
+#: A table of 5,000 columns takes about 1 MB; a data file passed by mistake is larger than this.
 MAX_BYTES = 8_000_000
 
 _MAX_SHOWN = 20
 
-#: Felis keys that say how other databases store things: read over, with a warning.
+#: Felis keys for the storage of other databases: ignored with a warning.
 _UNUSED = frozenset({"indexes", "precision", "value", "autoincrement", "deferrable", "initially"})
 _UNUSED_PREFIXES = ("mysql:", "postgresql:", "oracle:", "sqlite:", "mssql:")
 
-#: What stands in a list or mapping under these keys.
+#: The models of the lists and mappings under these keys.
 _MODELS: dict[str, type[BaseModel]] = {
     "tables": Table,
     "columns": Column,
@@ -52,16 +52,34 @@ _EXPECTED = {
     "float_type": "must be a number",
     "tuple_type": "must be a list: [a, b]",
     "model_type": "must be a mapping: lines of 'key: value'",
-    "string_unicode": "has characters that are no Unicode: take them out",
+    "string_unicode": "has characters that are not Unicode: remove them",
 }
 
 
 def read_schema(content: str | FilePath, source: str = "", *, strict: bool = False) -> tuple[Schema, list[str]]:
-    """The schema in a YAML text or file, and warnings; ``source`` names a text in messages.
+    """Read a schema.
 
-    Units are rewritten to VOUnits; one that cannot be is kept with a warning. A UCD that is no valid UCD1+ is left out
-    with a warning. ``strict`` makes warnings errors. A table's id, where the layout names none, is its primary key.
-    Raises ``SchemaError``, which names each fault with its line.
+    Units are rewritten as VOUnits; one that cannot be rewritten is kept with a warning. An invalid UCD1+ is dropped with
+    a warning. A table's id is its primary key if the layout names none.
+
+    Parameters
+    ----------
+    content
+        YAML text, or the path of a file.
+    source
+        Name of a text in messages.
+    strict
+        Treat warnings as errors.
+
+    Returns
+    -------
+    tuple of Schema and list of str
+        The schema, and warnings with their lines.
+
+    Raises
+    ------
+    SchemaError
+        Names each fault with its line.
     """
     if isinstance(content, FilePath):
         source = source or str(content)
@@ -109,11 +127,11 @@ def _format_problem(document: Document, problem: Problem) -> str:
     return f"{document.format_location(problem.path)}: {problem.message}"
 
 
-# --- what is not used -------------------------------------------------------------------------------------------------
+# --- ignored keys -----------------------------------------------------------------------------------------------------
 
 
 def _drop_unused_keys(data: Any, path: YamlPath, warnings: list[Problem]) -> Any:
-    """The document with tuples for lists and without Felis' keys that say nothing here."""
+    """Return the document with tuples for lists and without the ignored keys."""
     if isinstance(data, list):
         return tuple(_drop_unused_keys(value, (*path, i), warnings) for i, value in enumerate(data))
     if not isinstance(data, dict):
@@ -122,7 +140,7 @@ def _drop_unused_keys(data: Any, path: YamlPath, warnings: list[Problem]) -> Any
     ours = any(isinstance(part, str) and part.startswith("skyhouse:") for part in path)
     for key, value in data.items():
         if not ours and (key in _UNUSED or key.startswith(_UNUSED_PREFIXES)):
-            warnings.append(Problem((*path, key), f"{key} is not used here (skyhouse:layout says what is indexed)"))
+            warnings.append(Problem((*path, key), f"{key} is ignored (skyhouse:layout determines the indexes)"))
         else:
             kept[key] = _drop_unused_keys(value, (*path, key), warnings)
     return kept
@@ -132,7 +150,7 @@ def _drop_unused_keys(data: Any, path: YamlPath, warnings: list[Problem]) -> Any
 
 
 def _validate_schema(data: dict[str, Any], problems: list[Problem]) -> Schema | None:
-    """The model of the document, or None and more problems."""
+    """Return the model of the document; None after adding to ``problems``."""
     try:
         return Schema.model_validate(data, by_alias=True, by_name=False)
     except ValidationError as error:
@@ -143,7 +161,7 @@ def _validate_schema(data: dict[str, Any], problems: list[Problem]) -> Schema | 
 
 
 def _is_consequence(detail: ErrorDetails) -> bool:
-    """Whether a list counts as too short only because its entries are wrong, which is told already."""
+    """Whether a list is too short only because its entries are faulty, which is reported already."""
     return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
@@ -153,12 +171,12 @@ def _detail_to_problem(detail: ErrorDetails) -> Problem:
     if detail["type"] == "extra_forbidden":
         return Problem(path, f"unknown key {key!r}{_suggest_key(key, _list_known_keys(path[:-1]))}")
     if detail["type"] == "missing" and isinstance(path[-1], str):
-        return Problem(path, f"the key {key!r} is missing here")
+        return Problem(path, f"the key {key!r} is missing")
     if detail["type"] == "value_error":
         message = str(detail["ctx"]["error"])
         return Problem(path, f"{key} {message}" if path and path[-1] == key and key not in _MODELS else message)
     if detail["input"] is None:
-        return Problem(path, f"{key} has no value: give one, or take the line out")
+        return Problem(path, f"{key} has no value: give one, or remove the line")
     if detail["type"] in ("too_short", "too_long", "missing"):
         return Problem(path, _describe_count(key, detail))
     said = _EXPECTED.get(detail["type"]) or detail["msg"].replace("Input should be", "must be")
@@ -166,7 +184,7 @@ def _detail_to_problem(detail: ErrorDetails) -> Problem:
 
 
 def _describe_count(key: str, detail: ErrorDetails) -> str:
-    """How many entries there must be: only a position has a fixed number."""
+    """Describe the required number of entries; only a position has a fixed number."""
     if key == "position":
         return "position must be two columns: [longitude, latitude]"
     if detail["type"] == "too_short":
@@ -175,7 +193,7 @@ def _describe_count(key: str, detail: ErrorDetails) -> str:
 
 
 def _list_known_keys(path: YamlPath) -> list[str]:
-    """The keys that may stand at ``path``."""
+    """Return the keys that are allowed at ``path``."""
     model = next((_MODELS[part] for part in reversed(path) if isinstance(part, str) and part in _MODELS), Schema)
     aliases = {name: field.serialization_alias or name for name, field in model.model_fields.items()}
     if model is Column:
@@ -189,14 +207,14 @@ def _list_known_keys(path: YamlPath) -> list[str]:
 def _suggest_key(word: str, known: list[str]) -> str:
     bare = {key.rpartition(":")[2]: key for key in known}
     close = difflib.get_close_matches(word, known, 1) or difflib.get_close_matches(word.rpartition(":")[2], bare, 1)
-    return f": did you mean {bare.get(close[0], close[0])!r}?" if close else f": known here are {', '.join(known)}"
+    return f": did you mean {bare.get(close[0], close[0])!r}?" if close else f": known keys are {', '.join(known)}"
 
 
 # --- units and UCDs ---------------------------------------------------------------------------------------------------
 
 
 def _normalise_schema(schema: Schema, document: Document, warnings: list[Problem]) -> Schema:
-    """The schema with VOUnits and UCD1+ only, as far as that can be."""
+    """Return the schema with VOUnits and UCD1+ as far as possible."""
     tables = []
     for i, table in enumerate(schema.tables):
         columns = tuple(
@@ -214,9 +232,7 @@ def _normalise_column(column: Column, path: YamlPath, document: Document, warnin
         unit = normalise_unit(column.unit)
         if unit is None:
             key = "ivoa:unit" if document.has_path((*path, "ivoa:unit")) else "fits:tunit"
-            message = (
-                f"{key} {column.unit!r} is no unit that VOUnit has: kept as it is (write VOUnits, such as km.s**-1)"
-            )
+            message = f"{key} {column.unit!r} is not a VOUnit: kept unchanged (write VOUnits, such as km.s**-1)"
             warnings.append(Problem((*path, key), message))
         elif unit != column.unit:
             update["unit"] = unit

@@ -205,7 +205,7 @@ def _plan_table(name: str, source: Source, plan: _Plan) -> Table:
     has_more = table.layout.position is not None or any(has_cover(column.type) for column in columns)
     for column in columns:
         if column.name in UNSTORABLE or (has_more and is_reserved_column(column.name)):
-            raise ReadError(f"the column name {column.name} is kept for the storage: choose another")
+            raise ReadError(f"the column name {column.name} is reserved for the storage: choose another")
     return table
 
 

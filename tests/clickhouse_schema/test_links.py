@@ -103,12 +103,12 @@ def test_the_sample_is_good() -> None:
 @pytest.mark.parametrize(
     ("link", "said"),
     [
-        ("{title: x}", "the key 'href' is missing here"),
-        ('{href: ""}', "href '' is no URL: write http:// or https://, a host"),
-        ('{href: "http://a", rel: x}', "unknown key 'rel': known here are href, content-role"),
+        ("{title: x}", "the key 'href' is missing"),
+        ('{href: ""}', "href '' is not a URL: write http:// or https://, a host"),
+        ('{href: "http://a", rel: x}', "unknown key 'rel': known keys are href, content-role"),
         ('{href: "http://a", content-rol: doc}', "unknown key 'content-rol': did you mean 'content-role'?"),
         ('{href: "http://a", content-role: next}', "content-role must be '', 'doc'"),
-        ('{href: "http://a", content-type: html}', "content-type 'html' is no media type"),
+        ('{href: "http://a", content-type: html}', "content-type 'html' is not a media type"),
         ('{href: "http://a", title: "a\\nb"}', "title 'a\\nb' has a control character"),
         ('{href: "http://a", value: "\\x7f"}', "value '\\x7f' has a control character"),
         ('{href: "http://a", value: 1}', "value must be text: put it in quotes"),
@@ -153,45 +153,48 @@ def test_link_refused(link: str, said: str) -> None:
 )
 def test_address_refused(url: str) -> None:
     assert re.fullmatch(
-        r"f\.yaml:8: href .* (is no URL: write http.*|has a control character: .*)", *errors_of(f'{{href: "{url}"}}')
+        r"f\.yaml:8: href .* (is not a URL: write http.*|has a control character: .*)", *errors_of(f'{{href: "{url}"}}')
     )
     plain = SERVICE.replace("http://a", url)
-    assert re.fullmatch(r"f\.yaml:9: accessURL .* is no URL: write http.*", *errors_of(service=plain))
+    assert re.fullmatch(r"f\.yaml:9: accessURL .* is not a URL: write http.*", *errors_of(service=plain))
 
 
 @pytest.mark.parametrize(
     ("service", "said"),
     [
-        ("{name: n, inputParams: [{name: ID, ref: c}]}", "the key 'accessURL' is missing here"),
-        ('{name: n, accessURL: "http://a"}', "the key 'inputParams' is missing here"),
+        ("{name: n, inputParams: [{name: ID, ref: c}]}", "the key 'accessURL' is missing"),
+        ('{name: n, accessURL: "http://a"}', "the key 'inputParams' is missing"),
         (inputs(""), "inputParams must have at least one entry"),
-        (SERVICE.replace("http://a", "http://a/#x"), "accessURL 'http://a/#x' is no URL that parameters"),
-        (SERVICE.replace("name: n", "name: n, standardID: DataLink"), "standardID 'DataLink' is no IVOA identifier"),
+        (SERVICE.replace("http://a", "http://a/#x"), "accessURL 'http://a/#x' is not a URL that parameters"),
+        (
+            SERVICE.replace("name: n", "name: n, standardID: DataLink"),
+            "standardID 'DataLink' is not an IVOA identifier",
+        ),
         (SERVICE.replace("name: n", "name: n, resourceIdentifier: 'http://a'"), "resourceIdentifier 'http://a' is no"),
-        (SERVICE.replace("name: n", "name: n, contentType: 'text'"), "contentType 'text' is no media type"),
-        (SERVICE.replace("name: n", "name: n, exampleURL: 'file:///etc'"), "exampleURL 'file:///etc' is no URL"),
+        (SERVICE.replace("name: n", "name: n, contentType: 'text'"), "contentType 'text' is not a media type"),
+        (SERVICE.replace("name: n", "name: n, exampleURL: 'file:///etc'"), "exampleURL 'file:///etc' is not a URL"),
         (SERVICE.replace("name: n", "name: n, standardId: x"), "unknown key 'standardId': did you mean 'standardID'?"),
         (SERVICE.replace("name: n", 'name: "a\\tb"'), "name 'a\\tb' has a control character"),
-        (f"{SERVICE}, {SERVICE.replace('name: n', 'name: N')}", "the service N is there twice (as n;"),
+        (f"{SERVICE}, {SERVICE.replace('name: n', 'name: N')}", "the service N occurs twice (as n;"),
         (inputs("{name: ID, ref: d}"), "the table t has no column d"),
-        (inputs("{name: ID, ref: c}, {name: id, value: x}"), "the parameter id is there twice (as ID;"),
+        (inputs("{name: ID, ref: c}, {name: id, value: x}"), "the parameter id occurs twice (as ID;"),
         (inputs("{name: ID, ref: c, value: x}"), "the parameter ID has ref, a column, and value, a constant"),
         (
             inputs("{name: ID, value: x, votable:xtype: y}"),
-            "the parameter ID is not given by the user: take out votable:xtype",
+            "the parameter ID is not an input of the user: remove votable:xtype",
         ),
-        (inputs("{name: ID, ref: c, min: 1, max: 2}"), "the parameter ID is not given by the user: take out max, min"),
-        (inputs("{name: B, min: 1}"), "the parameter B is no number: min and max are for numbers"),
+        (inputs("{name: ID, ref: c, min: 1, max: 2}"), "the parameter ID is not an input of the user: remove max, min"),
+        (inputs("{name: B, min: 1}"), "the parameter B is not a number: min and max are for numbers"),
         (inputs("{name: B, datatype: int, max: 1.5}"), "the parameter B takes whole numbers"),
         (inputs("{name: B, datatype: double, max: .inf}"), "max must be a finite number"),
-        (inputs("{name: B, datatype: double, options: [a]}"), "the parameter B is no text: options are for texts"),
+        (inputs("{name: B, datatype: double, options: [a]}"), "the parameter B is not text: options are for texts"),
         (inputs('{name: B, options: [""]}'), "is empty: give a text"),
         (inputs("{name: B, options: [1]}"), "options must be text: put it in quotes"),
-        (inputs("{name: B, datatype: lon}"), "datatype 'lon' is no datatype: use one of boolean"),
-        (inputs("{name: B, datatype: double, ivoa:unit: km/s}"), "ivoa:unit 'km/s' is no VOUnit: write km.s**-1"),
+        (inputs("{name: B, datatype: lon}"), "datatype 'lon' is not a datatype: use one of boolean"),
+        (inputs("{name: B, datatype: double, ivoa:unit: km/s}"), "ivoa:unit 'km/s' is not a VOUnit: write km.s**-1"),
         (
             inputs("{name: B, datatype: double, ivoa:unit: furlong}"),
-            "ivoa:unit 'furlong' is no VOUnit: write one such as",
+            "ivoa:unit 'furlong' is not a VOUnit: write one such as",
         ),
         (inputs("{name: B, ivoa:ucd: POS_EQ}"), "ivoa:ucd 'POS_EQ' is a UCD1 of before 2005"),
         (inputs("{name: B, value: 1.5}"), "value must be text: put it in quotes"),
@@ -206,7 +209,7 @@ def test_a_long_address_is_checked_in_no_time() -> None:
     """No pattern is tried in more than one way: a second would be a thousand times too long."""
     for character in ("%", "$", "${a}", "a", ";a=b", "/"):
         Link.model_validate({"href": "http://a/" + "${a}" * 20_000})
-        with pytest.raises(ValueError, match="is no URL"):
+        with pytest.raises(ValueError, match="is not a URL"):
             Link.model_validate({"href": "http://a/" + character * 20_000 + " "})
 
 

@@ -153,7 +153,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "no fields": (document("", ROW), "no TABLE with FIELDs"),
     "html": (b"<html><body>Not found</body></html>", "starts with the element html"),
     "other html": (b"<!DOCTYPE html><html></html>", "DOCTYPE"),
-    "empty array": (document('<FIELD name="a" datatype="int" arraysize="0"/>', stream(b"")), "'0' is no size"),
+    "empty array": (
+        document('<FIELD name="a" datatype="int" arraysize="0"/>', stream(b"")),
+        "'0' is not an array size",
+    ),
     "row width": (
         document(INT.replace("/", ' arraysize="999999999x999999999"/'), stream(b"abcd")),
         "arraysize|a row has at least",
@@ -259,8 +262,8 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "ragged": (b"a,b\n1,2\n1,2,3\n", "line 3: '1,2,3' 3 fields where there are 2 columns"),
     "short text": (b"a,b\n" + b'1,"x\n' + b"1,2\n" * 9_000_000, "more than 33554432 bytes, unpacked"),
     "control in a name": ('"a\u202eb",c\n1,2\n'.encode(), "control character"),
-    "name of the storage": (b"ra,dec,hpx29\n1,2,3\n", "hpx29 is kept for the storage"),
-    "name of the engine": (b"_row_exists\n1\n", "_row_exists is kept for the storage"),
+    "name of the storage": (b"ra,dec,hpx29\n1,2,3\n", "hpx29 is reserved for the storage"),
+    "name of the engine": (b"_row_exists\n1\n", "_row_exists is reserved for the storage"),
     "NUL": (b'"b\0c"\n1\n', "no table of a known format"),
     # none of these
     "nothing": (b"", "is empty"),
