@@ -59,8 +59,8 @@ _EXPECTED = {
 def read_schema(content: str | FilePath, source: str = "", *, strict: bool = False) -> tuple[Schema, list[str]]:
     """Read a schema.
 
-    Units are rewritten as VOUnits; one that cannot be rewritten is kept with a warning. An invalid UCD1+ is dropped with
-    a warning. A table's id is its primary key if the layout names none.
+    Units are rewritten as VOUnits; one that cannot be rewritten is kept with a warning. An invalid UCD1+ is dropped
+    with a warning. A table's id is its primary key if the layout names none.
 
     Parameters
     ----------
