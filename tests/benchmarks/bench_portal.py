@@ -146,7 +146,7 @@ def round_(browser: Browser, url: str, rows: int) -> dict[str, float]:
     page.close()  # with what it holds
     page = opened(browser, url)
     page.get_by_role("spinbutton", name="Row limit").fill(str(rows))
-    page.get_by_role("combobox", name="How it runs").select_option(label="at once")
+    page.get_by_role("combobox", name="Run mode").select_option(label="at once")
     page.wait_for_load_state("networkidle")
     before = memory(browser)
     page.evaluate(_WATCH, rows)

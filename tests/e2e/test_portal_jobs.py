@@ -35,7 +35,7 @@ FAULTY = "SELECT TOP 5\n  parallax\nFROM tycho2.bright"
 def started(page: Page, portal_url: str, query: str) -> str:
     """Run a query as a job on the query page, and go to the list: its id."""
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
-    page.get_by_label("How it runs").select_option("as a job")
+    page.get_by_label("Run mode").select_option("as a job")
     with page.expect_response(lambda answer: re.search(r"/async/\w+$", answer.url) is not None) as answered:
         page.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Jobs").click()
@@ -147,7 +147,7 @@ class TestLife:
         page.reload()
         expect(page.get_by_role("banner").get_by_text("1 job running")).to_be_visible()
         stop(portal, job)
-        news = page.get_by_role("status", name="News")
+        news = page.get_by_role("status", name="Notifications")
         expect(news.get_by_text("“Shared query” has been stopped")).to_be_visible()
         shot(page, "jobs-told")
         assert [one["told"] for one in remembered(page)] == [False]
@@ -173,10 +173,10 @@ class TestLife:
         row = rows(page)
         expect(row).to_contain_text("line 2, column 3: there is no column parallax")
         row.get_by_role("button", name="SELECT TOP").click()
-        row.get_by_role("link", name="Its own page").click()
+        row.get_by_role("link", name="Job page").click()
         expect(page.get_by_role("alert")).to_contain_text("Line 2, column 3 of the query")
         shot(page, "jobs-failed")
-        page.get_by_role("button", name="Query into the editor").click()
+        page.get_by_role("button", name="Edit query").click()
         expect(page.locator(".cm-content")).to_contain_text("parallax")
 
     def test_kept_longer_copied_and_downloaded(self, page: Page, portal_url: str, portal: Served) -> None:
@@ -185,10 +185,10 @@ class TestLife:
         page.goto(f"{portal_url}#/jobs/{job}")
         before = httpx.get(f"{portal.tap}/async/{job}/destruction", verify=False).text
         page.get_by_role("button", name="Keep a week longer").click()
-        expect(page.get_by_text("It is kept until")).to_be_visible()
+        expect(page.get_by_text("Kept until")).to_be_visible()
         after = httpx.get(f"{portal.tap}/async/{job}/destruction", verify=False).text
         assert after > before
-        expect(page.get_by_text(f"It is kept until {after[:10]}")).to_be_visible()
+        expect(page.get_by_text(f"Kept until {after[:10]}")).to_be_visible()
         page.get_by_role("button", name="Copy address").click()
         expect(page.get_by_text("Copied.")).to_be_visible()
         assert page.evaluate("navigator.clipboard.readText()") == f"{portal.tap}/async/{job}"
@@ -204,11 +204,11 @@ class TestElsewhere:
         job = started(page, portal_url, LONG)
         expect(rows(page).get_by_role("progressbar")).to_be_visible()
         assert httpx.delete(f"{portal.tap}/async/{job}", verify=False).status_code == 303
-        expect(page.get_by_text(re.compile("is taken from the list: there is no job"))).to_be_visible()
+        expect(page.get_by_text(re.compile("is no longer in the list: there is no job"))).to_be_visible()
         expect(rows(page)).to_have_count(0)
         shot(page, "jobs-lost")
         page.get_by_role("button", name="Dismiss").click()
-        expect(page.get_by_text("is taken from the list")).to_have_count(0)
+        expect(page.get_by_text("is no longer in the list")).to_have_count(0)
         page.goto(f"{portal_url}#/jobs/{job}")
         expect(page.get_by_role("status").filter(has_text="there is no job")).to_be_visible()
 
@@ -222,7 +222,7 @@ class TestElsewhere:
         other.get_by_role("dialog").get_by_role("button", name="Delete").click()
         expect(rows(other)).to_have_count(0)
         expect(rows(page)).to_have_count(0)
-        expect(page.get_by_text("is taken from the list")).to_have_count(0)
+        expect(page.get_by_text("is no longer in the list")).to_have_count(0)
 
     def test_without_the_service(
         self, page: Page, portal_url: str, shot: Shot, no_service: Callable[[Page], AbstractContextManager[None]]
@@ -296,11 +296,11 @@ class TestUser:
         dialog = page.get_by_role("dialog", name="Save as my table")
         dialog.get_by_label("Name", exact=True).fill("2 types")
         dialog.get_by_role("button", name="Save").click()
-        expect(dialog.get_by_role("alert")).to_contain_text("That is no name for a table")
+        expect(dialog.get_by_role("alert")).to_contain_text("This is not a valid table name")
         dialog.get_by_label("Name", exact=True).fill("types")
         accessible(page)
         dialog.get_by_role("button", name="Save").click()
-        expect(dialog.get_by_text("mydb.types is made.")).to_be_visible()
+        expect(dialog.get_by_text("mydb.types has been created.")).to_be_visible()
         assert alice.count("mydb.types") == len(alice.rows(QUICK))
         dialog.get_by_role("button", name="Query it").click()
         expect(page.locator(".cm-content")).to_contain_text("FROM mydb.types")
@@ -317,7 +317,7 @@ class TestUser:
         page.evaluate("sessionStorage['skyhouse.authorization'] = JSON.stringify('Basic ' + btoa('alice:changed'))")
         page.reload()
         dialog = page.get_by_role("dialog", name="Sign in")
-        expect(dialog.get_by_role("status")).to_contain_text("The service wants to know who asks")
+        expect(dialog.get_by_role("status")).to_contain_text("The service asks you to sign in")
         dialog.get_by_role("button", name="Cancel").click()
         with page.expect_response(re.compile("/tap/async")) as answered:
             page.get_by_role("button", name="Refresh").click()
@@ -338,12 +338,12 @@ class TestUser:
         page.get_by_role("combobox", name="Show").select_option("Failed")
         expect(rows(page)).to_have_count(1)
         page.get_by_role("combobox", name="Show").select_option("All")
-        expect(page.get_by_role("button", name="Delete ended (4)")).to_be_visible()
+        expect(page.get_by_role("button", name="Delete finished (4)")).to_be_visible()
         for colours in ("light", "dark"):
             page.emulate_media(color_scheme=colours)
             accessible(page)
             shot(page, f"jobs-list-{colours}")
-        page.get_by_role("button", name="Delete ended (4)").click()
+        page.get_by_role("button", name="Delete finished (4)").click()
         page.get_by_role("dialog").get_by_role("button", name="Delete them").click()
         expect(rows(page)).to_have_count(1)
         assert [job.jobid for job in alice.vo.get_job_list()] == [running.rpartition("/")[2]]
@@ -359,7 +359,7 @@ def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str, p
         "{ constructor(title, options) { super(title, options); told.push(options.body) } }"
     )
     page.goto(f"{portal_url}#/jobs")
-    page.get_by_label("Tell me when jobs end").check()
+    page.get_by_label("Notify me when jobs end").check()
     job = started(page, portal_url, LONG)
     page.evaluate("Object.defineProperty(document, 'visibilityState', { value: 'hidden' })")
     stop(portal, job)

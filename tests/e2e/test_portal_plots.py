@@ -47,7 +47,7 @@ def plotted(page: Page, portal_url: str, query: str, maxrec: int = 200_000) -> d
     """Run a query and go to its plot: what is drawn."""
     page.goto("about:blank")
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
-    page.get_by_label("How it runs").select_option("at once")
+    page.get_by_label("Run mode").select_option("at once")
     page.get_by_role("spinbutton", name="Row limit").fill(str(maxrec))
     page.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
     page.get_by_role("tab", name="Plot", exact=True).click()
@@ -158,7 +158,7 @@ class TestSky:
 
     def test_right_ascension_grows_to_the_left(self, page: Page, portal_url: str) -> None:
         plotted(page, portal_url, "SELECT ra, dec FROM tycho2.bright WHERE ra BETWEEN 190 AND 260")
-        page.get_by_label("Middle longitude").fill("180")
+        page.get_by_label("Central longitude").fill("180")
         page.keyboard.press("Tab")
         drawn(page)
         assert lit(page, 0.1, 0.3, 0.45, 0.7) > 3 * lit(page, 0.55, 0.3, 0.9, 0.7)
@@ -394,7 +394,7 @@ class TestBadInput:
         drawn(page)
         assert lit(page, 0.45, 0, 0.55, 1) > 0.01
         page.get_by_label("Log", exact=True).last.check()
-        expect(page.get_by_text("None of the values is above 0")).to_be_visible()
+        expect(page.get_by_text("No value is above 0")).to_be_visible()
         shot(page, "plots-nothing")
 
     @pytest.mark.parametrize(
@@ -420,6 +420,6 @@ class TestBadInput:
 
 def _plot(page: Page, portal_url: str, query: str) -> None:
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
-    page.get_by_label("How it runs").select_option("at once")
+    page.get_by_label("Run mode").select_option("at once")
     page.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
     page.get_by_role("tab", name="Plot", exact=True).click()

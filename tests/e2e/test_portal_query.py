@@ -244,7 +244,7 @@ class TestRunning:
 
     def test_stops_at_once(self, query: Page, portal_url: str) -> None:
         write(query, ENDLESS)
-        query.get_by_label("How it runs").select_option("at once")
+        query.get_by_label("Run mode").select_option("at once")
         run(query)
         query.get_by_role("button", name="Stop").click()
         expect(result(query).get_by_text("Stopped.")).to_be_visible()
@@ -265,7 +265,7 @@ class TestRunning:
         write(query, ENDLESS)
         expect(query.get_by_role("button", name="runs as a job")).to_be_visible()
         run(query)
-        expect(result(query).get_by_role("link", name="To the job")).to_be_visible()
+        expect(result(query).get_by_role("link", name="Go to the job")).to_be_visible()
         query.get_by_role("button", name="Stop").click()
         expect(result(query).get_by_role("status").filter(has_text=re.compile("[Ss]top|ABORT|abort"))).to_be_visible()
 
@@ -302,7 +302,7 @@ class TestTabs:
         write(query, "SELECT 'second' FROM tycho2.bright")
         query.get_by_role("spinbutton", name="Row limit").fill("55")
         tabs(query).nth(1).dblclick()
-        query.get_by_label("New name of the tab").fill("My stars")
+        query.get_by_label("Tab name").fill("My stars")
         query.keyboard.press("Enter")
         expect(tabs(query)).to_have_text(["Query 1", "My stars"])
         query.reload()
@@ -359,10 +359,10 @@ class TestHistory:
             expect(rows(query, f"{number} rows")).to_be_visible()
         query.reload()
         query.get_by_role("button", name="History").click()
-        dialog = query.get_by_role("dialog", name="Queries run here")
+        dialog = query.get_by_role("dialog", name="Query history")
         expect(dialog.get_by_role("listitem")).to_have_count(2)
         expect(dialog.get_by_text(re.compile(r"at once · complete · 22 rows · \d"))).to_be_visible()
-        dialog.get_by_label("Search in history").fill("top 21")
+        dialog.get_by_label("Search history").fill("top 21")
         expect(dialog.get_by_role("listitem")).to_have_count(1)
         shot(query, "query-history")
         dialog.get_by_role("button", name="Run again").click()
@@ -396,7 +396,7 @@ class TestLinks:
 
     def test_damaged(self, query: Page, portal_url: str) -> None:
         query.goto(f"{portal_url}#/query?z=AAAA")
-        expect(query.get_by_role("alert")).to_have_text("The link is damaged: there is no query in it.")
+        expect(query.get_by_role("alert")).to_have_text("The link is damaged: it contains no query.")
 
 
 class TestTrouble:
@@ -411,7 +411,7 @@ class TestTrouble:
 
     def test_a_job_that_was_deleted_elsewhere(self, query: Page) -> None:
         write(query, "SELECT TOP 5 ra FROM tycho2.bright")
-        query.get_by_label("How it runs").select_option("as a job")
+        query.get_by_label("Run mode").select_option("as a job")
         with query.expect_response(re.compile(r"/tap/async/[^/?]+$")) as made:
             run(query)
         expect(rows(query, "5 rows")).to_be_visible()

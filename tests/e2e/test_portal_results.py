@@ -35,7 +35,7 @@ GALAXIES = "SELECT id, name, ra, dec, vmag, type, notngc FROM openngc.objects WH
 def asked(page: Page, portal_url: str, query: str, maxrec: int | None = None) -> Locator:
     """Run a query at once on the query page: its table."""
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
-    page.get_by_label("How it runs").select_option("at once")
+    page.get_by_label("Run mode").select_option("at once")
     if maxrec is not None:
         page.get_by_role("spinbutton", name="Row limit").fill(str(maxrec))
     page.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
@@ -67,7 +67,7 @@ def _plain(table) -> Iterator[list]:
 def copied(page: Page, how: str) -> list[list[str]]:
     """The rows that the menu copies with tabs, those of the clipboard."""
     page.get_by_role("button", name="Copy", exact=True).click()
-    page.get_by_role("button", name=re.compile(how)).filter(has_text="with tabs").click()
+    page.get_by_role("button", name=re.compile(how)).filter(has_text="tab-separated").click()
     expect(page.get_by_text(re.compile("^Copied "))).to_be_visible()
     text = page.evaluate("() => navigator.clipboard.readText()")
     return [line.split("\t") for line in text.splitlines()]
@@ -307,7 +307,7 @@ class TestRows:
 class TestNotWhole:
     def test_an_empty_result_is_said(self, page: Page, portal_url: str, shot: Shot) -> None:
         grid = asked(page, portal_url, "SELECT id, name FROM openngc.objects WHERE id < 0")
-        expect(page.get_by_text("The query was answered with no row")).to_be_visible()
+        expect(page.get_by_text("The query returned no rows")).to_be_visible()
         expect(grid.get_by_role("columnheader", name="name")).to_be_visible()
         shot(page, "results-empty")
 
@@ -410,7 +410,7 @@ class TestMine:
             page.get_by_role("main").get_by_role("button", name="Open").click()
             expect(page.get_by_text("7 rows").first).to_be_visible()
             page.get_by_role("button", name="Save as my table").click()
-            saving = page.get_by_role("dialog", name="Save the result as a table of mine")
+            saving = page.get_by_role("dialog", name="Save the result as my table")
             accessible(page)
             shot(page, "results-save")
             saving.get_by_role("textbox").fill("seven")

@@ -194,7 +194,7 @@ def test_a_table_comes_from_a_program(
     program.call_and_wait(program.others["Skyhouse"], {"samp.mtype": "table.load.votable", "samp.params": sent}, "20")
     expect(page.get_by_role("tab", name="Mine & yours")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_role("gridcell", name="Alioth")).to_be_visible()
-    expect(page.get_by_role("status", name="News")).to_contain_text("Table Mine & yours from Observer")
+    expect(page.get_by_role("status", name="Notifications")).to_contain_text("Table Mine & yours from Observer")
     shot(page, "samp-received")
 
     gone = {"url": (tmp_path / "gone.vot").as_uri(), "table-id": "t2", "name": "Gone"}
@@ -211,9 +211,9 @@ def test_a_position_offers_a_search_around_it(
     connected(page, f"{portal_url}#/examples")
     at = {"ra": "56.75", "dec": "24.12"}
     program.notify_all({"samp.mtype": "coord.pointAt.sky", "samp.params": at})
-    news = page.get_by_role("status", name="News")
+    news = page.get_by_role("status", name="Notifications")
     expect(news).to_contain_text("Position 56.75000, 24.12000 from Observer")
-    news.get_by_role("button", name="Query around it").click()
+    news.get_by_role("button", name="Search around it").click()
     news.get_by_label("Table").select_option("tycho2.bright")
     news.get_by_label("Radius in degrees").fill("0.5")
     accessible(page)
@@ -229,7 +229,7 @@ def test_the_page_says_who_is_there_and_leaves(page: Page, portal_url: str, prog
     other = program.others["Skyhouse"]
     assert set(MESSAGES) <= set(program.get_subscriptions(other))
     dialog = panel(page)
-    expect(dialog.get_by_role("listitem")).to_have_text("Observer takes tables takes positions")
+    expect(dialog.get_by_role("listitem")).to_have_text("Observer accepts tables accepts positions")
     shot(page, "samp-panel")
     dialog.get_by_role("button", name="Disconnect").click()
     expect(dialog.get_by_text("Not connected.")).to_be_visible()
@@ -251,14 +251,14 @@ def test_a_hub_that_refuses_and_one_that_ends(
     page.goto(f"{portal_url}#/jobs")
     dialog = panel(page)
     dialog.get_by_role("button", name="Connect", exact=True).click()
-    expect(dialog.get_by_text("The hub has refused the connection.")).to_be_visible()
+    expect(dialog.get_by_text("The hub refused the connection.")).to_be_visible()
     who.agrees = True
     dialog.get_by_role("button", name="Connect", exact=True).click()
     expect(dialog.get_by_text("Observer")).to_be_visible()
     program.disconnect()
     expect(dialog.get_by_text("No other program is connected.")).to_be_visible()
     hub.stop()
-    expect(dialog.get_by_text("The hub has ended the connection.")).to_be_visible()
+    expect(dialog.get_by_text("The hub closed the connection.")).to_be_visible()
 
 
 def test_without_a_hub(page: Page, portal_url: str, shot: Shot) -> None:

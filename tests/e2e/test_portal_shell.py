@@ -48,7 +48,7 @@ class TestPages:
 
     def test_an_address_of_no_page(self, page: Page, portal_url: str) -> None:
         page.goto(f"{portal_url}#/nowhere")
-        expect(page.get_by_text("There is no such page.")).to_be_visible()
+        expect(page.get_by_text("Page not found.")).to_be_visible()
         expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
 
     @pytest.mark.parametrize("name", PAGES)
@@ -81,7 +81,7 @@ class TestPages:
 class TestKeyboard:
     def test_skips_the_navigation(self, page: Page, portal_url: str) -> None:
         page.goto(f"{portal_url}#/tables")
-        skip = page.get_by_role("link", name="Skip to the page")
+        skip = page.get_by_role("link", name="Skip to content")
         expect(skip).not_to_be_in_viewport()
         page.keyboard.press("Tab")
         expect(skip).to_be_focused()
@@ -116,11 +116,11 @@ class TestColours:
 
     def test_those_that_are_chosen_stay(self, page: Page, portal_url: str) -> None:
         page.goto(portal_url)
-        page.get_by_role("combobox", name="Colours").select_option("dark")
+        page.get_by_role("combobox", name="Theme").select_option("dark")
         assert self.brightness(page) < 150
         page.reload()
         assert self.brightness(page) < 150
-        expect(page.get_by_role("combobox", name="Colours")).to_have_value("dark")
+        expect(page.get_by_role("combobox", name="Theme")).to_have_value("dark")
 
 
 #: what a page of ours must not be able to do, in case somebody's words get into it as markup

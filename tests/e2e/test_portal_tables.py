@@ -169,7 +169,7 @@ class TestTablePage:
         form = page.get_by_role("form", name="Search around a position")
         form.get_by_label("Position").fill("M 45")
         form.get_by_role("button", name="Search").click()
-        expect(form.get_by_role("alert")).to_contain_text("does not look names of objects up")
+        expect(form.get_by_role("alert")).to_contain_text("does not resolve object names")
         form.get_by_label("Position").fill("03:47:00 +24:07:12")
         form.get_by_label("Radius", exact=True).fill("40")
         form.get_by_label("Unit of the radius").select_option("arcmin")

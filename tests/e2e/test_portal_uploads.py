@@ -240,7 +240,7 @@ class TestNoTables:
         detail = chosen(page, portal_url, one, other)
         name = detail.get_by_label("Name in queries")
         expect(name).to_have_value("other")
-        for wrong, said in (("1a", "a letter, then letters"), ("Select_Table", "Another file is called")):
+        for wrong, said in (("1a", "a letter, then letters"), ("Select_Table", "Another file is already called")):
             name.fill(wrong)
             name.press("Enter")
             expect(detail.get_by_text(said)).to_be_visible()
@@ -310,7 +310,7 @@ class Wizard:
 
     @property
     def adql(self) -> str:
-        expect(self.page.get_by_text("The service can answer this query.")).to_be_visible()
+        expect(self.page.get_by_text("The service can run this query.")).to_be_visible()
         return self.page.locator("pre").inner_text()
 
     def rows(self, portal: Served) -> list[dict[str, str]]:
@@ -436,7 +436,7 @@ class TestWizard:
         assert wizard.pairs(portal) == sky.named(index[near], near)
 
         wizard.choose(wizard.left, "TAP_UPLOAD.my_stars")
-        expect(wizard.page.get_by_text("a row is no partner of its own")).to_be_visible()
+        expect(wizard.page.get_by_text("a row is not its own partner")).to_be_visible()
         index, separation, _ = sky.mine.match_to_catalog_sky(sky.mine, nthneighbor=2)
         near = np.flatnonzero(separation.arcsec <= RADIUS)
         assert near.size
@@ -469,11 +469,11 @@ class TestWizard:
         run = wizard.page.get_by_role("button", name="Run", exact=True)
         for radius in ("", "0", "-1", "700000"):
             wizard.page.get_by_label("Radius, arcsec").fill(radius)
-            expect(wizard.page.get_by_text("The radius is a number of arcseconds")).to_be_visible()
+            expect(wizard.page.get_by_text("The radius must be a number of arcseconds")).to_be_visible()
         wizard.page.get_by_label("Radius, arcsec").fill("2")
         expect(run).to_be_enabled()
         wizard.left.get_by_label("Declination", exact=True).select_option("")
-        expect(wizard.page.get_by_text("Choose the columns with the position of TAP_UPLOAD.my_stars")).to_be_visible()
+        expect(wizard.page.get_by_text("Choose the position columns of TAP_UPLOAD.my_stars")).to_be_visible()
         expect(run).to_be_hidden()
 
 
@@ -492,7 +492,7 @@ class TestOwnTables:
         self, page: Page, portal: Served, portal_url: str, file: Path, mine: Table, shot: Shot
     ) -> None:
         page.goto(f"{portal_url}#/uploads")
-        expect(page.get_by_text("Sign in to keep tables with the service")).to_be_visible()
+        expect(page.get_by_text("Sign in to keep tables on the service")).to_be_visible()
         page.get_by_role("button", name="Sign in").click()
         page.get_by_label("Name", exact=True).fill("carol")
         page.get_by_label("Password", exact=True).fill(USERS["carol"])
@@ -506,7 +506,7 @@ class TestOwnTables:
         expect(dialog.get_by_text("Saved as mydb.my_stars.")).to_be_visible()
         dialog.get_by_role("button", name="Save", exact=True).click()
         expect(dialog.get_by_role("alert")).to_contain_text("mydb.my_stars")
-        dialog.get_by_label("Put it in the place of").check()
+        dialog.get_by_label("Replace an existing table").check()
         dialog.get_by_role("button", name="Save", exact=True).click()
         expect(dialog.get_by_text("Saved as mydb.my_stars.")).to_be_visible()
         dialog.get_by_role("button", name="Close").click()
@@ -519,7 +519,7 @@ class TestOwnTables:
         shot(page, "uploads-own-tables")
 
         page.goto(f"{portal_url}#/uploads/match?left=mydb.my_stars&right=tycho2.bright")
-        expect(page.get_by_text("The service can answer this query.")).to_be_visible()
+        expect(page.get_by_text("The service can run this query.")).to_be_visible()
         expect(page.locator("pre")).to_contain_text("FROM mydb.my_stars AS a")
         assert carol.http("DELETE", "tables/mydb.my_stars").status_code == 204
         page.get_by_label("Radius, arcsec").fill("7")

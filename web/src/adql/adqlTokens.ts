@@ -1,11 +1,11 @@
-/** ADQL text to tokens, as the service reads them, but tolerant: a query being typed is rarely whole. */
+/** Splits ADQL into tokens as the service does, but tolerates incomplete queries. */
 
 import { RESERVED } from './adqlReservedWords';
 
 export interface Token {
-    /** word: a regular identifier; name: a delimited one; open: a string or name that lacks its closing quote */
+    /** word: a regular identifier; name: a delimited one; open: a string or name without its closing quote */
     readonly kind: 'keyword' | 'word' | 'name' | 'number' | 'string' | 'operator' | 'comment' | 'open' | 'strange';
-    /** as written; of keywords in upper case */
+    /** as written; keywords in upper case */
     readonly text: string;
     /** offsets [from, to) in UTF-16 units */
     readonly from: number;
@@ -28,7 +28,7 @@ const TOKEN = new RegExp(
     'gu',
 );
 
-/** The tokens of a query, without blanks; with comments. */
+/** Return the tokens of a query, comments included. */
 export function splitTokens(adql: string): Token[] {
     const tokens: Token[] = [];
     for (const found of adql.matchAll(TOKEN)) {
@@ -46,17 +46,17 @@ function makeToken(kind: Token['kind'], text: string, from: number): Token {
         : { kind, text, from, to };
 }
 
-/** The name that an identifier token stands for: without its quotes. */
+/** Return the name of an identifier token, without quotes. */
 export function nameOf(token: Token): string {
     if (token.kind === 'name') return token.text.slice(1, -1).replaceAll('""', '"');
     return token.kind === 'open' ? token.text.slice(1) : token.text;
 }
 
-/** May the token be a name? */
+/** Whether the token is an identifier. */
 export const isName = (token: Token | undefined): token is Token & { readonly kind: 'word' | 'name' } =>
     token?.kind === 'word' || token?.kind === 'name';
 
-/** Do two names mean the same? Quoted ones are compared exactly. */
+/** Whether two names are equal ignoring case. */
 export function equalIgnoringCase(written: string, name: string): boolean {
     return written.toLowerCase() === name.toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** A query laid out anew: each clause on its own line, subqueries indented, keywords in upper case. */
+/** Formats a query: one clause per line, indented subqueries, keywords in upper case. */
 
 import { splitTokens, type Token } from './adqlTokens';
 import { CONTEXTUAL, KEYWORDS, TYPES } from './keywords';
@@ -20,18 +20,18 @@ const CLAUSES = [
 ];
 const BEFORE_JOIN = ['NATURAL', 'CROSS', 'INNER', 'LEFT', 'RIGHT', 'FULL', 'OUTER'];
 const UPPER: ReadonlySet<string> = new Set([...KEYWORDS, ...TYPES]);
-/** Words that a parenthesis stands apart from; before others it is that of a call. */
+/** Words before which a parenthesis is not that of a call. */
 const APART: ReadonlySet<string> = new Set([...KEYWORDS, ...CONTEXTUAL].filter((word) => word !== 'CAST'));
 
 interface Level {
-    /** a subquery's parentheses; otherwise those of a call, a list or a term */
+    /** parentheses of a subquery; otherwise of a call, a list or a term */
     readonly query: boolean;
     readonly indent: number;
-    /** BETWEENs whose AND has not come */
+    /** BETWEENs that still need their AND */
     between: number;
 }
 
-/** The query, laid out; its words, their order and its comments stay. */
+/** Format the query without changing its words, their order or comments. */
 export function formatQuery(adql: string): string {
     const layout = new QueryFormatter(adql, splitTokens(adql));
     return layout.writeQuery();
@@ -68,7 +68,7 @@ class QueryFormatter {
         this.#levels.push({ query, indent: this.#level.indent + (query ? INDENT : 0), between: 0 });
     }
 
-    /** What stands before a token: a new line, a blank or nothing. */
+    /** Return the white space before a token. */
     #gapBefore(token: Token, place: number, closed: Level | undefined): string {
         const before = this.tokens[place - 1];
         if (!before) return '';
@@ -84,12 +84,12 @@ class QueryFormatter {
         return wide ? further : blank;
     }
 
-    /** Does the token begin a clause? */
+    /** Whether the token begins a clause. */
     #beginsClause({ kind, text }: Token): boolean {
         return kind === 'keyword' && this.#level.query && CLAUSES.includes(text);
     }
 
-    /** Does it stand on a line of its own within a clause: a JOIN, or a condition? */
+    /** Whether the token, a JOIN or a condition, begins a line within a clause. */
     #breaksLine({ kind, text }: Token, place: number): boolean {
         if (kind !== 'keyword' || !this.#level.query) return false;
         const before = this.tokens[place - 1]?.text ?? '';
@@ -116,7 +116,7 @@ function writeToken({ kind, text }: Token): string {
     return kind === 'keyword' || kind === 'word' ? (UPPER.has(text.toUpperCase()) ? text.toUpperCase() : text) : text;
 }
 
-/** Do two tokens touch? */
+/** Whether two tokens touch. */
 function areGlued(before: Token, token: Token, earlier: Token | undefined): boolean {
     const [left, right] = [operatorText(before), operatorText(token)];
     if (['.', '(', '[', '~'].includes(left) || ['.', ',', ')', ']', ';', '['].includes(right)) return true;

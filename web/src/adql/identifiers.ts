@@ -1,28 +1,28 @@
-/** Names as ADQL writes them: `tycho2.bright`, `survey."my table"`. */
+/** Names in ADQL: `tycho2.bright`, `survey."my table"`. */
 
 import { RESERVED } from './adqlReservedWords';
 
-/** A name with dots, cut into its parts, still as they are written: `a."b.c"` into `a` and `"b.c"`. */
+/** Split a dotted name into its parts as written: `a."b.c"` into `a` and `"b.c"`. */
 export function splitName(name: string): string[] {
     return name.match(/"(?:[^"]|"")*"|[^."]+/g) ?? [];
 }
 
-/** A part without its double quotes. */
+/** Remove the double quotes of a part. */
 export function unquoteName(part: string): string {
     return /^".*"$/s.test(part) ? part.slice(1, -1).replaceAll('""', '"') : part;
 }
 
-/** The schema of `schema.table`, as it is written; '' if the name has none. */
+/** Return the schema of `schema.table` as written; '' if there is none. */
 export function schemaOf(table: string): string {
     return splitName(table).slice(0, -1).join('.');
 }
 
-/** The last part of a name: the table's own, without its schema. */
+/** Return the last part of a name: the table without its schema. */
 export function lastPartOf(name: string): string {
     return splitName(name).at(-1) ?? name;
 }
 
-/** Whether two names mean the same: case does not count outside of double quotes. */
+/** Whether two names mean the same; case counts only in double quotes. */
 export function areSameNames(one: string, other: string): boolean {
     const plainName = (name: string) =>
         splitName(name)
@@ -31,22 +31,22 @@ export function areSameNames(one: string, other: string): boolean {
     return plainName(one) === plainName(other);
 }
 
-/** A text as ADQL's literal. */
+/** Quote a text as an ADQL literal. */
 export function quoteLiteral(value: string): string {
     return `'${value.replaceAll("'", "''")}'`;
 }
 
-/** A name as a query must write it: in double quotes unless it is a regular identifier and no reserved word. */
+/** Quote a name unless it is a regular identifier and not reserved. */
 export function quoteName(name: string): string {
     const regular = /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && !RESERVED.has(name.toUpperCase());
     return regular ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Whether the service takes it as an uploaded table's name without quotes: a letter, then letters, digits and `_`. */
+/** Whether an uploaded table may have the name: a letter, then letters, digits and `_`, not reserved. */
 export const isTableName = (name: string): boolean =>
     /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(name) && !RESERVED.has(name.toUpperCase());
 
-/** A name for the table of a file: of its file name, no reserved word, and none of `taken` (case does not count). */
+/** Make a table name from a file name, not reserved and not in `taken` (ignoring case). */
 export function tableNameOfFile(filename: string, taken: readonly string[]): string {
     const stem = filename.replace(/\.gz$/i, '').replace(/\.[A-Za-z0-9]{1,8}$/, '');
     const words = stem
@@ -59,7 +59,7 @@ export function tableNameOfFile(filename: string, taken: readonly string[]): str
     return makeUnique(isTableName(base) ? base : `${base}_table`, taken);
 }
 
-/** `name`, or with a number after it the first that is none of `taken`; case does not count. */
+/** Return `name`, or with the first number that makes it differ from `taken` (ignoring case). */
 export function makeUnique(name: string, taken: readonly string[]): string {
     const lower = new Set(taken.map((other) => other.toLowerCase()));
     let found = name;

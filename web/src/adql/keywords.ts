@@ -2,13 +2,13 @@
 
 const splitWords = (list: string): string[] => list.trim().split(/\s+/);
 
-/** Words that mean something in ADQL here: they are highlighted and completed. The others are reserved only. */
+/** Words with a meaning in this service; other reserved words are not offered. */
 export const KEYWORDS: readonly string[] = splitWords(`
     SELECT DISTINCT ALL TOP FROM AS WHERE AND OR NOT IN IS NULL BETWEEN LIKE ILIKE EXISTS CASE WHEN THEN ELSE END
     GROUP BY HAVING ORDER ASC DESC OFFSET UNION EXCEPT INTERSECT WITH INNER LEFT RIGHT FULL OUTER CROSS NATURAL JOIN
     ON USING CAST TRUE FALSE`);
 
-/** Words of the extensions, which are names everywhere else. */
+/** Words of extensions, which are names everywhere else. */
 export const CONTEXTUAL: readonly string[] = splitWords(`
     OVER PARTITION RANGE UNBOUNDED PRECEDING FOLLOWING ROW TABLESAMPLE BERNOULLI REPEATABLE`);
 
@@ -16,7 +16,7 @@ export const TYPES: readonly string[] = splitWords(
     'SMALLINT INTEGER BIGINT REAL DOUBLE PRECISION CHAR VARCHAR TIMESTAMP',
 );
 
-/** Completed as one, for they stand together. */
+/** Completed together. */
 export const PHRASES: readonly string[] = [
     'GROUP BY',
     'ORDER BY',

@@ -1,4 +1,4 @@
-/** What names mean at a place of a query: its tables by their aliases, WITH tables, derived tables, queries around. */
+/** What names mean at a position of a query: tables by alias, WITH tables, derived tables, outer queries. */
 
 import { isName, nameOf, equalIgnoringCase, splitTokens, type Token } from './adqlTokens';
 import {
@@ -13,16 +13,16 @@ import {
     type Node,
 } from './tokenGroups';
 
-/** Something that has columns: a table of the service, or a query's outputs. */
+/** Something with columns: a table of the service, or the outputs of a query. */
 export interface Relation {
-    /** what its columns are qualified by: the alias, or the table's own name */
+    /** the qualifier of its columns: alias or table name */
     readonly name: string;
-    /** the table's name as written; absent of WITH and derived tables */
+    /** the table as written; undefined for WITH and derived tables */
     readonly table?: string;
     readonly outputs?: readonly Output[];
 }
 
-/** Outputs of a query: a column by its name, with where it may come from, or all columns of a relation. */
+/** An output of a query: a column with its possible origins, or all columns of a relation. */
 export type Output =
     | { readonly name: string; readonly column?: string; readonly from?: readonly Relation[] }
     | { readonly all: Relation };
@@ -31,11 +31,11 @@ export type Clause =
     'SELECT' | 'FROM' | 'JOIN' | 'ON' | 'USING' | 'WHERE' | 'GROUP' | 'HAVING' | 'ORDER' | 'OFFSET' | '';
 
 export interface Scope {
-    /** tables of the query at this place, then those of the queries around it that it may use */
+    /** tables of this query, then those of outer queries that it may use */
     readonly relations: readonly Relation[];
     /** WITH tables that FROM may name here */
     readonly withTables: readonly Relation[];
-    /** outputs of the query at this place, which ORDER BY and GROUP BY may name */
+    /** outputs of this query, which ORDER BY and GROUP BY may name */
     readonly outputs: readonly Output[];
     readonly clause: Clause;
 }
@@ -49,12 +49,12 @@ const CLAUSES = ['SELECT', 'FROM', 'JOIN', 'ON', 'USING', 'WHERE', 'GROUP', 'HAV
 const AFTER_FROM = ['WHERE', 'GROUP', 'HAVING', 'ORDER', 'OFFSET'];
 const NOTHING: OuterScope = { relations: [], withTables: [] };
 
-/** The scope at an offset of the query. Of a query that is not whole yet, what can be told. */
+/** Return the scope at an offset, as far as an incomplete query allows. */
 export function scopeAt(adql: string, at: number, tokens: readonly Token[] = splitTokens(adql)): Scope {
     return scopeInQuery(groupTokens(tokens), at, NOTHING);
 }
 
-/** The relation that a qualifier names: `b` of `b.ra`, or `bright` and `tycho2.bright` of a table without an alias. */
+/** Return the relation of a qualifier: `b` of `b.ra`, or `bright` and `tycho2.bright` without an alias. */
 export function relationOf(scope: Scope, qualifier: readonly string[]): Relation | undefined {
     const [own, ...schema] = qualifier.toReversed();
     if (own === undefined) return undefined;
@@ -85,23 +85,23 @@ function scopeInQuery(items: readonly Node[], at: number, around: OuterScope): S
     return scopeInClause(select, at, scope, here, '');
 }
 
-/** Down the parentheses that hold the place: of subqueries, which have a scope of their own, and others. */
+/** Descend into the parentheses that contain the position; a subquery has a scope of its own. */
 function scopeInClause(nodes: readonly Node[], at: number, scope: Scope, around: OuterScope, before: Clause): Scope {
     const last = nodes.findLast((node) => node.kind === 'keyword' && CLAUSES.includes(node.text) && node.to < at);
     const clause = last?.kind === 'keyword' ? (last.text as Clause) : before;
     const group = nodes.find((node): node is Group => isGroup(node) && isInside(node, at));
     if (!group) return { ...scope, clause };
     if (!isQuery(group)) return scopeInClause(group.items, at, scope, around, clause);
-    // a derived table does not see its neighbours; subqueries elsewhere see the tables around them
+    // a derived table does not see its neighbours; other subqueries see the tables around them
     const seen = clause === 'FROM' || clause === 'JOIN' ? around.relations : scope.relations;
     return scopeInQuery(group.items, at, { relations: seen, withTables: scope.withTables });
 }
 
 interface Heading {
     readonly withTables: readonly Relation[];
-    /** what follows the WITH tables */
+    /** the rest after the WITH tables */
     readonly body: readonly Node[];
-    /** the WITH table whose query holds the place, with those that it may use */
+    /** the WITH table whose query contains the position, with the WITH tables that it may use */
     readonly inside?: { readonly group: Group; readonly withTables: readonly Relation[] };
 }
 
@@ -167,7 +167,7 @@ function namedRelation(chain: readonly Node[], alias: string | undefined, withTa
     return known ? { ...known, name } : { name, table };
 }
 
-/** `a.b.c` as its names. */
+/** Return the names of `a.b.c`. */
 function chainAt(nodes: readonly Node[], start: number): string[] {
     const chain: string[] = [];
     for (let at = start; ; at += 2) {
@@ -187,7 +187,7 @@ function aliasAt(nodes: readonly Node[], at: number): string | undefined {
     return sampled ? undefined : nameOf(node);
 }
 
-/** The outputs of a query: those of its first SELECT. */
+/** Return the outputs of a query, those of its first SELECT. */
 function outputsOfQuery(items: readonly Node[], around: readonly Relation[]): Output[] {
     const { withTables, body } = readHeading(items, -1, { relations: [], withTables: around });
     const select = splitNodes(body, isSetOperator)[0] ?? [];

@@ -1,8 +1,8 @@
-/** Tokens by their parentheses: what scope.ts reads queries from. */
+/** Tokens nested by parentheses, for the analysis of scopes. */
 
 import type { Token } from './adqlTokens';
 
-/** What stands between parentheses. `from` is at the opening one, `to` after the closing one, or beyond the text. */
+/** The content of parentheses. `from` is at the opening one, `to` after the closing one or beyond the text. */
 export interface Group {
     readonly kind: 'group';
     readonly items: readonly Node[];
@@ -12,7 +12,7 @@ export interface Group {
 
 export type Node = Token | Group;
 
-/** The tokens, without comments, as nested groups; groups that are not closed end with the text. */
+/** Nest tokens without comments; unclosed groups end with the text. */
 export function groupTokens(tokens: readonly Token[]): Node[] {
     const root: Node[] = [];
     const open: { from: number; items: Node[] }[] = [];
@@ -31,7 +31,7 @@ export function groupTokens(tokens: readonly Token[]): Node[] {
     return root;
 }
 
-/** Is the offset between the parentheses? */
+/** Whether the offset is between the parentheses. */
 export const isInside = (group: Group, at: number): boolean => at > group.from && at < group.to;
 
 export const isGroup = (node: Node | undefined): node is Group => node?.kind === 'group';
@@ -44,11 +44,11 @@ export function isOperator(node: Node | undefined, text: string): boolean {
     return node?.kind === 'operator' && node.text === text;
 }
 
-/** Is it a subquery? */
+/** Whether the node is a subquery. */
 export const isQuery = (node: Node | undefined): boolean =>
     isGroup(node) && (isKeyword(node.items[0], 'SELECT', 'WITH') || isQuery(node.items[0]));
 
-/** The parts of a list, apart at what `separates`. */
+/** Split nodes at separators. */
 export function splitNodes(nodes: readonly Node[], separates: (node: Node) => boolean): Node[][] {
     const parts: Node[][] = [[]];
     for (const node of nodes) {

@@ -1,4 +1,4 @@
-/** To the clipboard, also where the browser gives pages without TLS none of their own. False if it does not let us. */
+/** Copy to the clipboard, also where pages without TLS have no clipboard API. Return false if the browser refuses. */
 export async function copyText(text: string): Promise<boolean> {
     if (navigator.clipboard) {
         try {

@@ -1,4 +1,4 @@
-/** A bound on how much is done at once: the others wait in their order. */
+/** A bound on concurrent work; the rest waits in order. */
 export class RequestSlots {
     #free: number;
     readonly #waiting: (() => void)[] = [];
@@ -7,7 +7,7 @@ export class RequestSlots {
         this.#free = places;
     }
 
-    /** Do it as soon as there is a place. */
+    /** Run the work as soon as a slot is free. */
     async runInSlot<T>(work: () => Promise<T>): Promise<T> {
         if (this.#free > 0) this.#free--;
         else await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -1,9 +1,9 @@
-/** The page by the address after `#`: `#/tables/tycho2.bright`, `#/query?adql=...`. It never reaches a server. */
+/** The page's address after `#`: `#/tables/tycho2.bright`, `#/query?adql=...`. It is never sent to a server. */
 
 export interface Route {
-    /** 'query', 'tables', 'examples', 'jobs', 'uploads'; others are no page */
+    /** 'query', 'tables', 'examples', 'jobs' or 'uploads'; anything else is not found */
     readonly page: string;
-    /** what follows the page, decoded: a table's name, a job's id; '' if nothing */
+    /** the decoded rest of the path: a table's name, a job's id; '' if none */
     readonly item: string;
     readonly parameters: URLSearchParams;
 }
@@ -22,7 +22,7 @@ function decodePart(part: string): string {
     }
 }
 
-/** The address of a page, for links. */
+/** Return the address of a page, for links. */
 export function pageAddress(page: string, item = '', parameters: Record<string, string> = {}): string {
     const query = new URLSearchParams(parameters).toString();
     return `#/${page}${item && `/${encodeURIComponent(item)}`}${query && `?${query}`}`;

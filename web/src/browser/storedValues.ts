@@ -1,4 +1,4 @@
-/** Values that the browser keeps for this portal, as JSON. Nothing breaks where it keeps none (private windows). */
+/** JSON values in the browser's storage. Without storage (private windows) nothing is kept and nothing breaks. */
 
 const PREFIX = 'skyhouse.';
 
@@ -11,7 +11,7 @@ export function readStored<T>(key: string, otherwise: T, storage: () => Storage 
     }
 }
 
-/** False if the browser has no room for it or keeps nothing. */
+/** Return false if the browser has no room or no storage. */
 export function writeStored(key: string, value: unknown, storage: () => Storage = () => localStorage): boolean {
     try {
         if (value === undefined) storage().removeItem(PREFIX + key);

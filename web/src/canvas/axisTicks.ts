@@ -1,13 +1,13 @@
-/** Where an axis has its ticks and what they say: round numbers, powers of ten, instants. */
+/** Ticks of an axis: round numbers, powers of ten, instants. */
 
 export interface Tick {
-    /** in the scaled values of the axis (the logarithm on a log axis) */
+    /** scaled value (the logarithm on a log axis) */
     readonly at: number;
-    /** '' for the small ones between */
+    /** '' for minor ticks */
     readonly label: string;
 }
 
-/** The step of 1, 2 or 5 times a power of ten that cuts a span into about so many parts. */
+/** Return the step of 1, 2 or 5 times a power of ten that divides a span into about `parts` parts. */
 export function niceStep(span: number, parts: number): number {
     const rough = span / Math.max(1, parts);
     const power = 10 ** Math.floor(Math.log10(rough));
@@ -15,7 +15,7 @@ export function niceStep(span: number, parts: number): number {
     return factor * power;
 }
 
-/** The multiples of a step within [from, to], whichever is larger; never more than 1,000. */
+/** Return the multiples of a step between two ends in any order; at most 1,000. */
 export function multiplesWithin(from: number, to: number, step: number): number[] {
     const [low, high] = [Math.min(from, to), Math.max(from, to)];
     const first = Math.ceil(low / step - 1e-9);
@@ -23,7 +23,7 @@ export function multiplesWithin(from: number, to: number, step: number): number[
     return Number.isFinite(count) && count > 0 ? Array.from({ length: count }, (_, k) => (first + k) * step) : [];
 }
 
-/** Ticks at round numbers. */
+/** Return ticks at round numbers. */
 export function linearTicks(from: number, to: number, parts: number): Tick[] {
     const span = Math.abs(to - from);
     if (!(span > 0) || !Number.isFinite(span)) return [];
@@ -32,7 +32,7 @@ export function linearTicks(from: number, to: number, parts: number): Tick[] {
     return multiplesWithin(from, to, step).map((value) => ({ at: value, label: numberLabel(value, step, large) }));
 }
 
-/** Ticks of an axis of which `from` and `to` are the logarithms: powers of ten, or round numbers within one or two. */
+/** Return ticks of a log axis, whose ends are logarithms: powers of ten, or round numbers within a decade. */
 export function logTicks(from: number, to: number, parts: number): Tick[] {
     const span = Math.abs(to - from);
     if (!(span > 0) || !Number.isFinite(span)) return [];
@@ -47,7 +47,7 @@ export function logTicks(from: number, to: number, parts: number): Tick[] {
     return stride > 1 ? powers : [...powers, ...minorLogTicks(from, to, span < 2.5)];
 }
 
-/** The ticks 2 to 9 of each power; 2 and 5 are labelled where there is room. */
+/** Return the ticks 2 to 9 of each power, with labels at 2 and 5 if there is room. */
 function minorLogTicks(from: number, to: number, labelled: boolean): Tick[] {
     const [low, high] = [Math.min(from, to), Math.max(from, to)];
     const ticks: Tick[] = [];
@@ -68,12 +68,12 @@ const SUPERSCRIPTS: Record<string, string> = Object.fromEntries(
 
 const superscriptOf = (power: number) => [...String(power)].map((sign) => SUPERSCRIPTS[sign]).join('');
 
-/** A power of ten: as a number while that is short. */
+/** Format a power of ten, as a plain number while that is short. */
 export function powerLabel(power: number): string {
     return Math.abs(power) <= 3 ? String(Number((10 ** power).toPrecision(1))) : `10${superscriptOf(power)}`;
 }
 
-/** A value at a tick, with as many digits as the step needs. `large` is the largest value of the axis. */
+/** Format a tick's value with the digits of the step. `large` is the greatest value of the axis. */
 function numberLabel(value: number, step: number, large: number): string {
     const power = Math.floor(Math.log10(large));
     if (power >= 7 && step >= 1e4) return scientificLabel(value, step, power);
@@ -92,7 +92,7 @@ const clearZero = (value: number, step: number) => (Math.abs(value) < step / 2 ?
 const digitsOf = (step: number) => Math.max(0, Math.min(15, -Math.floor(Math.log10(step) + 1e-9)));
 const replaceMinus = (said: string) => said.replace('-', '−');
 
-/** A value for reading: seven digits, powers of ten where it is very large or small. */
+/** Format a value: seven digits, powers of ten for very large or small values. */
 export function shortNumber(value: number): string {
     if (!Number.isFinite(value)) return String(value);
     const size = Math.abs(value);
@@ -104,20 +104,20 @@ export function shortNumber(value: number): string {
     return replaceMinus(String(Number(value.toPrecision(size >= 1e5 ? 9 : 7))));
 }
 
-/** The Modified Julian Date of 1970-01-01T00:00:00. */
+/** Modified Julian Date of 1970-01-01T00:00:00. */
 const UNIX_EPOCH = 40587;
 const DAY_MS = 86_400_000;
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200];
 const DAYS = [1, 2, 5, 10];
 const MONTHS = [1, 2, 3, 6];
 
-/** An instant of MJD as ISO 8601, to the second or the millisecond; '' where the calendar of browsers ends. */
+/** Format MJD as ISO 8601, to the second or millisecond; '' beyond the range of JavaScript dates. */
 export function mjdToIso(mjd: number, to: 's' | 'ms' = 's'): string {
     const at = new Date(Math.round((mjd - UNIX_EPOCH) * DAY_MS));
     return Number.isNaN(at.getTime()) ? '' : at.toISOString().slice(0, to === 's' ? 19 : 23);
 }
 
-/** Ticks of an axis of MJD at round years, months, days, hours, minutes or seconds. */
+/** Return ticks of an MJD axis at round years, months, days, hours, minutes or seconds. */
 export function timeTicks(from: number, to: number, parts: number): Tick[] {
     const span = Math.abs(to - from);
     const least = span / Math.max(1, parts);

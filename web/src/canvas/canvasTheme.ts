@@ -1,4 +1,4 @@
-/** The page's colours for a canvas, which does not know of CSS variables, and when they change. */
+/** The page's colours for a canvas, which cannot use CSS variables. */
 
 import { kindColours, luminanceOf, packPixel, cssToPixel, makeRamp, type Ramp } from './colourRamps';
 
@@ -17,7 +17,7 @@ export interface Theme {
 
 const NAMES = ['ground', 'text', 'quiet', 'line', 'accent', 'warn'] as const;
 
-/** The colours as they are at an element now. */
+/** Read the colours at an element. */
 export function themeAt(element: HTMLElement): Theme {
     const probe = document.createElement('span');
     element.append(probe);
@@ -32,7 +32,7 @@ export function themeAt(element: HTMLElement): Theme {
     return { ...named, dark, font, ramp: makeRamp(dark), kinds: kindColours(dark) };
 }
 
-/** Calls whenever the page's colours change, by its own choice or the system's; gives back how to end it. */
+/** Call `changed` when the page's or the system's theme changes. Return a function that stops it. */
 export function watchTheme(changed: () => void): () => void {
     const system = matchMedia('(prefers-color-scheme: dark)');
     const page = new MutationObserver(changed);
@@ -44,5 +44,5 @@ export function watchTheme(changed: () => void): () => void {
     };
 }
 
-/** The colour of sky without rows: near the ground, so that the least count stands out. */
+/** Return the colour of sky without rows: near the background, so that the least count stands out. */
 export const emptySky = (theme: Theme): number => (theme.dark ? packPixel(28, 36, 50) : packPixel(233, 237, 244));

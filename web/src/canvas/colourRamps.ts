@@ -1,17 +1,17 @@
 /**
- * Colours for values: ramps in which lightness grows (or falls) evenly, so that they read without telling hues apart.
- * They are made in OKLCh (Ottosson 2020). The least value stands out from its ground, light or dark, and the largest most.
+ * Colour ramps with evenly changing lightness, readable without telling hues apart, computed in OKLCh (Ottosson 2020).
+ * The least value stands out from the background, the greatest most.
  */
 
-/** 256 colours for values from least to largest, as canvas pixels: 0xAABBGGRR. */
+/** 256 colours from the least to the greatest value, as canvas pixels: 0xAABBGGRR. */
 export type Ramp = Uint32Array;
 
-/** Lightness, chroma and hue at the ends of a ramp. */
+/** Lightness and hue at the ends of a ramp. */
 const DARK = { lightness: [0.42, 0.97], hue: [290, 100] } as const;
 const LIGHT = { lightness: [0.83, 0.24], hue: [125, 290] } as const;
 const CHROMA = 0.15;
 
-/** The ramp for a dark or a light ground. */
+/** Return the ramp for a dark or light background. */
 export function makeRamp(dark: boolean): Ramp {
     const { lightness, hue } = dark ? DARK : LIGHT;
     const between = (ends: readonly [number, number], part: number) => ends[0] + (ends[1] - ends[0]) * part;
@@ -20,7 +20,7 @@ export function makeRamp(dark: boolean): Ramp {
     );
 }
 
-/** Hues that are told apart by lightness too; of each, the lightness on a light and on a dark ground. */
+/** Hues with their lightness on a light and on a dark background, distinct by lightness too. */
 const KINDS = [
     [255, 0.48, 0.72],
     [55, 0.62, 0.8],
@@ -32,39 +32,39 @@ const KINDS = [
     [350, 0.58, 0.84],
 ] as const;
 
-/** How many kinds have a colour of their own; the rest share the last, a grey. */
+/** Kinds with a colour of their own; the rest share a grey. */
 export const KIND_COUNT = KINDS.length;
 
-/** Colours for kinds (bands, classes) on a ground, as canvas pixels; the last is for all others. */
+/** Return the colours of kinds (bands, classes), as canvas pixels; the last is for all others. */
 export function kindColours(dark: boolean): Ramp {
     const own = KINDS.map(([hue, light, bright]) => packPixel(...oklchInGamut(dark ? bright : light, 0.17, hue)));
     return Uint32Array.from([...own, packPixel(...oklchInGamut(dark ? 0.65 : 0.55, 0, 0))]);
 }
 
-/** A canvas pixel as CSS has it. */
+/** Convert a canvas pixel to a CSS colour. */
 export function pixelToCss(pixel: number): string {
     return `rgb(${pixel & 255} ${(pixel >> 8) & 255} ${(pixel >> 16) & 255})`;
 }
 
-/** A colour as CSS computes it ("rgb(1, 2, 3)", "color(srgb 0.1 0.2 0.3)") as an opaque canvas pixel. */
+/** Convert a computed CSS colour ("rgb(1, 2, 3)", "color(srgb 0.1 0.2 0.3)") to an opaque canvas pixel. */
 export function cssToPixel(colour: string): number {
     const parts = colour.match(/[\d.]+(?:e-?\d+)?/g)?.map(Number) ?? [];
     const scale = colour.startsWith('color(') ? 255 : 1;
     return packPixel((parts[0] ?? 0) * scale, (parts[1] ?? 0) * scale, (parts[2] ?? 0) * scale);
 }
 
-/** Red, green and blue of 0 to 255 as an opaque canvas pixel. */
+/** Pack red, green and blue (0 to 255) into an opaque canvas pixel. */
 export function packPixel(red: number, green: number, blue: number): number {
     return ((255 << 24) | (Math.round(blue) << 16) | (Math.round(green) << 8) | Math.round(red)) >>> 0;
 }
 
-/** WCAG's relative luminance of a pixel, 0 to 1. */
+/** Return WCAG's relative luminance of a pixel, 0 to 1. */
 export function luminanceOf(pixel: number): number {
     const linear = (byte: number) => (byte <= 10 ? byte / 3294.6 : ((byte / 255 + 0.055) / 1.055) ** 2.4);
     return 0.2126 * linear(pixel & 255) + 0.7152 * linear((pixel >> 8) & 255) + 0.0722 * linear((pixel >> 16) & 255);
 }
 
-/** The colour of OKLCh, of less chroma if sRGB cannot show it. */
+/** Convert OKLCh to RGB, with less chroma if sRGB cannot show it. */
 function oklchInGamut(lightness: number, chroma: number, hue: number): [number, number, number] {
     for (let least = chroma; least > 0.001; least *= 0.95) {
         const colour = oklchToRgb(lightness, least, hue);

@@ -1,4 +1,4 @@
-/** The bar that says which value a colour is. */
+/** The legend of a colour scale. */
 
 import { text } from '../text';
 import { pixelToCss, type Ramp } from './colourRamps';
@@ -6,7 +6,7 @@ import type { Pen } from './pen';
 import { linearTicks, logTicks, shortNumber, type Tick } from './axisTicks';
 import type { Box } from './plotView';
 
-/** Width, in CSS pixels, that the bar and its numbers take. */
+/** Width of bar and numbers, in CSS pixels. */
 export const LEGEND_WIDTH = 74;
 const BAR = 12;
 
@@ -17,7 +17,7 @@ export interface Scale {
     readonly ramp: Ramp;
 }
 
-/** Draws the bar from bottom to top of a box, its numbers to the right, its label beside them. */
+/** Draw the bar from bottom to top of a box, with numbers and label on its right. */
 export function drawLegend(pen: Pen, box: Box, scale: Scale, ink: { text: string; line: string }): void {
     const [low, high] = scale.range;
     const flat = !(high > low);
@@ -42,7 +42,7 @@ export function drawLegend(pen: Pen, box: Box, scale: Scale, ink: { text: string
     pen.text(scale.label, box.left + LEGEND_WIDTH - 15, box.top + box.height / 2, said);
 }
 
-/** Draws the names of kinds with their colours. */
+/** Draw the names of kinds with their colours. */
 export function drawKinds(
     pen: Pen,
     box: Box,

@@ -1,4 +1,4 @@
-/** What axes, graticules and legends are drawn with: the same on a canvas and in an SVG document. */
+/** Pens that draw the same on a canvas and in an SVG document. */
 
 import type { Box } from './plotView';
 
@@ -6,9 +6,9 @@ export interface TextStyle {
     readonly colour: string;
     readonly align?: 'left' | 'center' | 'right';
     readonly baseline?: 'top' | 'middle' | 'bottom';
-    /** a quarter to the left, as the label of a vertical axis is */
+    /** rotated a quarter to the left, for vertical axes */
     readonly upright?: boolean;
-    /** what is behind the letters, to keep them readable on a picture */
+    /** outline colour that keeps text readable on a picture */
     readonly halo?: string;
     readonly size?: number;
 }
@@ -18,17 +18,17 @@ export interface Pen {
     line(points: readonly number[], colour: string, width?: number): void;
     text(said: string, x: number, y: number, style: TextStyle): void;
     fill(x: number, y: number, width: number, height: number, colour: string): void;
-    /** a picture of pixels, stretched to a place */
+    /** a picture stretched to a rectangle */
     image(picture: HTMLCanvasElement, x: number, y: number, width: number, height: number): void;
-    /** what `draw` draws, as far as it is in a rectangle */
+    /** clip what `draw` draws to a rectangle */
     within(box: Box, draw: () => void): void;
-    /** how wide a text is, in CSS pixels */
+    /** width of a text, in CSS pixels */
     measure(said: string, size?: number): number;
 }
 
 export const TEXT_SIZE = 12;
 
-/** A pen on a canvas whose context is scaled to CSS pixels. */
+/** Return a pen for a canvas whose context is scaled to CSS pixels. */
 export function canvasPen(context: CanvasRenderingContext2D, font: string): Pen {
     const sized = (size = TEXT_SIZE) => `${size}px ${font}`;
     return {
@@ -84,7 +84,7 @@ const escapeXml = (said: string) => said.replace(/[&<>"]/g, (sign) => ESCAPES[si
 const ANCHORS = { left: 'start', center: 'middle', right: 'end' } as const;
 const SHIFTS = { top: '0.8em', middle: '0.35em', bottom: '-0.2em' } as const;
 
-/** A pen that writes SVG; `document()` is what it wrote. */
+/** Return a pen that writes SVG; `document()` returns it. */
 export function svgPen(width: number, height: number, font: string, like: Pen): Pen & { document(): string } {
     const parts: string[] = [];
     let clips = 0;

@@ -1,6 +1,6 @@
-/** Pixels as a picture that a pen can place. */
+/** Canvases of pixels. */
 
-/** A canvas of these pixels (0xAABBGGRR, by rows). */
+/** Return a canvas with these pixels (0xAABBGGRR, by rows). */
 export function drawPixels(pixels: Uint32Array<ArrayBuffer>, width: number, height: number): HTMLCanvasElement {
     const canvas = document.createElement('canvas');
     canvas.width = width;
@@ -10,7 +10,7 @@ export function drawPixels(pixels: Uint32Array<ArrayBuffer>, width: number, heig
     return canvas;
 }
 
-/** A canvas's context scaled so that it is drawn on in CSS pixels, cleared; the canvas has the device's pixels. */
+/** Resize and clear a canvas of device pixels. Return its context scaled to CSS pixels. */
 export function prepareCanvas(canvas: HTMLCanvasElement, width: number, height: number, ratio: number) {
     canvas.width = Math.max(1, Math.round(width * ratio));
     canvas.height = Math.max(1, Math.round(height * ratio));

@@ -7,7 +7,7 @@ import { xOnScreen, yOnScreen, type Box, type View } from './plotView';
 export interface AxisStyle {
     readonly label: string;
     readonly log: boolean;
-    /** the axis is of days; what has to be taken off to have MJD, for ticks at dates */
+    /** the axis is in days; its offset from MJD, for ticks at dates */
     readonly epoch?: number | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface Ink {
     readonly line: string;
 }
 
-/** The ticks of an axis in a range of scaled values. */
+/** Return the ticks of an axis between scaled values. */
 export function ticksOf(style: AxisStyle, from: number, to: number, parts: number): Tick[] {
     const { epoch } = style;
     if (epoch !== undefined) {
@@ -28,7 +28,7 @@ export function ticksOf(style: AxisStyle, from: number, to: number, parts: numbe
 
 const partCount = (length: number, each: number) => Math.max(2, Math.floor(length / each));
 
-/** Lines at the labelled ticks, below everything else. */
+/** Draw grid lines at labelled ticks. */
 export function drawGrid(pen: Pen, view: View, box: Box, x: AxisStyle, y: AxisStyle, colour: string): void {
     const [right, bottom] = [box.left + box.width, box.top + box.height];
     for (const { at, label } of ticksOf(x, view.u0, view.u1, horizontalParts(x, box))) {
@@ -43,7 +43,7 @@ export function drawGrid(pen: Pen, view: View, box: Box, x: AxisStyle, y: AxisSt
 
 const horizontalParts = (style: AxisStyle, box: Box) => partCount(box.width, style.epoch === undefined ? 85 : 115);
 
-/** The frame, the ticks with what they say, and the labels. */
+/** Draw frame, ticks and labels. */
 export function drawAxes(pen: Pen, view: View, box: Box, x: AxisStyle, y: AxisStyle, ink: Ink): void {
     const [left, top] = [box.left, box.top];
     const [right, bottom] = [left + box.width, top + box.height];
@@ -86,7 +86,7 @@ function drawHorizontal(pen: Pen, view: View, box: Box, style: AxisStyle, ink: I
     }
 }
 
-/** A label cut where it would be longer than its axis. */
+/** Cut a label to the length of its axis. */
 function shortenLabel(pen: Pen, said: string, room: number): string {
     if (pen.measure(said) <= room) return said;
     let kept = said;

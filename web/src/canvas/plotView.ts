@@ -1,6 +1,6 @@
-/** What part of the plane a plot shows, and where on the screen: values are scaled (log taken, projected) before. */
+/** The visible part of the plane, and its place on the screen. Values are scaled (logarithm, projection) before. */
 
-/** u0 is at the left and v0 at the bottom; an axis is reversed where u0 > u1. */
+/** u0 is on the left and v0 at the bottom; u0 > u1 means a reversed axis. */
 export interface View {
     readonly u0: number;
     readonly u1: number;
@@ -8,7 +8,7 @@ export interface View {
     readonly v1: number;
 }
 
-/** A rectangle of the picture, in CSS pixels. */
+/** A rectangle in CSS pixels. */
 export interface Box {
     readonly left: number;
     readonly top: number;
@@ -16,30 +16,29 @@ export interface Box {
     readonly height: number;
 }
 
-/** Where a value is on the screen. */
+/** Return the screen position of a value. */
 export const xOnScreen = (view: View, box: Box, u: number) =>
     box.left + ((u - view.u0) / (view.u1 - view.u0)) * box.width;
 export const yOnScreen = (view: View, box: Box, v: number) =>
     box.top + box.height - ((v - view.v0) / (view.v1 - view.v0)) * box.height;
 
-/** Which value is at a place of the screen. */
+/** Return the value at a screen position. */
 export const uAt = (view: View, box: Box, x: number) => view.u0 + ((x - box.left) / box.width) * (view.u1 - view.u0);
 export const vAt = (view: View, box: Box, y: number) =>
     view.v0 + ((box.top + box.height - y) / box.height) * (view.v1 - view.v0);
 
-/** The view moved by pixels, as if it were pushed. */
+/** Move the view by pixels. */
 export function moveView(view: View, box: Box, dx: number, dy: number): View {
     const du = (dx / box.width) * (view.u1 - view.u0);
     const dv = (dy / box.height) * (view.v1 - view.v0);
     return { u0: view.u0 - du, u1: view.u1 - du, v0: view.v0 + dv, v1: view.v1 + dv };
 }
 
-/** Between which sizes a view may be, so that numbers keep their places: a millionth of a millionth of what is looked at. */
+/** Smallest span relative to the values: finer ones are lost in double precision. */
 const FINEST = 1e-12;
 
 /**
- * The view with `factor` times as much in it, where what is at (x, y) stays. `along` says which axes are changed.
- * A view too fine to be told apart in doubles stays as it is.
+ * Scale the view by `factor` around (x, y) along the given axes. A view too fine for double precision stays unchanged.
  */
 export function zoomView(
     view: View,
@@ -64,7 +63,7 @@ function isSoundRange(from: number, to: number): boolean {
     return Number.isFinite(span) && span > FINEST * Math.max(Math.abs(from), Math.abs(to)) && span > 1e-300;
 }
 
-/** The view between two places of the screen, turned as it was. */
+/** Return the view between two screen positions, reversed as before. */
 export function viewBetween(
     view: View,
     box: Box,
@@ -82,7 +81,7 @@ export function viewBetween(
     return isSoundRange(next.u0, next.u1) && isSoundRange(next.v0, next.v1) ? next : view;
 }
 
-/** The view widened so that a step across is as long on the screen as a step up: maps need it. */
+/** Widen the view so that both axes have the same scale, as maps need. */
 export function equalizeScales(view: View, box: Box): View {
     const [du, dv] = [view.u1 - view.u0, view.v1 - view.v0];
     const [across, up] = [Math.abs(du) / box.width, Math.abs(dv) / box.height];
@@ -92,7 +91,7 @@ export function equalizeScales(view: View, box: Box): View {
     return { u0: u - halfU, u1: u + halfU, v0: v - halfV, v1: v + halfV };
 }
 
-/** A scaled value as short as the screen can tell it from its neighbours: `pixel` is what one pixel is, scaled. */
+/** Round a scaled value to as few digits as the screen can tell apart; `pixel` is the scaled size of a pixel. */
 export function roundToPixel(value: number, pixel: number, log: boolean): number {
     const [plain, beside] = log ? [10 ** value, 10 ** (value + Math.abs(pixel))] : [value, value + Math.abs(pixel)];
     const digits = -Math.floor(Math.log10(Math.abs(beside - plain)));

@@ -1,6 +1,6 @@
 /**
- * Arrow IPC, stream or file, as the service writes it: not compressed, little-endian, without dictionaries. The values
- * stay where they came: a batch is one buffer, its columns are views of it.
+ * Decodes Arrow IPC, stream or file, as the service writes it: uncompressed, little-endian, without dictionaries.
+ * Values are not copied: a batch is one buffer, its columns are views of it.
  */
 
 import type { Bytes, Numbers, ColumnPart } from '../model/columnParts';
@@ -24,7 +24,10 @@ type Kind =
     | { type: 'text'; datatype: 'unicodeChar' }
     | { type: 'list'; datatype: string; items: Kind };
 
-/** The pieces of a result. Raises Unreadable for what the service never writes, BrokenOff within a message. */
+/**
+ * Decode a result piece by piece. Raises Unreadable for features that the service does not use, BrokenOff inside a
+ * message.
+ */
 export async function* decodeArrow(reader: ByteReader): AsyncGenerator<DecodedPiece> {
     const start = await reader.peekBytes(8);
     if (String.fromCharCode(...start.subarray(0, 6)) === MAGIC) await reader.takeBytes(8);
@@ -42,7 +45,7 @@ export async function* decodeArrow(reader: ByteReader): AsyncGenerator<DecodedPi
             const about = keyValues(header.readTables(2)).get(ABOUT) ?? '';
             yield { type: 'fields', fields: fields.map((field, at) => describeField(field, known[at]!)), about };
         } else if (head.readByte(1) === HEADER.batch) {
-            // some files have their schema at the end alone
+            // some files have their schema only at the end
             if (!kinds) throw new Unreadable('rows before their columns');
             yield* decodeBatch(header, body, kinds);
             const status = keyValues(head.readTables(4));
@@ -56,12 +59,12 @@ async function nextMessage(reader: ByteReader): Promise<[FlatTable, Bytes] | und
     const prefix = await reader.takeBytes(8);
     if (!prefix) return undefined;
     const view = new DataView(prefix.buffer);
-    if (view.getUint32(0, true) !== CONTINUATION) throw new Unreadable('bytes that are no Arrow stream');
+    if (view.getUint32(0, true) !== CONTINUATION) throw new Unreadable('bytes that are not an Arrow stream');
     const length = view.getInt32(4, true);
     if (length === 0) return undefined;
     const metadata = await reader.takeBytes(length);
     if (!metadata) throw new BrokenOff();
-    const head = FlatTable.root(metadata);
+    const head = FlatTable.rootOf(metadata);
     const size = head.readLong(3);
     const body = size ? await reader.takeBytes(size) : new Uint8Array();
     if (!body) throw new BrokenOff();
@@ -125,7 +128,7 @@ function* decodeBatch(header: FlatTable, body: Bytes, kinds: readonly Kind[]): G
     yield { type: 'rows', length, parts: kinds.map((kind) => readPart(kind, layout)) };
 }
 
-/** The nodes and buffers of a batch, taken one after the other. */
+/** The nodes and buffers of a batch, read in order. */
 class BatchLayout {
     #nodes: Iterator<[number, number]>;
     #buffers: Iterator<[number, number]>;
@@ -151,13 +154,13 @@ class BatchLayout {
 
     nextNumbers<A>(array: new (buffer: ArrayBuffer, offset: number, length: number) => A, length: number): A {
         const bytes = this.nextBytes();
-        // rows that are all NULL may come without values
+        // columns of NULL may come without values
         return bytes.length
             ? new array(bytes.buffer, bytes.byteOffset, length)
             : new array(new ArrayBuffer(8 * length), 0, length);
     }
 
-    /** Offsets of `length` values; an empty buffer stands for none. */
+    /** Return the offsets of `length` values; an empty buffer means none. */
     nextOffsets(length: number): Int32Array<ArrayBuffer> {
         const bytes = this.nextBytes();
         if (!bytes.length) return new Int32Array(length + 1);

@@ -1,4 +1,4 @@
-/** Base64 in pieces, as XML has it: with blanks and line ends between, up to the next tag. */
+/** Decodes base64 in XML: piece by piece, with white space, up to the next tag. */
 
 import type { Bytes } from '../model/columnParts';
 
@@ -11,17 +11,17 @@ const LESS_THAN = 0x3c;
 export class Base64Decoder {
     #bits = 0;
     #letters = 0;
-    /** a tag has begun: the data are over */
+    /** a tag has begun: the data have ended */
     ended = false;
 
     /**
-     * Write the bytes that the letters in `text` complete to `into` from `to` on, which has to have room for them. Gives
-     * where they end, and how many bytes of `text` were letters or between them.
+     * Decode `text` into `into` from `to` on, which must have room. Return the end of the decoded bytes and the number
+     * of bytes of `text` used.
      */
-    decode(text: Bytes, into: Bytes, to: number): { end: number; used: number } {
+    decodeText(text: Bytes, into: Bytes, to: number): { end: number; used: number } {
         let [at, end, bits, letters] = [0, to, this.#bits, this.#letters];
         for (; at < text.length; at++) {
-            // four letters at once, where there is nothing else between them
+            // fast path: four letters in a row
             while (letters === 0 && at + 4 <= text.length) {
                 const [one, two] = [VALUES[text[at]!]!, VALUES[text[at + 1]!]!];
                 const [three, four] = [VALUES[text[at + 2]!]!, VALUES[text[at + 3]!]!];
@@ -52,7 +52,7 @@ export class Base64Decoder {
     }
 }
 
-/** The one or two bytes of the last two or three letters. */
+/** Write the last one or two bytes. */
 function writeRest(bytes: Bytes, to: number, bits: number, letters: number): number {
     if (letters === 3) {
         bytes[to++] = bits >> 10;

@@ -1,6 +1,6 @@
 /**
- * Rows of VOTable BINARY and BINARY2 into columns. First it is found where every cell is, then each column is read by
- * itself, in a loop over values of one type.
+ * Decodes rows of VOTable BINARY and BINARY2 into columns: first finds every cell, then reads each column in a loop
+ * over one type.
  */
 
 import type { Bytes, Numbers, ColumnPart } from '../model/columnParts';
@@ -15,9 +15,9 @@ interface Rows {
     readonly bytes: Bytes;
     readonly view: DataView;
     readonly length: number;
-    /** where each row begins */
+    /** start of each row */
     readonly starts: Places;
-    /** whether each row begins with flags for NULL, as in BINARY2; in BINARY values stand for NULL */
+    /** rows begin with NULL flags (BINARY2); in BINARY, values stand for NULL */
     readonly flags: boolean;
 }
 
@@ -32,7 +32,7 @@ interface Scalar<A extends Numbers = Numbers> {
 const makeScalar = <A extends Numbers>(size: number, make: (length: number) => A, read: Loop<A>): Scalar =>
     ({ size, make, read }) as unknown as Scalar;
 
-// a loop of its own for each type: a shared one would ask for the type at every value
+// one loop per type: a shared loop would check the type of every value
 const SCALARS: Readonly<Record<string, Scalar>> = {
     unsignedByte: makeScalar(
         1,
@@ -89,20 +89,20 @@ function scalarOf(field: Field): Scalar {
     return found;
 }
 
-/** The bytes of an item. */
+/** Return the bytes of an item. */
 function itemSize(field: Field): number {
     if (field.datatype === 'char' || field.datatype === 'boolean') return 1;
     return field.datatype === 'unicodeChar' ? 2 : scalarOf(field).size;
 }
 
-/** The number of items of each value; undefined: it varies, and is before each. */
+/** Return the number of items per value; undefined if it varies and precedes each value. */
 function fixedSize(field: Field): number | undefined {
     if (!field.arraysize) return 1;
     if (field.arraysize.includes('*')) return undefined;
     return field.arraysize.split('x').reduce((size, extent) => size * Number(extent), 1);
 }
 
-/** Where each cell begins, behind its count if it has one; and how many bytes the whole rows are. */
+/** Find the start of each cell (after its count, if any), and the bytes of the whole rows. */
 function findCells(bytes: Bytes, view: DataView, fields: readonly Field[], flagBytes: number) {
     const sizes = fields.map((field) => ({ item: itemSize(field), fixed: fixedSize(field) }));
     const least = sizes.reduce((sum, { item, fixed }) => sum + (fixed === undefined ? 4 : fixed * item), flagBytes);
@@ -130,7 +130,7 @@ function findCells(bytes: Bytes, view: DataView, fields: readonly Field[], flagB
     return { starts: starts.subarray(0, rows), places: places.map((all) => all.subarray(0, rows)), used };
 }
 
-/** The bits of rows that are not NULL; undefined if none is. */
+/** Return a bit per row, 0 for NULL; undefined without NULL. */
 function validBits(length: number, isValid: (row: number) => boolean): Bytes | undefined {
     const bits = new Uint8Array((length + 7) >> 3);
     let nulls = 0;
@@ -141,7 +141,7 @@ function validBits(length: number, isValid: (row: number) => boolean): Bytes | u
     return nulls ? bits : undefined;
 }
 
-/** Whether the flags before a row say that the column is not NULL. */
+/** Return a test of a column's NULL flag. */
 function unflaggedTest({ bytes, starts, flags }: Rows, column: number): (row: number) => boolean {
     if (!flags) return () => true;
     const [byte, mask] = [column >> 3, 0x80 >> (column & 7)];
@@ -161,7 +161,7 @@ const numberPart: Read = ({ view, length, flags }, places, field, isValid, nothi
     const values = make(length);
     read(view, places, values);
     if (flags) return { type: 'number', length, values, valid: validBits(length, isValid) };
-    // BINARY: an integer is declared to stand for NULL, and NaN does
+    // BINARY: a declared integer stands for NULL, and so does NaN
     const marker = nothing === undefined ? undefined : field.datatype === 'long' ? BigInt(nothing) : Number(nothing);
     const valid = validBits(length, (row) => values[row] !== marker && values[row] === values[row]);
     return { type: 'number', length, values, valid };
@@ -176,7 +176,7 @@ const booleanPart: Read = ({ bytes, length }, places, _field, isValid) => {
     return { type: 'boolean', length, bits, valid: validBits(length, (row) => isValid(row) && isKnown(row)) };
 };
 
-/** The number of items of each cell. */
+/** Return the number of items of each cell. */
 function itemCounts(view: DataView, places: Places, field: Field): (row: number) => number {
     const fixed = fixedSize(field);
     return fixed === undefined ? (row) => view.getUint32(places[row]! - 4) : () => fixed;
@@ -186,7 +186,7 @@ const UTF16 = new TextDecoder('utf-16be');
 const UTF8 = new TextDecoder();
 const ENCODER = new TextEncoder();
 
-/** UTF-8 of big-endian UTF-16. */
+/** Convert big-endian UTF-16 to UTF-8. */
 function utf16ToUtf8(wide: Bytes): Bytes {
     const narrow = new Uint8Array(wide.length >> 1);
     for (let at = 0; at < narrow.length; at++) {
@@ -196,7 +196,7 @@ function utf16ToUtf8(wide: Bytes): Bytes {
     return narrow;
 }
 
-/** The UTF-8 of a cell of text, up to the first NUL. */
+/** Return the UTF-8 of a text cell up to its first NUL byte. */
 function textBytes({ bytes, view }: Rows, places: Places, field: Field): (row: number) => Bytes {
     const count = itemCounts(view, places, field);
     const wide = field.datatype === 'unicodeChar';
@@ -218,7 +218,7 @@ const textPart: Read = (rows, places, field, isValid) => {
     let bytes: Bytes = new Uint8Array(length * 8);
     for (let row = 0; row < length; row++) {
         const start = offsets[row]!;
-        // three bytes of UTF-8 at most of two of UTF-16
+        // UTF-8 needs at most three bytes for two of UTF-16
         const most = start + count(row) * (wide ? 3 : 1);
         if (most > bytes.length) {
             const larger = new Uint8Array(most * 2);
@@ -233,12 +233,14 @@ const textPart: Read = (rows, places, field, isValid) => {
             offsets[row + 1] = start + said.length;
         }
     }
-    // in BINARY an empty text and NULL are one
+    // BINARY does not distinguish an empty text from NULL
     const valid = validBits(length, flags ? isValid : (row) => offsets[row + 1]! > offsets[row]!);
     return { type: 'text', length, offsets, bytes: bytes.slice(0, offsets[length]), valid };
 };
 
-/** Copy a short text up to its first NUL, byte by byte: that is faster than by views. Gives its end; -1 if it is long. */
+/**
+ * Copy a short text up to its first NUL byte, which is faster than with views. Return its end; -1 if it is too long.
+ */
 function copyShortText(from: Bytes, at: number, count: number, to: Bytes, start: number): number {
     if (count > 64) return -1;
     for (let byte = 0; byte < count; byte++) {
@@ -286,7 +288,7 @@ const PARTS = {
     array: listPart,
 } as const;
 
-/** The whole rows in `bytes`, and how many bytes they were. Raises Unreadable for datatypes that are not shown. */
+/** Decode the whole rows in `bytes` and return the number of bytes used. Raises Unreadable for other datatypes. */
 export function decodeBinaryRows(
     bytes: Bytes,
     fields: readonly Field[],

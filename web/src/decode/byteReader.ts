@@ -1,8 +1,8 @@
-/** Bytes of a stream in pieces of the wanted length. */
+/** Reads a stream in pieces of a given length. */
 
 import type { Bytes } from '../model/columnParts';
 
-/** The stream ended within a piece. */
+/** The stream ended inside a piece. */
 export class BrokenOff extends Error {
     override readonly name = 'BrokenOff';
 }
@@ -11,14 +11,14 @@ export class ByteReader {
     #reader: ReadableStreamDefaultReader<Bytes>;
     #piece: Bytes = new Uint8Array();
     #at = 0;
-    /** bytes that have come */
+    /** bytes received */
     read = 0;
 
     constructor(stream: ReadableStream<Bytes>) {
         this.#reader = stream.getReader();
     }
 
-    /** The next `length` bytes, in a buffer of their own; undefined at the end. Raises BrokenOff in between. */
+    /** Return the next `length` bytes in a buffer of their own; undefined at the end. Raises BrokenOff in between. */
     async takeBytes(length: number): Promise<Bytes | undefined> {
         const taken = new Uint8Array(length);
         let filled = 0;
@@ -35,7 +35,7 @@ export class ByteReader {
         return taken;
     }
 
-    /** What has come and is not taken yet, or else what comes next; undefined at the end. */
+    /** Return the bytes that have arrived, else the next ones; undefined at the end. */
     async takeSome(): Promise<Bytes | undefined> {
         if (this.#at === this.#piece.length && !(await this.#readMore())) return undefined;
         const rest = this.#piece.subarray(this.#at);
@@ -43,7 +43,7 @@ export class ByteReader {
         return rest;
     }
 
-    /** The first `length` bytes without taking them; fewer if the stream is shorter. */
+    /** Return the first `length` bytes without consuming them; fewer if the stream is shorter. */
     async peekBytes(length: number): Promise<Bytes> {
         while (this.#piece.length - this.#at < length) {
             const rest = this.#piece.subarray(this.#at);

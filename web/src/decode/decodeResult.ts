@@ -1,11 +1,11 @@
-/** A result of any format that the page reads itself. */
+/** Decodes a result in any format that the page can read. */
 
 import { decodeArrow } from './arrowDecoder';
 import type { ByteReader } from './byteReader';
 import { Unreadable, type DecodedPiece } from './decodedPiece';
 import { decodeVotable } from './votableDecoder';
 
-/** The pieces of a result, by its first bytes. Raises Unreadable for formats that the service has to read. */
+/** Decode a result by its first bytes. Raises Unreadable for formats that the service must read. */
 export async function* decodeResult(reader: ByteReader): AsyncGenerator<DecodedPiece> {
     const start = await reader.peekBytes(8);
     const text = String.fromCharCode(...start);

@@ -1,4 +1,4 @@
-/** What a decoder gives, piece by piece: the columns, rows, and how the result ended. */
+/** What a decoder yields: the fields, batches of rows, and the status. */
 
 import { kindOf } from '../model/fieldKind';
 import type { ColumnPart } from '../model/columnParts';
@@ -8,15 +8,15 @@ export type DecodedPiece =
     | { readonly type: 'fields'; readonly fields: readonly Field[]; readonly about: string }
     /** a part of each column, all of the same length */
     | { readonly type: 'rows'; readonly length: number; readonly parts: readonly ColumnPart[] }
-    /** `value`: OK, OVERFLOW or ERROR. A result that never says it is not whole */
+    /** OK, OVERFLOW or ERROR; a result without a status is incomplete */
     | { readonly type: 'status'; readonly value: string; readonly text: string };
 
-/** What cannot be read: a sentence's end that names it. */
+/** Names what cannot be read, as the end of a sentence. */
 export class Unreadable extends Error {
     override readonly name = 'Unreadable';
 }
 
-/** A field of its attributes; those that are empty are left out. */
+/** Make a field from VOTable attributes; empty ones are left out. */
 export function fieldFromAttributes(said: ReadonlyMap<string, string>): Field {
     const words = ['arraysize', 'xtype', 'unit', 'ucd', 'utype', 'description'] as const;
     const given = Object.fromEntries(words.flatMap((word) => (said.get(word) ? [[word, said.get(word)]] : [])));

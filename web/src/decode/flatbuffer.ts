@@ -1,4 +1,4 @@
-/** Tables of the flatbuffers format, as far as Arrow's messages need them. */
+/** Tables of the FlatBuffers format, as far as Arrow's messages need them. */
 
 import type { Bytes } from '../model/columnParts';
 
@@ -13,12 +13,12 @@ export class FlatTable {
         this.#at = at;
     }
 
-    static root(bytes: Bytes): FlatTable {
+    static rootOf(bytes: Bytes): FlatTable {
         const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
         return new FlatTable(view, view.getUint32(0, true));
     }
 
-    /** Where the value of a field is; 0 if it has its default. */
+    /** Return the position of a field's value; 0 if it has its default. */
     #fieldPlace(field: number): number {
         const directory = this.#at - this.#view.getInt32(this.#at, true);
         const slot = 4 + 2 * field;
@@ -72,7 +72,7 @@ export class FlatTable {
         });
     }
 
-    /** A vector of structs of two 64-bit integers. */
+    /** Read a vector of structs of two 64-bit integers. */
     readPairs(field: number): [number, number][] {
         const [start, length] = this.#vectorAt(field);
         const long = (at: number) => Number(this.#view.getBigInt64(at, true));

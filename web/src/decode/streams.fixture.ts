@@ -2,7 +2,7 @@
 
 import type { Bytes } from '../model/columnParts';
 
-/** A stream of the bytes in pieces of `size`. */
+/** Return a stream of the bytes in pieces of `size`. */
 export function streamOf(bytes: Uint8Array, size = bytes.length): ReadableStream<Bytes> {
     let at = 0;
     return new ReadableStream({

@@ -1,4 +1,4 @@
-/** VOTables in BINARY2 and BINARY: what jobs store by default, and what other programs send. */
+/** Decodes VOTables in BINARY2 and BINARY: the default of stored results, and what other programs send. */
 
 import type { Bytes } from '../model/columnParts';
 import { Base64Decoder } from './base64Decoder';
@@ -7,14 +7,14 @@ import type { ByteReader } from './byteReader';
 import { Unreadable, type DecodedPiece } from './decodedPiece';
 import { findDataStart, readHeaderText, readTrailer, type VOTableHeader } from './votableHeader';
 
-/** Bytes of rows that become parts of columns together. */
+/** Bytes of rows that are decoded together. */
 const BLOCK = 4_000_000;
-/** The first rows are shown at once. */
+/** A smaller first block shows rows early. */
 const FIRST_BLOCK = 100_000;
-/** A header is longer than that only if it is none. */
+/** A longer header is not one. */
 const MAX_HEADER = 64_000_000;
 
-/** The pieces of a result. Raises Unreadable for other serializations and for datatypes that are not shown. */
+/** Decode a result piece by piece. Raises Unreadable for other serializations and datatypes. */
 export async function* decodeVotable(reader: ByteReader): AsyncGenerator<DecodedPiece> {
     const { header, rest } = await readHeader(reader);
     if (!header.fields.length) throw new Unreadable('a table without columns');
@@ -24,7 +24,7 @@ export async function* decodeVotable(reader: ByteReader): AsyncGenerator<Decoded
     let [filled, wanted, tail] = [0, FIRST_BLOCK, new Uint8Array() as Bytes];
     for (let text: Bytes | undefined = rest; text; text = base64.ended ? undefined : await reader.takeSome()) {
         block = growBlock(block, filled + text.length);
-        const { end, used } = base64.decode(text, block, filled);
+        const { end, used } = base64.decodeText(text, block, filled);
         filled = end;
         if (base64.ended) tail = text.subarray(used);
         if (!base64.ended && filled < wanted) continue;
@@ -46,7 +46,7 @@ function growBlock(block: Bytes, length: number): Bytes {
     return larger;
 }
 
-/** The status after the rows, else the one before them; none if the document has no end. */
+/** Return the status after the rows, else the one before them; none if the document is incomplete. */
 function* readStatus(header: VOTableHeader, tail: string): Generator<DecodedPiece> {
     if (!/<\/(?:[\w.-]+:)?VOTABLE\s*>/.test(tail)) return;
     const { value, text } = readTrailer(tail) ?? { value: header.status || 'OK', text: '' };
@@ -54,7 +54,7 @@ function* readStatus(header: VOTableHeader, tail: string): Generator<DecodedPiec
 }
 
 async function readHeader(reader: ByteReader): Promise<{ header: VOTableHeader; rest: Bytes }> {
-    // each byte one character: places in the text are places in the bytes
+    // one character per byte: positions in the text are positions in the bytes
     const latin = new TextDecoder('latin1');
     let [bytes, text] = [new Uint8Array() as Bytes, ''];
     for (let piece = await reader.takeSome(); piece; piece = await reader.takeSome()) {

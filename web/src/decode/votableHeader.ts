@@ -1,14 +1,14 @@
-/** What a VOTable says before its data: a worker has no parser of XML, and most of the document is no XML worth parsing. */
+/** Reads a VOTable up to its data. A worker has no XML parser, and most of the document is base64. */
 
 import type { Field } from '../model/resultModel';
 import { fieldFromAttributes, Unreadable } from './decodedPiece';
 
 export interface VOTableHeader {
     readonly fields: readonly Field[];
-    /** the integers that stand for NULL in BINARY, by column */
+    /** per column, the integer that stands for NULL in BINARY */
     readonly nulls: readonly (string | undefined)[];
     readonly serialization: 'BINARY' | 'BINARY2';
-    /** QUERY_STATUS before the data; '' if there is none */
+    /** QUERY_STATUS before the data; '' if none */
     readonly status: string;
     /** the document without data */
     readonly about: string;
@@ -18,7 +18,10 @@ const TAG = /<(?:!--.*?--|\?.*?\?|(\/?)(?:[\w.-]+:)?([\w.-]+)((?:\s+[\w:.-]+\s*=
 const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Where the data begin in a text, behind the tag of STREAM; undefined: further on. Raises Unreadable for other data. */
+/**
+ * Return the start of the data, after the STREAM tag; undefined if it has not come yet. Raises Unreadable for other
+ * data.
+ */
 export function findDataStart(text: string): number | undefined {
     const found = /<(?:[\w.-]+:)?(STREAM|TABLEDATA|FITS)\b[^>]*>|<\/(?:[\w.-]+:)?VOTABLE\s*>/.exec(text);
     if (!found) return undefined;
@@ -27,7 +30,7 @@ export function findDataStart(text: string): number | undefined {
     return found.index + found[0].length;
 }
 
-/** Read what is before the data. Raises Unreadable. */
+/** Read everything before the data. Raises Unreadable. */
 export function readHeaderText(text: string): VOTableHeader {
     let fields: Map<string, string>[] = [];
     let [status, serialization, within] = ['', '', ''];
@@ -55,7 +58,7 @@ export function readHeaderText(text: string): VOTableHeader {
     return { fields: fields.map(fieldFromAttributes), nulls, serialization, status, about };
 }
 
-/** How the result ended: QUERY_STATUS after the data, and its text. */
+/** Return QUERY_STATUS after the data, with its text. */
 export function readTrailer(text: string): { value: string; text: string } | undefined {
     const found = /<(?:[\w.-]+:)?INFO\b([^>]*name\s*=\s*["']QUERY_STATUS["'][^>]*?)(?:\/>|>(.*?)<\/)/s.exec(text);
     if (!found) return undefined;

@@ -1,4 +1,4 @@
-/** What may stand at the cursor: columns through aliases, tables, schemas, functions and words. */
+/** Completions at the cursor: columns (through aliases), tables, schemas, functions and keywords. */
 
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import type { EditorView } from '@codemirror/view';
@@ -12,12 +12,12 @@ import { relationOf, scopeAt, type Relation, type Scope } from '../adql/querySco
 import { columnTip, functionTip, tableTip } from './tipElements';
 import { CONTEXTUAL, KEYWORDS, PHRASES, TYPES } from '../adql/keywords';
 
-/** Beyond it, the text is not analysed at every key. */
+/** Longer texts are not analysed at every key. */
 export const MAX_CHARACTERS = 200_000;
 
-const said = text.editor.kinds;
+const texts = text.editor.kinds;
 
-/** The completions at the cursor; null where nothing is completed. */
+/** Return the completions at the cursor, or null where nothing is completed. */
 export async function findCompletions(
     context: CompletionContext,
     tables: Tables,
@@ -58,14 +58,14 @@ async function qualifiedOptions(qualifier: readonly string[], scope: Scope, tabl
     return columns.map((column) => columnOption(column));
 }
 
-/** What a qualifier may become in a FROM that is not written yet: a WITH table, or a table of the service. */
+/** Guess the relation of a qualifier when FROM is not written yet: a WITH table or a table of the service. */
 function guessRelation(qualifier: readonly string[], { withTables }: Scope): Relation {
     const [name = ''] = qualifier;
     const own = qualifier.length === 1 && withTables.find((table) => equalIgnoringCase(table.name, name));
     return own || { name, table: qualifier.map((part) => quoteName(part)).join('.') };
 }
 
-/** The tables of a schema, by their own names. */
+/** Offer the tables of a schema by their names without it. */
 function schemaTableOptions(qualifier: readonly string[], tables: Tables): Completion[] {
     const [name, ...rest] = qualifier;
     const schema = tables.schemas.find((one) => equalIgnoringCase(unquoteName(one.name), name ?? ''));
@@ -73,37 +73,37 @@ function schemaTableOptions(qualifier: readonly string[], tables: Tables): Compl
     return schema.tables.map((table) => ({
         ...namedOption(unquoteName(lastPartOf(table.name)), lastPartOf(table.name)),
         type: 'class',
-        detail: said.table,
-        info: () => tableTip(table.name, table.description, said.table),
+        detail: texts.table,
+        info: () => tableTip(table.name, table.description, texts.table),
     }));
 }
 
-/** What FROM may name: tables, WITH tables, schemas. */
+/** Offer what FROM accepts: tables, WITH tables, schemas. */
 function relationOptions(scope: Scope, tables: Tables): Completion[] {
     const own = scope.withTables.map(({ name }) => ({
         ...namedOption(name),
         type: 'class',
-        detail: said.uploaded,
+        detail: texts.uploaded,
         boost: 3,
     }));
     const schemas = tables.schemas.map(({ name, description }) => ({
         ...namedOption(unquoteName(name), name),
         type: 'namespace',
-        detail: said.schema,
-        info: () => tableTip(name, description, said.schema),
+        detail: texts.schema,
+        info: () => tableTip(name, description, texts.schema),
     }));
     const all = tables.schemas.flatMap((schema) => schema.tables);
     const byName = all.map((table) => ({
         ...namedOption(splitName(table.name).map(unquoteName).join('.'), table.name),
         type: 'class',
-        detail: said.table,
+        detail: texts.table,
         boost: 1,
-        info: () => tableTip(table.name, table.description, said.table),
+        info: () => tableTip(table.name, table.description, texts.table),
     }));
     return [...own, ...byName, ...schemas];
 }
 
-/** What stands for a value: columns, the names that qualify them, outputs where they may be named. */
+/** Offer what an expression accepts: columns, qualifiers, and outputs where they may be named. */
 async function valueOptions(scope: Scope, tables: Tables): Promise<Completion[]> {
     const found = await Promise.all(
         scope.relations.map(async (relation) => ({ relation, columns: await knownColumns(relation, tables) })),
@@ -119,15 +119,15 @@ async function valueOptions(scope: Scope, tables: Tables): Promise<Completion[]>
     );
     const aliases = scope.relations
         .filter(({ name }) => name)
-        .map(({ name, table }) => ({ ...namedOption(name), type: 'variable', detail: table ?? said.alias, boost: 1 }));
+        .map(({ name, table }) => ({ ...namedOption(name), type: 'variable', detail: table ?? texts.alias, boost: 1 }));
     const outputs = ['ORDER', 'GROUP', 'HAVING'].includes(scope.clause) ? scope.outputs : [];
     const outs = outputs
         .flatMap((output) => ('all' in output || output.column === output.name ? [] : [output.name]))
-        .map((name) => ({ ...namedOption(name), type: 'variable', detail: said.output, boost: 2 }));
+        .map((name) => ({ ...namedOption(name), type: 'variable', detail: texts.output, boost: 2 }));
     return [...outs, ...columns, ...aliases];
 }
 
-/** The columns of a relation; none while the service does not answer, which the tree of tables says. */
+/** Return the columns of a relation; none if the service does not answer, which the tree of tables reports. */
 async function knownColumns(relation: Relation, tables: Tables): Promise<readonly KnownColumn[]> {
     return columnsOf(relation, tables).catch(() => []);
 }
@@ -157,7 +157,7 @@ function functionOption(info: FunctionInfo): Completion {
     };
 }
 
-/** Put a call there, the cursor between its parentheses; those that stand there already are used. */
+/** Insert a call with the cursor between its parentheses; reuse parentheses that are there. */
 function insertCall(view: EditorView, name: string, empty: boolean, from: number, to: number): void {
     const there = view.state.sliceDoc(to, to + 1) === '(';
     const insert = there ? name : `${name}()`;
@@ -173,12 +173,12 @@ function keywordOptions(prefix: string): Completion[] {
     }));
 }
 
-/** A name is found by its plain letters, and written as a query has to write it. */
+/** Match a name by its plain letters; insert it quoted where ADQL needs quotes. */
 function namedOption(name: string, written = quoteName(name)): Completion {
     return written === name ? { label: name } : { label: name, apply: written };
 }
 
-/** After an opening quote: names alone, found by their quoted form. */
+/** After an opening quote offer only names, matched in their quoted form. */
 function quotedOptions(option: Completion): Completion[] {
     if (option.type === 'keyword' || option.type === 'function') return [];
     const written = `"${option.label.replaceAll('"', '""')}"`;

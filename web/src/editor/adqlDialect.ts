@@ -1,4 +1,4 @@
-/** ADQL for CodeMirror: what is a keyword, a function, a type; and the colours, by the page's variables. */
+/** ADQL for CodeMirror: keywords, functions and types, and colours from the page's CSS variables. */
 
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { SQLDialect } from '@codemirror/lang-sql';
@@ -9,7 +9,7 @@ import { CONTEXTUAL, KEYWORDS, TYPES } from '../adql/keywords';
 
 const joinWords = (words: readonly string[]): string => words.join(' ').toLowerCase();
 
-/** The language, with these functions beside its words. */
+/** Return the language with these functions as built-ins. */
 export function adqlLanguage(functions: readonly string[]): Extension {
     return SQLDialect.define({
         keywords: joinWords([...KEYWORDS, ...CONTEXTUAL]),
@@ -95,5 +95,5 @@ const EDITOR_THEME = EditorView.theme({
     '.cm-placeholder': { color: 'var(--quiet)' },
 });
 
-/** The colours of editor and words, light and dark by the page's variables. */
+/** The editor's look, light and dark by the page's CSS variables. */
 export const EDITOR_APPEARANCE: Extension = [EDITOR_THEME, syntaxHighlighting(HIGHLIGHT_COLOURS)];

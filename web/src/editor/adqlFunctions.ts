@@ -1,13 +1,13 @@
-/** The functions that a query may call: those of ADQL, and those that the service declares in /capabilities. */
+/** The functions that a query may call: ADQL's own and those that /capabilities declares. */
 
 import { childText, fetchDocument, findElements } from '../tap/tapRequest';
 import { text } from '../text';
 import { BUILT_IN } from './functionForms';
 
 export interface FunctionInfo {
-    /** as it is written: ADQL's own in upper case */
+    /** ADQL's own functions in upper case */
     readonly name: string;
-    /** how it may be called: `POINT(lon, lat)` */
+    /** signatures such as `POINT(lon, lat)` */
     readonly forms: readonly string[];
     readonly description: string;
 }
@@ -16,7 +16,7 @@ const UDF = 'features-udf';
 
 let asked: Promise<readonly FunctionInfo[]> | undefined;
 
-/** All functions; those of ADQL alone while the service does not answer, which is asked again the next time. */
+/** Load all functions. While the service does not answer, return ADQL's own and ask again next time. */
 export async function loadFunctions(): Promise<readonly FunctionInfo[]> {
     asked ??= fetchDocument('capabilities').then((capabilities) => functionsOf(declaredFunctions(capabilities)));
     try {
@@ -33,7 +33,7 @@ export interface DeclaredFunction {
     readonly description: string;
 }
 
-/** The user defined functions of /capabilities. */
+/** Return the user-defined functions of /capabilities. */
 export function declaredFunctions(capabilities: Document): DeclaredFunction[] {
     return findElements(capabilities, 'languageFeatures')
         .filter((features) => features.getAttribute('type')?.endsWith(UDF))
@@ -41,7 +41,7 @@ export function declaredFunctions(capabilities: Document): DeclaredFunction[] {
         .map((feature) => ({ form: childText(feature, 'form'), description: childText(feature, 'description') }));
 }
 
-/** Built-in functions and declared ones, the forms of one name together. */
+/** Merge built-in and declared functions, with all signatures of one name together. */
 export function functionsOf(udfs: readonly DeclaredFunction[]): FunctionInfo[] {
     const found = new Map<string, { name: string; forms: string[]; description: string }>();
     const addForm = (form: string, description: string): void => {
@@ -57,7 +57,7 @@ export function functionsOf(udfs: readonly DeclaredFunction[]): FunctionInfo[] {
     return [...found.values()];
 }
 
-/** The arguments of a form: of `F(a, b[, c]) -> T` 'a', 'b' and '[, c]'. */
+/** Split a signature into its arguments: `F(a, b[, c]) -> T` into 'a', 'b' and '[, c]'. */
 export function argumentsOf(form: string): string[] {
     const inside = /^\w+\((.*?)\)(?: |$)/.exec(form)?.[1] ?? '';
     return inside === '' ? [] : inside.split(/, (?![^[]*\])|(?=\[,)/);

@@ -1,4 +1,4 @@
-/** The editor itself, CodeMirror with all that it brings: loaded by import() when the query page is first shown. */
+/** CodeMirror with everything that it needs; import() loads it when the query page is first shown. */
 
 import {
     acceptCompletion,
@@ -38,13 +38,13 @@ import { insertionAt, rangeOf } from './cursorContext';
 import { scopeAt } from '../adql/queryScope';
 import { makeElement } from './tipElements';
 
-/** What the editor tells the page. */
+/** Events for the page. */
 export interface EditorEvents {
     changed(adql: string): void;
     selected(text: string, from: number, cursor: number): void;
 }
 
-/** The texts of tabs, one shown at a time; each keeps its cursor and what can be undone. */
+/** The texts of the tabs, one shown at a time. Each keeps its cursor and undo history. */
 export class QueryEditor {
     readonly #view: EditorView;
     readonly #states = new Map<string, EditorState>();
@@ -52,7 +52,7 @@ export class QueryEditor {
     readonly #extensions: Extension;
     #functions: readonly FunctionInfo[] = functionsOf([]);
     #shown = '';
-    /** the underlined faults that the service can correct */
+    /** the underlined faults that have a fix */
     #corrections: readonly Diagnostic[] = [];
 
     constructor(parent: HTMLElement, events: EditorEvents, tables: Tables) {
@@ -61,7 +61,7 @@ export class QueryEditor {
         void this.#loadFunctions();
     }
 
-    /** Show the text of a tab; one that was shown before has its cursor where it was. */
+    /** Show the text of a tab, with the cursor where it was. */
     showTab(id: string, adql: string): void {
         if (this.#shown) this.#states.set(this.#shown, this.#view.state);
         this.#shown = id;
@@ -70,26 +70,26 @@ export class QueryEditor {
         void this.#loadFunctions();
     }
 
-    /** Free what is kept of tabs that are closed. */
+    /** Free the state of closed tabs. */
     keepOnly(ids: readonly string[]): void {
         for (const id of this.#states.keys()) if (!ids.includes(id)) this.#states.delete(id);
     }
 
-    /** Insert a name or text where the cursor is. */
+    /** Insert a name or text at the cursor. */
     insertText(inserted: string): void {
         const { state } = this.#view;
         const { from, to } = state.selection.main;
         const [doc, tokens] = [state.doc.toString(), splitTokens(state.doc.toString())];
-        const applyChanges =
+        const change =
             from < to
                 ? { from, to, insert: inserted }
                 : insertionAt(doc, from, inserted, scopeAt(doc, from, tokens).clause, tokens);
-        const anchor = applyChanges.from + applyChanges.insert.trimEnd().length;
-        this.#view.dispatch({ changes: applyChanges, selection: { anchor }, userEvent: 'input', scrollIntoView: true });
+        const anchor = change.from + change.insert.trimEnd().length;
+        this.#view.dispatch({ changes: change, selection: { anchor }, userEvent: 'input', scrollIntoView: true });
         this.focus();
     }
 
-    /** Put another text in place of the whole, which can be undone. */
+    /** Replace the whole text; undo restores it. */
     replaceText(doc: string): void {
         const { state } = this.#view;
         if (state.doc.toString() === doc) return;
@@ -98,14 +98,14 @@ export class QueryEditor {
         this.#view.dispatch({ changes, selection: { anchor }, annotations: isolateHistory.of('full') });
     }
 
-    /** Make these changes, which can be undone together. */
-    change(changes: readonly TextChange[]): void {
+    /** Apply changes; one undo reverts them all. */
+    applyChanges(changes: readonly TextChange[]): void {
         const annotations = isolateHistory.of('full');
         this.#view.dispatch({ changes: [...changes], annotations, userEvent: 'input', scrollIntoView: true });
         this.focus();
     }
 
-    /** Underline the faults; `offset` is where the text begins that they are faults of. */
+    /** Underline faults of the query that begins at `offset`. */
     underlineFaults(faults: readonly QueryFault[], offset = 0): void {
         const doc = this.#view.state.doc.toString();
         const found = faults.map((fault) => this.#makeDiagnostic(fault, doc, offset));
@@ -113,7 +113,7 @@ export class QueryEditor {
         this.#view.dispatch(setDiagnostics(this.#view.state, found));
     }
 
-    /** Select the place of a fault and go there. */
+    /** Select a fault and scroll to it. */
     goTo(fault: QueryFault, offset = 0): void {
         const range = shiftRange(rangeOf(this.#view.state.doc.toString().slice(offset), fault), offset);
         this.#view.dispatch({ selection: { anchor: range.from, head: range.to }, scrollIntoView: true });
@@ -132,8 +132,8 @@ export class QueryEditor {
         const message = [fault.message, fault.hint].filter(Boolean).join('\n');
         const { fixes } = fault;
         const correct = (view: EditorView): void => {
-            // of another text the places are not known
-            if (view.state.doc.toString() === doc) this.change(changesOf(doc, fixes ?? [], offset));
+            // the fault's offsets belong to another text
+            if (view.state.doc.toString() === doc) this.applyChanges(changesOf(doc, fixes ?? [], offset));
         };
         return {
             ...(fixes && { actions: [{ name: fixLabel(doc.slice(offset), fixes), apply: correct }] }),
@@ -149,7 +149,7 @@ export class QueryEditor {
         };
     }
 
-    /** Correct the fault at the cursor; false if there is none that can be. */
+    /** Apply the fix of the fault at the cursor. Return false if there is none. */
     #correctAtCursor(view: EditorView): boolean {
         const { head } = view.state.selection.main;
         const found = this.#corrections.find(({ from, to }) => from <= head && head <= to);
@@ -208,15 +208,15 @@ export class QueryEditor {
 
 const shiftRange = ({ from, to }: { from: number; to: number }, by: number) => ({ from: from + by, to: to + by });
 
-/** The page's policy lets in styles with its nonce alone. */
+/** The page's content security policy accepts only styles with its nonce. */
 function cspNonce(): Extension {
     const given = document.querySelector('meta[name="csp-nonce"]')?.getAttribute('content');
     return given ? EditorView.cspNonce.of(given) : [];
 }
 
 /**
- * Text typed over a selection. Browsers themselves would keep the look of what was there in a style attribute,
- * which the page's policy does not let in.
+ * Replace a selection with typed text. Browsers would keep its look in a style attribute, which the content security
+ * policy forbids.
  */
 function replaceSelection(event: InputEvent, view: EditorView): boolean {
     const { data, inputType, cancelable, isComposing } = event;
@@ -230,7 +230,7 @@ function replaceSelection(event: InputEvent, view: EditorView): boolean {
     return true;
 }
 
-/** The page's own keys, such as Ctrl+Enter, are the page's. Tab leaves the editor unless a completion is shown. */
+/** Leave Ctrl+Enter and the page's other keys to the page. Tab leaves the editor unless a completion is open. */
 function editorKeys(correct: (view: EditorView) => boolean): Extension {
     const others = [...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap];
     const own = [
@@ -241,7 +241,7 @@ function editorKeys(correct: (view: EditorView) => boolean): Extension {
     return [Prec.highest(keymap.of(own)), keymap.of([...others, ...defaultKeymap])];
 }
 
-/** Where the chosen completion is written out already, Enter begins a new line. */
+/** Let Enter begin a new line if the chosen completion is already written out. */
 function closeWrittenCompletion(view: EditorView): boolean {
     const { state } = view;
     const chosen = selectedCompletion(state);

@@ -1,26 +1,26 @@
-/** Places of a query: what is being typed there, the call around it, and where the service's faults are. */
+/** The context of a position in a query: the name being typed, the call around it, the range of a fault. */
 
 import type { QueryFault } from '../tap/queryEstimate';
 import { isName, nameOf, type Token } from '../adql/adqlTokens';
 
 export interface TypedName {
-    /** what is completed: the word before the cursor, or nothing at the cursor */
+    /** the word before the cursor, or an empty range */
     readonly from: number;
     readonly to: number;
-    /** as written before the cursor */
+    /** the part before the cursor */
     readonly prefix: string;
-    /** the names before it: `a` and `b` of `a.b.pre` */
+    /** the names before it: `a` and `b` in `a.b.pre` */
     readonly qualifier: readonly string[];
-    /** the last token before all that */
+    /** the last token before the name and its qualifier */
     readonly before: Token | undefined;
 }
 
-/** What is being typed at an offset; undefined in comments, texts and numbers. */
+/** Return the name being typed at an offset; undefined inside comments, strings and numbers. */
 export function typedAt(tokens: readonly Token[], at: number): TypedName | undefined {
     const inside = tokens.find((token) => token.from < at && at <= token.to);
     if (!inside || inside.kind === 'operator' || inside.kind === 'strange') return emptyNameAt(tokens, at);
     const named = inside.kind === 'keyword' || isName(inside) || inside.text.startsWith('"');
-    // after its closing quote a name is not typed any more
+    // a name is complete after its closing quote
     if (!named || (inside.kind === 'name' && at === inside.to)) return undefined;
     const to = inside.kind === 'name' ? inside.to : at;
     return { ...emptyNameAt(tokens, inside.from), to, prefix: inside.text.slice(0, at - inside.from) };
@@ -38,13 +38,13 @@ function emptyNameAt(tokens: readonly Token[], at: number): TypedName {
 
 export interface CallAtCursor {
     readonly name: string;
-    /** where its name begins */
+    /** start of its name */
     readonly from: number;
-    /** the argument at the place, from 0 */
+    /** index of the argument at the cursor, from 0 */
     readonly argument: number;
 }
 
-/** The innermost call whose parentheses hold the offset. */
+/** Return the innermost call whose parentheses contain the offset. */
 export function callAt(tokens: readonly Token[], at: number): CallAtCursor | undefined {
     let [depth, argument] = [0, 0];
     for (let index = tokens.findLastIndex((token) => token.from < at); index >= 0; index -= 1) {
@@ -62,7 +62,7 @@ export function callAt(tokens: readonly Token[], at: number): CallAtCursor | und
     return undefined;
 }
 
-/** The offsets [from, to) of a fault, in UTF-16 units; one character at least where the query has one. */
+/** Return the offsets [from, to) of a fault in UTF-16 units, at least one character long. */
 export function rangeOf(adql: string, fault: QueryFault): { from: number; to: number } {
     if (fault.line === undefined || fault.column === undefined) return { from: 0, to: 0 };
     const lines = adql.split('\n');
@@ -72,7 +72,7 @@ export function rangeOf(adql: string, fault: QueryFault): { from: number; to: nu
     return { from: Math.min(from, Math.max(to - 1, 0)), to };
 }
 
-/** The service counts code points; the editor counts UTF-16 units. */
+/** The service counts code points, the editor UTF-16 units. */
 function offsetOf(lines: readonly string[], line: number, column: number): number {
     const before = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
     return before + [...(lines[line - 1] ?? '')].slice(0, column - 1).join('').length;
@@ -80,7 +80,7 @@ function offsetOf(lines: readonly string[], line: number, column: number): numbe
 
 const LISTS = ['SELECT', 'FROM', 'GROUP', 'ORDER'];
 
-/** The change that inserts `text` at an offset: with a comma in a list, and with blanks where words would touch. */
+/** Return the change that inserts `text` at an offset: after a comma in a list, and with blanks between words. */
 export function insertionAt(
     adql: string,
     at: number,
@@ -98,7 +98,7 @@ export function insertionAt(
     return { from: at, to: at, insert: head + text + tail };
 }
 
-/** Does a value or a name of a list end with this token? The number of TOP is none. */
+/** Whether the token ends an item of a list. The number of TOP does not. */
 function endsItem(tokens: readonly Token[], place: number): boolean {
     const token = tokens[place]!;
     const counted = token.kind === 'number' && tokens[place - 1]?.text === 'TOP';

@@ -1,4 +1,4 @@
-/** Forms of the built-in functions; the service declares the others in /capabilities. `[...]` may be left out. */
+/** Signatures of the built-in functions; /capabilities declares the others. `[...]` is optional. */
 export const BUILT_IN: readonly string[] = [
     ...['ABS(x)', 'CEILING(x)', 'DEGREES(radians)', 'EXP(x)', 'FLOOR(x)', 'LOG(x)', 'LOG10(x)', 'MOD(x, y)', 'PI()'],
     ...[

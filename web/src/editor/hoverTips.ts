@@ -1,4 +1,4 @@
-/** Tips at words under the pointer, and for the call whose arguments are being typed. */
+/** Tips for the word under the pointer and for the call whose arguments are being typed. */
 
 import { StateField, type EditorState, type Extension } from '@codemirror/state';
 import { hoverTooltip, showTooltip, type Tooltip } from '@codemirror/view';
@@ -11,7 +11,7 @@ import { callAt, typedAt } from './cursorContext';
 import { relationOf, scopeAt, type Scope } from '../adql/queryScope';
 import { callTip, columnTip, functionTip, tableTip } from './tipElements';
 
-/** The signature of the call around the cursor, with its argument marked. */
+/** Show the signature of the call around the cursor with its current argument marked. */
 export function callHints(functions: () => readonly FunctionInfo[]): Extension {
     const field = StateField.define<Tooltip | null>({
         create: () => null,
@@ -33,7 +33,7 @@ function callTooltip(state: EditorState, functions: readonly FunctionInfo[]): To
     return { pos: call.from, above: true, create: () => ({ dom: callTip(info, call.argument) }) };
 }
 
-/** What a word under the pointer is: a column, a table or a function. */
+/** Describe the word under the pointer: a column, table or function. */
 export function hoverHints(tables: Tables, functions: () => readonly FunctionInfo[]): Extension {
     return hoverTooltip(async (view, at) => {
         if (view.state.doc.length > MAX_CHARACTERS) return null;

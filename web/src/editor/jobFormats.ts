@@ -1,4 +1,4 @@
-/** The formats that the run bar offers for a file or a job's result, by the short names of RESPONSEFORMAT. */
+/** The formats that the run bar offers for files and job results, by the short names of RESPONSEFORMAT. */
 
 export const JOB_FORMATS: readonly { readonly word: string; readonly title: string }[] = [
     { word: 'votable', title: 'VOTable' },

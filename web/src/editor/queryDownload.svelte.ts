@@ -1,4 +1,4 @@
-/** A query's result as a file, without a table on the page. What would take long becomes a job. */
+/** Downloads a query's result as a file without showing it. A long query runs as a job instead. */
 
 import { fileName, saveFile } from '../browser/saveFile';
 import { EXTENSIONS } from '../tap/formatExtensions';
@@ -7,22 +7,22 @@ import { text } from '../text';
 import { shouldRunAsJob } from './tabEstimate.svelte';
 import type { QueryTab } from './queryTab.svelte';
 
-const said = text.editor.run;
+const texts = text.editor.run;
 
 export class QueryDownload {
     busy = $state(false);
-    said = $state('');
+    message = $state('');
     failed = $state(false);
 
     constructor(readonly tab: QueryTab) {}
 
-    /** Fetch and save it. What goes wrong is a sentence in `said`. */
+    /** Fetch and save the file. `said` reports the outcome. */
     async start(): Promise<void> {
-        [this.busy, this.said, this.failed] = [true, '', false];
+        [this.busy, this.message, this.failed] = [true, '', false];
         try {
-            this.said = await this.#fetchFile();
+            this.message = await this.#fetchFile();
         } catch (error) {
-            [this.said, this.failed] = [(error as Error).message, true];
+            [this.message, this.failed] = [(error as Error).message, true];
         } finally {
             this.busy = false;
         }
@@ -30,16 +30,16 @@ export class QueryDownload {
 
     async #fetchFile(): Promise<string> {
         const { tab } = this;
-        const { estimate } = tab.foreseen;
+        const { estimate } = tab.estimateState;
         if (tab.mode === 'async' || (tab.mode === 'auto' && estimate && shouldRunAsJob(estimate, tab.maxrec))) {
             tab.start('async');
-            return said.longDownload;
+            return texts.longDownload;
         }
         const { adql, format, maxrec, sent } = tab;
         const body = queryBody({ QUERY: adql, RESPONSEFORMAT: format, MAXREC: maxrec }, sent);
         const answer = await askService('sync', { method: 'POST', body });
         const name = fileName(tab.title, EXTENSIONS[tab.format] ?? 'dat');
         saveFile(await answer.blob(), name);
-        return answer.headers.get('Skyhouse-Query-Status') === 'OVERFLOW' ? said.cut(name) : said.downloaded(name);
+        return answer.headers.get('Skyhouse-Query-Status') === 'OVERFLOW' ? texts.cut(name) : texts.downloaded(name);
     }
 }

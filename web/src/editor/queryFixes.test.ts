@@ -11,9 +11,9 @@ describe('replacements', () => {
         ['SELECT DISTNCE(1)', [{ start: 7, end: 14, text: 'DISTANCE' }], 'SELECT DISTANCE(1)', 'Change to DISTANCE'],
         ["SELECT '😀é', x", [{ start: 13, end: 14, text: 'y' }], "SELECT '😀é', y", 'Change to y'],
         ['TOP 10% ra', [{ start: 6, end: 7, text: '' }], 'TOP 10 ra', 'Remove %'],
-        ['a,b', [{ start: 0, end: 1, text: 'x' }, { start: 2, end: 3, text: 'yy' }], 'x,yy', 'Correct it'], // prettier-ignore
+        ['a,b', [{ start: 0, end: 1, text: 'x' }, { start: 2, end: 3, text: 'yy' }], 'x,yy', 'Fix it'], // prettier-ignore
         ['FROM t', [{ start: 6, end: 6, text: ' TABLESAMPLE (8)' }], 'FROM t TABLESAMPLE (8)', 'Change to TABLESAMPLE (8)'], // prettier-ignore
-        ['x', [{ start: 0, end: 1, text: 'y'.repeat(99) }], 'y'.repeat(99), 'Correct it'],
+        ['x', [{ start: 0, end: 1, text: 'y'.repeat(99) }], 'y'.repeat(99), 'Fix it'],
     ])('%s', (adql, fixes, expected, label) => {
         expect(applyFixes(adql, changesOf(adql, fixes))).toBe(expected);
         expect(applyFixes(`😀${adql}`, changesOf(`😀${adql}`, fixes, 2))).toBe(`😀${expected}`);

@@ -1,4 +1,4 @@
-/** The queries that were run here, the newest first: kept in the browser, the oldest go. */
+/** The queries that this browser has run, newest first. The oldest are dropped. */
 
 import { writeStored, readStored } from '../browser/storedValues';
 
@@ -6,14 +6,14 @@ export interface HistoryEntry {
     readonly id: string;
     readonly adql: string;
     readonly title: string;
-    /** when it began, milliseconds since 1970 */
+    /** start, in milliseconds since 1970 */
     readonly at: number;
     readonly mode: 'sync' | 'async';
     readonly state: 'running' | 'complete' | 'failed' | 'stopped';
     readonly rows?: number;
-    /** until all rows were there */
+    /** until all rows had arrived */
     readonly seconds?: number;
-    /** the row limit cut it */
+    /** cut by the row limit */
     readonly cut?: boolean;
     readonly message?: string;
     readonly job?: string;
@@ -26,12 +26,12 @@ const MAX_CHARACTERS = 500_000;
 export class QueryHistory {
     entries = $state.raw<readonly HistoryEntry[]>(readStored<HistoryEntry[]>(KEY, []));
 
-    /** Note that a query has begun. */
+    /** Add a query that has started. */
     noteStart(entry: Omit<HistoryEntry, 'state'>): void {
         this.#keepEntries(newestEntries([{ ...entry, state: 'running' }, ...this.#readEntries()]));
     }
 
-    /** Note how it ended, or what became known of it. */
+    /** Update an entry, for example when its query ends. */
     updateEntry(id: string, news: Partial<HistoryEntry>): void {
         this.#keepEntries(this.#readEntries().map((entry) => (entry.id === id ? { ...entry, ...news } : entry)));
     }
@@ -44,7 +44,7 @@ export class QueryHistory {
         this.#keepEntries([]);
     }
 
-    /** Other windows of the browser write it too. */
+    /** Other windows of the browser write to the same store. */
     #readEntries(): readonly HistoryEntry[] {
         return readStored<readonly HistoryEntry[]>(KEY, this.entries);
     }
@@ -55,7 +55,7 @@ export class QueryHistory {
     }
 }
 
-/** As many of the newest as are kept. */
+/** Return the newest entries, as many as are kept. */
 export function newestEntries(entries: readonly HistoryEntry[]): HistoryEntry[] {
     let characters = 0;
     return entries.slice(0, MAX_ENTRIES).filter((entry, place) => {
@@ -64,7 +64,7 @@ export function newestEntries(entries: readonly HistoryEntry[]): HistoryEntry[] 
     });
 }
 
-/** Those with all the words, in their query or title. */
+/** Return the entries whose query or title contains all words. */
 export function searchEntries(entries: readonly HistoryEntry[], words: string): readonly HistoryEntry[] {
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
     return entries.filter(({ adql, title }) => {

@@ -1,4 +1,4 @@
-/** One run of a query: chosen to be answered at once or as a job, followed, stopped; and its result. */
+/** One run of a query, at once or as a job, from the choice of the mode to the result. */
 
 import type { estimateQuery, Estimate, QueryFault } from '../tap/queryEstimate';
 import { findPlace, TapError } from '../tap/tapRequest';
@@ -19,35 +19,35 @@ export interface RunRequest {
     readonly title: string;
     readonly mode: RunMode;
     readonly maxrec?: number | undefined;
-    /** of a job's result */
+    /** format of a job's result */
     readonly format: string;
     readonly files: Record<string, Blob>;
-    /** where the text begins in the tab's: a selection may be run */
+    /** offset of the query in the tab's text: a selection may be run */
     readonly offset: number;
-    /** what is foreseen of it, if that is known already */
-    foreseen(signal: AbortSignal): ReturnType<typeof estimateQuery>;
+    /** Return the estimate, from the tab if it is current */
+    loadEstimate(signal: AbortSignal): ReturnType<typeof estimateQuery>;
 }
 
-/** starting: it is not decided how it runs; running: at once, or as a job, which may wait for its turn */
+/** starting: the mode is being chosen; running: at once, or as a job, which may be waiting */
 export type RunPhase = 'starting' | 'running' | 'complete' | 'failed' | 'stopped';
 
 export class QueryRun {
     phase = $state<RunPhase>('starting');
-    /** why it failed, or that it was stopped */
+    /** why it failed or that it was stopped */
     message = $state('');
-    /** places in the query that are wrong, counted from `offset` */
+    /** faults of the query, counted from `offset` */
     faults = $state.raw<readonly QueryFault[]>([]);
     estimate = $state.raw<Estimate | undefined>();
-    /** how it runs, once that is decided */
+    /** undefined until it is chosen */
     mode = $state<'sync' | 'async' | undefined>();
     watched = $state.raw<WatchedJob | undefined>();
     source = $state.raw<Source | undefined>();
     table = $state.raw<Table | undefined>();
     /** milliseconds since 1970 */
     began = Date.now();
-    /** seconds that it took */
+    /** elapsed time */
     seconds = $state<number | undefined>();
-    /** in the history; '' of what is not there */
+    /** id in the history; '' if it is not there */
     #id = '';
     readonly #stop = new AbortController();
     #closed = false;
@@ -57,10 +57,10 @@ export class QueryRun {
 
     readonly active = $derived(this.phase === 'starting' || this.phase === 'running');
 
-    /** The query may be run, but not so: as a job it has more time and rows. */
+    /** The query failed at /sync for want of time or rows: as a job it has more of both. */
     readonly betterAsJob = $derived(this.phase === 'failed' && this.mode === 'sync' && this.faults.length === 0);
 
-    /** Run it. What goes wrong is told by `phase`, `message` and `faults`. */
+    /** Run the query. `phase`, `message` and `faults` report failures. */
     async start(): Promise<void> {
         const wanted = this.wanted!;
         try {
@@ -75,13 +75,13 @@ export class QueryRun {
         }
     }
 
-    /** A stored result, or a table that is here already. */
+    /** Show a stored result, or a table that is already here. */
     async showSource(source: Source): Promise<void> {
         this.phase = 'running';
         await this.#openSource(source);
     }
 
-    /** A job that was started before the page was loaded anew. */
+    /** Follow a job that was started before the page was reloaded. */
     resumeJob(job: string): void {
         this.mode = 'async';
         const entry = history.entries.find((one) => one.job === job);
@@ -89,7 +89,7 @@ export class QueryRun {
         this.#followJob(job);
     }
 
-    /** Stop it, and the engine's work for it. */
+    /** Stop the run and the engine's work for it. */
     async stop(): Promise<void> {
         this.#stop.abort();
         if (this.phase === 'starting') this.#endRun('stopped', text.editor.run.stopped);
@@ -97,7 +97,7 @@ export class QueryRun {
         else this.table?.stop();
     }
 
-    /** Free what it holds; a job goes on. */
+    /** Free the result; a job goes on. */
     close(): void {
         this.#closed = true;
         this.#stop.abort();
@@ -108,7 +108,7 @@ export class QueryRun {
     async #chooseMode(wanted: RunRequest): Promise<'sync' | 'async' | undefined> {
         if (wanted.mode !== 'auto') return wanted.mode;
         try {
-            const answered = await wanted.foreseen(this.#stop.signal);
+            const answered = await wanted.loadEstimate(this.#stop.signal);
             if ('estimate' in answered) {
                 this.estimate = answered.estimate;
                 return shouldRunAsJob(answered.estimate, wanted.maxrec) ? 'async' : 'sync';
@@ -117,7 +117,7 @@ export class QueryRun {
             this.#endRun('failed', '');
             return undefined;
         } catch (error) {
-            // what cannot be foreseen may be answered all the same; a service that is down is told by the run itself
+            // a query without an estimate may still be answered; if the service is down, the run reports it
             if (!(error instanceof TapError)) throw error;
             return 'sync';
         }
@@ -203,7 +203,7 @@ export class QueryRun {
     }
 }
 
-/** The fault that a message of the service begins with, without its excerpt of the query; none without a place. */
+/** Return the fault at the start of a message, without the excerpt of the query; none without a position. */
 function faultsInMessage(message: string): QueryFault[] {
     const place = findPlace(message);
     const [first = ''] = message.split('\n');

@@ -1,4 +1,4 @@
-/** A tab of the query page: a query with its settings and its run, or a result that comes from elsewhere. */
+/** A tab of the query page: a query with its settings and run, or a result from elsewhere. */
 
 import type { Source, View } from '../model/resultModel';
 import { files } from '../uploads/userFiles.svelte';
@@ -6,7 +6,7 @@ import { TabEstimate } from './tabEstimate.svelte';
 import { QueryRun, type RunMode } from './queryRun.svelte';
 import { uploadsOf } from './uploadedTables';
 
-/** What the browser keeps of a tab. */
+/** The part of a tab that the browser keeps. */
 export interface KeptTab {
     readonly id: string;
     readonly title: string;
@@ -15,7 +15,7 @@ export interface KeptTab {
     readonly maxrec?: number;
     readonly format?: string;
     readonly mode?: RunMode;
-    /** the job of its last run, or the one whose result it shows */
+    /** the job of the last run, or of the result that is shown */
     readonly job?: string;
     readonly shows?: boolean;
     /** names of the files that came with it; their bytes are not kept */
@@ -25,30 +25,30 @@ export interface KeptTab {
 export class QueryTab {
     readonly id: string;
     title = $state('');
-    /** the user gave the title, or who opened the tab */
+    /** the title was given, not generated */
     named = $state(false);
     adql = $state('');
-    /** the selected text of the editor, which is run if there is any, and where it begins */
-    selection = $state.raw({ text: '', fromKept: 0 });
-    /** what is shown first of its results */
+    /** the selected text and its offset; a selection is run alone */
+    selection = $state.raw({ text: '', from: 0 });
+    /** the view that its results open with */
     view: View = 'table';
-    /** where the cursor is, in UTF-16 units of `adql` */
+    /** offset of the cursor in `adql`, in UTF-16 units */
     cursor = 0;
     maxrec = $state<number | undefined>();
     format = $state('votable');
     mode = $state<RunMode>('auto');
     files = $state.raw<Record<string, Blob>>({});
-    /** names of files that the tab had before the page was loaded anew, and has no longer */
+    /** names of files that were lost when the page was reloaded */
     lost = $state.raw<readonly string[]>([]);
-    /** what it uploads: the files that it was opened with, and those of the Upload page that it names */
+    /** the uploads of its query: files that came with the tab, and files of the Upload page that the query names */
     readonly sent: Record<string, Blob> = $derived({ ...files.blobsOf(uploadsOf(this.adql)), ...this.files });
-    /** names of files that it had and that are gone */
+    /** names of lost files that the query still needs */
     readonly missing: readonly string[] = $derived(this.lost.filter((name) => !(name in this.sent)));
     /** a result without a query: this tab has no editor */
     readonly shown: Source | undefined;
-    /** the job of the last run, before the page was loaded anew */
+    /** the job of the last run before the page was reloaded */
     job: string | undefined;
-    readonly foreseen = new TabEstimate();
+    readonly estimateState = new TabEstimate();
     run = $state.raw<QueryRun | undefined>();
 
     constructor(id: string, shown?: Source) {
@@ -56,7 +56,7 @@ export class QueryTab {
         this.shown = shown;
     }
 
-    /** Run the selected text, or all; `mode` for this time. */
+    /** Run the selection, or the whole text. `mode` overrides the tab's mode once. */
     start(mode: RunMode = this.mode): void {
         const selected = this.selection.text.trim() !== '';
         const adql = selected ? this.selection.text : this.adql;
@@ -65,14 +65,14 @@ export class QueryTab {
         const asked = { query: adql, maxrec, files: sent };
         const run = new QueryRun({
             ...{ adql, title: this.named ? this.title : '', mode, maxrec, format, files: sent },
-            offset: selected ? this.selection.fromKept : 0,
-            foreseen: (signal) => this.foreseen.askNow(asked, signal),
+            offset: selected ? this.selection.from : 0,
+            loadEstimate: (signal) => this.estimateState.askNow(asked, signal),
         });
         this.#replaceRun(run);
         void run.start();
     }
 
-    /** Show the result that it is for, or that of the job that it had started before the page was loaded. */
+    /** Show the tab's result, or the job that it had started before the page was reloaded. */
     restore(): void {
         if (this.run) return;
         const run = new QueryRun(undefined);
@@ -82,9 +82,9 @@ export class QueryTab {
         this.#replaceRun(run);
     }
 
-    /** Free what it holds. */
+    /** Free its resources. */
     close(): void {
-        this.foreseen.close();
+        this.estimateState.close();
         this.run?.close();
     }
 
@@ -93,7 +93,7 @@ export class QueryTab {
         this.run = run;
     }
 
-    /** What the browser keeps of this tab; undefined for results that are here alone. */
+    /** Return the part that the browser keeps; undefined for results that exist only in this page. */
     toKept(): KeptTab | undefined {
         const shown = this.shown;
         if (shown && shown.kind !== 'job') return undefined;
@@ -113,8 +113,8 @@ export class QueryTab {
         };
     }
 
-    /** The tab that was kept. */
-    static from(kept: KeptTab): QueryTab {
+    /** Restore a kept tab. */
+    static fromKept(kept: KeptTab): QueryTab {
         const shown = kept.shows && kept.job ? ({ kind: 'job', id: kept.job } as const) : undefined;
         const tab = new QueryTab(kept.id, shown);
         [tab.title, tab.named, tab.adql] = [kept.title, kept.named, kept.adql];

@@ -1,4 +1,4 @@
-/** The tabs of the query page, kept in the browser over reloads. Every page opens queries and results by this. */
+/** The tabs of the query page, kept in the browser. All pages open queries and results through this. */
 
 import { writeStored, readStored } from '../browser/storedValues';
 import { provideQueryOpener, type OpenOptions, type QueryOpener } from '../model/queryOpener';
@@ -10,11 +10,11 @@ import { applyFixes, changesOf, type TextChange } from './queryFixes';
 import { newId } from '../browser/uniqueId';
 import { QueryTab, type KeptTab } from './queryTab.svelte';
 
-/** What an editor on the page offers. */
+/** What the editor offers the tabs. */
 export interface EditorHandle {
     insertText(text: string): void;
     replaceText(adql: string): void;
-    change(changes: readonly TextChange[]): void;
+    applyChanges(changes: readonly TextChange[]): void;
     goTo(fault: QueryFault, offset?: number): void;
     focus(): void;
 }
@@ -28,14 +28,14 @@ export class QueryTabs implements QueryOpener {
     tabs = $state.raw<readonly QueryTab[]>([]);
     currentId = $state('');
     readonly current: QueryTab = $derived(this.tabs.find((tab) => tab.id === this.currentId) ?? this.tabs[0]!);
-    /** the browser has no room for the tabs: they will not outlive the page */
+    /** the browser has no room to keep the tabs */
     unkept = $state(false);
-    /** the editor of the shown tab, once it is loaded */
+    /** the editor of the current tab, once it is loaded */
     editor: EditorHandle | undefined;
 
     constructor() {
         const { tabs, current } = readStored<KeptTabs>('tabs', { current: '', tabs: [] });
-        this.tabs = tabs.map((tab) => QueryTab.from(tab));
+        this.tabs = tabs.map((tab) => QueryTab.fromKept(tab));
         if (this.tabs.length === 0) this.tabs = [this.#makeTab(text.editor.firstQuery)];
         this.currentId = this.tabs.some((tab) => tab.id === current) ? current : this.tabs[0]!.id;
     }
@@ -50,7 +50,7 @@ export class QueryTabs implements QueryOpener {
         return tab;
     }
 
-    /** Insert text at the cursor of the shown editor, and go there. */
+    /** Insert text at the cursor of the current editor and go there. */
     insertText(inserted: string): void {
         if (this.current.shown) this.#addTab(this.#makeTab(''));
         const tab = this.current;
@@ -59,15 +59,15 @@ export class QueryTabs implements QueryOpener {
         this.#goToPage();
     }
 
-    /** Make the service's replacements in the shown query, which begins at `offset`; they can be undone. */
+    /** Apply fixes to the current query, which begins at `offset`; undo reverts them. */
     applyFixes(fixes: readonly Fix[], offset = 0): void {
         const tab = this.current;
         const changes = changesOf(tab.adql, fixes, offset);
-        if (this.editor) this.editor.change(changes);
+        if (this.editor) this.editor.applyChanges(changes);
         else tab.adql = applyFixes(tab.adql, changes);
     }
 
-    /** Show a result that is not of a query typed here: a job's, or a table that another program sent. */
+    /** Show a job's result, or a table that another program sent. */
     showResult(source: Source, title: string): void {
         const same = source.kind === 'job' && this.tabs.find((tab) => isJob(tab.shown, source.id));
         if (same) return this.chooseTab(same.id);
@@ -83,13 +83,13 @@ export class QueryTabs implements QueryOpener {
         this.#goToPage();
     }
 
-    /** Go to a neighbour of the shown tab. */
+    /** Go to a neighbouring tab. */
     stepTo(by: number): void {
         const at = this.tabs.indexOf(this.current) + by;
         this.chooseTab(this.tabs[(at + this.tabs.length) % this.tabs.length]!.id);
     }
 
-    /** Close a tab; its neighbour is shown then, and a new one if it was the last. */
+    /** Close a tab and show its neighbour, or a new tab after the last one. */
     closeTab(id: string): void {
         const at = this.tabs.findIndex((tab) => tab.id === id);
         this.tabs[at]?.close();
@@ -104,13 +104,13 @@ export class QueryTabs implements QueryOpener {
         [tab.title, tab.named] = [title.trim(), true];
     }
 
-    /** What is to be kept of the tabs; reactive. */
+    /** Return the state to keep; reactive. */
     currentState(): KeptTabs {
         const tabs = this.tabs.map((tab) => tab.toKept()).filter((tab) => tab !== undefined);
         return { current: this.currentId, tabs };
     }
 
-    /** Keep the tabs in the browser. */
+    /** Store the tabs in the browser. */
     keepTabs(state: KeptTabs = this.currentState()): void {
         this.unkept = !writeStored('tabs', state);
     }

@@ -1,4 +1,4 @@
-/** The columns of the relations in scope, from the catalogue, through aliases, WITH tables and derived tables. */
+/** The columns of the relations in scope, resolved through aliases, WITH tables and derived tables. */
 
 import { splitName, unquoteName } from '../adql/identifiers';
 import type { Column, Schema } from '../tap/vosiTables';
@@ -10,7 +10,7 @@ export interface Tables {
     columns(table: string): Promise<readonly Column[]>;
 }
 
-/** A column as it is completed: its plain name, and what is known of it. */
+/** A column to complete: its plain name and, if known, its description. */
 export interface KnownColumn {
     readonly name: string;
     readonly column?: Column;
@@ -18,7 +18,7 @@ export interface KnownColumn {
 
 const MAX_DEPTH = 12;
 
-/** The columns of a relation, those that are known. Raises what the catalogue raises. */
+/** Return the known columns of a relation. Raises what the catalogue raises. */
 export async function columnsOf(relation: Relation, tables: Tables, depth = 0): Promise<readonly KnownColumn[]> {
     if (depth > MAX_DEPTH) return [];
     if (relation.outputs) {
@@ -49,7 +49,7 @@ async function originOf(
     return undefined;
 }
 
-/** The full name of a table of the catalogue; its schema may be left out where the name is unique. */
+/** Return the full name of a table of the catalogue. The schema may be missing if the name is unique. */
 export function findTable(written: string, schemas: readonly Schema[]): string | undefined {
     const names = schemas.flatMap((schema) => schema.tables.map((table) => table.name));
     const asked = splitName(written);
@@ -57,7 +57,7 @@ export function findTable(written: string, schemas: readonly Schema[]): string |
     return found.find((name) => splitName(name).length === asked.length) ?? (found.length === 1 ? found[0] : undefined);
 }
 
-/** Names in double quotes are compared exactly, others without case. */
+/** Names in double quotes are compared exactly, others ignoring case. */
 function isWritten(asked: readonly string[], name: readonly string[]): boolean {
     if (asked.length !== name.length) return false;
     return asked.every((part, index) => {

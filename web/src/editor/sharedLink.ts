@@ -1,17 +1,17 @@
-/** Links that bring a query along, in the part of the address that never reaches a server. */
+/** Links that contain a query, in the fragment, which is never sent to a server. */
 
 import { pageAddress } from '../browser/router.svelte';
 
-/** Longer ones are packed. */
+/** Longer queries are compressed. */
 const MAX_PLAIN = 1500;
 
-/** The absolute address that opens the query in a tab. */
+/** Return the absolute address that opens the query in a tab. */
 export async function linkTo(adql: string): Promise<string> {
     const parameters: Record<string, string> = adql.length <= MAX_PLAIN ? { adql } : { z: await packQuery(adql) };
     return new URL(pageAddress('query', '', parameters), location.href).href;
 }
 
-/** The query that an address brings, undefined if none. Raises an Error if it is damaged. */
+/** Return the query of an address, undefined if there is none. Raises an Error if it is damaged. */
 export async function readQuery(parameters: URLSearchParams): Promise<string | undefined> {
     const packedQuery = parameters.get('z');
     return packedQuery === null ? (parameters.get('adql') ?? undefined) : unpackQuery(packedQuery);

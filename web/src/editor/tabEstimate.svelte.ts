@@ -1,29 +1,29 @@
-/** What the service foresees of a tab's query, asked a moment after the last key. */
+/** The estimate of a tab's query, requested a moment after the last key. */
 
 import { estimateQuery, type EstimateRequest, type Estimate, type QueryFault } from '../tap/queryEstimate';
 
 const MOMENT = 450;
 
-/** Files larger than this in all are not sent for an estimate at every change. */
+/** Larger uploads are not sent for an estimate at every change. */
 const MAX_BYTES = 2_000_000;
 
 export class TabEstimate {
     /** of the text that was asked last; stale while `asking` */
     estimate = $state.raw<Estimate | undefined>();
     faults = $state.raw<readonly QueryFault[]>([]);
-    /** why nothing could be foreseen: the service does not answer, or will not */
+    /** why there is no estimate */
     trouble = $state('');
     asking = $state(false);
-    /** row limits, as they were told last */
+    /** row limits from the last estimate */
     maxrec = $state.raw<Estimate['maxrec'] | undefined>();
-    /** the files are too large to be sent for this alone */
+    /** the files are too large to send for an estimate */
     unasked = $state(false);
     #timer: ReturnType<typeof setTimeout> | undefined;
     #stop: AbortController | undefined;
     #answered: EstimateRequest | undefined;
     #version: number | undefined;
 
-    /** Ask a moment later, unless the query changes again. `version` is of the tables that it may use. */
+    /** Ask a moment later, unless the query changes again. `version` is that of the catalogue. */
     askLater(asked: EstimateRequest, version: number): void {
         clearTimeout(this.#timer);
         this.#stop?.abort();
@@ -36,7 +36,7 @@ export class TabEstimate {
         else this.#timer = setTimeout(() => void this.#askService(asked), MOMENT);
     }
 
-    /** The estimate of a query that is to run: the one that is there if it is of the same text. Raises as `estimate`. */
+    /** Return the estimate of a query to run, from memory if it is current. Raises as `estimateQuery`. */
     async askNow(asked: EstimateRequest, signal: AbortSignal): ReturnType<typeof estimateQuery> {
         const there =
             !this.asking && this.#answered && areSameRequests(this.#answered, asked) ? this.estimate : undefined;
@@ -81,7 +81,7 @@ function areSameRequests(one: EstimateRequest, other: EstimateRequest): boolean 
     return equal && one.query === other.query && one.maxrec === other.maxrec;
 }
 
-/** Should it run as a job: is it foreseen to work longer, or asked for more rows, than /sync allows? */
+/** Whether the query needs a job: more time or more rows than /sync allows. */
 export function shouldRunAsJob({ seconds, syncSeconds, maxrec }: Estimate, rows?: number): boolean {
     return (seconds !== null && seconds > syncSeconds) || (rows !== undefined && rows > maxrec.hard);
 }

@@ -1,4 +1,4 @@
-/** What the editor shows beside words, as elements: for completion, hover and calls. */
+/** The editor's tips as elements: for completion, hover and calls. */
 
 import type { Column } from '../tap/vosiTables';
 import { text } from '../text';
@@ -6,7 +6,7 @@ import { argumentsOf, type FunctionInfo } from './adqlFunctions';
 
 const MAX_FORMS = 4;
 
-/** An element with text and a class. */
+/** Create an element with a text and a class. */
 export function makeElement(tag: string, said: string, name = ''): HTMLElement {
     const element = document.createElement(tag);
     element.textContent = said;
@@ -14,7 +14,7 @@ export function makeElement(tag: string, said: string, name = ''): HTMLElement {
     return element;
 }
 
-/** Lines below each other; empty ones are left out. */
+/** Create a tip with a head and lines; empty lines are left out. */
 function makeTip(head: Node | string, ...lines: readonly string[]): HTMLElement {
     const element = makeElement('div', '', 'cm-tip');
     element.append(typeof head === 'string' ? makeElement('div', head, 'cm-tip-head') : head);
@@ -23,7 +23,7 @@ function makeTip(head: Node | string, ...lines: readonly string[]): HTMLElement 
     return element;
 }
 
-/** A column: its type, unit and UCD, and what it is. */
+/** Describe a column: type, unit, UCD and description. */
 export function columnTip(name: string, column: Column, table = ''): HTMLElement {
     const type = column.xtype || column.datatype + (column.arraysize && `(${column.arraysize})`);
     const facts = [type, column.unit, column.ucd, column.indexed ? text.editor.indexed : ''];
@@ -34,14 +34,14 @@ export function tableTip(name: string, description: string, kind: string): HTMLE
     return makeTip(name, kind, description);
 }
 
-/** A function: how it may be called, and what it is. */
+/** Describe a function: signatures and description. */
 export function functionTip({ forms, description }: FunctionInfo): HTMLElement {
     const head = makeElement('div', forms.slice(0, MAX_FORMS).join('\n'), 'cm-tip-head');
     head.style.whiteSpace = 'pre-wrap';
     return makeTip(head, forms.length > MAX_FORMS ? text.editor.moreForms(forms.length - MAX_FORMS) : '', description);
 }
 
-/** A function's forms while its arguments are typed: the one at the cursor is marked. */
+/** Show the signatures of a call with the current argument marked. */
 export function callTip({ forms }: FunctionInfo, argument: number): HTMLElement {
     const element = makeElement('div', '', 'cm-tip');
     for (const form of forms.filter((one) => hasArgument(one, argument)).slice(0, MAX_FORMS)) {
@@ -61,7 +61,7 @@ export function callTip({ forms }: FunctionInfo, argument: number): HTMLElement 
 
 const joinArguments = (given: readonly string[]): string => given.join(', ').replaceAll(', [,', '[,');
 
-/** Has the form an argument of this number? */
+/** Whether the signature has an argument of this index. */
 function hasArgument(form: string, argument: number): boolean {
     const given = argumentsOf(form);
     return argument < given.length || given.at(-1) === '...' || argument === 0;

@@ -11,7 +11,7 @@ import { quoteName } from '../adql/identifiers';
 
 const SCHEMA = 'TAP_UPLOAD';
 
-/** The names of the uploaded tables that a query reads, each once. */
+/** Return the names of the uploaded tables that a query reads, each once. */
 export function uploadsOf(adql: string): string[] {
     if (!adql.toUpperCase().includes(SCHEMA)) return [];
     const tokens = splitTokens(adql);
@@ -31,7 +31,7 @@ export const allTables: Tables = {
         return [...catalogue.schemas, { name: SCHEMA, description: text.editor.uploads, tables }];
     },
     async columns(table: string): Promise<readonly Column[]> {
-        if (!table.startsWith(`${SCHEMA}.`)) return catalogue.columns(table);
+        if (!table.startsWith(`${SCHEMA}.`)) return catalogue.loadColumns(table);
         return (files.findFile(table.slice(SCHEMA.length + 1))?.head?.fields ?? []).map(columnOf);
     },
 };

@@ -1,18 +1,18 @@
-/** Values as the table shows them: numbers of a column with their points below each other, angles in hours on demand. */
+/** Formats values for the table: aligned decimals, sexagesimal angles on demand. */
 
 import type { Cell, Field } from '../model/resultModel';
 
-/** How the numbers of a column are shown: digits behind the point; `hours`/`degrees`: sexagesimal. */
+/** How a column's numbers are formatted; `hours`/`degrees`: sexagesimal. */
 export type Style =
     | { readonly type: 'plain' }
     | { readonly type: 'decimals'; readonly decimals: number }
     | { readonly type: 'hours' | 'degrees' };
 
 const PLAIN: Style = { type: 'plain' };
-/** Digits behind the point that a float or a double is shown with at most. */
+/** Most decimals of a float and a double. */
 const MAX_DECIMALS = { float: 5, double: 7 } as const;
 
-/** How a column is shown, from some of its values. */
+/** Choose the style of a column from sample values. */
 export function styleOf(field: Field, sample: readonly Cell[]): Style {
     if (field.datatype !== 'float' && field.datatype !== 'double') return PLAIN;
     if (field.kind !== 'number') return PLAIN;
@@ -24,14 +24,14 @@ const isPlain = (value: number) => Number.isFinite(value) && !String(value).incl
 
 const decimalsOf = (value: number) => String(value).split('.')[1]?.length ?? 0;
 
-/** Which sexagesimal form suits a column; undefined: none. */
+/** Return the sexagesimal form of a column; undefined if it has none. */
 export function sexagesimalOf(field: Field): 'hours' | 'degrees' | undefined {
     if (field.kind !== 'number' || field.unit !== 'deg' || !field.ucd) return undefined;
     if (/^pos\.eq\.ra(;|$)/i.test(field.ucd)) return 'hours';
     return /^pos\.eq\.dec(;|$)/i.test(field.ucd) ? 'degrees' : undefined;
 }
 
-/** A value as text; NULL is told apart by the caller. */
+/** Format a value; the caller marks NULL. */
 export function formatCell(value: Cell, style: Style): string {
     if (value === null) return 'NULL';
     if (typeof value !== 'number' || style.type === 'plain' || !Number.isFinite(value)) return String(value);
@@ -41,7 +41,7 @@ export function formatCell(value: Cell, style: Style): string {
     return value.toFixed(style.decimals);
 }
 
-/** Values that would lose nearly all their digits: with an exponent, unless they have no more digits than fit. */
+/** Format a number that would lose nearly all digits with an exponent, unless it is exact without. */
 function smallNumber(value: number, decimals: number): string {
     const fixed = value.toFixed(decimals);
     if (Number(fixed) === value) return fixed;
@@ -49,7 +49,7 @@ function smallNumber(value: number, decimals: number): string {
     return exact.length < short.length ? exact : short;
 }
 
-/** "03:08:27.972" of degrees, in hours to milliseconds of time, or "+02:06:30.90" to hundredths of an arcsecond. */
+/** Format degrees as "03:08:27.972" (hours, to milliseconds) or "+02:06:30.90" (degrees, to 0.01 arcsec). */
 export function formatSexagesimal(degrees: number, type: 'hours' | 'degrees'): string {
     const places = type === 'hours' ? 3 : 2;
     const unit = 10 ** places;
@@ -63,7 +63,7 @@ export function formatSexagesimal(degrees: number, type: 'hours' | 'degrees'): s
     return `${sign}${two(whole)}:${two(minutes)}:${seconds.toFixed(places).padStart(places + 3, '0')}`;
 }
 
-/** Whether a text is an address to follow. */
+/** Whether a text is a web address. */
 export function isLink(value: Cell): value is string {
     return typeof value === 'string' && /^https?:\/\/[^\s<>"]+$/i.test(value) && URL.canParse(value);
 }

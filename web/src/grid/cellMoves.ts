@@ -1,6 +1,6 @@
-/** Where a key takes the active cell. */
+/** Where a key moves the active cell. */
 
-/** A cell: `place` -1 is the header. */
+/** A cell; `place` -1 is the header. */
 export interface CellPlace {
     readonly place: number;
     readonly column: number;
@@ -9,11 +9,11 @@ export interface CellPlace {
 export interface GridExtent {
     readonly places: number;
     readonly columns: number;
-    /** rows seen at once */
+    /** rows per page */
     readonly page: number;
 }
 
-/** The cell that a key goes to; undefined if it is no key that goes anywhere. `far`: with Ctrl or Cmd. */
+/** Return the cell that a key goes to; undefined for other keys. `far`: with Ctrl or Cmd. */
 export function moveCell(
     at: CellPlace,
     key: string,
@@ -46,7 +46,7 @@ export function moveCell(
     return undefined;
 }
 
-/** The next order by a column: up, down, not at all; `more`: beside the columns that there are. */
+/** Return the next sorting by a column: ascending, descending, none; `more`: keep other columns. */
 export function nextSorting<S extends { column: number; descending: boolean }>(
     sorting: readonly S[],
     column: number,

@@ -1,45 +1,45 @@
-/** Widths of columns, and which of them are seen. */
+/** Column widths, and the columns in sight. */
 
 import type { Field } from '../model/resultModel';
 
-/** Pixels. */
+/** pixels */
 export const MIN_WIDTH = 48;
 export const MAX_WIDTH = 1200;
 const MAX_FIRST_WIDTH = 300;
 const PADDING = 20;
-/** room for the sign of the order */
+/** room for the sort sign */
 const SIGN = 26;
-/** how much wider bold letters are */
+/** width factor of bold letters */
 const BOLD = 1.08;
 
-/** The width of a text in pixels. */
+/** Returns the width of a text in pixels. */
 export type TextWidth = (text: string) => number;
 
-/** The width that a column begins with: for its header and for values such as these. */
+/** Return the first width of a column, for its header and these values. */
 export function firstWidth(field: Field, shown: readonly string[], of: TextWidth): number {
     const header = Math.max(of(field.name) * BOLD, of(field.unit ?? '')) + SIGN;
     const widths = shown.map(of).sort((a, b) => a - b);
-    // one long text in ten may be cut off, numbers never
+    // cut one long text in ten, but never numbers
     const most = field.kind === 'number' || field.kind === 'time' ? widths.at(-1) : widths[(widths.length * 0.9) | 0];
     const width = Math.max(header, most ?? 0) + PADDING;
     return Math.ceil(Math.min(Math.max(width, MIN_WIDTH), MAX_FIRST_WIDTH));
 }
 
-/** How wide the browser writes in a font, such as "13px sans-serif". */
+/** Return a function that measures text in a font such as "13px sans-serif". */
 export function measureWith(font: string): TextWidth {
     const context = document.createElement('canvas').getContext('2d');
     if (context) context.font = font;
     return (text) => context?.measureText(text).width ?? text.length * 8;
 }
 
-/** Where each column begins, and behind the last where it ends. */
+/** Return the start of each column, and the end of the last. */
 export function columnStarts(widths: readonly number[]): number[] {
     const places = [0];
     for (const width of widths) places.push(places.at(-1)! + width);
     return places;
 }
 
-/** The columns [from, to) that have a part in [left, right), pixels. */
+/** Return the columns [from, to) that overlap [left, right), in pixels. */
 export function columnsInSight(places: readonly number[], left: number, right: number): [from: number, to: number] {
     const columns = places.length - 1;
     const from = Math.max(0, firstAbove(places, left) - 1);

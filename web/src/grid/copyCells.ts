@@ -1,14 +1,14 @@
-/** Chosen rows or cells to the clipboard. */
+/** Copies rows or cells to the clipboard. */
 
 import { counted, text } from '../text';
 import { copyText } from '../browser/clipboard';
 import type { GridState } from './gridState.svelte';
 import type { Table, TextRequest } from '../model/resultModel';
 
-/** More than that is a file's, not a clipboard's. */
+/** More cells need a file. */
 export const MAX_CELLS = 2_000_000;
 
-/** What Ctrl+C copies: the block of cells, else the chosen rows, else the active cell. Gives what to say. */
+/** Copy the marked block, else the chosen rows, else the active cell. Return the message. */
 export async function copyBlock(grid: GridState): Promise<string> {
     const { table, block } = grid;
     if (!grid.corner && table.chosenCount) return copyRows(table, 'tsv');
@@ -18,7 +18,7 @@ export async function copyBlock(grid: GridState): Promise<string> {
     return writeToClipboard(table, { format: 'tsv', rows, columns, bare: true }, cells, counted(cells, 'cell'));
 }
 
-/** The chosen rows, or if there are none those shown, with a line of names. Gives what to say. */
+/** Copy the chosen rows, else the shown ones, with a header line. Return the message. */
 export function copyRows(table: Table, format: 'csv' | 'tsv'): Promise<string> {
     const rows = table.chosenCount ? 'chosen' : 'shown';
     const number = table.chosenCount || table.shown;
@@ -26,10 +26,10 @@ export function copyRows(table: Table, format: 'csv' | 'tsv'): Promise<string> {
 }
 
 async function writeToClipboard(table: Table, what: TextRequest, cells: number, words: string): Promise<string> {
-    const said = text.results.copy;
-    if (cells > MAX_CELLS) return said.tooMuch(words);
+    const texts = text.results.copy;
+    if (cells > MAX_CELLS) return texts.tooMuch(words);
     const written = await (await table.writeText(what)).text();
-    // one cell is put into a line, not below it
+    // a single cell is pasted without a line end
     const done = await copyText(what.bare ? written.replace(/\r?\n$/, '') : written);
-    return done ? said.done(words) : said.refused;
+    return done ? texts.done(words) : texts.refused;
 }

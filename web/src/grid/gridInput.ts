@@ -1,4 +1,4 @@
-/** What keys and pointer do to a table: move, mark, choose, sort, copy. */
+/** Keyboard and pointer input of a table: move, mark, choose, sort, copy. */
 
 import { copyBlock } from './copyCells';
 import type { Table } from '../model/resultModel';
@@ -6,14 +6,14 @@ import { chooseAll, chooseBetween, chooseOne, toggleOne } from './rowChoice';
 import type { GridState } from './gridState.svelte';
 import { moveCell, nextSorting, type CellPlace } from './cellMoves';
 
-/** Pixels that a column gets wider by a key. */
+/** Pixels that a key widens a column by. */
 const STEP = 16;
 
 export class GridInput {
     readonly #grid: GridState;
     readonly #table: Table;
     readonly #reveal: (at: CellPlace) => void;
-    /** the place that a choice with Shift begins at */
+    /** where a choice with Shift starts */
     #pivot = 0;
     #pressed: CellPlace | undefined;
 
@@ -22,7 +22,7 @@ export class GridInput {
         [this.#grid, this.#table, this.#reveal] = [grid, grid.table, reveal];
     }
 
-    /** Make a cell the active one, `extend`: keep the other corner of the block. */
+    /** Make a cell active. `extend`: keep the other corner of the block. */
     activateCell(at: CellPlace, extend = false): void {
         const grid = this.#grid;
         grid.corner = extend && at.place >= 0 ? (grid.corner ?? grid.active) : undefined;
@@ -30,7 +30,7 @@ export class GridInput {
         this.#reveal(at);
     }
 
-    /** A key on the table; `link`: of the active cell, if it has one. False if it means nothing here. */
+    /** Handle a key; `link` is the link of the active cell. Return false if the key has no effect. */
     handleKey(event: KeyboardEvent, link: HTMLElement | null, said: (sentence: string) => void): boolean {
         const far = event.ctrlKey || event.metaKey;
         if (event.altKey) return this.#resizeByKey(event.key);
@@ -69,27 +69,27 @@ export class GridInput {
         else if (event.shiftKey) void chooseBetween(this.#table, this.#pivot, place, false);
         else {
             this.#pivot = place;
-            toggleOne(this.#table, this.#grid.row(place));
+            toggleOne(this.#table, this.#grid.rowAt(place));
         }
     }
 
-    /** The pointer is pressed: a block of cells may begin. */
+    /** Start a block of cells. */
     handlePress(event: PointerEvent): void {
         const at = pointedAt(event);
         this.#pressed = at && at.column >= 0 ? at : undefined;
         this.#grid.corner = undefined;
     }
 
-    /** The pointer goes over cells, drawing a block if it is a pressed mouse. */
+    /** Track the row under the pointer, and extend the block while the mouse is pressed. */
     handleHover(event: PointerEvent): void {
         const [at, grid, from] = [pointedAt(event), this.#grid, this.#pressed];
-        this.#table.hovered = at ? grid.row(at.place) : -1;
+        this.#table.hovered = at ? grid.rowAt(at.place) : -1;
         if (!at || !from || event.pointerType !== 'mouse' || !(event.buttons & 1) || at.column < 0) return;
         if (!grid.corner && at.place === from.place && at.column === from.column) return;
         [grid.corner, grid.active] = [from, at];
     }
 
-    /** Choose the row that is clicked; with Ctrl beside others, with Shift all from the last one. */
+    /** Choose the clicked row: with Ctrl in addition, with Shift all from the last one. */
     handleClick(event: MouseEvent): void {
         const [at, grid, table] = [pointedAt(event), this.#grid, this.#table];
         this.#pressed = undefined;
@@ -98,12 +98,12 @@ export class GridInput {
         const more = event.ctrlKey || event.metaKey;
         if (event.shiftKey) return void chooseBetween(table, this.#pivot, at.place, more);
         this.#pivot = at.place;
-        if (more) toggleOne(table, grid.row(at.place));
-        else chooseOne(table, grid.row(at.place));
+        if (more) toggleOne(table, grid.rowAt(at.place));
+        else chooseOne(table, grid.rowAt(at.place));
     }
 }
 
-/** The cell of an event; column -1 is the number of the row. */
+/** Return the cell of an event; column -1 is the row number. */
 function pointedAt(event: Event): CellPlace | undefined {
     const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-place]') : null;
     return cell ? { place: Number(cell.dataset['place']), column: Number(cell.dataset['column'] ?? -1) } : undefined;

@@ -1,22 +1,22 @@
 /**
- * Scrolling over more rows than a page can be high: browsers cut elements off at 16 to 33 million pixels. Small moves of
- * the bar (wheel, finger, keys) move the rows by as many pixels; large ones (the bar is dragged) to the same fraction.
+ * Scrolls over more rows than an element can be high: browsers limit elements to 16 to 33 million pixels. Small moves
+ * of the bar (wheel, finger, keys) move the rows by as many pixels, large ones (dragging) to the same fraction.
  */
 
-/** The highest that the scrolled element gets, in pixels. */
+/** Greatest height of the scrolled element, in pixels. */
 export const MAX_HEIGHT = 8_000_000;
 
 export class GridScroller {
-    /** pixels above the first row seen, were the element as high as all rows */
+    /** pixels above the first visible row, as if the element held all rows */
     top = 0;
-    /** where the browser's bar is, in pixels */
+    /** position of the browser's bar, in pixels */
     bar = 0;
     #rows = 0;
     #seen = 0;
 
     constructor(readonly rowHeight: number) {}
 
-    /** Take the number of rows and the height that is seen, in pixels. */
+    /** Set the number of rows and the visible height in pixels. */
     setSize(rows: number, seen: number): void {
         [this.#rows, this.#seen] = [rows, seen];
         this.top = Math.min(this.top, this.#last);
@@ -35,7 +35,7 @@ export class GridScroller {
         return Math.max(0, this.height - this.#seen);
     }
 
-    /** The bar has moved to `bar`. */
+    /** Follow the bar to `bar`. */
     followBar(bar: number): void {
         const step = bar - this.bar;
         this.bar = bar;
@@ -45,19 +45,19 @@ export class GridScroller {
         else this.top = (bar / this.#lastBar) * this.#last;
     }
 
-    /** Go to `top`; gives where the bar has to be put. */
+    /** Go to `top`. Return the bar's new position. */
     scrollTo(top: number): number {
         this.top = Math.min(Math.max(0, top), this.#last);
         return this.settleBar();
     }
 
-    /** Where the bar has to be put for the rows that are seen: many small moves take it away from there. */
+    /** Return the bar's position for the visible rows: many small moves take it elsewhere. */
     settleBar(): number {
         this.bar = this.#last ? Math.round((this.top / this.#last) * this.#lastBar) : 0;
         return this.bar;
     }
 
-    /** Go as far as needed to see a place whole; gives where the bar has to be put. */
+    /** Scroll just enough to show a place. Return the bar's new position. */
     revealPlace(place: number): number {
         const start = place * this.rowHeight;
         if (start < this.top) return this.scrollTo(start);
@@ -65,18 +65,18 @@ export class GridScroller {
         return this.bar;
     }
 
-    /** The places to draw, from and to. */
+    /** The places to draw, [from, to). */
     get places(): [from: number, to: number] {
         const from = Math.floor(this.top / this.rowHeight);
         return [from, Math.min(this.#rows, Math.ceil((this.top + this.#seen) / this.rowHeight))];
     }
 
-    /** Whole rows seen at once. */
+    /** Whole rows in sight. */
     get page(): number {
         return Math.max(1, Math.floor(this.#seen / this.rowHeight) - 1);
     }
 
-    /** Where a place is drawn in the element, for the bar as it is. */
+    /** Return the position of a place in the element. */
     placeTop(place: number): number {
         return this.bar + place * this.rowHeight - this.top;
     }

@@ -1,4 +1,4 @@
-/** What a table on the page shows at present: its place, widths, active cell and the cells that have been fetched. */
+/** The state of a table on the page: position, widths, active cell, fetched cells. */
 
 import { parseCondition } from './typedCondition';
 import { sexagesimalOf, formatCell, styleOf, type Style } from './cellFormat';
@@ -16,11 +16,11 @@ import {
 import type { CellPlace } from './cellMoves';
 import { GridScroller } from './gridScroller';
 
-/** Pixels. */
+/** pixels */
 export const ROW_HEIGHT = 26;
-/** Rows and columns that are fetched beyond those seen. */
+/** Rows and columns fetched beyond the visible ones. */
 const AROUND = { rows: 60, columns: 4 };
-/** What is fetched is fetched anew when so few rows are left of it. */
+/** Fetch again when fewer rows than this are left. */
 const LEAST = 20;
 const SAMPLE = 60;
 const ANGLE = ['+00:00:00.000'];
@@ -28,14 +28,14 @@ const ANGLE = ['+00:00:00.000'];
 interface Fetched {
     readonly from: number;
     readonly first: number;
-    /** the column behind the last one */
+    /** the column after the last one */
     readonly last: number;
     readonly version: number;
     readonly rows: Uint32Array;
     readonly cells: readonly Cell[][];
 }
 
-/** A rectangle of cells, both ends within. */
+/** A rectangle of cells, both ends included. */
 export interface Block {
     readonly from: CellPlace;
     readonly to: CellPlace;
@@ -43,18 +43,18 @@ export interface Block {
 
 export class GridState {
     readonly scroller = new GridScroller(ROW_HEIGHT);
-    /** what is seen of the table: pixels */
+    /** the visible part, in pixels */
     box = $state.raw({ left: 0, width: 0, height: 0 });
     widths = $state.raw<readonly number[]>([]);
     active = $state.raw<CellPlace>({ place: 0, column: 0 });
-    /** the other corner of the block of cells; undefined: the active cell alone */
+    /** the other corner of the block; undefined: only the active cell */
     corner = $state.raw<CellPlace | undefined>(undefined);
     #sexagesimal = $state(false);
     filtering = $state(false);
-    /** what is typed above the columns */
+    /** filter texts above the columns */
     typed = $state.raw<Readonly<Record<number, string>>>({});
     fetched = $state.raw<Fetched | undefined>(undefined);
-    /** grows when the scroller has moved */
+    /** grows when the scroller moves */
     moves = $state(0);
     #styles = $state.raw<readonly Style[]>([]);
     #asking: Promise<void> | undefined;
@@ -86,7 +86,7 @@ export class GridState {
         return this.#sexagesimal;
     }
 
-    /** Show angles in hours or degrees, minutes, seconds; their columns are made wide enough. */
+    /** Show sexagesimal angles and widen their columns. */
     set sexagesimal(wanted: boolean) {
         this.#sexagesimal = wanted;
         if (wanted)
@@ -104,7 +104,7 @@ export class GridState {
         return place >= from.place && place <= to.place && column >= from.column && column <= to.column;
     }
 
-    /** Widths in the font, and digits, from the first rows, and again from all over the table once it is whole. */
+    /** Measure widths and decimals from the first rows, and again from all over the complete table. */
     async measureColumns(font: string): Promise<void> {
         const { table } = this;
         const stage = !table.fields.length ? 0 : !table.rows ? 1 : table.state.phase === 'loading' ? 2 : 3;
@@ -122,13 +122,13 @@ export class GridState {
         }
     }
 
-    /** Columns only get wider, and those that the user has drawn stay. */
+    /** Columns only get wider; widths that the user set stay. */
     #fitColumns(cells: readonly Cell[][]): void {
         const { fields } = this.table;
         this.#styles = fields.map((field, column) =>
             styleOf(
                 field,
-                cells.map((rowAt) => rowAt[column] ?? null),
+                cells.map((row) => row[column] ?? null),
             ),
         );
         this.widths = fields.map((field, column) => {
@@ -142,7 +142,7 @@ export class GridState {
         return cells.map((row) => formatCell(row[column] ?? null, this.#styles[column] ?? { type: 'plain' }));
     }
 
-    /** Make a column as wide as what is seen of it needs. */
+    /** Fit a column to its visible values. */
     fitColumn(column: number): void {
         const field = this.table.fields[column];
         const at = this.fetched && column - this.fetched.first;
@@ -162,18 +162,18 @@ export class GridState {
         return angle ? { type: angle } : (this.#styles[column] ?? { type: 'plain' });
     }
 
-    /** A value that has been fetched; undefined: not yet. */
+    /** Return a fetched value; undefined if it is not fetched yet. */
     cellAt(place: number, column: number): Cell | undefined {
         const { fetched } = this;
         return fetched?.cells[place - fetched.from]?.[column - fetched.first];
     }
 
-    /** The row at a place; -1: not fetched yet. */
-    row(place: number): number {
+    /** Return the row at a place; -1 if it is not fetched yet. */
+    rowAt(place: number): number {
         return this.fetched?.rows[place - this.fetched.from] ?? -1;
     }
 
-    /** Fetch what is seen. Asked again while it is under way, it goes on with what is seen then. */
+    /** Fetch the visible cells; calls during a fetch continue with what is visible then. */
     fetchSeen(): Promise<void> {
         this.#again = true;
         this.#asking ??= this.#fetchUntilCovered().finally(() => (this.#asking = undefined));
@@ -193,14 +193,14 @@ export class GridState {
                 const page = await this.table.readPage(from, this.places[1] + AROUND.rows, wanted);
                 this.fetched = { from, first, last, version, ...page };
             } catch (error) {
-                // the tab of this table was closed meanwhile
+                // the tab was closed meanwhile
                 if (error instanceof TableClosed) return;
                 throw error;
             }
         }
     }
 
-    /** Whether what is seen, and a bit around it, has been fetched as it is now. */
+    /** Whether the visible cells and a margin are fetched and current. */
     #isCovered(): boolean {
         const { fetched, places, columns, table } = this;
         if (fetched?.version !== table.version || fetched.first > columns[0] || fetched.last < columns[1]) return false;
@@ -208,7 +208,7 @@ export class GridState {
         return fetched.from <= least && fetched.from + fetched.rows.length >= most;
     }
 
-    /** Filter by what is typed; what cannot be read filters nothing. */
+    /** Filter by the typed conditions; unreadable ones filter nothing. */
     filterBy(typed: Readonly<Record<number, string>>): Promise<void> {
         this.typed = typed;
         const conditions = Object.keys(typed).map((key) => this.conditionOf(Number(key)));

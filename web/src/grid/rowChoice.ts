@@ -1,15 +1,15 @@
-/** Choosing rows by their places: one, more, all between. */
+/** Choosing rows by place: one, several, a range. */
 
 import type { Table } from '../model/resultModel';
 
-/** A copy of the marks of chosen rows, with room for all rows. */
+/** Copy the marks of chosen rows, with room for all rows. */
 function copyMarks(table: Table): Uint8Array {
     const copy = new Uint8Array(table.rows);
     if (table.chosen) copy.set(table.chosen.subarray(0, table.rows));
     return copy;
 }
 
-/** Choose a row alone; if it is that already, none. */
+/** Choose only this row; choose none if it already is the only one. */
 export function chooseOne(table: Table, row: number): void {
     if (row < 0) return;
     if (table.chosenCount === 1 && table.chosen?.[row]) return table.chooseRows(undefined);
@@ -18,7 +18,7 @@ export function chooseOne(table: Table, row: number): void {
     table.chooseRows(only);
 }
 
-/** Choose a row beside others, or no more. */
+/** Add a row to the choice, or remove it. */
 export function toggleOne(table: Table, row: number): void {
     if (row < 0) return;
     const changed = copyMarks(table);
@@ -26,7 +26,7 @@ export function toggleOne(table: Table, row: number): void {
     table.chooseRows(changed);
 }
 
-/** Choose the rows at all places from one to the other, `more`: beside the others. */
+/** Choose all rows between two places. `more`: keep the others. */
 export async function chooseBetween(table: Table, one: number, other: number, more: boolean): Promise<void> {
     const { rows } = await table.readPage(Math.min(one, other), Math.max(one, other) + 1, []);
     const changed = more ? copyMarks(table) : new Uint8Array(table.rows);
@@ -34,10 +34,9 @@ export async function chooseBetween(table: Table, one: number, other: number, mo
     table.chooseRows(changed);
 }
 
-/** Choose all rows shown. */
 export const chooseAll = (table: Table): Promise<void> => chooseBetween(table, 0, table.shown - 1, false);
 
-/** The next place after `place` whose row is chosen, from the top again after the last; -1: none is shown. */
+/** Return the next place after `place` with a chosen row, from the top after the end; -1 if none is shown. */
 export async function nextChosen(table: Table, place: number): Promise<number> {
     const { chosen } = table;
     if (!chosen) return -1;

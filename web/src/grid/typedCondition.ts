@@ -1,9 +1,9 @@
-/** Conditions as they are typed above a column: `> 5`, `3..4.5`, `2016-01-01..`, `true`, a piece of text. */
+/** Conditions typed above a column: `> 5`, `3..4.5`, `2016-01-01..`, `true`, a part of a text. */
 
 import type { Field, Filter } from '../model/resultModel';
 import { parseMjd } from '../model/instants';
 
-/** The filter that is meant; undefined for none; 'wrong' if it cannot be read. */
+/** Parse a condition: undefined if empty, 'wrong' if unreadable. */
 export function parseCondition(typed: string, field: Field, column: number): Filter | undefined | 'wrong' {
     const words = typed.trim();
     if (!words) return undefined;
@@ -13,7 +13,7 @@ export function parseCondition(typed: string, field: Field, column: number): Fil
     return found ? { column, ...found } : 'wrong';
 }
 
-/** A range that is typed as such: what a plot has brushed, or what was typed before. */
+/** Format a range as a typed condition. */
 export function formatRange(min: number, max: number): string {
     if (min === max) return String(min);
     return `${Number.isFinite(min) ? min : ''}..${Number.isFinite(max) ? max : ''}`;
@@ -55,7 +55,7 @@ function parseBoolean(text: string): number {
     return ['false', 'f', 'no', '0'].includes(word) ? 0 : NaN;
 }
 
-/** The next double above (1) or below (-1). */
+/** Return the next double above (1) or below (-1). */
 export function nextDouble(value: number, direction: 1 | -1): number {
     if (!Number.isFinite(value)) return value;
     if (value === 0) return direction * Number.MIN_VALUE;

@@ -1,13 +1,13 @@
-/** A job's result to a file. */
+/** Downloads of a job's result. */
 
 import { saveFile } from '../browser/saveFile';
 import { credentials } from '../tap/credentials.svelte';
 import { resultPath, type Job } from '../tap/uwsClient';
 import { addressOf, askService } from '../tap/tapRequest';
 
-/** Save a job's result as it is stored. Raises TapError. */
+/** Save a job's stored result. Raises TapError. */
 export async function downloadResult(job: Job): Promise<void> {
-    // a link sends no credentials; without an owner it needs none, and the browser writes to the disk at once
+    // a link sends no credentials, but lets the browser write to disk at once; jobs without an owner need none
     if (!job.owner || !credentials.header) return followLink(addressOf(resultPath(job.id)));
     const answer = await askService(resultPath(job.id));
     const name = /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1] ?? 'result';

@@ -1,4 +1,4 @@
-/** What the buttons of a job do. What goes wrong is a sentence in `said`. */
+/** The actions of a job's buttons. `said` reports the outcome. */
 
 import { openQuery, showResult } from '../model/queryOpener';
 import { setDestruction, jobPath } from '../tap/uwsClient';
@@ -13,8 +13,8 @@ import { instantText, titleOf } from './jobWording';
 const WEEK = 7 * 86_400_000;
 
 export class JobActions {
-    said = $state('');
-    bad = $state(false);
+    message = $state('');
+    isError = $state(false);
     busy = $state(false);
 
     constructor(readonly watched: WatchedJob) {}
@@ -32,11 +32,11 @@ export class JobActions {
         if (this.watched.job) openQuery(this.watched.job.query, { title: this.title });
     }
 
-    run = (): Promise<void> => this.#tryWork(() => jobs.runJob(this.watched.id));
-    stop = (): Promise<void> => this.#tryWork(() => jobs.stopJob(this.watched.id));
-    destroy = (): Promise<void> => this.#tryWork(() => jobs.deleteJob(this.watched.id));
+    runJob = (): Promise<void> => this.#tryWork(() => jobs.runJob(this.watched.id));
+    stopJob = (): Promise<void> => this.#tryWork(() => jobs.stopJob(this.watched.id));
+    deleteJob = (): Promise<void> => this.#tryWork(() => jobs.deleteJob(this.watched.id));
 
-    download = (): Promise<void> =>
+    saveStored = (): Promise<void> =>
         this.#tryWork(async () => {
             if (this.watched.job) await downloadResult(this.watched.job);
         });
@@ -47,7 +47,7 @@ export class JobActions {
             return done ? text.jobs.actions.copied : text.jobs.actions.notCopied;
         });
 
-    /** A week more, as far as the service keeps jobs. */
+    /** Keep it a week longer, as far as the service allows. */
     keepLonger = (): Promise<void> =>
         this.#tryWork(async () => {
             const until = await setDestruction(this.watched.id, (this.watched.job?.destruction ?? Date.now()) + WEEK);
@@ -56,13 +56,13 @@ export class JobActions {
         });
 
     async #tryWork(work: () => Promise<string | void>): Promise<void> {
-        [this.busy, this.said] = [true, ''];
+        [this.busy, this.message] = [true, ''];
         try {
-            this.said = (await work()) ?? '';
-            this.bad = false;
+            this.message = (await work()) ?? '';
+            this.isError = false;
         } catch (error) {
-            [this.said, this.bad] = [(error as Error).message, true];
-            // what has been refused may have changed meanwhile
+            [this.message, this.isError] = [(error as Error).message, true];
+            // the job may have changed, which is why the action was refused
             await this.watched.refresh();
         } finally {
             this.busy = false;

@@ -1,4 +1,4 @@
-/** The browser's own notifications at the end of jobs, if the user has asked for them. */
+/** Browser notifications at the end of jobs, if the user wants them. */
 
 import { writeStored, readStored } from '../browser/storedValues';
 import { service } from '../tap/serviceInfo.svelte';
@@ -9,12 +9,12 @@ import { endText, titleOf } from './jobWording';
 const KEY = 'notify';
 
 class JobNotifications {
-    /** the user wants them, and the browser allows them */
+    /** wanted by the user and allowed by the browser */
     on = $state(readStored(KEY, false) && currentPermission() === 'granted');
     denied = $state(currentPermission() === 'denied');
     #told: readonly string[] = [];
 
-    /** Ask the browser, on a click of the user's, or leave off. */
+    /** Switch notifications on or off; the browser asks the user. */
     async setWanted(wanted: boolean): Promise<void> {
         const granted =
             wanted && (currentPermission() === 'granted' || (await Notification.requestPermission()) === 'granted');
@@ -22,13 +22,13 @@ class JobNotifications {
         writeStored(KEY, granted);
     }
 
-    /** Tell the end of a job, once; not to who looks at the page. */
+    /** Notify the user once that a job has ended, unless the page is in sight. */
     notifyEnd(watched: WatchedJob): void {
         if (this.#told.includes(watched.id)) return;
         this.#told = [...this.#told, watched.id];
         if (!this.on || document.visibilityState === 'visible') return;
         const title = endText(watched.title || titleOf(watched.job), watched.phase);
-        // one for a job, however many tabs of the browser watch it
+        // `tag`: one notification per job, however many tabs watch it
         const shown = new Notification(service.title, { body: title, tag: watched.id });
         shown.onclick = () => {
             window.focus();
@@ -38,7 +38,7 @@ class JobNotifications {
     }
 }
 
-/** 'denied' too where there are none: pages without TLS, some phones. */
+/** 'denied' also where the browser has none: without TLS, on some phones. */
 function currentPermission(): NotificationPermission {
     return 'Notification' in window && window.isSecureContext ? Notification.permission : 'denied';
 }

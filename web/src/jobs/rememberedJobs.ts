@@ -7,25 +7,25 @@ export interface RememberedJob {
     readonly title: string;
     /** milliseconds since 1970 */
     readonly created: number;
-    /** whose it is, '' if anonymous: others are refused it */
+    /** '' if anonymous; other users may not see it */
     readonly owner: string;
-    /** when the service removes it, milliseconds since 1970 */
+    /** destruction time, milliseconds since 1970 */
     readonly until?: number;
-    /** its end has been told to the user */
+    /** the user knows that it has ended */
     readonly told: boolean;
 }
 
-/** More would only fill the browser's store; those above it are still at the service until their destruction. */
+/** More would only fill the browser's store; older jobs stay at the service until their destruction. */
 const MAX_JOBS = 200;
 export const KEY = 'jobs';
 
-/** All of them, the newest first. */
+/** Return all of them, newest first. */
 export function readRemembered(): readonly RememberedJob[] {
     const value = readStored<unknown>(KEY, []);
     return Array.isArray(value) ? value.filter(isRememberedJob) : [];
 }
 
-/** Change what is remembered as it is now: another tab of the browser may have written since. */
+/** Change the stored list as it is now: another tab may have written it. */
 export function changeRemembered(by: (all: readonly RememberedJob[]) => RememberedJob[]): readonly RememberedJob[] {
     const after = by(readRemembered())
         .toSorted((one, other) => other.created - one.created)

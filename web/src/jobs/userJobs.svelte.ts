@@ -1,4 +1,4 @@
-/** The user's jobs: those that this browser has started, and those that the service lists for who is signed in. */
+/** The user's jobs: those that this browser has started and those that the service lists after sign-in. */
 
 import { untrack } from 'svelte';
 import { text } from '../text';
@@ -24,22 +24,22 @@ export interface StartedJob extends NewJob {
     readonly title?: string;
 }
 
-/** A job that is there no more, though nobody has deleted it here. */
+/** A job that has disappeared without being deleted here. */
 export interface LostJob {
     readonly id: string;
     readonly title: string;
-    readonly said: string;
+    readonly reason: string;
 }
 
 const MAX_LISTED = 500;
 
 export class UserJobs {
-    /** all known ones, the newest first */
+    /** all known jobs, newest first */
     list = $state.raw<readonly WatchedJob[]>([]);
-    /** jobs of this browser that have ended, and whose end the user has not been told yet */
+    /** jobs of this browser that have ended without the user knowing yet */
     ended = $state.raw<readonly WatchedJob[]>([]);
     lost = $state.raw<readonly LostJob[]>([]);
-    /** why the service's list could not be read, '' if it could */
+    /** why the service's list could not be read; '' if it could */
     failed = $state('');
     readonly running: number = $derived(this.list.filter(({ phase }) => isActive(phase)).length);
     // eslint-disable-next-line svelte/prefer-svelte-reactivity -- what is shown of it is in `list`
@@ -60,17 +60,17 @@ export class UserJobs {
         void this.refresh();
     }
 
-    /** Make a job, run it, and remember it in this browser: its id. Raises TapError. */
+    /** Create, run and remember a job. Return its id. Raises TapError. */
     async startJob(wanted: StartedJob): Promise<string> {
         return this.#addStarted(await createJob(wanted), wanted.title ?? '');
     }
 
-    /** Make table `mydb.name` of a job's result: the id of the job that does so. Raises TapError. */
+    /** Save a job's result as table `mydb.name`. Return the id of the job that does so. Raises TapError. */
     async saveAs(id: string, table: string, replace = false): Promise<string> {
         return this.#addStarted(await saveResultAs(id, table, replace), text.jobs.saveJob(table));
     }
 
-    /** A job, with its progress as it goes: reactive, and followed until it has ended. */
+    /** Return a job with live progress, followed until it ends. */
     watchJob(id: string): WatchedJob {
         const watched = this.#findOrAdd(id);
         this.#sortList();
@@ -78,20 +78,20 @@ export class UserJobs {
         return watched;
     }
 
-    /** As `watch`, without a place in the list: a job that this browser may have nothing to do with. */
+    /** As `watchJob`, without adding it to the list: the job may not be this browser's. */
     lookAt(id: string): WatchedJob {
         const watched = this.#known.get(id) ?? new WatchedJob(id);
         void watched.followUntilEnd();
         return watched;
     }
 
-    /** Its end is told: by a page that shows it, or by the user who has read it. */
+    /** Mark the end of a job as known to the user. */
     markSeen(id: string): void {
         this.ended = untrack(() => this.ended).filter((watched) => watched.id !== id);
         changeRemembered((all) => all.map((one) => (one.id === id ? { ...one, told: true } : one)));
     }
 
-    /** Start a job that another program has made. Raises TapError. */
+    /** Start a job that another program has created. Raises TapError. */
     async runJob(id: string): Promise<void> {
         await runJob(id);
         await this.#followAgain(id);
@@ -104,7 +104,7 @@ export class UserJobs {
         await this.#followAgain(id);
     }
 
-    /** Delete a job and its result. Raises TapError, not if it is deleted already. */
+    /** Delete a job and its result. Raises TapError, except if it is already gone. */
     async deleteJob(id: string): Promise<void> {
         try {
             await deleteJob(id);
@@ -116,12 +116,12 @@ export class UserJobs {
         this.#forgetJob(id);
     }
 
-    /** The user has read that a job is lost. */
+    /** Remove the notice about a lost job. */
     dismissLost(id: string): void {
         this.lost = this.lost.filter((one) => one.id !== id);
     }
 
-    /** Ask for the list of who is signed in, and for the jobs that run. Never raises: `failed` says what is wrong. */
+    /** Refresh the signed-in user's list and the running jobs. Never raises; `failed` holds the reason. */
     async refresh(): Promise<void> {
         for (const watched of this.list) if (isActive(watched.phase)) void watched.followUntilEnd();
         const asker = credentials.header;
@@ -138,7 +138,7 @@ export class UserJobs {
         this.#sortList();
     }
 
-    /** Jobs of the user that the list has no more: their documents tell why. */
+    /** Ask for jobs that have disappeared from the list: the answer says why. */
     #refreshMissing(listed: readonly string[]): void {
         for (const watched of this.#known.values())
             if (watched.owner && !listed.includes(watched.id)) void watched.refresh();
@@ -175,7 +175,7 @@ export class UserJobs {
             const title = own?.title || watched.title || titleOf(watched.job);
             const expired = Date.now() >= (own?.until ?? Infinity);
             const isNews = this.#known.has(watched.id) && !expired;
-            if (isNews) this.lost = [...this.lost, { id: watched.id, title, said: watched.gone }];
+            if (isNews) this.lost = [...this.lost, { id: watched.id, title, reason: watched.gone }];
             this.#forgetJob(watched.id);
             return;
         }
@@ -188,7 +188,7 @@ export class UserJobs {
         }
     }
 
-    /** Take what this browser remembers, as another tab may have written it. */
+    /** Take over the remembered jobs, which another tab may have changed. */
     #takeRemembered(): void {
         const own = readRemembered().filter(isShown);
         for (const { id, title, told } of own) {
@@ -200,7 +200,7 @@ export class UserJobs {
         const untold = own.filter(({ told }) => !told).map(({ id }) => id);
         this.ended = this.ended.filter(({ id }) => untold.includes(id));
         const ids = own.map(({ id }) => id);
-        // another tab has deleted them: nobody has to be told
+        // deleted in another tab: no notice needed
         for (const id of this.#own) if (!ids.includes(id)) this.#known.delete(id);
         this.#own = ids;
         this.#sortList();
@@ -236,7 +236,7 @@ export class UserJobs {
     }
 }
 
-/** Jobs of another user of this browser are refused to who is signed in now. */
+/** Other users of this browser may not see each other's jobs. */
 function isShown({ owner }: RememberedJob): boolean {
     return owner === '' || owner === credentials.name;
 }

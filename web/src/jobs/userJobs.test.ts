@@ -101,8 +101,8 @@ describe('words', () => {
             '1,200 rows so far',
         ]);
         expect(progressWords({ ...job, phase: 'QUEUED', quote: Date.UTC(2026, 10, 21, 18, 32) })).toEqual([
-            'waits for its turn',
-            'foreseen to end at 2026-11-21 18:32:00',
+            'waiting for its turn',
+            'expected to end at 2026-11-21 18:32:00',
         ]);
         expect(progressWords({ ...job, info: { percent: 100, pieces: 3, piecesDone: 3 } })).toEqual([
             '100 %',

@@ -1,13 +1,13 @@
-/** One job that the page follows: asked again and again until it has ended. */
+/** A job that the page polls until it ends. */
 
 import { untrack } from 'svelte';
 import { fetchJob, isActive, isEnded, type Job, type JobReference, type Phase } from '../tap/uwsClient';
 import { TapError } from '../tap/tapRequest';
 import { RequestSlots } from '../browser/requestSlots';
 
-/** The browser has six connections to a host, for all its tabs: few requests wait at the service for a change. */
+/** The browser has six connections per host for all its tabs: only a few requests may wait for a change. */
 const MAX_LONG_POLLS = 2;
-/** seconds: of a request that waits, while the job is young and later; between requests that do not wait */
+/** seconds: wait of a request for a young and an older job; pauses between requests that do not wait */
 const [FIRST_WAIT, LATER_WAIT, YOUNG_TURNS] = [1, 3, 15];
 const [MANY_PAUSE, HIDDEN_PAUSE, IDLE_PAUSE, MAX_PAUSE] = [2, 10, 10, 30];
 
@@ -16,13 +16,13 @@ const waiting = new RequestSlots(MAX_LONG_POLLS);
 let followed = 0;
 
 export class WatchedJob {
-    /** what the user called it; '' if it has been started elsewhere */
+    /** the user's title; '' if it was started elsewhere */
     title = $state('');
-    /** undefined until the service has first told it */
+    /** undefined until the service has answered */
     job = $state.raw<Job>();
-    /** it is there no more, or not for who asks: the service's words */
+    /** it no longer exists, or not for this user: the service's message */
     gone = $state('');
-    /** why it could not be asked just now; it is asked again */
+    /** why the last request failed; it is repeated */
     trouble = $state('');
     #listed = $state.raw<JobReference>();
     #following: Promise<void> | undefined;
@@ -33,43 +33,43 @@ export class WatchedJob {
         readonly onChange: (watched: WatchedJob) => void = () => undefined,
     ) {}
 
-    /** UNKNOWN until it is known */
+    /** UNKNOWN until the service has answered */
     get phase(): Phase {
         return this.job?.phase ?? this.#listed?.phase ?? 'UNKNOWN';
     }
 
-    /** when it was made, milliseconds since 1970; undefined until that is known */
+    /** creation, milliseconds since 1970; undefined until known */
     get created(): number | undefined {
         return this.job?.created ?? this.#listed?.created;
     }
 
-    /** '' if anonymous; undefined until that is known */
+    /** '' if anonymous; undefined until known */
     get owner(): string | undefined {
         return this.job?.owner ?? this.#listed?.owner;
     }
 
-    /** What the service's list says of it. */
+    /** Take over the entry of the service's list. */
     takeReference(reference: JobReference): void {
         this.#listed = reference;
         const changed = this.job && this.job.phase !== reference.phase && !isEnded(this.job.phase);
         if (changed || isActive(reference.phase)) void this.followUntilEnd();
     }
 
-    /** What the service has just told of it. */
+    /** Take over the service's answer. */
     takeJob(job: Job): void {
         this.job = job;
         [this.trouble, this.gone] = ['', ''];
         this.onChange(this);
     }
 
-    /** Ask until it has ended, is gone, or `close()`. Once at a time. */
+    /** Poll until it ends, is gone, or `close()`. Only once at a time. */
     followUntilEnd(): Promise<void> {
-        // an effect that begins it is not run again by what it changes
+        // keep its reads out of the calling effect
         this.#following ??= untrack(() => this.#pollUntilEnd()).finally(() => (this.#following = undefined));
         return this.#following;
     }
 
-    /** Ask it once; with `wait`, when it changes or after so many seconds. */
+    /** Ask once; with `wait`, after a change or that many seconds. */
     async refresh(wait = 0): Promise<void> {
         const signal = this.#stop.signal;
         try {
@@ -84,7 +84,7 @@ export class WatchedJob {
         }
     }
 
-    /** Ask no more. */
+    /** Stop polling. */
     close(): void {
         this.#stop.abort();
     }
@@ -116,7 +116,7 @@ export class WatchedJob {
     }
 }
 
-/** Seconds, or until the signal, or until the page is looked at again. */
+/** Wait for seconds, the signal, or until the page is in sight again. */
 function pauseFor(seconds: number, signal: AbortSignal): Promise<void> {
     if (seconds === 0 || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {

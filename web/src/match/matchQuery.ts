@@ -1,4 +1,4 @@
-/** The ADQL of a cross-match: pure, of what the wizard was told. Names of columns are the tables' own, unquoted. */
+/** The ADQL of a cross-match. Column names are the tables' own, unquoted. */
 
 import { quoteName, makeUnique } from '../adql/identifiers';
 import type { Position } from '../uploads/positionGuess';
@@ -6,7 +6,7 @@ import { decimalSql, pointSql, sourceSql, type Motion } from '../uploads/positio
 
 export type { Motion } from '../uploads/positionSql';
 
-/** Errors of positions: a column, and how many of its units make an arcsecond. */
+/** Position errors: a column, and its units per arcsecond. */
 export interface PositionErrors {
     readonly column: string;
     readonly perArcsec: number;
@@ -16,31 +16,31 @@ export interface MatchTable {
     /** as ADQL writes it: `TAP_UPLOAD.mine`, `tycho2.bright` */
     readonly table: string;
     readonly position: Position;
-    /** of the result */
+    /** columns of the result */
     readonly columns: readonly string[];
-    /** all that the table has */
+    /** all columns of the table */
     readonly all: readonly string[];
     readonly motion?: Motion | undefined;
     readonly errors?: PositionErrors | undefined;
-    /** a column that tells the rows apart, for a table that is matched with itself */
+    /** identifying column, for a table that is matched with itself */
     readonly id?: string | undefined;
 }
 
 export interface Match {
     readonly left: MatchTable;
     readonly right: MatchTable;
-    /** arcseconds, or `times` the errors of the sides that have some, added in quadrature */
+    /** arcseconds, or `times` the errors of the tables that have some, added in quadrature */
     readonly radius: { readonly arcsec: number } | { readonly times: number };
-    /** all pairs, for each row of the left the nearest, or the pairs of which each is the other's nearest */
+    /** all pairs; the nearest partner of each left row; or pairs that are each other's nearest */
     readonly choice: 'all' | 'nearest' | 'mutual';
-    /** rows with a partner, all rows of the left, or those without a partner */
+    /** rows with a partner, all left rows, or left rows without a partner */
     readonly keep: 'matched' | 'left' | 'unmatched';
 }
 
-/** a line of the query, in characters */
+/** Characters of a line of the query. */
 const MAX_LINE = 84;
 
-/** The query. The radius has to be one (`isRadius`), and a radius of errors a side with errors. */
+/** Return the query. The radius must be valid (`isRadius`); a radius of errors needs a table with errors. */
 export function matchAdql(match: Match): string {
     const { left, right } = match;
     if (match.keep === 'unmatched') return unmatchedAdql(match);
@@ -59,7 +59,7 @@ export function matchAdql(match: Match): string {
     ].join('\n');
 }
 
-/** Rows of the left that have nothing near: who would be the nearest does not matter. */
+/** Return the query for left rows without a partner; which partner is nearest does not matter. */
 function unmatchedAdql(match: Match): string {
     const { left, right } = match;
     const columns = left.columns.length > 0 ? left.columns : left.all;
@@ -83,13 +83,13 @@ function matchCondition({ left, right, radius, choice }: Match): string {
     return `${writeCall('DISTANCE', [p, q])} <= ${degrees}`;
 }
 
-/** A function, its arguments on lines of their own if they are long. */
+/** Write a function call, with long arguments on lines of their own. */
 function writeCall(name: string, values: readonly string[]): string {
     const line = `${name}(${values.join(', ')})`;
     return line.length <= MAX_LINE - 12 ? line : `${name}(\n      ${values.join(',\n      ')})`;
 }
 
-/** No row is its own partner where a table is matched with itself. */
+/** A row is not its own partner in a match of a table with itself. */
 function excludeSelf({ left, right }: Match): string {
     if (left.table !== right.table || !left.id) return '';
     return ` AND a.${quoteName(left.id)} <> b.${quoteName(left.id)}`;
@@ -110,7 +110,7 @@ function inArcsec(alias: string, { column, perArcsec }: PositionErrors): string 
     return perArcsec > 1 ? `(${value} / ${decimalSql(perArcsec)})` : `(${value} * ${decimalSql(1 / perArcsec)})`;
 }
 
-/** The columns of a side with their names in the result, as many on a line as fit. */
+/** List the columns of a table with their names in the result, as many per line as fit. */
 function listColumns(alias: string, columns: readonly string[], outputs: readonly string[]): string[] {
     const lines: string[] = [];
     columns.forEach((column, at) => {
@@ -124,7 +124,7 @@ function listColumns(alias: string, columns: readonly string[], outputs: readonl
     return lines;
 }
 
-/** Names of the outputs that differ without regard to case: of two equal ones `_1` and `_2` tell the side. */
+/** Return names for the outputs that differ ignoring case: `_1` and `_2` distinguish equal names. */
 export function outputNames(
     left: readonly string[],
     right: readonly string[],
@@ -142,7 +142,7 @@ export function outputNames(
     return { left: a, right: b, separation: makeUnique('separation_arcsec', taken) };
 }
 
-/** Whether a match can have this radius: more than nothing, and no more than the sky. */
+/** Whether the radius is valid: positive, and no more than the sky. */
 export const isRadius = (value: number): boolean => Number.isFinite(value) && value > 0 && value <= 648_000;
 
 const ARCSEC: readonly [RegExp, number][] = [
@@ -154,10 +154,10 @@ const ARCSEC: readonly [RegExp, number][] = [
     [/^(rad|radians?)$/i, Math.PI / 648_000],
 ];
 
-/** How many of a unit make an arcsecond; undefined if it is none of angles. */
+/** Return the units per arcsecond; undefined if it is not a unit of angle. */
 export const perArcsec = (unit: string): number | undefined => ARCSEC.find(([known]) => known.test(unit.trim()))?.[1];
 
-/** How many mas/yr a unit of proper motions is; undefined if it is none. */
+/** Return the mas/yr per unit of proper motion; undefined if it is not one. */
 export function masPerYear(unit: string): number | undefined {
     const found = /^(\w+)\s*(?:\/\s*|[. ]?)(?:yr|year|a)(?:\*\*-1|\^?-1)?$/i.exec(unit.trim());
     const angle = found?.[1] === undefined ? undefined : perArcsec(found[1]);

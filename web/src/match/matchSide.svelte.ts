@@ -1,4 +1,4 @@
-/** One table of a match: a file of the user's or a stored table, and what of it takes part. */
+/** One table of a match: a file or a stored table, with its choices. */
 
 import { catalogue } from '../tap/catalogue.svelte';
 import { areSameNames, unquoteName } from '../adql/identifiers';
@@ -9,26 +9,26 @@ import { firstColumns, findIdColumn, findMotionColumn } from './columnRoles';
 import { masPerYear, perArcsec, type PositionErrors, type Motion, type MatchTable } from './matchQuery';
 
 const UPLOAD = /^TAP_UPLOAD\./i;
-/** a file with so few columns is taken whole */
+/** A file with at most this many columns is chosen whole. */
 const MAX_WHOLE = 8;
 
 export class MatchSide {
-    /** as ADQL writes it, '' while none is chosen */
+    /** as ADQL writes it; '' if none is chosen */
     table = $state('');
     columns = $state.raw<readonly CandidateColumn[]>([]);
     position = $state.raw<Position | undefined>();
     /** names of the columns of the result */
     chosen = $state.raw<readonly string[]>([]);
-    /** the column with the error of positions, '' for none */
+    /** column of position errors; '' for none */
     errors = $state('');
     moving = $state(false);
     from = $state<number | null>(2000);
     to = $state<number | null>(2016);
     loading = $state(false);
-    /** why the columns are not known, '' if they are */
+    /** why the columns are unknown; '' if they are known */
     failed = $state('');
 
-    /** whether there is a table to match: files may have been removed or renamed since */
+    /** Whether the table still exists: files may have been removed or renamed. */
     get isThere(): boolean {
         return this.table !== '' && (!this.isFile || this.file !== undefined);
     }
@@ -41,7 +41,7 @@ export class MatchSide {
         return this.isFile ? files.findFile(this.table.replace(UPLOAD, '')) : undefined;
     }
 
-    /** Take a table, and learn its columns. Never raises: `failed` says what is wrong. */
+    /** Choose a table and load its columns. Never raises; `failed` holds the reason. */
     async chooseTable(table: string): Promise<void> {
         if (table === this.table && this.columns.length > 0) {
             this.position = this.file?.position ?? this.position;
@@ -62,7 +62,7 @@ export class MatchSide {
         this.loading = false;
     }
 
-    /** Say where the positions are; of a file, for other queries too. */
+    /** Set the position columns; for a file, in other queries too. */
     setPosition(position: Position | undefined): void {
         this.position = position;
         if (!this.file) return;
@@ -70,7 +70,7 @@ export class MatchSide {
         void files.keepFiles();
     }
 
-    /** Choose the columns that a result needs first: ids, the position and magnitudes; all of a small file. */
+    /** Choose the most useful columns: identifier, position, magnitudes; all of a small file. */
     chooseFew(): void {
         const all = this.isFile && this.columns.length <= MAX_WHOLE;
         this.chosen = all ? this.columns.map(({ name }) => name) : firstColumns(this.columns, this.position);
@@ -81,14 +81,14 @@ export class MatchSide {
         this.chosen = chosen.includes(column) ? chosen.filter((name) => name !== column) : [...chosen, column];
     }
 
-    /** Columns that may be errors of positions. */
+    /** Columns that may be position errors. */
     readonly errorColumns: readonly CandidateColumn[] = $derived(
         this.columns.filter(
             ({ kind, unit = '' }) => kind === 'number' && (unit === '' || perArcsec(unit ?? '') !== undefined),
         ),
     );
 
-    /** The two proper motions, if the table has them and positions that they can move. */
+    /** The proper motions, if the table has them and ICRS positions. */
     readonly motions: { ra: CandidateColumn; dec: CandidateColumn } | undefined = $derived.by(() => {
         const { position, columns } = this;
         if (position?.frame !== 'ICRS') return;
@@ -113,7 +113,7 @@ export class MatchSide {
         return column && { column: column.name, perArcsec: perArcsec(column.unit ?? '') ?? 1 };
     }
 
-    /** What the query is written of; undefined while it has no position. */
+    /** The input of the query; undefined without a position. */
     get side(): MatchTable | undefined {
         if (!this.table || !this.position) return undefined;
         const all = this.columns.map(({ name }) => name);
@@ -134,7 +134,7 @@ async function columnsOf(table: string): Promise<readonly CandidateColumn[]> {
         await files.restored;
         return files.findFile(table.replace(UPLOAD, ''))?.columns ?? [];
     }
-    const columns = await catalogue.columns(table);
+    const columns = await catalogue.loadColumns(table);
     return columns.map(({ name, datatype, arraysize, xtype, unit, ucd, description }) => ({
         name: unquoteName(name),
         kind: kindOf(datatype, arraysize, xtype),
@@ -144,5 +144,5 @@ async function columnsOf(table: string): Promise<readonly CandidateColumn[]> {
     }));
 }
 
-/** Whether two names are the same table. */
+/** Whether two names mean the same table. */
 export const isSameTable = (one: string, other: string): boolean => one !== '' && areSameNames(one, other);

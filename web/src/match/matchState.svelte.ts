@@ -1,11 +1,11 @@
-/** What the cross-match wizard was told, the query that follows, and what is missing for one. It outlives the page. */
+/** The state of the cross-match wizard, and its query. It outlives the page. */
 
 import { text } from '../text';
 import { files } from '../uploads/userFiles.svelte';
 import { isRadius, matchAdql, outputNames, perArcsec, type Match } from './matchQuery';
 import { isSameTable, MatchSide } from './matchSide.svelte';
 
-const said = text.uploads.wizard;
+const texts = text.uploads.wizard;
 
 class MatchState {
     left = $state(new MatchSide());
@@ -21,20 +21,20 @@ class MatchState {
         [this.left, this.right] = [this.right, this.left];
     }
 
-    /** What has to be chosen yet, in a sentence; '' if nothing. */
+    /** What is still to choose, as a sentence; '' if nothing. */
     readonly missing: string = $derived.by(() => {
         const { left, right } = this;
-        if (!left.isThere || !right.isThere) return said.needTables;
+        if (!left.isThere || !right.isThere) return texts.needTables;
         const unplaced = [left, right].find((side) => !side.position && !side.loading);
-        if (unplaced) return unplaced.failed || said.needPosition(unplaced.table);
-        if (left.loading || right.loading) return said.reading;
+        if (unplaced) return unplaced.failed || texts.needPosition(unplaced.table);
+        if (left.loading || right.loading) return texts.reading;
         if ([left, right].some((side) => side.moving && !(isEpoch(side.from) && isEpoch(side.to))))
-            return said.needEpochs;
+            return texts.needEpochs;
         const bytes = Object.values(this.files).reduce((sum, file) => sum + file.size, 0);
         if (files.most !== undefined && bytes > files.most) return text.uploads.tooLargeTogether(bytes, files.most);
-        if (this.by === 'fixed') return isRadius(this.radius ?? NaN) ? '' : said.needRadius;
-        if (!left.errorColumn && !right.errorColumn) return said.needErrors;
-        return (this.times ?? 0) > 0 ? '' : said.needTimes;
+        if (this.by === 'fixed') return isRadius(this.radius ?? NaN) ? '' : texts.needRadius;
+        if (!left.errorColumn && !right.errorColumn) return texts.needErrors;
+        return (this.times ?? 0) > 0 ? '' : texts.needTimes;
     });
 
     readonly match: Match | undefined = $derived.by(() => {
@@ -47,7 +47,7 @@ class MatchState {
     /** '' while something is missing */
     readonly adql: string = $derived(this.match ? matchAdql(this.match) : '');
 
-    /** What the query does, sentence by sentence. */
+    /** What the query does, one sentence each. */
     readonly explained: readonly string[] = $derived(
         this.match ? explainMatch(this.match, [this.left, this.right]) : [],
     );
@@ -68,21 +68,21 @@ const isEpoch = (year: number | null): boolean => year !== null && year >= 1000 
 function explainMatch(match: Match, sides: readonly MatchSide[]): string[] {
     const { left, right, radius, choice, keep } = match;
     const errors = [left, right].flatMap(({ table, errors }) => (errors ? [`${table}.${errors.column}`] : []));
-    const within = 'arcsec' in radius ? said.within(radius.arcsec) : said.withinErrors(radius.times, errors);
+    const within = 'arcsec' in radius ? texts.within(radius.arcsec) : texts.withinErrors(radius.times, errors);
     const isSelf = isSameTable(left.table, right.table);
     return [
-        said.what(choice, keep, left.table, right.table, within),
-        ...(keep === 'left' ? [said.keptEmpty] : []),
-        ...(keep === 'unmatched' ? [] : [said.separation(outputNames(left.columns, right.columns).separation)]),
-        ...[left, right].flatMap(({ table, motion }) => (motion ? [said.moved(table, motion.from, motion.to)] : [])),
-        ...(isSelf ? [left.id ? said.self : said.selfUnknown] : []),
+        texts.what(choice, keep, left.table, right.table, within),
+        ...(keep === 'left' ? [texts.keptEmpty] : []),
+        ...(keep === 'unmatched' ? [] : [texts.separation(outputNames(left.columns, right.columns).separation)]),
+        ...[left, right].flatMap(({ table, motion }) => (motion ? [texts.moved(table, motion.from, motion.to)] : [])),
+        ...(isSelf ? [left.id ? texts.self : texts.selfUnknown] : []),
         ...('times' in radius ? sides.flatMap(warnUnknownUnit) : []),
     ];
 }
 
 function warnUnknownUnit(side: MatchSide): string[] {
     const column = side.columns.find(({ name }) => name === side.errors);
-    return column && perArcsec(column.unit ?? '') === undefined ? [said.unitUnknown(column.name)] : [];
+    return column && perArcsec(column.unit ?? '') === undefined ? [texts.unitUnknown(column.name)] : [];
 }
 
 export const wizard = new MatchState();

@@ -1,4 +1,4 @@
-/** Whether the service can answer a query, asked before it runs: of large files only the columns are sent for that. */
+/** Checks a query before it runs; for large files it sends only the columns. */
 
 import { estimateQuery } from '../tap/queryEstimate';
 import { TapError } from '../tap/tapRequest';
@@ -9,15 +9,15 @@ export type QueryCheck =
     | { readonly phase: 'none' }
     | { readonly phase: 'checking' }
     | { readonly phase: 'good' }
-    /** the service says what is wrong with the query */
+    /** the service rejects the query */
     | { readonly phase: 'wrong'; readonly message: string }
-    /** it could not be asked */
+    /** the service could not be asked */
     | { readonly phase: 'unknown'; readonly message: string };
 
-/** Bytes up to which a file is sent whole for a check. */
+/** Larger files are replaced by their columns. */
 const MAX_WHOLE_FILE = 1e6;
 
-/** What the service says of a query that uses these files. Never raises. */
+/** Check a query that uses these files. Never raises. */
 export async function checkQuery(query: string, used: readonly UserFile[], signal: AbortSignal): Promise<QueryCheck> {
     const files = Object.fromEntries(
         used.map((file) => [

@@ -1,4 +1,4 @@
-/** Columns in memory: parts as they came, each with typed arrays, from which single values are taken when needed. */
+/** Columns in memory as batches of typed arrays, from which values are read when needed. */
 
 import type { Cell } from './resultModel';
 import { formatMicros, MICROS_PER_DAY, UNIX_EPOCH_MJD } from './instants';
@@ -25,7 +25,7 @@ type Values =
     | { readonly type: 'text'; readonly offsets: Int32Array<ArrayBuffer>; readonly bytes: Bytes }
     | { readonly type: 'list'; readonly offsets: Int32Array<ArrayBuffer>; readonly items: ColumnPart };
 
-/** Some consecutive rows of a column, as Arrow lays them out. `valid`: a bit per row, 0 for NULL; missing: no NULL. */
+/** Consecutive rows of a column in Arrow's layout. `valid` has a bit per row, 0 for NULL; undefined: no NULL. */
 export type ColumnPart = Values & { readonly length: number; readonly valid?: Bytes | undefined };
 
 const UTF8 = new TextDecoder();
@@ -34,7 +34,7 @@ export const isBitSet = (bits: Bytes, at: number): boolean => ((bits[at >> 3]! >
 
 export const isNull = (part: ColumnPart, at: number): boolean => part.valid !== undefined && !isBitSet(part.valid, at);
 
-/** A value as the page shows it; arrays as DALI writes them, with blanks between. */
+/** Return a value as the page shows it; arrays as in DALI, separated by blanks. */
 export function readCell(part: ColumnPart, at: number): Cell {
     if (isNull(part, at)) return null;
     switch (part.type) {
@@ -51,7 +51,7 @@ export function readCell(part: ColumnPart, at: number): Cell {
     }
 }
 
-/** The number with the fewest digits that is this float: 1.18, not 1.1799999475479126. */
+/** Return the shortest number that rounds to this float: 1.18, not 1.1799999475479126. */
 export function shortestFloat(value: number): number {
     for (let digits = 6; digits < 9; digits++) {
         const short = Number(value.toPrecision(digits));
@@ -67,7 +67,7 @@ function listText(items: ColumnPart, from: number, to: number): string {
     return words.join(' ');
 }
 
-/** Write the part's values as numbers to `into` from `start` on: NaN for NULL and for what is no number. */
+/** Write the part's values as numbers to `into` from `start` on, NaN for NULL and non-numbers. */
 export function writeNumbers(part: ColumnPart, into: Float64Array, start: number): void {
     if (part.type === 'number' && part.values instanceof Float64Array) into.set(part.values, start);
     else if (part.type === 'number')
@@ -83,18 +83,18 @@ export function writeNumbers(part: ColumnPart, into: Float64Array, start: number
 
 const microsToMjd = (micros: bigint): number => Number(micros) / MICROS_PER_DAY + UNIX_EPOCH_MJD;
 
-/** The texts of a part by their row; '' for NULL. Faster than one by one where all rows are looked at. */
+/** Return a function from row to text, '' for NULL. Faster than single values if all rows are read. */
 export function textReader(part: ColumnPart): (at: number) => string {
     if (part.type !== 'text') return (at) => String(readCell(part, at) ?? '');
     const first = part.offsets[0] ?? 0;
     const all = UTF8.decode(part.bytes.subarray(first, part.offsets[part.length]));
-    // one byte per character: pieces of one string
+    // one byte per character: slice one string
     if (all.length === part.offsets[part.length]! - first)
         return (at) => all.slice(part.offsets[at]! - first, part.offsets[at + 1]! - first);
     return (at) => UTF8.decode(part.bytes.subarray(part.offsets[at], part.offsets[at + 1]));
 }
 
-/** Bytes that a part holds. */
+/** Return the bytes that a part occupies. */
 export function countBytes(part: ColumnPart): number {
     const valid = part.valid?.byteLength ?? 0;
     switch (part.type) {

@@ -14,13 +14,13 @@ export class ColumnStore {
         this.#columns = fields.map(() => []);
     }
 
-    addBatch(length: number, partsOf: readonly ColumnPart[]): void {
+    addBatch(length: number, parts: readonly ColumnPart[]): void {
         this.#starts.push(this.rows);
         this.rows += length;
-        partsOf.forEach((part, column) => this.#columns[column]?.push(part));
+        parts.forEach((part, column) => this.#columns[column]?.push(part));
     }
 
-    parts(column: number): readonly ColumnPart[] {
+    partsOf(column: number): readonly ColumnPart[] {
         return this.#columns[column] ?? [];
     }
 
@@ -53,7 +53,7 @@ export class ColumnStore {
     /** A column as numbers, one per row, NaN for NULL. */
     readNumbers(column: number): Float64Array<ArrayBuffer> {
         const numbers = new Float64Array(this.rows);
-        this.parts(column).forEach((part, batch) => writeNumbers(part, numbers, this.#starts[batch]!));
+        this.partsOf(column).forEach((part, batch) => writeNumbers(part, numbers, this.#starts[batch]!));
         return numbers;
     }
 

@@ -1,9 +1,9 @@
-/** Instants as microseconds since 1970 (UTC), as DALI's texts and as Modified Julian Dates. */
+/** Instants as microseconds since 1970 (UTC), as DALI text and as Modified Julian Date. */
 
 export const MICROS_PER_DAY = 86_400_000_000;
 export const UNIX_EPOCH_MJD = 40_587;
 
-/** DALI's text of an instant, with as many digits of a second as it has: "2016-01-01T00:00:00.25". */
+/** Format an instant as DALI text without trailing zeros: "2016-01-01T00:00:00.25". */
 export function formatMicros(micros: bigint): string {
     const millis = Number(micros / 1000n - (micros % 1000n < 0n ? 1n : 0n));
     const rest = Number(((micros % 1000n) + 1000n) % 1000n);
@@ -15,7 +15,7 @@ export function formatMicros(micros: bigint): string {
 
 const FORM = /^\s*([+-]?\d{4,6})-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?)?\s*Z?\s*$/;
 
-/** Microseconds of DALI's text of an instant (what is missing at its end is the begin); undefined if it is none. */
+/** Parse DALI text to microseconds, missing fields as their minimum; undefined if it is not an instant. */
 export function parseMicros(text: string): bigint | undefined {
     const found = FORM.exec(text);
     if (!found) return undefined;
@@ -27,13 +27,13 @@ export function parseMicros(text: string): bigint | undefined {
     return BigInt(date.getTime()) * 1000n + BigInt(fraction.padEnd(6, '0').slice(0, 6));
 }
 
-/** The Modified Julian Date of DALI's text of an instant; NaN if it is none. */
+/** Parse DALI text to a Modified Julian Date; NaN if it is not an instant. */
 export function parseMjd(text: string): number {
     const found = parseMicros(text);
     return found === undefined ? NaN : Number(found) / MICROS_PER_DAY + UNIX_EPOCH_MJD;
 }
 
-/** DALI's text of a Modified Julian Date, to the microsecond as far as the date has it. */
+/** Format a Modified Julian Date as DALI text, to the microsecond at most. */
 export function formatMjd(mjd: number): string {
     return Number.isFinite(mjd) ? formatMicros(BigInt(Math.round((mjd - UNIX_EPOCH_MJD) * MICROS_PER_DAY))) : '';
 }

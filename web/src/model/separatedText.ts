@@ -1,8 +1,8 @@
-/** Rows as CSV (RFC 4180) or as tab-separated text, as spreadsheets and other programs take them. */
+/** Rows as CSV (RFC 4180) or tab-separated text. */
 
 import type { Cell } from './resultModel';
 
-/** A value as text: NULL is nothing, an empty text "" in CSV. */
+/** Format a value: NULL is empty, an empty text is "" in CSV. */
 export function writeCell(value: Cell, format: 'csv' | 'tsv'): string {
     if (value === null) return '';
     if (typeof value !== 'string') return String(value);
@@ -10,7 +10,7 @@ export function writeCell(value: Cell, format: 'csv' | 'tsv'): string {
     return value === '' || /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
-/** A line, with its end. */
+/** Format a line, with its end. */
 export function writeLine(cells: readonly Cell[], format: 'csv' | 'tsv'): string {
     const words = cells.map((value) => writeCell(value, format));
     return format === 'csv' ? `${words.join(',')}\r\n` : `${words.join('\t')}\n`;

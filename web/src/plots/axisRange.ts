@@ -1,4 +1,4 @@
-/** The range of an axis as numbers that are read and typed. */
+/** The range of an axis as numbers that users read and type. */
 
 import type { View } from '../canvas/plotView';
 
@@ -7,14 +7,14 @@ export interface Range {
     readonly max: number;
 }
 
-/** Which values an axis of a view shows. */
+/** Return the range of values that an axis of a view shows. */
 export function rangeOf(view: View, along: 'u' | 'v', log: boolean): Range {
     const ends = along === 'u' ? [view.u0, view.u1] : [view.v0, view.v1];
     const [one, other] = ends.map((end) => (log ? 10 ** end : end)) as [number, number];
     return { min: Math.min(one, other), max: Math.max(one, other) };
 }
 
-/** The view with another range of an axis, turned as it was; undefined if that is no range. */
+/** Return the view with another range of an axis, reversed as before; undefined if the range is invalid. */
 export function withRange(view: View, along: 'u' | 'v', { min, max }: Range, log: boolean): View | undefined {
     const [low, high] = log ? [Math.log10(min), Math.log10(max)] : [min, max];
     if (!Number.isFinite(low) || !Number.isFinite(high) || !(low < high)) return undefined;

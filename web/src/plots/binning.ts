@@ -1,23 +1,23 @@
-/** Counting into bins: histograms, and densities of two dimensions. */
+/** Counts in bins: histograms and two-dimensional densities. */
 
 import type { Points } from './plotPoints';
 import { niceStep } from '../canvas/axisTicks';
 import type { Box, View } from '../canvas/plotView';
 
 export interface Histogram {
-    /** the lower edge of the first bin, in scaled values */
+    /** lower edge of the first bin, scaled */
     readonly start: number;
     readonly width: number;
     readonly counts: Float64Array;
-    /** of chosen rows; undefined if none is chosen */
+    /** counts of chosen rows; undefined if none is chosen */
     readonly chosen: Float64Array | undefined;
 }
 
 const MAX_BINS = 2000;
-/** The relative rounding of 32-bit numbers. */
+/** Relative rounding error of 32-bit floats. */
 const FLOAT_ROUNDING = 1e-7;
 
-/** How many bins suit the values in a range, after Freedman and Diaconis; of a sample, where there are many. */
+/** Return the number of bins by the Freedman-Diaconis rule, from a sample of large columns. */
 export function suitableBins(values: Float64Array, low: number, high: number): number {
     const stride = Math.max(1, Math.floor(values.length / 8_000));
     const sample: number[] = [];
@@ -32,11 +32,11 @@ export function suitableBins(values: Float64Array, low: number, high: number): n
     return Math.max(5, Math.min(400, Math.ceil((high - low) / width)));
 }
 
-/** Counts in bins of a round width about a `bins`-th of the range [low, high] of scaled values. */
+/** Count values of [low, high] in about `bins` bins of a round width. */
 export function countBins(points: Points, low: number, high: number, bins: number, chosen?: Uint8Array): Histogram {
     const span = high > low ? high - low : 1;
     const wanted = Math.max(1, Math.min(MAX_BINS, bins));
-    // the round step that comes nearest from below would make up to twice as many
+    // the next smaller round step would give up to twice as many bins
     const width = niceStep(span, wanted);
     const first = Math.floor(low / width);
     const count = Math.min(2 * MAX_BINS, Math.floor(high / width) - first + 1);
@@ -48,7 +48,7 @@ export function countBins(points: Points, low: number, high: number, bins: numbe
         const value = points.u[k]!;
         if (value < low || value > high) continue;
         const place = value * inverse;
-        // what is on an edge but for rounding, that of 32-bit numbers included, belongs above it
+        // a value on an edge but for 32-bit rounding belongs to the bin above
         const bin = Math.floor(place + Math.abs(place) * FLOAT_ROUNDING + 1e-9) - first;
         const held = bin < 0 ? 0 : bin < count ? bin : count - 1;
         counts[held]!++;
@@ -57,12 +57,12 @@ export function countBins(points: Points, low: number, high: number, bins: numbe
     return { start, width, counts, chosen: marked };
 }
 
-/** A grid of counts over a view; the cells stay where they are when the view is moved. */
+/** Counts over a view. The cells keep their place when the view moves. */
 export interface DensityGrid {
     readonly counts: Uint32Array;
     readonly columns: number;
     readonly rows: number;
-    /** scaled values at the grid's first corner (least u, least v) and the size of a cell */
+    /** scaled values at the corner of least u and v, and the size of a cell */
     readonly u: number;
     readonly v: number;
     readonly du: number;
@@ -70,7 +70,7 @@ export interface DensityGrid {
     readonly most: number;
 }
 
-/** The density of points over a view: cells of about `cell` CSS pixels. */
+/** Count the points of a view in cells of about `cell` CSS pixels. */
 export function countGrid(points: Points, view: View, box: Box, cell: number): DensityGrid {
     const du = (Math.abs(view.u1 - view.u0) / box.width) * cell;
     const dv = (Math.abs(view.v1 - view.v0) / box.height) * cell;

@@ -1,15 +1,15 @@
-/** A box of a plot as conditions: for a query, and as filters of the table. */
+/** A box drawn in a plot, as a condition for a query and as filters of the table. */
 
 import type { Field, Filter } from '../model/resultModel';
 import type { Place } from './pointSelection';
 import { quantityAdql, AXES, type Axis, type PlotSettings } from './plotSettings';
 
 export interface BoxChoice {
-    /** the rows that were chosen by it */
+    /** the rows in the box */
     readonly rows: Uint8Array;
-    /** what ADQL's WHERE says of it; '' if it cannot */
+    /** ADQL condition; '' if ADQL cannot express it */
     readonly condition: string;
-    /** what the table's filters say of it; none if an axis is the difference of two columns */
+    /** filters of the table; empty if an axis is the difference of two columns */
     readonly filters: readonly Filter[];
 }
 
@@ -19,7 +19,7 @@ interface AxisRange {
     readonly max: number;
 }
 
-/** The conditions of a box with these corners, in scaled values; undefined where the axes are no columns. */
+/** Return the conditions of a box with these scaled corners; undefined if the axes are not columns. */
 export function describeBox(
     settings: PlotSettings,
     fields: readonly Field[],
@@ -36,7 +36,7 @@ export function describeBox(
     return { rows, condition: conditionOf(ranges, fields), filters: filtersOf(ranges) };
 }
 
-/** Instants and booleans are not compared to numbers in ADQL. */
+/** ADQL does not compare instants and booleans with numbers. */
 function conditionOf(ranges: readonly AxisRange[], fields: readonly Field[]): string {
     if (ranges.some(({ axis }) => fields[axis.column]?.kind !== 'number')) return '';
     return ranges.map(({ axis, min, max }) => `${quantityAdql(fields, axis)} BETWEEN ${min} AND ${max}`).join(' AND ');

@@ -1,9 +1,9 @@
-/** What to plot of a table at first, by what its columns say they are (UCDs, units, names). */
+/** The first plot of a table, chosen by UCDs, units and names. */
 
 import type { Field } from '../model/resultModel';
 import { isMagnitude, NO_AXIS, isPlottable, type Axis, type PlotKind, type PlotSettings } from './plotSettings';
 
-/** The settings with which a table's plot begins. */
+/** Return the first settings of a table's plot. */
 export function defaultSettings(fields: readonly Field[]): PlotSettings {
     const sky = findPosition(fields);
     const [x, y] = findPlane(fields);
@@ -43,10 +43,10 @@ function firstKind(fields: readonly Field[], sky: readonly [number, number], cur
     return y >= 0 || fields.filter(isPlottable).length !== 1 ? 'scatter' : 'histogram';
 }
 
-/** Whether a longitude is a galactic one. */
+/** Whether a longitude is galactic. */
 export const isGalactic = (field: Field | undefined): boolean => (field?.ucd ?? '').startsWith('pos.galactic');
 
-/** The columns of the position: the main one, else the first; -1 if there is none. */
+/** Find the main position columns, else the first ones; -1 if there are none. */
 function findPosition(fields: readonly Field[]): readonly [number, number] {
     for (const [longitude, latitude] of [
         ['pos.eq.ra', 'pos.eq.dec'],
@@ -75,10 +75,10 @@ function findByUcd(fields: readonly Field[], ucd: string): number {
 const findByName = (fields: readonly Field[], name: RegExp) =>
     fields.findIndex((field) => isPlottable(field) && name.test(field.name));
 
-/** Bands from blue to red, as UCDs name them. */
+/** Bands from blue to red, by UCD. */
 const BANDS = ['em.UV', 'em.opt.U', 'em.opt.B', 'em.opt.V', 'em.opt.R', 'em.opt.I', 'em.IR.J', 'em.IR.H', 'em.IR.K'];
 
-/** Horizontal and vertical axis: a colour-magnitude diagram if there are two bands, else the first two numbers. */
+/** Choose a colour-magnitude diagram if there are two bands, else the first two numbers. */
 function findPlane(fields: readonly Field[]): [{ column: number; minus: number }, { column: number }] {
     const magnitudes = fields.flatMap((field, at) => {
         const band = BANDS.findIndex((name) => (field.ucd ?? '').includes(name));
@@ -96,7 +96,7 @@ function findPlane(fields: readonly Field[]): [{ column: number; minus: number }
     return [{ column: all[0] ?? -1, minus: -1 }, { column: all[1] ?? -1 }];
 }
 
-/** A number that measures something: no identifier, flag or error. */
+/** Whether a number is a measurement, not an identifier, flag or error. */
 const isMeasure = (field: Field) =>
     (field.kind === 'number' || field.kind === 'time') && !/^(meta|stat)\./.test(field.ucd ?? '');
 
@@ -113,7 +113,7 @@ function findLightCurve(fields: readonly Field[]): Curve {
     return { time, flux: flux >= 0 ? flux : time >= 0 ? (numbers[0] ?? -1) : -1, band };
 }
 
-/** The column with the error of another: by its name, or by its UCD; -1 if there is none. */
+/** Find the error column of another column by name or UCD; -1 if there is none. */
 export function findErrorColumn(fields: readonly Field[], of: number): number {
     const field = fields[of];
     if (!field) return -1;

@@ -60,7 +60,6 @@ export class MemoryTable implements Table {
     close(): void {}
 }
 
-/** A column of numbers. */
 export const number = (name: string, ucd = '', unit = ''): Field => ({
     name,
     datatype: 'double',
@@ -68,9 +67,7 @@ export const number = (name: string, ucd = '', unit = ''): Field => ({
     ucd,
     unit,
 });
-/** A column of text. */
 export const words = (name: string, ucd = ''): Field => ({ name, datatype: 'char', arraysize: '*', kind: 'text', ucd });
-/** A column of instants. */
 export const instants = (name: string, ucd = ''): Field => ({
     name,
     datatype: 'char',

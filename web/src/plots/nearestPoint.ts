@@ -1,4 +1,4 @@
-/** The point nearest to the pointer: points sorted into cells of the screen. */
+/** Finds the point nearest to the pointer with a grid over the screen. */
 
 import type { Points } from './plotPoints';
 import type { Box, View } from '../canvas/plotView';
@@ -6,7 +6,7 @@ import { xOnScreen, yOnScreen } from '../canvas/plotView';
 
 const CELL = 16;
 
-/** An index of the points of a view by their place on the screen. */
+/** An index of the points of a view by screen position. */
 export class PointIndex {
     readonly #starts: Uint32Array;
     readonly #members: Uint32Array;
@@ -31,7 +31,7 @@ export class PointIndex {
         this.#members = members;
     }
 
-    /** The point (its number) at most `reach` CSS pixels from a place of the screen; -1 if there is none. */
+    /** Return the index of the nearest point within `reach` CSS pixels; -1 if there is none. */
     findPoint(x: number, y: number, reach: number): number {
         const { points, view, box } = this;
         let [best, least] = [-1, reach * reach];
@@ -47,7 +47,7 @@ export class PointIndex {
                         yOnScreen(view, box, points.v[point]!) - y,
                     ];
                     const square = dx * dx + dy * dy;
-                    // of equal ones the later, which is drawn above
+                    // of equally near points take the later one, which is drawn on top
                     if (square <= least) [best, least] = [point, square];
                 }
             }

@@ -1,4 +1,4 @@
-/** A plot drawn with a pen: on the screen, for a picture to keep, as SVG. */
+/** Paints a plot with a pen: on the screen, to PNG, to SVG. */
 
 import { drawLabels, drawLines } from '../sky/graticule';
 import { cellCount } from '../sky/healpixCells';
@@ -29,15 +29,15 @@ export interface Scene {
     /** device pixels per CSS pixel */
     readonly ratio: number;
     readonly chosen: Uint8Array | undefined;
-    /** of histograms */
+    /** histograms only */
     readonly histogram: Histogram | undefined;
-    /** the picture is being moved: maps may be coarser for now */
+    /** the view is moving: maps may be coarser */
     readonly moving: boolean;
-    /** that rows are missing, to be read on the picture itself; '' if none are */
+    /** note on the picture that rows are missing; '' if none are */
     readonly note: string;
 }
 
-/** Draws everything: ground, points or densities, axes, legend, and that rows are missing. */
+/** Paint background, points or densities, axes, legend and the note about missing rows. */
 export function paintScene(pen: Pen, scene: Scene): void {
     paintPlot(pen, scene);
     const { note, box, theme } = scene;
@@ -62,7 +62,7 @@ function paintPlot(pen: Pen, scene: Scene): void {
     if (scale) drawLegend(pen, legendBox(scene), scale, theme);
 }
 
-/** What the axes of a plot that is not the sky are labelled, and how they are ticked. */
+/** Return the labels and ticks of the axes of a plot other than the sky. */
 export function axisStyles({ data, fields }: Pick<Scene, 'data' | 'fields'>): [AxisStyle, AxisStyle] {
     const { settings } = data;
     const style = (role: AxisRole): AxisStyle => plainStyle(fields, settings.axes[role], settings.calendar);
@@ -83,7 +83,7 @@ function plainStyle(fields: readonly Field[], axis: Axis, calendar: boolean): Ax
     return { label: quantityLabel(fields, axis), log: axis.log };
 }
 
-/** Whether a plot has a legend at its right. */
+/** Whether a plot has a legend on its right. */
 export function hasLegend(data: PlotData): boolean {
     const { kind, skyStyle } = data.settings;
     return kind === 'density' || (kind === 'sky' && skyStyle === 'density') || data.shades !== undefined;
@@ -94,10 +94,10 @@ function legendBox({ box }: Scene): Box {
 }
 
 const singleColour = (colour: string) => Uint32Array.of(cssToPixel(colour));
-/** How faint what is not chosen is drawn while something is. */
+/** Opacity factor of other points while some are chosen. */
 const FAINT = 0.45;
 
-/** The raster of a scene's points, and how opaque they are on it. */
+/** Return the raster of a scene's points and their opacity. */
 function rasterOf({ data, view, box, ratio }: Scene): { raster: Raster; opacity: number } {
     const area = box.width * box.height;
     const count = countIn(data.points, view);
@@ -151,7 +151,7 @@ function paintChosen(pen: Pen, scene: Scene): void {
     putPixels(pen, scene, scatterPixels(data.points, raster, mark), raster.width, raster.height);
 }
 
-/** The usual size of a bin, in CSS pixels. */
+/** Default size of a bin, in CSS pixels. */
 export const BIN = 4;
 
 function paintDensity(pen: Pen, scene: Scene): Scale | undefined {
@@ -159,7 +159,7 @@ function paintDensity(pen: Pen, scene: Scene): Scale | undefined {
     const grid = countGrid(data.points, view, box, BIN * data.settings.coarseness);
     const range: [number, number] = [1, Math.max(1, grid.most)];
     const pixels = new Uint32Array(grid.counts.length);
-    // pictures go from left to right and from above; the grid from the least values on
+    // pictures run left to right and top down, the grid from the smallest values up
     const [across, up] = [view.u1 > view.u0, view.v1 > view.v0];
     for (let j = 0; j < grid.rows; j++) {
         for (let i = 0; i < grid.columns; i++) {
@@ -213,10 +213,10 @@ function paintSky(pen: Pen, scene: Scene): void {
 }
 
 const SQUARE_DEGREES = 41252.96;
-/** The usual size of a map's cell, in CSS pixels. */
+/** Default size of a map's cell, in CSS pixels. */
 export const CELL = 5;
 
-/** Which cell every pixel shows takes longest and stays the same while only colours or counts change. */
+/** Finding the cell of every pixel is the slowest step, and its result only depends on the view. */
 let laidOut: { key: string; cells: Int32Array } | undefined;
 
 function paintMap(pen: Pen, scene: Scene): Scale | undefined {
@@ -233,7 +233,7 @@ function paintMap(pen: Pen, scene: Scene): Scale | undefined {
     };
     const key = JSON.stringify([order, layout]);
     if (laidOut?.key !== key) laidOut = { key, cells: cellsOfPixels(order, layout) };
-    const counts = data.cells!.counts(order);
+    const counts = data.cells!.countCells(order);
     const range = countRange(counts);
     const pixels = paintCells(laidOut.cells, counts, range, theme.ramp, emptySky(theme));
     putPixels(pen, scene, pixels, layout.width, layout.height);

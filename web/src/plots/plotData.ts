@@ -1,4 +1,4 @@
-/** What a plot draws: the table's columns, asked for and made into points by the settings. */
+/** The data of a plot: columns of the table as points. */
 
 import type { Table } from '../model/resultModel';
 import { toVector } from '../sky/directions';
@@ -28,7 +28,7 @@ import {
 import { SkyCellCounts } from './skyCellCounts';
 import { mjdToIso } from '../canvas/axisTicks';
 
-/** A value of the plot by row, for those who point at it and for files. */
+/** A plotted column, for tooltips and exports. */
 export interface ShownColumn {
     readonly name: string;
     readonly unit: string;
@@ -36,21 +36,21 @@ export interface ShownColumn {
 }
 
 export interface PlotData {
-    /** what is plotted: the axes first, then errors and colours */
+    /** axes first, then errors and colours */
     readonly columns: readonly ShownColumn[];
     readonly settings: PlotSettings;
     readonly points: Points;
     readonly shades: Shades | undefined;
     /** half the error bar of each row, in values of the vertical axis */
     readonly errors: Float64Array | undefined;
-    /** of the sky: the longitude in the middle, and the points counted in HEALPix cells */
+    /** sky only: the longitude in the middle, and the points in HEALPix cells */
     readonly centre: number;
     readonly cells: SkyCellCounts | undefined;
-    /** what has to be taken off a time to have MJD; undefined if the time axis cannot be dates */
+    /** offset of the time axis from MJD; undefined if it cannot show dates */
     readonly epoch: number | undefined;
 }
 
-/** Load and arrange what the settings say; 'columns' if an axis has no column yet. */
+/** Load the columns of the settings; 'columns' if an axis has none yet. */
 export async function loadPlotData(table: Table, settings: PlotSettings): Promise<PlotData | 'columns'> {
     const { kind, axes } = settings;
     const wanted = AXES[kind].map((role) => axes[role]);
@@ -102,7 +102,7 @@ async function loadPlane(table: Table, settings: PlotSettings, order: Uint32Arra
     };
 }
 
-/** Times in days that may be dates: MJD of the years 1858 to 2270, or JD. */
+/** Return the offset from MJD of times in days that may be dates: MJD from 1858 to 2270, or JD. */
 function epochOf(first: number): number | undefined {
     if (first > 2_400_000 && first < 2_600_000) return 2_400_000.5;
     return first > 10_000 && first < 150_000 ? 0 : undefined;
@@ -129,10 +129,10 @@ async function loadSky(table: Table, settings: PlotSettings, order: Uint32Array)
     };
 }
 
-/** How alike directions have to be (the length of their mean) for the map to be turned to them. */
+/** Length of the mean direction above which the map is centred on the points. */
 const ALIKE = 0.9;
 
-/** The longitude about which the directions lie, in whole degrees; undefined if they are all over the sky. */
+/** Return the longitude that the directions lie around, in whole degrees; undefined if they cover the sky. */
 function middleOf(
     order: Uint32Array,
     longitudes: Float64Array,
@@ -156,7 +156,7 @@ function middleOf(
     return (Math.round((Math.atan2(sum[1]!, sum[0]!) * 180) / Math.PI) + 360) % 360;
 }
 
-/** The column that colours the points. */
+/** Return the column that colours the points. */
 export function colourColumn(settings: PlotSettings): number {
     if (settings.kind === 'curve') return settings.band;
     const coloured = settings.kind === 'scatter' || (settings.kind === 'sky' && settings.skyStyle === 'points');

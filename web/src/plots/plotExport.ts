@@ -1,4 +1,4 @@
-/** A plot to keep: its picture, and what it shows as a table. */
+/** Exports of a plot: picture and data. */
 
 import { countGrid } from './binning';
 import { BIN, CELL, paintScene, type Scene } from './paintPlot';
@@ -7,7 +7,7 @@ import { prepareCanvas } from '../canvas/pixelCanvas';
 import { orderFor } from './skyCellCounts';
 import { text } from '../text';
 
-/** The picture with axes and legend, in the device's pixels. */
+/** Return the picture with axes and legend, in device pixels. */
 export async function exportPng(scene: Scene): Promise<Blob> {
     const canvas = document.createElement('canvas');
     const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
@@ -17,7 +17,7 @@ export async function exportPng(scene: Scene): Promise<Blob> {
     );
 }
 
-/** The picture as SVG: axes and texts as such, points as pixels in it. */
+/** Return the picture as SVG: axes and texts as vectors, points as pixels. */
 export function exportSvg(scene: Scene): Blob {
     const { width, height } = scene.size;
     const like = canvasPen(document.createElement('canvas').getContext('2d')!, scene.theme.font);
@@ -26,12 +26,12 @@ export function exportSvg(scene: Scene): Blob {
     return new Blob([pen.document()], { type: 'image/svg+xml' });
 }
 
-/** What is shown as CSV: points, or bins with their counts. */
+/** Return the shown data as CSV: points, or bins with counts. */
 export function exportCsv(scene: Scene): Blob {
     return new Blob(csvLines(scene), { type: 'text/csv' });
 }
 
-/** Lines of CSV, in pieces. */
+/** Return lines of CSV in blocks. */
 export function csvLines(scene: Pick<Scene, 'data' | 'view' | 'box' | 'histogram' | 'chosen'>): string[] {
     const { kind, skyStyle } = scene.data.settings;
     if (kind === 'histogram') return histogramLines(scene);
@@ -62,7 +62,7 @@ function histogramLines({ histogram, data }: Pick<Scene, 'histogram' | 'data'>):
     return joinLines([head, ...bins]);
 }
 
-/** A scaled value as it was, without the noise of adding steps. */
+/** Undo the scaling, without the noise of added steps. */
 const unscaleValue = (value: number, log: boolean) => Number((log ? 10 ** value : value).toPrecision(14));
 
 function densityLines({ data, view, box }: Pick<Scene, 'data' | 'view' | 'box'>): string[] {
@@ -81,13 +81,12 @@ function densityLines({ data, view, box }: Pick<Scene, 'data' | 'view' | 'box'>)
 function mapLines({ data, view, box }: Pick<Scene, 'data' | 'view' | 'box'>): string[] {
     const order = orderFor(view, box.width, CELL * data.settings.coarseness);
     const rows: (string | number)[][] = [[`healpix_nested_icrs_order_${order}`, 'rows']];
-    data.cells!.counts(order).forEach((count, cell) => {
+    data.cells!.countCells(order).forEach((count, cell) => {
         if (count) rows.push([cell, count]);
     });
     return joinLines(rows);
 }
 
-/** Rows that are put together at once. */
 const ROWS_AT_ONCE = 20_000;
 
 function pointLines({ data, view }: Pick<Scene, 'data' | 'view'>): string[] {

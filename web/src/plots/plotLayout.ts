@@ -1,4 +1,4 @@
-/** Where things are in a picture: the plot itself, its axes, its legend; and what of the plane is shown at first. */
+/** The layout of a picture (plot, axes, legend) and the first view. */
 
 import type { PlotData } from './plotData';
 import type { Extent } from './plotPoints';
@@ -10,7 +10,7 @@ export interface Size {
     readonly height: number;
 }
 
-/** The part of a picture that the plot takes, in CSS pixels. */
+/** Return the box of the plot within the picture, in CSS pixels. */
 export function plotBox(size: Size, sky: boolean, legend: boolean): Box {
     const right = legend ? LEGEND_WIDTH + 14 : 16;
     const [left, top, bottom] = sky ? [8, 8, 8] : [66, 12, 46];
@@ -24,14 +24,14 @@ export function plotBox(size: Size, sky: boolean, legend: boolean): Box {
 
 const PADDING = 0.04;
 
-/** An axis's range with some room at both ends; of a single value, and of none, a range around it. */
+/** Add some room at both ends of a range; an empty or single-valued range gets a range around it. */
 export function padRange(low: number, high: number): [number, number] {
     if (!(low <= high)) return [0, 1];
     const room = high > low ? (high - low) * PADDING : Math.abs(low) * 0.05 || 0.5;
     return [low - room, high + room];
 }
 
-/** The view that shows all points, axes turned as they are to be. */
+/** Return the view of all points, with reversed axes as asked. */
 export function viewOfExtent({ u0, u1, v0, v1 }: Extent, reversed: { u: boolean; v: boolean }): View {
     const [left, right] = padRange(u0, u1);
     const [low, high] = padRange(v0, v1);
@@ -43,10 +43,9 @@ export function viewOfExtent({ u0, u1, v0, v1 }: Extent, reversed: { u: boolean;
     };
 }
 
-/** The whole sky. */
 export const WHOLE_SKY: View = { u0: -2.03, u1: 2.03, v0: -1.03, v1: 1.03 };
 
-/** The view of the sky: the whole, or the points' surroundings if they are within a small part of it. */
+/** Return the view of the sky: all of it, or the surroundings of points in a small part. */
 export function skyView({ points: { extent, count } }: PlotData, box: Box): View {
     const small = count > 0 && extent.u1 - extent.u0 < 1 && extent.v1 - extent.v0 < 0.5;
     if (!small) return equalizeScales(WHOLE_SKY, box);

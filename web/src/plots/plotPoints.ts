@@ -1,10 +1,10 @@
-/** From columns to the points of a plane: logarithms taken, positions projected, times folded. */
+/** Points from columns: logarithms, projected positions, folded times. */
 
 import { DEGREE } from '../sky/directions';
 import { frameRotation, type Frame } from '../sky/skyFrames';
 import { projectTurned } from '../sky/hammerAitoff';
 
-/** The points that can be drawn, each of a row of the table. */
+/** The drawable points, each with its row. */
 export interface Points {
     readonly rows: Uint32Array<ArrayBuffer>;
     readonly u: Float64Array<ArrayBuffer>;
@@ -12,12 +12,12 @@ export interface Points {
     readonly count: number;
     /** rows without a value: NULL, NaN or infinite */
     readonly missing: number;
-    /** rows that have no logarithm, being nought or negative */
+    /** rows without a logarithm: zero or negative */
     readonly notPositive: number;
     readonly extent: Extent;
 }
 
-/** Least and largest u and v; all NaN if there is no point. */
+/** Least and greatest u and v; NaN without points. */
 export interface Extent {
     readonly u0: number;
     readonly u1: number;
@@ -25,7 +25,7 @@ export interface Extent {
     readonly v1: number;
 }
 
-/** The values of one axis: a function from a row to a scaled value, NaN where there is none. */
+/** The values of one axis before scaling. */
 export interface AxisValues {
     readonly values: Float64Array;
     readonly minus?: Float64Array | undefined;
@@ -61,7 +61,7 @@ class PointGatherer {
     }
 }
 
-/** Least and largest value; NaN if there is none. */
+/** Return the least and greatest value; NaN if there is none. */
 export function extentOf(values: Float64Array): [number, number] {
     let [least, most] = [Infinity, -Infinity];
     for (let k = 0; k < values.length; k++) {
@@ -72,7 +72,7 @@ export function extentOf(values: Float64Array): [number, number] {
     return least <= most ? [least, most] : [NaN, NaN];
 }
 
-/** The values of an axis by row, scaled. Where there is none: NaN; where there is no logarithm: -Infinity. */
+/** Scale the values of an axis by row: NaN without a value, -Infinity without a logarithm. */
 export function scaleValues({ values, minus, log }: AxisValues): Float64Array<ArrayBuffer> {
     const result = new Float64Array(values.length);
     for (let row = 0; row < values.length; row++) {
@@ -82,7 +82,7 @@ export function scaleValues({ values, minus, log }: AxisValues): Float64Array<Ar
     return result;
 }
 
-/** Points of two axes for the rows of `order`; rows that the arrays do not have yet are left out. */
+/** Return the points of two axes for the rows of `order`; skip rows that have not arrived. */
 export function planePoints(order: Uint32Array, x: AxisValues, y: AxisValues): Points {
     const [u, v] = [scaleValues(x), scaleValues(y)];
     const gathered = new PointGatherer(order.length);
@@ -98,28 +98,28 @@ export function planePoints(order: Uint32Array, x: AxisValues, y: AxisValues): P
     return gathered.toPoints();
 }
 
-/** Points of one axis; v is 0. */
+/** Return the points of one axis; v is 0. */
 export function linePoints(order: Uint32Array, x: AxisValues): Points {
     return planePoints(order, x, { values: new Float64Array(x.values.length), log: false });
 }
 
-/** How directions are given, and how they are to be shown. */
+/** Frames and units of directions. */
 export interface SkyFrames {
     readonly from: Frame;
     readonly to: Frame;
-    /** the longitude in the middle, degrees of the frame shown */
+    /** longitude in the middle, degrees of the frame shown */
     readonly centre: number;
-    /** degrees of one unit of the columns: of longitudes, of latitudes */
+    /** degrees per unit of the longitude and latitude columns */
     readonly units: readonly [number, number];
 }
 
-/** How many degrees a unit of angle is; columns without unit are in degrees. */
+/** Return the degrees per unit of angle; columns without a unit are in degrees. */
 export function degreesOf(unit: string): number {
     const known: Record<string, number> = { rad: 1 / DEGREE, h: 15, arcmin: 1 / 60, arcsec: 1 / 3600, mas: 1 / 3.6e6 };
     return known[unit] ?? 1;
 }
 
-/** Points of the sky in the plane of the projection. Latitudes beyond the poles count as missing. */
+/** Return the projected points of the sky. Latitudes beyond the poles count as missing. */
 export function skyPoints(
     order: Uint32Array,
     longitudes: Float64Array,
@@ -152,7 +152,7 @@ export function skyPoints(
 
 const QUARTER = 90.0000001 * DEGREE;
 
-/** Points of times folded by a period (same unit): phases of 0 to 2, every point twice. */
+/** Fold times by a period of the same unit: phases from 0 to 2, every point twice. */
 export function foldPoints(points: Points, period: number): Points {
     if (!(period > 0)) return points;
     const gathered = new PointGatherer(2 * points.count);

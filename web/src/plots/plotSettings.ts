@@ -1,4 +1,4 @@
-/** What is plotted and how: the choices that a user makes, as plain values. */
+/** The settings of a plot as plain values. */
 
 import { quoteName } from '../adql/identifiers';
 import type { Field } from '../model/resultModel';
@@ -7,7 +7,7 @@ import type { Frame } from '../sky/skyFrames';
 export const KINDS = ['scatter', 'density', 'histogram', 'sky', 'curve'] as const;
 export type PlotKind = (typeof KINDS)[number];
 
-/** What an axis shows: a column, or the difference of two. -1: none. */
+/** What an axis shows: a column or the difference of two; -1: none. */
 export interface Quantity {
     readonly column: number;
     readonly minus: number;
@@ -15,7 +15,7 @@ export interface Quantity {
 
 export interface Axis extends Quantity {
     readonly log: boolean;
-    /** undefined: as is usual for it, magnitudes upside down */
+    /** undefined: the default, reversed for magnitudes */
     readonly reversed: boolean | undefined;
 }
 
@@ -39,41 +39,41 @@ export interface PlotSettings {
     readonly band: number;
     readonly error: number;
     readonly frame: Frame;
-    /** the longitude in the middle of the sky, in degrees; undefined: as suits the points */
+    /** longitude in the middle of the sky, degrees; undefined: chosen from the points */
     readonly centre: number | undefined;
     readonly skyStyle: 'points' | 'density';
-    /** the largest bins: 0.5 finer to 2 coarser than usual, for densities */
+    /** size of bins, from 0.5 (finer) to 2 (coarser) */
     readonly coarseness: number;
-    /** bins over the histogram's width; 0: as the data suggest */
+    /** bins of the histogram; 0: chosen from the data */
     readonly bins: number;
     readonly logCounts: boolean;
-    /** a point's size against what is usual for so many */
+    /** factor on the default size of points */
     readonly size: number;
-    /** days to fold a light curve by; 0: not folded */
+    /** period to fold a light curve by, in days; 0: not folded */
     readonly period: number;
-    /** the time axis in calendar dates */
+    /** calendar dates on the time axis */
     readonly calendar: boolean;
 }
 
 export const NO_AXIS: Axis = { column: -1, minus: -1, log: false, reversed: undefined };
 
-/** Whether a column's values can be on an axis. */
+/** Whether a column can be on an axis. */
 export const isPlottable = (field: Field): boolean =>
     field.kind === 'number' || field.kind === 'time' || field.kind === 'boolean';
 
-/** A quantity in words: "bt_mag − vt_mag". */
+/** Return the name of a quantity: "bt_mag − vt_mag". */
 export function quantityName(fields: readonly Field[], { column, minus }: Quantity): string {
     const name = fields[column]?.name ?? '';
     return minus >= 0 ? `${name} − ${fields[minus]?.name ?? ''}` : name;
 }
 
-/** The unit of a quantity; '' if it has none, or if two units are subtracted. Instants are days of MJD. */
+/** Return the unit of a quantity; '' for a difference of two units. Instants are in days of MJD. */
 export function quantityUnit(fields: readonly Field[], { column, minus }: Quantity): string {
     const unit = (at: number) => (fields[at]?.kind === 'time' ? 'd' : (fields[at]?.unit ?? ''));
     return minus >= 0 && unit(minus) !== unit(column) ? '' : formatUnit(unit(column));
 }
 
-/** What an axis is labelled: name, unit, and that it is MJD. */
+/** Return the label of an axis: name and unit, or MJD. */
 export function quantityLabel(fields: readonly Field[], quantity: Quantity): string {
     const name = quantityName(fields, quantity);
     if (fields[quantity.column]?.kind === 'time' && quantity.minus < 0) return `${name} [MJD]`;
@@ -81,19 +81,19 @@ export function quantityLabel(fields: readonly Field[], quantity: Quantity): str
     return unit ? `${name} [${unit}]` : name;
 }
 
-/** A difference of magnitudes is a colour: not reversed. */
+/** Magnitudes are reversed, their differences (colours) are not. */
 export function isReversed(fields: readonly Field[], axis: Axis): boolean {
     return axis.reversed ?? (axis.minus < 0 && isMagnitude(fields[axis.column]));
 }
 
-/** Whether a column is a magnitude (not its error, nor a colour index). */
+/** Whether a column is a magnitude, not its error or a colour index. */
 export function isMagnitude(field: Field | undefined): boolean {
     const ucd = field?.ucd ?? '';
     if (/^(stat|arith)\./.test(ucd)) return false;
     return /(^|;)phot\.mag/.test(ucd) || (field?.unit === 'mag' && !ucd && !/colou?r/i.test(field.name));
 }
 
-/** The settings as ADQL writes a quantity: "bt_mag - vt_mag". */
+/** Return a quantity as ADQL: "bt_mag - vt_mag". */
 export function quantityAdql(fields: readonly Field[], { column, minus }: Quantity): string {
     const first = quoteName(fields[column]?.name ?? '');
     return minus >= 0 ? `${first} - ${quoteName(fields[minus]?.name ?? '')}` : first;
@@ -103,7 +103,7 @@ const RAISED: Record<string, string> = Object.fromEntries(
     [...'0123456789-+'].map((sign, k) => [sign, '⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺'[k]!]),
 );
 
-/** A unit of VOUnits as it is written by hand: "mas.yr**-1" is "mas yr⁻¹". */
+/** Format a VOUnit for reading: "mas.yr**-1" as "mas yr⁻¹". */
 export function formatUnit(unit: string): string {
     const powers = unit.replace(/\*\*\(?([+-]?\d+)\)?/g, (_, power: string) =>
         [...power].map((c) => RAISED[c]).join(''),

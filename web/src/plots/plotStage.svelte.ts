@@ -1,4 +1,4 @@
-/** A plot on the screen: it draws when something has changed, and answers the pointer. */
+/** A plot on the screen: draws changes and answers the pointer. */
 
 import { chosenRows, lassoTest, rectangleTest, thinLine, type Manner, type Place } from './pointSelection';
 import type { Size } from './plotLayout';
@@ -13,12 +13,12 @@ import type { GestureHost } from './pointerGestures';
 import { themeAt, type Theme } from '../canvas/canvasTheme';
 import { roundToPixel, uAt, vAt, xOnScreen, yOnScreen, type View } from '../canvas/plotView';
 
-/** How near to a point the pointer has to be, in CSS pixels. */
+/** Distance from the pointer to a point, in CSS pixels. */
 const REACH = 12;
-/** Milliseconds after the last movement when the picture is drawn at its best. */
+/** Milliseconds without movement before the picture is drawn at full quality. */
 const STILL = 160;
 
-/** The point under the pointer, and where it is. */
+/** The point under the pointer and its place. */
 export interface Hit {
     readonly point: number;
     readonly row: number;
@@ -32,13 +32,13 @@ export class PlotStage implements GestureHost {
     line = $state.raw<readonly Place[] | undefined>();
     hit = $state.raw<Hit | undefined>();
     moving = $state(false);
-    /** milliseconds that the last picture took */
+    /** milliseconds of the last drawing */
     took = 0;
     #nearest: { scene: Scene; index: PointIndex } | undefined;
     #frame = 0;
     #timer: ReturnType<typeof setTimeout> | undefined;
 
-    /** What is drawn now; undefined if there is nothing to draw, or no room. */
+    /** The scene to draw; undefined without data or room. */
     readonly scene = $derived.by<Scene | undefined>(() => {
         const { plot, size, theme } = this;
         const { data } = plot;
@@ -65,12 +65,12 @@ export class PlotStage implements GestureHost {
         return this.plot.settings?.kind === 'histogram';
     }
 
-    /** Take the colours of the page again. */
+    /** Read the page's colours. */
     takeTheme(element: HTMLElement): void {
         this.theme = themeAt(element);
     }
 
-    /** Draw with the next frame of the browser, once. */
+    /** Draw once with the browser's next frame. */
     drawScene(canvas: HTMLCanvasElement): void {
         if (this.#frame) return;
         this.#frame = requestAnimationFrame(() => {
@@ -81,7 +81,7 @@ export class PlotStage implements GestureHost {
             const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
             paintScene(canvasPen(context, scene.theme.font), scene);
             this.took = performance.now() - start;
-            // what is drawn where, for whoever looks at the page from outside
+            // tests read what is drawn where
             const { left, top, width, height } = scene.box;
             const { u0, u1, v0, v1 } = scene.view;
             const shown = { kind: scene.data.settings.kind, points: scene.data.points.count, took: this.took };
@@ -93,7 +93,7 @@ export class PlotStage implements GestureHost {
         });
     }
 
-    /** Draw what is above the picture: the line being drawn, the row under the pointer. */
+    /** Draw the layer above the picture: the line being drawn and the row under the pointer. */
     drawOver(canvas: HTMLCanvasElement, row: number): void {
         const { scene, line } = this;
         if (!scene) return void prepareCanvas(canvas, 1, 1, 1);
@@ -127,7 +127,7 @@ export class PlotStage implements GestureHost {
         }
     }
 
-    /** Where a row is on the screen, in CSS pixels; undefined if it is not shown. */
+    /** Return the screen position of a row, in CSS pixels; undefined if it is not shown. */
     placeOf(row: number): Place | undefined {
         const { scene } = this;
         if (!scene || row < 0 || this.flat) return undefined;
@@ -193,7 +193,7 @@ export class PlotStage implements GestureHost {
         this.#chooseInside(tool, places, event.shiftKey ? 'add' : event.altKey ? 'remove' : 'new');
     }
 
-    /** A corner of a box, so short that its conditions can be read. */
+    /** Round a corner of a box to as few digits as the screen can tell apart. */
     #roundCorner([u, v]: Place, { data: { settings }, view, box }: Scene): Place {
         if (settings.kind === 'sky') return [u, v];
         const [horizontal, vertical] = AXES[settings.kind].map((role) => settings.axes[role]);

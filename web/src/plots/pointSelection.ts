@@ -1,4 +1,4 @@
-/** Choosing points: those in a rectangle, and those within a line drawn around them. */
+/** Choosing points in a rectangle or inside a line. */
 
 import type { Points } from './plotPoints';
 
@@ -6,7 +6,7 @@ import type { Points } from './plotPoints';
 export type Place = readonly [u: number, v: number];
 export type Inside = (u: number, v: number) => boolean;
 
-/** Whether a place is in the rectangle between two corners, its edges included. */
+/** Return a test for the rectangle between two corners, edges included. */
 export function rectangleTest(one: Place, other: Place): Inside {
     const [u0, u1] = [Math.min(one[0], other[0]), Math.max(one[0], other[0])];
     const [v0, v1] = [Math.min(one[1], other[1]), Math.max(one[1], other[1])];
@@ -15,7 +15,7 @@ export function rectangleTest(one: Place, other: Place): Inside {
 
 const BANDS = 256;
 
-/** Whether a place is within a closed line (even-odd rule). The line's sides are sorted into bands of v. */
+/** Return a test for the inside of a closed line (even-odd rule). Its sides are sorted into bands of v. */
 export function lassoTest(line: readonly Place[]): Inside {
     if (line.length < 3) return () => false;
     const vs = line.map(([, v]) => v);
@@ -43,7 +43,7 @@ export function lassoTest(line: readonly Place[]): Inside {
 
 export type Manner = 'new' | 'add' | 'remove';
 
-/** Which of `total` rows are chosen: one byte per row; undefined if none is. */
+/** Return one byte per row, 1 for chosen rows; undefined if none is. */
 export function chosenRows(
     points: Points,
     inside: Inside,
@@ -58,7 +58,7 @@ export function chosenRows(
     return marks.includes(1) ? marks : undefined;
 }
 
-/** The line without points that are nearer than `least` pixels to the one before. */
+/** Drop points of a line that are nearer than `least` pixels to the one before. */
 export function thinLine(line: readonly Place[], least: number): Place[] {
     const kept: Place[] = [];
     for (const place of line) {

@@ -1,4 +1,4 @@
-/** Colours by a column: of numbers along a ramp, of few kinds (bands, classes) one for each. */
+/** Colours of points by a column: a ramp for numbers, one colour each for a few kinds (bands, classes). */
 
 import type { Field, Table } from '../model/resultModel';
 import { KIND_COUNT } from '../canvas/colourRamps';
@@ -13,15 +13,15 @@ export type Shades =
     | {
           readonly type: 'kinds';
           readonly points: Uint8Array;
-          /** the most frequent first; '' is NULL; the rest share the shade after the last */
+          /** most frequent first; '' is NULL; other kinds share the next shade */
           readonly names: readonly string[];
           readonly others: boolean;
       };
 
-/** The part of the values at each end that may lie beyond the ramp, so that single ones do not flatten it. */
+/** Share of values at each end that may lie beyond the ramp, so that outliers do not flatten it. */
 const TAIL = 0.005;
 
-/** Shades for numbers by row; points without a finite value get those of the ramp's begin, see `withValue`. */
+/** Return shades for numbers by row. Points without a finite value get the first shade; see `withValue`. */
 export function valueShades(points: Points, values: Float64Array): Shades {
     const range = shadeRange(points, values);
     const shades = new Uint8Array(points.count);
@@ -33,7 +33,7 @@ export function valueShades(points: Points, values: Float64Array): Shades {
     return { type: 'values', points: shades, range };
 }
 
-/** The points that have a finite value; the others count as missing. */
+/** Keep the points with a finite value; count the others as missing. */
 export function withValue(points: Points, values: Float64Array): Points {
     const kept = new Uint32Array(points.count);
     let count = 0;
@@ -60,13 +60,13 @@ function shadeRange(points: Points, values: Float64Array): [number, number] {
     return high > low ? [low, high] : [at(0), at(1)];
 }
 
-/** The kind of every row as a number, and the kinds' names. */
+/** The kind of every row as a number, and the names of the kinds. */
 export interface Codes {
     readonly codes: Uint16Array;
     readonly names: readonly string[];
 }
 
-/** Shades for kinds: the most frequent ones get colours of their own. */
+/** Return shades for kinds; the most frequent get colours of their own. */
 export function kindShades(points: Points, { codes, names }: Codes): Shades {
     const counts = new Float64Array(names.length);
     for (let k = 0; k < points.count; k++) counts[codes[points.rows[k]!]!]!++;
@@ -80,7 +80,7 @@ export function kindShades(points: Points, { codes, names }: Codes): Shades {
     return { type: 'kinds', points: shades, names: own.map((code) => names[code]!), others };
 }
 
-/** Codes of numbers that are few different whole ones; undefined if they are more, or not whole. */
+/** Return codes for a column of few different integers; undefined for other columns. */
 export function numberCodes(values: Float64Array): Codes | undefined {
     const found = new Map<number, number>();
     const codes = new Uint16Array(values.length);
@@ -97,11 +97,10 @@ export function numberCodes(values: Float64Array): Codes | undefined {
     return { codes, names: [...found.keys()].map((value) => (Number.isNaN(value) ? '' : String(value))) };
 }
 
-/** Rows that are asked for at once. */
 const PAGE_ROWS = 25_000;
 const MAX_NAMES = 65_535;
 
-/** Codes of a column of text, read from the rows shown. */
+/** Return codes for a column of text, read from the rows shown. */
 export async function textCodes(table: Table, column: number): Promise<Codes> {
     const codes = new Uint16Array(table.rows);
     const found = new Map<string, number>();
@@ -118,7 +117,7 @@ export async function textCodes(table: Table, column: number): Promise<Codes> {
     return { codes, names: [...found.keys()] };
 }
 
-/** The names of booleans: their numbers are 0 and 1. */
+/** Name booleans, whose codes are 0 and 1. */
 export function namedCodes(field: Field, codes: Codes | undefined): Codes | undefined {
     if (field.kind !== 'boolean' || !codes) return codes;
     return { codes: codes.codes, names: codes.names.map((name) => ({ '0': 'false', '1': 'true' })[name] ?? name) };

@@ -1,18 +1,18 @@
-/** Pointers over a plot: drags, pinches and clicks become moves of the view, boxes and lines. */
+/** Pointer gestures over a plot: drags, pinches and clicks move the view or draw boxes and lines. */
 
 import type { Place } from './pointSelection';
 import type { Tool } from './tablePlot.svelte';
 import { viewBetween, moveView, zoomView, type Box, type View } from '../canvas/plotView';
 
-/** What a pointer works on. */
+/** The plot that gestures act on. */
 export interface GestureHost {
     readonly box: Box;
     readonly view: View;
     readonly tool: Tool;
-    /** histograms: only the horizontal axis may change */
+    /** histogram: only the horizontal axis may change */
     readonly flat: boolean;
     setView(view: View): void;
-    /** a box or line that is being drawn, in CSS pixels; none when it is done */
+    /** the box or line being drawn, in CSS pixels; undefined when it is done */
     sketchLine(line: readonly Place[] | undefined): void;
     brushRows(tool: 'rectangle' | 'lasso', line: readonly Place[], event: PointerEvent): void;
     clickAt(x: number, y: number, event: PointerEvent): void;
@@ -21,7 +21,7 @@ export interface GestureHost {
     settleView(): void;
 }
 
-/** Movements shorter than this, in CSS pixels, are clicks. */
+/** Shorter movements are clicks (CSS pixels). */
 const SLACK = 4;
 
 export class PointerGestures {
@@ -81,7 +81,7 @@ export class PointerGestures {
         else if (host.tool === 'lasso') host.brushRows('lasso', this.#line, event);
     }
 
-    /** The corners of a box; on a histogram it is as high as the plot. */
+    /** Return the corners of a box; on a histogram it spans the height. */
     #boxCorners(start: Place, end: Place): [Place, Place] {
         const { box, flat } = this.host;
         if (!flat) return [start, end];
@@ -129,7 +129,7 @@ export class PointerGestures {
     }
 }
 
-/** What a key does to the view; undefined if it is none of the plot's. */
+/** Return the view after a key; undefined if the plot does not use the key. */
 export function viewAfterKey(key: string, view: View, box: Box, flat: boolean): View | 'all' | undefined {
     const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
     const axes = { u: true, v: !flat };

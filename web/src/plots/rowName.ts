@@ -1,14 +1,14 @@
-/** What a row is called: the value of the column that identifies it. */
+/** The name of a row: the value of its identifying column. */
 
 import type { Field, Table } from '../model/resultModel';
 
-/** The column with the name of what a row is about; -1 if there is none. */
+/** Return the identifying column; -1 if there is none. */
 export function findNameColumn(fields: readonly Field[]): number {
     const main = fields.findIndex(({ ucd }) => ucd === 'meta.id;meta.main');
     return main >= 0 ? main : fields.findIndex(({ ucd }) => (ucd ?? '').split(';')[0] === 'meta.id');
 }
 
-/** The name of a row; '' if it has none. */
+/** Return the name of a row; '' if it has none. */
 export async function findRowName(table: Table, row: number): Promise<string> {
     const column = findNameColumn(table.fields);
     if (column < 0) return '';

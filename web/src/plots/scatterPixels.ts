@@ -1,6 +1,6 @@
 /**
- * Many points as pixels. Points are counted where they fall, then every pixel with points is stamped once with a disc:
- * the time depends on the number of pixels as soon as there are more points than those.
+ * Draws many points as pixels. Points are counted per pixel, then every pixel with points is stamped once with a disc:
+ * with more points than pixels, the time depends on the pixels.
  */
 
 import type { Ramp } from '../canvas/colourRamps';
@@ -12,36 +12,36 @@ export interface Raster {
     /** in pixels of the picture */
     readonly width: number;
     readonly height: number;
-    /** its pixels per CSS pixel */
+    /** pixels per CSS pixel */
     readonly ratio: number;
 }
 
 export interface Mark {
-    /** against the size that suits so many points */
+    /** factor on the default size */
     readonly size: number;
-    /** the least radius of the discs, in CSS pixels; below 0.6 pixels a point is one pixel */
+    /** least radius of the discs, in CSS pixels; below 0.6 pixels a point is one pixel */
     readonly least?: number;
     /** of one point, 0 to 1 */
     readonly opacity: number;
-    /** for every point which of `colours`; undefined: all have the first */
+    /** index into `colours` for every point; undefined: the first */
     readonly shades?: Uint8Array | undefined;
     readonly colours: Ramp;
-    /** neighbouring shades are neighbouring values: where points overlap, the mean's is shown, else the colours' mean */
+    /** shades are ordered values: overlapping points get the mean shade, else the mean colour */
     readonly continuous: boolean;
-    /** only the points of these rows */
+    /** draw only these rows */
     readonly only?: Uint8Array | undefined;
-    /** half the length of a point's vertical error bar, in values */
+    /** half the length of vertical error bars, in values */
     readonly errors?: Float64Array | undefined;
 }
 
-/** More points per CSS pixel than this are drawn in CSS pixels, also where the device's are finer. */
+/** Denser points are drawn in CSS pixels even on finer screens. */
 const DENSE = 0.5;
 
-/** Pixels per CSS pixel with which so many points on so many CSS pixels are drawn. */
+/** Return the raster's pixels per CSS pixel for `count` points on `area` CSS pixels. */
 export const rasterRatio = (count: number, area: number, ratio: number): number =>
     count > DENSE * area ? Math.min(1, ratio) : ratio;
 
-/** How many points are in a view. */
+/** Return the number of points in a view. */
 export function countIn({ u, v, count }: Points, view: View): number {
     const [u0, u1] = [Math.min(view.u0, view.u1), Math.max(view.u0, view.u1)];
     const [v0, v1] = [Math.min(view.v0, view.v1), Math.max(view.v0, view.v1)];
@@ -50,7 +50,7 @@ export function countIn({ u, v, count }: Points, view: View): number {
     return found;
 }
 
-/** How large points are, in pixels of the picture, if they are in so many of its pixels; `ratio` is to CSS pixels. */
+/** Return the default radius of points, in pixels of the raster, from the share of pixels that have points. */
 function usualRadius(layer: Float32Array, ratio: number): number {
     let occupied = 0;
     for (let at = 0; at < layer.length; at++) if (layer[at]! > 0) occupied++;
@@ -59,13 +59,13 @@ function usualRadius(layer: Float32Array, ratio: number): number {
     return radius * ratio;
 }
 
-/** How opaque points are if there are so many per CSS pixel. */
+/** Return the default opacity of points from their density. */
 export function usualOpacity(count: number, area: number): number {
     const share = count / Math.max(1, area);
     return share > 4 ? 0.25 : share > 1 ? 0.4 : share > 0.1 ? 0.6 : 0.85;
 }
 
-/** Pixels with the points of a view in it, clear where there is none. */
+/** Return the pixels of a view's points, transparent elsewhere. */
 export function scatterPixels(points: Points, raster: Raster, mark: Mark): Uint32Array<ArrayBuffer> {
     const sums = mark.shades ? (mark.continuous ? 1 : 3) : 0;
     const layers = Array.from({ length: 1 + sums }, () => new Float32Array(raster.width * raster.height));
@@ -76,7 +76,7 @@ export function scatterPixels(points: Points, raster: Raster, mark: Mark): Uint3
     return colourPixels(drawn, mark);
 }
 
-/** What a shade adds to the layers of sums: itself, or its colour's parts. */
+/** Return the contribution of each shade to the sums: the shade itself, or its colour's components. */
 function shadeParts({ shades, continuous, colours }: Mark): Float32Array {
     const table = new Float32Array(colours.length * 3);
     if (!shades) return table;
@@ -114,10 +114,10 @@ function gatherPoints(points: Points, raster: Raster, mark: Mark, layers: Float3
     }
 }
 
-/** One array for all pictures: a new one of so many points takes as long as to fill it. */
+/** One array for all pictures: allocating it takes as long as filling it. */
 let room = new Int32Array(0);
 
-/** In which pixel every point falls; -1 if it is not in the view. Valid until the next call. */
+/** Return the pixel of every point, -1 outside the view. Valid until the next call. */
 function pixelPlaces({ u, v, count }: Points, { view, width, height }: Raster): Int32Array {
     if (room.length < count) room = new Int32Array(count);
     const [ku, kv] = [width / (view.u1 - view.u0), height / (view.v1 - view.v0)];
@@ -151,7 +151,7 @@ function shadeAdder(mark: Mark, [, one, two, three]: Float32Array[]): Add | unde
     };
 }
 
-/** How much fainter an error bar is than its point. */
+/** Opacity of an error bar relative to its point. */
 const BAR = 0.5;
 
 function gatherErrors(points: Points, { view, width, height }: Raster, mark: Mark, layers: Float32Array[]): void {
@@ -171,7 +171,7 @@ function gatherErrors(points: Points, { view, width, height }: Raster, mark: Mar
     }
 }
 
-/** The weights of a disc: 1 within, less at the rim. */
+/** Return the weights of a disc: 1 inside, less at the rim. */
 function discWeights(radius: number): { reach: number; weights: Float32Array } {
     const reach = Math.ceil(radius);
     const side = 2 * reach + 1;
@@ -205,7 +205,7 @@ function stampDiscs(layers: Float32Array[], { width, height }: Raster, radius: n
     return result;
 }
 
-/** The opacity of sixteenths of a point, up to where more makes no difference. */
+/** Return the opacity for sixteenths of a point. */
 function opacityTable(opacity: number): Uint8Array {
     const clear = 1 - Math.min(0.999, opacity);
     return Uint8Array.from({ length: 512 }, (_, k) => Math.round(255 * (1 - clear ** (k / 16))));

@@ -1,15 +1,15 @@
-/** Points of the sky counted in HEALPix cells of ICRS, of whichever order is asked for. */
+/** Points of the sky counted in HEALPix cells (ICRS) of any order. */
 
 import { frameConversion, type Frame } from '../sky/skyFrames';
 import { cellAt, cellCount, MAX_ORDER } from '../sky/healpixCells';
 import type { View } from '../canvas/plotView';
 
-/** Finer maps would need more memory than they show. */
+/** Finer maps take more memory than they show. */
 const MAX_MAP_ORDER = 9;
 
 export class SkyCellCounts {
     #finest: Int32Array | undefined;
-    #counted: { order: number; countCells: Uint32Array } | undefined;
+    #counted: { order: number; counts: Uint32Array } | undefined;
 
     constructor(
         private readonly rows: Uint32Array,
@@ -19,13 +19,13 @@ export class SkyCellCounts {
         private readonly units: readonly [number, number],
     ) {}
 
-    /** How many rows are in each cell of an order up to 9. */
-    counts(order: number): Uint32Array {
-        if (this.#counted?.order === order) return this.#counted.countCells;
+    /** Return the number of rows in each cell of an order up to 9. */
+    countCells(order: number): Uint32Array {
+        if (this.#counted?.order === order) return this.#counted.counts;
         const counts = new Uint32Array(cellCount(order));
         const shift = 2 * (MAX_ORDER - order);
         for (const cell of this.#finestCells()) if (cell >= 0) counts[cell >> shift]!++;
-        this.#counted = { order, countCells: counts };
+        this.#counted = { order, counts: counts };
         return counts;
     }
 
@@ -39,7 +39,7 @@ export class SkyCellCounts {
     }
 }
 
-/** The order whose cells are about so many CSS pixels wide in a view that is `width` pixels wide. */
+/** Return the order whose cells are about `pixels` CSS pixels wide in a view of `width` pixels. */
 export function orderFor(view: View, width: number, pixels: number): number {
     const degrees = (Math.abs(view.u1 - view.u0) / width) * 90 * pixels;
     return Math.max(0, Math.min(MAX_MAP_ORDER, Math.round(Math.log2(58.6 / degrees))));

@@ -1,4 +1,4 @@
-/** A table's plot: its settings, what it draws, and what part of it is shown. Kept as long as the table is. */
+/** The plot of a table: settings, data, and the view. Kept as long as the table. */
 
 import type { Table } from '../model/resultModel';
 import { countBins, suitableBins, type Histogram } from './binning';
@@ -11,7 +11,7 @@ import type { Box, View } from '../canvas/plotView';
 import { describeBox, type BoxChoice } from './boxConditions';
 import type { Place } from './pointSelection';
 
-/** Milliseconds between two looks at a table that is growing, at least; and against what the last one took. */
+/** Least milliseconds between two looks at a growing table, and the factor on the time of the last one. */
 const BETWEEN = 400;
 const REST = 3;
 
@@ -20,12 +20,12 @@ export type Tool = 'move' | 'zoom' | 'rectangle' | 'lasso';
 export class TablePlot {
     settings = $state.raw<PlotSettings | undefined>();
     data = $state.raw<PlotData | 'columns' | undefined>();
-    /** what went wrong, in the table's words */
+    /** error message */
     failure = $state('');
-    /** what is looked at, if it is not all */
+    /** the user's view; undefined: everything */
     view = $state.raw<View | undefined>();
     tool = $state<Tool>('move');
-    /** the box that the chosen rows are in, if they were chosen by one */
+    /** the box of the chosen rows, if they were chosen by one */
     brushed = $state.raw<BoxChoice | undefined>();
 
     #wanted: PlotSettings | undefined;
@@ -36,7 +36,7 @@ export class TablePlot {
 
     constructor(readonly table: Table) {}
 
-    /** Look at the table again, because it or the settings have changed. What grows is looked at now and then. */
+    /** Load the table again after a change of it or of the settings; a growing table now and then. */
     refresh(): void {
         if (!this.settings && this.table.fields.length) this.settings = defaultSettings(this.table.fields);
         if (!this.settings) return;
@@ -48,7 +48,7 @@ export class TablePlot {
         else this.#timer = setTimeout(() => this.refresh(), due);
     }
 
-    /** Change settings; the view stays where its axes do. */
+    /** Change settings; the view stays if its axes do. */
     changeSettings(changes: Partial<PlotSettings>): void {
         if (!this.settings) return;
         const before = this.settings;
@@ -74,7 +74,7 @@ export class TablePlot {
         this.view = undefined;
     }
 
-    /** Choose rows; `corners` is the box that they were chosen by, in scaled values. */
+    /** Choose rows; `corners` is the scaled box, if they were chosen by one. */
     chooseRows(rows: Uint8Array | undefined, corners: readonly [Place, Place] | undefined): void {
         const { data, table } = this;
         this.brushed =
@@ -84,7 +84,7 @@ export class TablePlot {
         table.chooseRows(rows);
     }
 
-    /** Load no more. */
+    /** Stop refreshing. */
     stopRefresh(): void {
         clearTimeout(this.#timer);
     }
@@ -110,21 +110,21 @@ export class TablePlot {
 
 const plots = new WeakMap<Table, TablePlot>();
 
-/** The plot of a table, as it was left. */
+/** Return the plot of a table, as it was left. */
 export function plotOf(table: Table): TablePlot {
     const known = plots.get(table) ?? new TablePlot(table);
     plots.set(table, known);
     return known;
 }
 
-/** What is drawn where in a picture of this size. */
+/** The layout of a picture. */
 export interface Arrangement {
     readonly box: Box;
     readonly view: View;
     readonly histogram: Histogram | undefined;
 }
 
-/** Box and view for a picture: the user's view, else one with all points in it. */
+/** Return box and view: the user's view, else all points. */
 export function arrangeScene(
     data: PlotData,
     table: Pick<Table, 'fields' | 'chosen'>,
@@ -152,7 +152,7 @@ export function arrangeScene(
 
 const axesOf = (kind: PlotKind) => AXES[kind];
 
-/** From which to which count a histogram's axis goes. */
+/** Return the vertical range of a histogram. */
 function countRange({ counts }: Histogram, log: boolean): { v0: number; v1: number } {
     const most = counts.reduce((one, other) => Math.max(one, other), 1);
     if (log) return { v0: Math.log10(0.5), v1: padRange(0, Math.log10(most))[1] + 0.05 };

@@ -144,7 +144,7 @@ describe('what is drawn', () => {
         expect((await loaded(STARS)).points.count).toBe(3);
         const all = new MemoryTable(GAIA.slice(1, 3), [[0, 90, 180, 270], [0, 40, -50, 10]]); // prettier-ignore
         expect((await loaded(all)).centre).toBe(180);
-        expect(data.cells!.counts(0).reduce((sum, value) => sum + value, 0)).toBe(3);
+        expect(data.cells!.countCells(0).reduce((sum, value) => sum + value, 0)).toBe(3);
     });
     test('no column chosen: not drawn', async () => {
         expect(await loadPlotData(STARS, defaultSettings([words('a')]))).toBe('columns');

@@ -52,7 +52,7 @@ test('each serialization is offered once, with a name for people', () => {
 test.each([
     [{ reason: 'refused', status: 400, body: 'there is no table x' }, 'there is no table x'],
     [{ reason: 'refused', status: 502, body: '' }, 'status 502'],
-    [{ reason: 'broken off' }, '1,234 rows: this is not the whole result'],
+    [{ reason: 'broken off' }, '1,234 rows: the result is incomplete'],
     [{ reason: 'unreadable', what: 'dictionaries' }, 'dictionaries'],
     [{ reason: 'memory' }, 'no memory for more than 1,234 rows'],
     [{ reason: 'no answer' }, 'does not answer'],

@@ -1,4 +1,4 @@
-/** A result as a file: asked for again in another format, or as a job has stored it. */
+/** Downloads of a result: requested again in another format, or as stored by the job. */
 
 import { addressOf, askService, formValues, queryBody } from '../tap/tapRequest';
 import { resultPath } from '../tap/uwsClient';
@@ -8,7 +8,7 @@ import type { Source } from '../model/resultModel';
 
 type Asked = Extract<Source, { kind: 'sync' }>;
 
-/** Ask for the query's result in a format and have the browser save it. Raises TapError. */
+/** Request the query's result in a format and let the browser save it. Raises TapError. */
 export async function downloadAs(
     source: Asked,
     format: ServiceFormat,
@@ -20,7 +20,7 @@ export async function downloadAs(
     saveFile(await answer.blob(), fileName(title, format.extension));
 }
 
-/** Have the browser save what a job has stored. Raises TapError. */
+/** Let the browser save a job's stored result. Raises TapError. */
 export async function downloadStored(id: string, title: string, signal: AbortSignal): Promise<void> {
     const answer = await askService(resultPath(id), { signal });
     const mime = answer.headers.get('Content-Type') ?? '';
@@ -30,7 +30,10 @@ export async function downloadStored(id: string, title: string, signal: AbortSig
 /** The longest address that is sent to other programs. */
 const MAX_ADDRESS = 6000;
 
-/** Where other programs fetch the result as a VOTable; undefined if there is no such place (files, long queries). */
+/**
+ * Return the address from which other programs can fetch the result as a VOTable; undefined with uploads and for long
+ * queries.
+ */
 export function votableAddress(source: Source): string | undefined {
     if (source.kind === 'job') return addressOf(resultPath(source.id));
     if (source.kind === 'file' || Object.keys(source.files ?? {}).length) return undefined;

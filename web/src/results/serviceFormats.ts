@@ -1,4 +1,4 @@
-/** The formats that the service writes, as /capabilities lists them. */
+/** The output formats that /capabilities lists. */
 
 import { text } from '../text';
 import { service } from '../tap/serviceInfo.svelte';
@@ -6,26 +6,26 @@ import { EXTENSIONS } from '../tap/formatExtensions';
 import { childText, findElements } from '../tap/tapRequest';
 
 export interface ServiceFormat {
-    /** what FORMAT takes */
+    /** the value of FORMAT */
     readonly word: string;
     readonly mime: string;
-    /** for people: "VOTable (BINARY2)" */
+    /** display name: "VOTable (BINARY2)" */
     readonly title: string;
-    /** of a file, without its dot */
+    /** without the dot */
     readonly extension: string;
 }
 
-/** The ending of a file of this media type. */
+/** Return the file extension of a media type. */
 export function extensionOf(mime: string): string {
     return EXTENSIONS[mime.split(';')[0]!.trim().toLowerCase()] ?? 'dat';
 }
 
-/** All formats of the service, each once. Raises TapError. */
+/** Load all formats of the service, each once. Raises TapError. */
 export async function loadFormats(): Promise<ServiceFormat[]> {
     return formatsOf(await service.loadCapabilities());
 }
 
-/** The formats in /capabilities, each serialization once, in the order of the document. */
+/** Read the formats of /capabilities, each serialization once, in order. */
 export function formatsOf(capabilities: Document): ServiceFormat[] {
     const found = new Map<string, ServiceFormat>();
     for (const said of findElements(capabilities, 'outputFormat')) {
@@ -37,7 +37,7 @@ export function formatsOf(capabilities: Document): ServiceFormat[] {
     return [...found.values()];
 }
 
-/** The row limit that nobody may exceed, as /capabilities says it; undefined if it does not. Raises TapError. */
+/** Load the hard row limit from /capabilities; undefined if it has none. Raises TapError. */
 export async function loadHardLimit(): Promise<number | undefined> {
     const limit = findElements(await service.loadCapabilities(), 'outputLimit')[0];
     const hard = limit ? Number(childText(limit, 'hard')) : NaN;

@@ -67,14 +67,14 @@ const shown = (store: ArrangedRows, column = 0) =>
 
 test('sorted: NaN after all numbers, NULL last, equals as they came', () => {
     const store = small();
-    store.arrange([{ column: 0, descending: false }]);
+    store.arrangeRows([{ column: 0, descending: false }]);
     expect(shown(store)).toEqual([-Infinity, -1, 0, -0, 2.5, 3, 3, 1e300, NaN, null, null]);
     expect(shown(store, 1)).toEqual([7, 2, 4, 5, 10, 0, 9, 6, 3, 1, 8]);
 });
 
 test('descending too has NaN and NULL at its end, and equals as they came', () => {
     const store = small();
-    store.arrange([{ column: 0, descending: true }]);
+    store.arrangeRows([{ column: 0, descending: true }]);
     expect(shown(store)).toEqual([1e300, 3, 3, 2.5, 0, -0, -1, -Infinity, NaN, null, null]);
     expect(shown(store, 1)).toEqual([6, 0, 9, 10, 4, 5, 2, 7, 3, 1, 8]);
 });
@@ -85,7 +85,7 @@ test('by two columns: the second one among equals of the first', () => {
         (from, to) => numbers(Array.from({ length: to - from }, (_, at) => (from + at) % 7)),
         (from, to) => numbers(Array.from({ length: to - from }, (_, at) => ((from + at) * 7919) % rows)),
     ]);
-    store.arrange([
+    store.arrangeRows([
         { column: 0, descending: true },
         { column: 1, descending: false },
     ]);
@@ -98,7 +98,7 @@ test('by two columns: the second one among equals of the first', () => {
 test('64-bit integers differ where a float would not', () => {
     const values = [9007199254740993n, 9007199254740992n, -(2n ** 63n), 2n ** 63n - 1n, -1n, 0n];
     const store = table([field('id')], values.length, 2, [(from, to) => longs(values.slice(from, to))]);
-    store.arrange([{ column: 0, descending: false }]);
+    store.arrangeRows([{ column: 0, descending: false }]);
     expect(shown(store)).toEqual([-(2n ** 63n), -1n, 0n, 9007199254740992n, 9007199254740993n, 2n ** 63n - 1n]);
 });
 
@@ -109,7 +109,7 @@ test.each([false, true])('texts by code points, also among many with the same be
     );
     const all = [...values, ...NAMES];
     const store = table([field('name', 'text')], all.length, 1000, [(from, to) => texts(all.slice(from, to))]);
-    store.arrange([{ column: 0, descending }]);
+    store.arrangeRows([{ column: 0, descending }]);
     const expected = all.map((value) => Buffer.from(value)).sort(Buffer.compare);
     expect(shown(store)).toEqual((descending ? expected.reverse() : expected).map(String));
 });
@@ -117,7 +117,7 @@ test.each([false, true])('texts by code points, also among many with the same be
 test('a great many small groups of equal texts', () => {
     const all = Array.from({ length: 300_000 }, (_, at) => `${at % 150_000}`.padStart(6, '0').slice(0, 6) + (at % 2));
     const store = table([field('name', 'text')], all.length, 65_536, [(from, to) => texts(all.slice(from, to))]);
-    store.arrange([{ column: 0, descending: false }]);
+    store.arrangeRows([{ column: 0, descending: false }]);
     expect(shown(store)).toEqual(all.toSorted());
 });
 
@@ -129,15 +129,15 @@ test('arrays by their first number, then the next', () => {
         items: { type: 'number', length: 6, values: Float64Array.of(2, 1, 1, 9, 2, 0) },
     };
     const store = table([field('p', 'array')], 3, 3, [() => list]);
-    store.arrange([{ column: 0, descending: false }]);
+    store.arrangeRows([{ column: 0, descending: false }]);
     expect(shown(store)).toEqual(['1 9', '2 0', '2 1']);
 });
 
 test('a range is met by numbers within, its ends too, by no NaN and no NULL', () => {
     const store = small();
-    store.arrange([], [{ column: 0, min: 0, max: 3 }]);
+    store.arrangeRows([], [{ column: 0, min: 0, max: 3 }]);
     expect(shown(store)).toEqual([3, 0, -0, 3, 2.5]);
-    store.arrange([], [{ column: 0, max: Infinity }]);
+    store.arrangeRows([], [{ column: 0, max: Infinity }]);
     expect(store.shown).toBe(8);
 });
 
@@ -146,9 +146,9 @@ test('a piece of text is found in either case; all filters have to hold', () => 
         (from, to) => texts(NAMES.slice(from, to)),
         (from, to) => numbers([...Array(8).keys()].slice(from, to)),
     ]);
-    store.arrange([], [{ column: 0, contains: 'nGc 7' }]);
+    store.arrangeRows([], [{ column: 0, contains: 'nGc 7' }]);
     expect(shown(store)).toEqual(['NGC 7', 'ngc 70', 'NGC 7']);
-    store.arrange(
+    store.arrangeRows(
         [{ column: 1, descending: true }],
         [
             { column: 0, contains: 'ngc' },
@@ -156,13 +156,13 @@ test('a piece of text is found in either case; all filters have to hold', () => 
         ],
     );
     expect(shown(store)).toEqual(['ngc 70', 'NGC 7']);
-    store.arrange([], [{ column: 0, contains: 'Α' }]);
+    store.arrangeRows([], [{ column: 0, contains: 'Α' }]);
     expect(shown(store)).toEqual(['α']);
 });
 
 test('the page is cut from the order shown, rows beyond are none', () => {
     const store = small();
-    store.arrange([{ column: 1, descending: true }]);
+    store.arrangeRows([{ column: 1, descending: true }]);
     expect([...store.rowsAt(2, 4)]).toEqual([8, 7]);
     expect([...store.rowsAt(9, 99)]).toEqual([1, 0]);
     expect([...store.rowsAt(50, 60)]).toEqual([]);
@@ -171,10 +171,10 @@ test('the page is cut from the order shown, rows beyond are none', () => {
 
 test('rows that come later are taken in', () => {
     const store = small();
-    store.arrange([{ column: 0, descending: true }]);
+    store.arrangeRows([{ column: 0, descending: true }]);
     store.addBatch(1, [numbers([1e301]), numbers([11])]);
     expect(store.shown).toBe(11);
-    store.arrange();
+    store.arrangeRows();
     expect(shown(store, 1)[0]).toBe(11);
 });
 

@@ -20,7 +20,7 @@ export class ArrangedRows extends ColumnStore {
     }
 
     /** Sort and filter all rows that have arrived; by default as before. */
-    arrange(sorting = this.#sorting, filters = this.#filters): void {
+    arrangeRows(sorting = this.#sorting, filters = this.#filters): void {
         [this.#sorting, this.#filters] = [sorting, filters];
         this.#order = this.isArranged ? sortRows(this, sorting, filterRows(this, filters)) : undefined;
     }

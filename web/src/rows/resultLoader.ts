@@ -1,4 +1,4 @@
-/** How the rows come: the request, its decoding, and what the page is told meanwhile. */
+/** Loads a result in the worker: request, decoding, and progress reports to the page. */
 
 import { BrokenOff, ByteReader } from '../decode/byteReader';
 import { decodeResult } from '../decode/decodeResult';
@@ -7,13 +7,13 @@ import type { Bytes } from '../model/columnParts';
 import type { ArrangedRows } from './arrangedRows';
 import type { Failure, WorkerNews, Progress, LoadRequest } from './workerMessages';
 
-/** Milliseconds between two words about rows that have come. */
+/** Milliseconds between two progress reports. */
 const REPORT_INTERVAL = 200;
 
-/** More rows than any service gives: its own limit counts. */
+/** Above any service's hard limit, which then applies. */
 const MAX_ROWS = 1_000_000_000;
 
-/** An answer that is no result. */
+/** An answer that is not a result. */
 class ResultRefused extends Error {
     constructor(readonly failure: Failure) {
         super(failure.reason);
@@ -36,7 +36,7 @@ export class ResultLoader {
         this.#tell = tell;
     }
 
-    /** Load all rows; how it ends is told, not thrown. */
+    /** Load all rows; the outcome is reported, not thrown. */
     async loadResult(wanted: LoadRequest): Promise<void> {
         try {
             await this.#loadRows(wanted);
@@ -72,7 +72,7 @@ export class ResultLoader {
         for await (const piece of decodeResult(this.#reader)) await this.#takePiece(piece);
     }
 
-    /** What the page cannot read, the service can: as an upload, which it gives back as Arrow. */
+    /** Let the service read a file that the page cannot: as an upload, returned as Arrow. */
     async #readByService(wanted: LoadRequest): Promise<void> {
         const { from } = wanted;
         const file =
@@ -119,7 +119,7 @@ export class ResultLoader {
     async #fetchAnswer(wanted: LoadRequest, url: string, request: RequestInit = {}): Promise<Response> {
         const headers: Record<string, string> = wanted.authorization ? { Authorization: wanted.authorization } : {};
         const { signal } = this.#abort;
-        // 'omit': the browser's own box for passwords would come up at a 401
+        // 'omit': otherwise the browser opens its own password box at a 401
         const answer = await fetch(url, { ...request, headers, signal, credentials: 'omit' }).catch(
             (error: unknown) => {
                 if (signal.aborted) throw error;
@@ -142,18 +142,18 @@ export class ResultLoader {
     }
 
     async #reportRows(): Promise<void> {
-        // what is sorted is sorted again now and then, not to spend more time with it than with the rows
+        // sort again now and then, without spending more time on it than on loading
         const due = performance.now() - this.#arranged.at > 4 * this.#arranged.took + REPORT_INTERVAL;
         if (this.#store.isArranged && due) this.#arrangeAll();
         else this.#tell({ news: 'rows', ...this.reportProgress(!this.#store.isArranged) });
         this.#told = performance.now();
-        // let questions in
+        // let requests of the page in
         await new Promise((resolve) => setTimeout(resolve));
     }
 
     #arrangeAll(): void {
         const start = performance.now();
-        this.#store.arrange();
+        this.#store.arrangeRows();
         this.#arranged = { at: performance.now(), took: performance.now() - start };
         this.#tell({ news: 'rows', ...this.reportProgress(true) });
     }

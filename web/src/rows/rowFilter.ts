@@ -1,10 +1,10 @@
-/** Which rows pass the filters. */
+/** Filters of a result's rows. */
 
 import { isNull, textReader } from '../model/columnParts';
 import type { Filter } from '../model/resultModel';
 import type { ColumnStore } from '../model/columnStore';
 
-/** The rows for which all filters hold, as they came. NULL and NaN pass none. */
+/** Return the rows that pass all filters, in order of arrival. NULL and NaN pass none. */
 export function filterRows(store: ColumnStore, filters: readonly Filter[]): Uint32Array<ArrayBuffer> {
     if (!filters.length) return rowRange(0, store.rows);
     const marks = new Uint8Array(store.rows).fill(1);
@@ -15,7 +15,7 @@ export function filterRows(store: ColumnStore, filters: readonly Filter[]): Uint
     return markedRows(marks);
 }
 
-/** The places of the marks that are not 0. */
+/** Return the indices of the marks that are not 0. */
 export function markedRows(marks: Uint8Array): Uint32Array<ArrayBuffer> {
     const rows = new Uint32Array(marks.length);
     let found = 0;
@@ -28,10 +28,10 @@ function unmarkOutside(store: ColumnStore, column: number, min: number, max: num
     for (let row = 0; row < values.length; row++) if (!(values[row]! >= min && values[row]! <= max)) marks[row] = 0;
 }
 
-/** Upper and lower case are one. */
+/** Case is ignored. */
 function unmarkWithoutText(store: ColumnStore, column: number, piece: string, marks: Uint8Array): void {
     const wanted = piece.toLowerCase();
-    store.parts(column).forEach((part, batch) => {
+    store.partsOf(column).forEach((part, batch) => {
         const start = store.starts[batch]!;
         const text = textReader(part);
         for (let at = 0; at < part.length; at++)
@@ -40,7 +40,7 @@ function unmarkWithoutText(store: ColumnStore, column: number, piece: string, ma
     });
 }
 
-/** Whole numbers [from, to). */
+/** Return the integers [from, to). */
 export function rowRange(from: number, to: number): Uint32Array<ArrayBuffer> {
     const rows = new Uint32Array(Math.max(0, to - from));
     for (let at = 0; at < rows.length; at++) rows[at] = from + at;

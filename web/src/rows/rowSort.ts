@@ -1,4 +1,4 @@
-/** Rows in the order of columns: stable, by counting digits of the keys, so that a million rows take a blink. */
+/** Sorts rows by columns: a stable radix sort, so that a million rows take an instant. */
 
 import { isNull, writeNumbers, type ColumnPart } from '../model/columnParts';
 import type { Sort } from '../model/resultModel';
@@ -6,20 +6,20 @@ import type { ColumnStore } from '../model/columnStore';
 
 type Rows = Uint32Array<ArrayBuffer>;
 
-/** A key of 64 bits per row, in the order of the rows to be sorted: unsigned, in two halves. */
+/** A 64-bit unsigned key per row, in two halves, in the order of the rows to sort. */
 interface SortKeys {
     readonly low: Rows;
     readonly high: Rows;
 }
 
-/** The rows by the first column, among equals by the second ... NaN come after all values, NULL after these. */
+/** Sort rows by the first column, ties by the second, and so on. NaN come after all values, then NULL. */
 export function sortRows(store: ColumnStore, by: readonly Sort[], rows: Rows): Rows {
-    // from the last one to the first: each sort keeps the order of equals
+    // from the last column to the first: each sort is stable
     return by.toReversed().reduce((order, sort) => sortByColumn(store, sort, order), rows);
 }
 
 function sortByColumn(store: ColumnStore, { column, descending }: Sort, rows: Rows): Rows {
-    const parts = store.parts(column);
+    const parts = store.partsOf(column);
     const first = parts[0];
     if (!first) return rows;
     const { values, nulls } = splitNulls(store, parts, rows);
@@ -32,7 +32,7 @@ function sortByColumn(store: ColumnStore, { column, descending }: Sort, rows: Ro
     return joinRows(sortByKeys(numbers.rows, floatKeys(numbers.values, descending)), nans, nulls);
 }
 
-/** The rows with a value and those without, both in their order. */
+/** Split the rows into those with a value and those without, both in order. */
 function splitNulls(store: ColumnStore, parts: readonly ColumnPart[], rows: Rows): { values: Rows; nulls: Rows } {
     if (parts.every((part) => !part.valid)) return { values: rows, nulls: new Uint32Array() };
     const missing = new Uint8Array(store.rows);
@@ -64,14 +64,14 @@ function splitNaN(store: ColumnStore, column: number, rows: Rows): [{ rows: Rows
         if (value !== value) nans[missing++] = row;
         else {
             numbers[found] = row;
-            // minus zero is zero
+            // -0 becomes 0
             values[found++] = value + 0;
         }
     }
     return [{ rows: numbers.subarray(0, found), values: values.subarray(0, found) }, nans.subarray(0, missing)];
 }
 
-/** The bits of floats so that they compare as unsigned integers do. */
+/** Return the bits of floats as keys that compare as unsigned integers. */
 function floatKeys(values: Float64Array, descending: boolean): SortKeys {
     const { length } = values;
     const halves = new Uint32Array(values.buffer, values.byteOffset, 2 * length);
@@ -86,7 +86,7 @@ function floatKeys(values: Float64Array, descending: boolean): SortKeys {
     return { low, high };
 }
 
-/** 64-bit integers and instants, whose digits a float would lose. */
+/** Return keys of 64-bit integers and instants, which a double would round. */
 function integerKeys(store: ColumnStore, parts: readonly ColumnPart[], rows: Rows, descending: boolean): SortKeys {
     const all = new Uint32Array(2 * store.rows);
     parts.forEach((part, batch) => {
@@ -105,7 +105,7 @@ function integerKeys(store: ColumnStore, parts: readonly ColumnPart[], rows: Row
     return { low, high };
 }
 
-/** The rows by their keys, 16 bits after 16 bits from the lowest on. */
+/** Sort rows by their keys, 16 bits at a time from the lowest. */
 function sortByKeys(rows: Rows, keys: SortKeys): Rows {
     let state = { rows, ...keys };
     for (const half of ['low', 'high'] as const) for (const shift of [0, 16]) state = sortByDigit(state, half, shift);
@@ -130,7 +130,7 @@ function sortByDigit(state: SortKeys & { rows: Rows }, half: 'low' | 'high', shi
     return { rows, low, high };
 }
 
-/** Texts in one buffer, by row. */
+/** The texts of a column in one buffer, by row. */
 class RowTexts {
     bytes: Uint8Array;
     from: Rows;
@@ -154,7 +154,7 @@ class RowTexts {
         });
     }
 
-    /** Four bytes of a row's text from `depth` on, as a number; 0 where it has ended. */
+    /** Return four bytes of a row's text from `depth` on, as a number; 0 past its end. */
     keyAt(row: number, depth: number): number {
         const [start, end] = [this.from[row]! + depth, this.to[row]!];
         let key = 0;
@@ -173,10 +173,10 @@ class RowTexts {
     }
 }
 
-/** Fewer rows than that are compared with each other. */
+/** Smaller groups are sorted by comparison. */
 const MAX_COMPARED = 2048;
 
-/** By code points, as the service's own ORDER BY has it. */
+/** Sort by code points, as the service's ORDER BY. */
 function sortByText(store: ColumnStore, parts: readonly ColumnPart[], rows: Rows, descending: boolean): Rows {
     const texts = new RowTexts(store, parts);
     const order = rows.slice();
@@ -197,7 +197,7 @@ function sortByText(store: ColumnStore, parts: readonly ColumnPart[], rows: Rows
     return order;
 }
 
-/** The groups of rows with the same four bytes, which the next four tell apart; without those that have ended. */
+/** Return the groups of rows with equal four bytes, without texts that have ended. */
 function findTies(
     order: Rows,
     start: number,
@@ -215,7 +215,7 @@ function findTies(
     return groups;
 }
 
-/** Arrays by their first numbers, then the second ones; the shorter first. */
+/** Sort arrays by their first numbers, then the second, and so on; shorter ones first. */
 function sortByList(store: ColumnStore, parts: readonly ColumnPart[], rows: Rows, descending: boolean): Rows {
     const values = parts.map((part) => {
         if (part.type !== 'list') return new Float64Array();

@@ -1,4 +1,4 @@
-/** The worker that holds one table: it asks, decodes, sorts, filters, and gives the page what it shows. */
+/** The worker that holds one table: it loads, sorts, filters and answers the page. */
 
 import { ResultLoader } from './resultLoader';
 import { ArrangedRows } from './arrangedRows';
@@ -23,14 +23,14 @@ const calls: WorkerCalls = {
     readOrder: () => store.rowsAt(0, store.shown),
     summarizeColumn: (column) => store.summarizeColumn(column),
     arrange(sorting, filters): Progress {
-        store.arrange(sorting, filters);
+        store.arrangeRows(sorting, filters);
         return loading.reportProgress(true);
     },
     writeText: (what, chosen) => writtenRows(what, chosen),
     stop: () => loading.stop(),
 };
 
-/** Rows as text, put together in pieces so that no text is longer than an engine allows. */
+/** Write rows as text, in blocks so that no string exceeds the engine's limit. */
 function writtenRows(what: TextRequest, chosen: Uint8Array | undefined): Blob {
     const columns = columnsOf(what.columns);
     const pieces: string[] = [];
@@ -55,7 +55,7 @@ function rowsToWrite({ rows }: TextRequest, chosen: Uint8Array | undefined): Uin
     return Uint32Array.from([...shown, ...markedRows(chosen).filter((row) => !seen.has(row))]);
 }
 
-/** What can be given away with its memory. */
+/** Return the buffers to transfer instead of copying. */
 function findTransfers(value: unknown): Transferable[] {
     if (ArrayBuffer.isView(value)) return [value.buffer as ArrayBuffer];
     if (value && typeof value === 'object' && 'rows' in value && ArrayBuffer.isView(value.rows))

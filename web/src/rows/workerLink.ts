@@ -1,8 +1,8 @@
-/** Questions to a table's worker and its answers; what was asked for already is not asked for again. */
+/** Requests to a table's worker. Answers are cached while the table's state stays the same. */
 
 import type { WorkerCalls, FromWorker, WorkerNews, ToWorker, LoadRequest } from './workerMessages';
 
-/** The table was closed before it answered. */
+/** The table was closed before the worker answered. */
 export class TableClosed extends Error {
     override readonly name = 'Closed';
 }
@@ -44,7 +44,7 @@ export class WorkerLink {
         });
     }
 
-    /** As `ask`, but the last answer is kept under `key` as long as `state` stays the same. */
+    /** As `askWorker`, with the last answer cached under `key` while `state` stays the same. */
     askOnce<Name extends keyof WorkerCalls>(
         key: string,
         state: number,
@@ -58,7 +58,7 @@ export class WorkerLink {
         return answer;
     }
 
-    /** End the worker; whoever waits gets Closed. */
+    /** End the worker; pending requests are rejected with TableClosed. */
     close(): void {
         this.#worker.terminate();
         for (const waiting of this.#waiting.values()) waiting.reject(new TableClosed());

@@ -1,21 +1,21 @@
-/** What page and worker say to each other about one table. */
+/** The messages between the page and a table's worker. */
 
 import type { Field, Filter, Sort, Table, TextRequest } from '../model/resultModel';
 
 /** Where the rows come from. */
 export interface LoadRequest {
-    /** the Authorization header, '' for none */
+    /** Authorization header; '' for none */
     readonly authorization: string;
-    /** /tap/sync: for the query, or to have a file read that the page cannot read itself */
+    /** /tap/sync: for the query, or to read a file that the page cannot */
     readonly sync: string;
     readonly from:
         | { readonly form: readonly [string, string][]; readonly files: Readonly<Record<string, Blob>> }
-        /** the address of a stored result */
+        /** address of a stored result */
         | { readonly url: string }
         | { readonly file: Blob };
 }
 
-/** Why there is no result, or not the whole one. */
+/** Why there is no result, or only a part of it. */
 export type Failure =
     | { readonly reason: 'refused'; readonly status: number; readonly body: string }
     | { readonly reason: 'no answer' | 'broken off' | 'memory' | 'stopped' | 'no table' }
@@ -26,11 +26,11 @@ export interface Progress {
     readonly rows: number;
     readonly shown: number;
     readonly version: number;
-    /** bytes that have come over the network, unpacked */
+    /** bytes received, after decompression */
     readonly bytes: number;
 }
 
-/** What the worker tells unasked. */
+/** Reports that the worker sends unasked. */
 export type WorkerNews =
     | { readonly news: 'fields'; readonly fields: readonly Field[]; readonly about: string; readonly asUpload: boolean }
     | ({ readonly news: 'rows' } & Progress)
@@ -39,7 +39,7 @@ export type WorkerNews =
 
 type Reply<Name extends keyof Table> = Table[Name] extends (...rest: never[]) => Promise<infer Value> ? Value : never;
 
-/** What the page asks the worker. */
+/** Requests of the page. */
 export interface WorkerCalls {
     readPage(from: number, to: number, columns?: readonly number[]): Reply<'readPage'>;
     readNumbers(column: number): Reply<'readNumbers'>;

@@ -1,4 +1,4 @@
-/** A result's table as the page knows it: its rows live in a worker, which is asked for what is shown. */
+/** A result's table on the page. Its rows live in a worker. */
 
 import { credentials } from '../tap/credentials.svelte';
 import { addressOf, errorText, queryForm } from '../tap/tapRequest';
@@ -8,12 +8,12 @@ import { WorkerLink } from './workerLink';
 import type { Field, Filter, Sort, Source, State, Table, TextRequest } from '../model/resultModel';
 import type { Failure, WorkerNews, Progress, LoadRequest } from './workerMessages';
 
-/** Ask for a result. What goes wrong is the table's state, never an exception. */
+/** Request a result. Failures are in the table's state, never thrown. */
 export function openTable(source: Source): WorkerTable {
     return new WorkerTable(source);
 }
 
-/** What the worker is to load. */
+/** Return the worker's request for a source. */
 export function loadRequestOf(source: Source): LoadRequest {
     const common = { authorization: credentials.header, sync: addressOf('sync') };
     if (source.kind === 'job')
@@ -35,13 +35,13 @@ export class WorkerTable implements Table {
     chosen = $state.raw<Uint8Array | undefined>(undefined);
     chosenCount = $state(0);
     hovered = $state(-1);
-    /** bytes that have come */
+    /** bytes received */
     bytes = $state(0);
-    /** seconds until the first rows, and until the end; undefined until then */
+    /** seconds until the first rows and until the end */
     seconds = $state.raw<{ readonly first?: number; readonly all?: number }>({});
-    /** the VOTable without rows that describes the result; '' if there is none */
+    /** the VOTable without rows that describes the result; '' if none */
     about = $state.raw('');
-    /** the service has read a file for the page: its rows may come in another order */
+    /** the service has read a file for the page: the order of rows may differ */
     asUpload = $state(false);
 
     #link: WorkerLink;
@@ -143,15 +143,15 @@ export class WorkerTable implements Table {
         if (failure.reason === 'stopped' && this.fields.length)
             return { phase: 'complete', overflow: text.results.stopped(this.rows) };
         const message = describeFailure(failure, this.rows);
-        // who signs in is told why the credentials do not count
+        // the sign-in dialog shows why the credentials were refused
         if (failure.reason === 'refused' && failure.status === 401) credentials.refused = message;
         return { phase: 'failed', message };
     }
 }
 
-/** Why there is no result, in words. */
+/** Describe why there is no result. */
 export function describeFailure(failure: Failure, rows: number): string {
-    const said = text.results.failures;
+    const texts = text.results.failures;
     switch (failure.reason) {
         case 'refused':
             return errorText(failure.body) || text.common.failed(failure.status);
@@ -160,14 +160,14 @@ export function describeFailure(failure: Failure, rows: number): string {
         case 'no answer':
             return text.common.noAnswer;
         case 'unreadable':
-            return said.unreadable(failure.what);
+            return texts.unreadable(failure.what);
         case 'broken off':
-            return said.brokenOff(rows);
+            return texts.brokenOff(rows);
         case 'memory':
-            return said.memory(rows);
+            return texts.memory(rows);
         case 'no table':
-            return said.noTable;
+            return texts.noTable;
         case 'stopped':
-            return said.stopped;
+            return texts.stopped;
     }
 }

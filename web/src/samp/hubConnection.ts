@@ -1,11 +1,11 @@
-/** The connection to the SAMP hub of this computer, over the Web Profile. Fails with words for the user. */
+/** The connection to the SAMP hub on this computer, over the Web Profile. Errors are sentences for the user. */
 
 import { samp, type ClientTracker, type Connection, type Handler, type Map as SampMap, type Message } from 'sampjs';
 import { text } from '../text';
 
 export { type Connection, type Message } from 'sampjs';
 
-/** Where the hub of the Web Profile is, by the standard. */
+/** Address of the hub in the Web Profile. */
 export const HUB = 'http://localhost:21012/';
 /** milliseconds */
 const PAUSE = 250;
@@ -21,7 +21,7 @@ export interface Program {
 interface Callbacks {
     readonly handlers: Record<string, Handler>;
     programsChanged(programs: readonly Program[]): void;
-    /** the hub has ended it */
+    /** the hub has ended the connection */
     closed(): void;
 }
 
@@ -35,7 +35,7 @@ export async function connectToHub(
     const connection = await callWithin<Connection>(CONSENT_SECONDS, (done, failed) =>
         samp.register(metadata['samp.name'], done, () => failed(new Error(text.samp.refused))),
     );
-    // sampjs' own way of telling the end assigns to a variable that it does not declare, which modules may not
+    // sampjs' own handler assigns to an undeclared variable, which modules forbid
     connection.close = () => callbacks.closed();
     slowPolling(connection);
     const tracker = new samp.ClientTracker();
@@ -48,7 +48,7 @@ export async function connectToHub(
     return connection;
 }
 
-/** Some hubs answer at once when nothing has happened, and sampjs asks again at once. */
+/** Pause between polls: some hubs answer at once when nothing has happened, and sampjs asks again at once. */
 function slowPolling({ xClient }: Connection): void {
     const execute = xClient.execute.bind(xClient);
     let idle = 0;
@@ -65,7 +65,7 @@ function slowPolling({ xClient }: Connection): void {
     };
 }
 
-/** Call the hub. Raises Error with the hub's words. */
+/** Call the hub. Raises Error with the hub's message. */
 export function callHub<T>(
     connection: Connection,
     method: 'callAndWait' | 'notify' | 'notifyAll' | 'declareMetadata' | 'declareSubscriptions',
@@ -81,7 +81,7 @@ export function makeMessage(mtype: string, parameters: SampMap): Message {
     return new samp.Message(mtype, parameters);
 }
 
-/** Tell the hub that this page goes: the browser sends it even after the page has gone. */
+/** Unregister; the browser sends it even after the page has gone. */
 export function leaveHub(connection: Connection): void {
     const key = connection.regInfo?.['samp.private-key'];
     if (!key) return;
@@ -107,7 +107,7 @@ function faultToError(error: unknown): Error {
     return new Error(faultString ?? text.samp.hubSilent);
 }
 
-/** sampjs calls nobody back where the hub answers with an error of HTTP. */
+/** Reject after a time: sampjs ignores HTTP errors of the hub. */
 function callWithin<T>(
     seconds: number,
     work: (done: (result: T) => void, failed: (error: Error) => void) => void,

@@ -1,10 +1,10 @@
-/** The position of a row of a result, to show it in other programs. */
+/** The position of a result's row, for other programs. */
 
 import type { Field, Table } from '../model/resultModel';
 
 const [RA, DEC] = [/^_?ra(_?j2000|_?icrs)?$/i, /^_?de(c|j2000|_?icrs|c_?j2000)?$/i];
 
-/** The columns of right ascension and declination, in degrees; undefined if there are none. */
+/** Find the columns of right ascension and declination, in degrees; undefined if there are none. */
 export function findPositionColumns(fields: readonly Field[]): readonly [number, number] | undefined {
     const find = (is: (field: Field) => boolean) => fields.findIndex((field) => field.kind === 'number' && is(field));
     for (const found of [
@@ -17,7 +17,7 @@ export function findPositionColumns(fields: readonly Field[]): readonly [number,
     return undefined;
 }
 
-/** Where a row is, ICRS degrees; undefined if nobody knows. */
+/** Return the position of a row, ICRS degrees; undefined if unknown. */
 export async function readRowPosition(table: Table, row: number): Promise<readonly [number, number] | undefined> {
     const columns = findPositionColumns(table.fields);
     if (!columns) return undefined;

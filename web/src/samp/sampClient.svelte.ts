@@ -1,4 +1,4 @@
-/** Other programs on this computer: tables and positions go to them and come from them, over SAMP. */
+/** SAMP: exchanges tables and positions with other programs on this computer. */
 
 import { showResult } from '../model/queryOpener';
 import { service } from '../tap/serviceInfo.svelte';
@@ -6,30 +6,30 @@ import { text } from '../text';
 import type { Connection, Message, Program } from './hubConnection';
 import { TableLinks } from './tableLinks';
 
-/** What another program has sent. Positions are ICRS, in degrees. */
+/** A message from another program. Positions are ICRS, in degrees. */
 export type Received =
     | { readonly kind: 'table'; readonly key: number; readonly from: string; readonly name: string }
     | { readonly kind: 'sky'; readonly key: number; readonly from: string; readonly ra: number; readonly dec: number };
 
-/** sampjs is loaded when somebody wants to be connected. */
+/** sampjs is loaded on the first connection. */
 const loadConnection = () => import('./hubConnection');
 const MAX_RECEIVED = 20;
 const ANSWER_SECONDS = '20';
 
 class SampClient {
     state = $state<'off' | 'connecting' | 'on'>('off');
-    /** why there is no connection, or what went wrong with the last message */
+    /** why there is no connection, or why the last message failed */
     trouble = $state('');
     programs = $state.raw<readonly Program[]>([]);
-    /** the newest first */
+    /** newest first */
     received = $state.raw<readonly Received[]>([]);
-    /** tables that other programs have had from here */
+    /** tables that other programs have received from here */
     readonly links = new TableLinks((to, mtype, parameters) => this.#notifyOthers(to, mtype, parameters));
     #connection: Connection | undefined;
     #leave: () => void = () => undefined;
     #keys = 0;
 
-    /** Connect unless connected: whether that was possible. `trouble` says why not. */
+    /** Connect unless connected. Return whether it succeeded; `trouble` holds the reason. */
     async connect(): Promise<boolean> {
         if (this.state !== 'off') return this.state === 'on';
         [this.state, this.trouble] = ['connecting', ''];
@@ -55,7 +55,10 @@ class SampClient {
         connection?.unregister();
     }
 
-    /** Send the VOTable at `url` to a program, or with '' to all: the names of those that got it. Raises Error. */
+    /**
+     * Send the VOTable at `url` to a program, or to all if `to` is ''. Return the names of the recipients. Raises
+     * Error.
+     */
     async sendTable(url: string, name: string, to = ''): Promise<string[]> {
         const { callHub: called, makeMessage: message } = await loadConnection();
         const connection = this.#requireConnection();
@@ -70,7 +73,7 @@ class SampClient {
         return [this.#programName(to)];
     }
 
-    /** Show a position, in degrees, in other programs. */
+    /** Point other programs at a position, in degrees. */
     pointAt(ra: number, dec: number): void {
         void this.#notifyOthers('', 'coord.pointAt.sky', { ra: String(ra), dec: String(dec) });
     }
@@ -92,7 +95,7 @@ class SampClient {
         };
     }
 
-    /** The hub fetches it for the page, which may ask no other host. */
+    /** Fetch through the hub: the page may not contact other hosts. */
     async #takeTable(from: string, { url = '', name }: Message['samp.params']): Promise<void> {
         const title = name || decodeURIComponent(url.split('/').at(-1) ?? '') || text.samp.button;
         try {
@@ -106,11 +109,11 @@ class SampClient {
         }
     }
 
-    /** What the hub has at an encoded address. */
+    /** Return what the hub fetches from an encoded address. */
     async #fetchThroughHub(encoded: string): Promise<Response> {
         const answer = await fetch(this.#requireConnection().translateUrl('') + encoded, { credentials: 'omit' });
         if (answer.ok) return answer;
-        // JSAMP's hub, which is TOPCAT's, decodes twice: it matters where the address has signs that were encoded
+        // JSAMP's hub (TOPCAT) decodes twice, which matters for addresses with encoded characters
         if (encoded.includes('%25') && !encoded.includes('%2525'))
             return this.#fetchThroughHub(encodeURIComponent(encoded));
         throw new Error(text.samp.hubStatus(answer.status));
@@ -131,7 +134,7 @@ class SampClient {
         this.received = [one, ...this.received].slice(0, MAX_RECEIVED);
     }
 
-    /** Tell others something that nobody waits for; '' is all. */
+    /** Notify one program, or all if `to` is '', without waiting for an answer. */
     async #notifyOthers(to: string, mtype: string, parameters: Record<string, string | string[]>): Promise<void> {
         if (!this.#connection) return;
         const { callHub: called, makeMessage: message } = await loadConnection();

@@ -1,21 +1,21 @@
-/** Rows that are marked here are marked in other programs, and the other way round: of tables that both have. */
+/** Links chosen rows with other programs that have the same table. */
 
 import type { Table } from '../model/resultModel';
 
 type Parameters_ = { readonly [name: string]: unknown };
 type Tell = (to: string, mtype: string, parameters: Record<string, string | string[]>) => Promise<void>;
 
-/** A list of rows this long is more than a message should be. */
+/** Longer lists are not sent. */
 const MAX_ROWS = 100_000;
 
 export class TableLinks {
     readonly #tables = new Map<string, Table>();
-    /** what another program has just marked here is not told back to it */
+    /** do not send a choice back to the program that made it */
     readonly #taken = new WeakMap<Table, unknown>();
 
     constructor(readonly tell: Tell) {}
 
-    /** `url` is the table-id that it was sent with. The function ends it. */
+    /** Link the table sent with table-id `url`. Return a function that unlinks it. */
     linkTable(url: string, table: Table): () => void {
         this.#tables.set(url, table);
         return () => {
@@ -23,7 +23,7 @@ export class TableLinks {
         };
     }
 
-    /** Tell which rows are chosen; nothing if others have said so, or if they are too many. */
+    /** Send the chosen rows, unless they came from another program or are too many. */
     async sendChoice(url: string, table: Table): Promise<void> {
         const { chosen, chosenCount } = table;
         if (chosen === this.#taken.get(table) || chosenCount > MAX_ROWS) return;
@@ -33,7 +33,7 @@ export class TableLinks {
         await this.tell('', 'table.select.rowList', { 'table-id': url, url, 'row-list': rows });
     }
 
-    /** Tell which row is under the pointer. */
+    /** Send the row under the pointer. */
     async sendHighlight(url: string, table: Table): Promise<void> {
         if (table.hovered < 0) return;
         await this.tell('', 'table.highlight.row', { 'table-id': url, url, row: String(table.hovered) });

@@ -1,4 +1,4 @@
-/** The net of longitudes and latitudes over a map of the sky, with labels, in the part of it that is shown. */
+/** The graticule over the visible part of a map of the sky, with labels. */
 
 import type { Pen } from '../canvas/pen';
 import { uAt, vAt, xOnScreen, yOnScreen, type Box, type View } from '../canvas/plotView';
@@ -6,23 +6,22 @@ import { normalizeAngle } from './directions';
 import { projectDirection, unprojectPlace } from './hammerAitoff';
 
 const STEPS = [60, 30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
-/** Lines are at least so many CSS pixels apart. */
+/** Least distance between lines, in CSS pixels. */
 const APART = 36;
 
-/** The colours that a graticule needs. */
 export interface Ink {
     readonly line: string;
     readonly text: string;
     readonly ground: string;
 }
 
-/** How far apart, in degrees, the lines are in a view. */
+/** Return the distance between lines, in degrees. */
 export function stepFor(view: View, box: Box): number {
     const degree = box.width / (Math.min(Math.abs(view.u1 - view.u0), 4) * 90);
     return STEPS.findLast((step) => step * degree >= APART) ?? STEPS[0]!;
 }
 
-/** Draws the outline of the sky and the lines in the view, `centre` being the longitude in the middle. */
+/** Draw the outline of the sky and the lines in the view. `centre` is the longitude in the middle. */
 export function drawLines(pen: Pen, view: View, box: Box, centre: number, ink: Ink): void {
     const step = stepFor(view, box);
     const [longitudes, latitudes] = linesInView(view, step, centre);
@@ -47,7 +46,7 @@ export function drawLines(pen: Pen, view: View, box: Box, centre: number, ink: I
     pen.within(box, () => drawn.forEach((places) => strokePlaces(pen, places, view, box, ink.line)));
 }
 
-/** A place in the plane for a longitude away from the middle one; 180 degrees stay at the side that they are on. */
+/** Project a longitude relative to the middle; ±180 degrees stay on their side. */
 function projectHeld(away: number, latitude: number): [number, number] {
     const held = Math.max(-179.999999, Math.min(179.999999, away));
     return projectDirection(held, latitude);
@@ -85,7 +84,7 @@ function isInView(u: number, v: number, view: View): boolean {
     return u >= u0 - du && u <= u1 + du && v >= v0 - dv && v <= v1 + dv;
 }
 
-/** The longitudes (away from the middle, in degrees) and latitudes of the lines that may cross a view. */
+/** Return the longitudes (relative to the middle) and latitudes of lines that may cross a view, in degrees. */
 function linesInView(view: View, step: number, centre: number): [number[], number[]] {
     let [west, east, south, north] = [180, -180, 90, -90];
     const take = (u: number, v: number) => {
@@ -113,8 +112,8 @@ function multiplesFrom(from: number, to: number, step: number, shift: number): n
 }
 
 /**
- * Writes the lines' longitudes and latitudes: along the edges where the view is within the sky, else along the parallel
- * and the meridian nearest to its middle.
+ * Label the lines: along the edges if the view is inside the sky, else along the parallel and the meridian nearest to
+ * its middle.
  */
 export function drawLabels(pen: Pen, view: View, box: Box, centre: number, ink: Ink): void {
     const step = stepFor(view, box);
@@ -152,7 +151,7 @@ export function drawLabels(pen: Pen, view: View, box: Box, centre: number, ink: 
     }
 }
 
-/** A longitude as one away from the middle, -180 to 180; the map's own middle is 0. */
+/** Return a longitude relative to the middle, -180 to 180. */
 const awayFromMiddle = (longitude: number) => normalizeAngle(longitude + 180) - 180;
 
 /** Whether all corners of a view are in the sky. */
@@ -164,7 +163,7 @@ function nearestValue(values: readonly number[], to: number): number {
     return values.reduce((best, value) => (Math.abs(value - to) < Math.abs(best - to) ? value : best), values[0] ?? 0);
 }
 
-/** The direction, in degrees, at a place of the screen; undefined outside of the sky. */
+/** Return the direction at a place on the screen, in degrees; undefined outside the sky. */
 export function directionAt(view: View, box: Box, x: number, y: number, centre: number) {
     return unprojectPlace(uAt(view, box, x), vAt(view, box, y), centre);
 }

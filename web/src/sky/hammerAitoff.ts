@@ -1,12 +1,12 @@
 /**
- * The Hammer-Aitoff projection (AIT of FITS): equal areas, so that densities may be compared.
+ * The Hammer-Aitoff projection (AIT in FITS): equal-area, so densities can be compared.
  *
  * The sky is the ellipse x^2/4 + y^2 <= 1 of the plane; longitude grows to the left, as seen from inside the sphere.
  */
 
 import { DEGREE, normalizeAngle, type Direction } from './directions';
 
-/** Where a direction is in the plane; `centre` is the longitude in the middle. All in degrees; x in [-2, 2], y in [-1, 1]. */
+/** Project a direction, in degrees, to x in [-2, 2] and y in [-1, 1]; `centre` is the longitude in the middle. */
 export function projectDirection(longitude: number, latitude: number, centre = 0): [x: number, y: number] {
     const half = ((normalizeAngle(longitude - centre + 180) - 180) * DEGREE) / 2;
     const across = Math.cos(latitude * DEGREE);
@@ -14,7 +14,7 @@ export function projectDirection(longitude: number, latitude: number, centre = 0
     return [-2 * across * Math.sin(half) * scale, Math.sin(latitude * DEGREE) * scale];
 }
 
-/** The direction at a place of the plane, in degrees; undefined outside of the sky. */
+/** Return the direction at a place of the plane, in degrees; undefined outside the sky. */
 export function unprojectPlace(x: number, y: number, centre = 0): Direction | undefined {
     if (!((x * x) / 4 + y * y <= 1)) return undefined;
     const square = 1 - (x * x) / 8 - (y * y) / 2;
@@ -24,8 +24,8 @@ export function unprojectPlace(x: number, y: number, centre = 0): Direction | un
 }
 
 /**
- * As `project` for a unit vector that is turned first (nine numbers, by rows) so that the middle is its first axis;
- * without angles, for many points. Writes x and y to `place`.
+ * As `projectDirection` for a unit vector, after a rotation (nine numbers, by rows) that brings the middle to the first
+ * axis. Needs no angles, for many points. Writes x and y to `place`.
  */
 export function projectTurned(turned: Float64Array, a: number, b: number, c: number, place: Float64Array): void {
     const x = turned[0]! * a + turned[1]! * b + turned[2]! * c;

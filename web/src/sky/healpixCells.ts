@@ -1,5 +1,5 @@
 /**
- * HEALPix in the NESTED numbering, orders 0 to 12 (the indices stay within 32 bits).
+ * HEALPix in the NESTED numbering, orders 0 to 12 (the indices fit 32 bits).
  *
  * After Gorski et al. 2005 and Calabretta & Roukema 2007: the sphere is laid out in a plane where the twelve faces are
  * equal diamonds; X grows with longitude, one per 45 degrees; Y is in [-2, 2]. In a face, x goes to the north-east.
@@ -9,17 +9,17 @@ import { DEGREE, normalizeAngle, type Direction } from './directions';
 
 export const MAX_ORDER = 12;
 
-/** The number of cells of an order. */
+/** Return the number of cells of an order. */
 export const cellCount = (order: number): number => 12 * 4 ** order;
 
-/** The NESTED index of the cell of `order` in which a direction (degrees) lies; -1 if it is none. */
+/** Return the NESTED index of the cell that contains a direction (degrees); -1 if it is invalid. */
 export function cellAt(order: number, longitude: number, latitude: number): number {
     if (!(Math.abs(latitude) <= 90) || !Number.isFinite(longitude)) return -1;
     const side = 1 << order;
     const z = Math.sin(latitude * DEGREE);
     const quarter = normalizeAngle(longitude) / 90;
     if (Math.abs(z) >= 2 / 3) return polarCell(side, quarter, z, Math.cos(latitude * DEGREE));
-    // 45 degrees to the plane's axes the faces are unit squares
+    // at 45 degrees to the plane's axes the faces are unit squares
     const a = (1.5 * z + 2 * quarter + 1) / 2;
     const b = (1.5 * z - 2 * quarter + 1) / 2;
     const [column, row] = [Math.floor(a), Math.floor(b)];
@@ -34,7 +34,7 @@ function polarCell(side: number, quarter: number, z: number, across: number): nu
     const column = Math.min(3, Math.floor(quarter));
     const width = across * Math.sqrt(3 / (1 + Math.abs(z)));
     const aside = (2 * (quarter - column) - 1) * width;
-    // how far north of the face's southern corner, 0 to 2
+    // distance north of the face's southern corner, 0 to 2
     const up = z > 0 ? 2 - width : width;
     const last = side - 1;
     const x = Math.max(0, Math.min(last, Math.floor(((up + aside) / 2) * side)));
@@ -42,12 +42,12 @@ function polarCell(side: number, quarter: number, z: number, across: number): nu
     return (z > 0 ? column : column + 8) * side * side + (spreadBits(x) | (spreadBits(y) << 1));
 }
 
-/** The middle of a cell, in degrees. */
+/** Return the centre of a cell, in degrees. */
 export function centreOf(order: number, cell: number): Direction {
     return placeInCell(order, cell, 0.5, 0.5);
 }
 
-/** The corners of a cell, in degrees: south, east, north, west. */
+/** Return the corners of a cell, in degrees: south, east, north, west. */
 export function cornersOf(order: number, cell: number): [Direction, Direction, Direction, Direction] {
     return [
         placeInCell(order, cell, 0, 0),
@@ -57,7 +57,7 @@ export function cornersOf(order: number, cell: number): [Direction, Direction, D
     ];
 }
 
-/** The direction at a place in a cell: 0 to 1 to the north-east (`dx`), to the north-west (`dy`). */
+/** Return the direction at a place in a cell: 0 to 1 to the north-east (`dx`) and to the north-west (`dy`). */
 function placeInCell(order: number, cell: number, dx: number, dy: number): Direction {
     const side = 1 << order;
     const face = Math.floor(cell / (side * side));
@@ -75,7 +75,7 @@ function placeInCell(order: number, cell: number, dx: number, dy: number): Direc
     return [normalizeAngle(45 * (middle + (width > 0 ? aside / width : 0))), up > 0 ? latitude : -latitude];
 }
 
-/** The bits of a number apart by one: to the even places. */
+/** Spread the bits of a number to the even positions. */
 function spreadBits(value: number): number {
     let bits = value;
     bits = (bits | (bits << 8)) & 0x00ff00ff;
@@ -92,7 +92,7 @@ function gatherBits(value: number): number {
     return (bits | (bits >> 8)) & 0xffff;
 }
 
-/** How many of the directions (degrees) lie in each cell of an order; those that are none are left out. */
+/** Count directions (degrees) per cell; invalid ones are left out. */
 export function countCells(order: number, longitudes: ArrayLike<number>, latitudes: ArrayLike<number>): Uint32Array {
     const counts = new Uint32Array(cellCount(order));
     for (let k = 0; k < longitudes.length; k++) {
@@ -102,7 +102,7 @@ export function countCells(order: number, longitudes: ArrayLike<number>, latitud
     return counts;
 }
 
-/** Counts of some cells of `order` as an array over all cells of the order `to` (not above `order`). */
+/** Sum counts of some cells of `order` into an array of all cells of the coarser order `to`. */
 export function coarsenCounts(
     order: number,
     cells: ArrayLike<number>,

@@ -1,4 +1,4 @@
-/** Maps of HEALPix cells as pixels: which cell every pixel shows, and its colour. */
+/** Maps of HEALPix cells as pixels. */
 
 import type { Ramp } from '../canvas/colourRamps';
 import type { View } from '../canvas/plotView';
@@ -6,7 +6,7 @@ import { frameConversion, type Frame } from './skyFrames';
 import { cellAt } from './healpixCells';
 import { unprojectPlace } from './hammerAitoff';
 
-/** How a map is laid out: frame, the longitude in its middle (degrees), what is shown. */
+/** Frame, longitude in the middle (degrees), view and size of a map. */
 export interface MapLayout {
     readonly frame: Frame;
     readonly centre: number;
@@ -15,7 +15,7 @@ export interface MapLayout {
     readonly height: number;
 }
 
-/** For every pixel of a map, by rows from above: the NESTED cell of `order` in ICRS at its middle, -1 off the sky. */
+/** Return the NESTED cell (ICRS) at the middle of every pixel, row by row from the top; -1 off the sky. */
 export function cellsOfPixels(order: number, { frame, centre, view, width, height }: MapLayout): Int32Array {
     const cells = new Int32Array(width * height);
     const toIcrs = frameConversion(frame, 'equatorial');
@@ -30,7 +30,7 @@ export function cellsOfPixels(order: number, { frame, centre, view, width, heigh
     return cells;
 }
 
-/** The least count above nought and the largest; [0, 0] if there is none. */
+/** Return the least positive and the greatest count; [0, 0] if there is none. */
 export function countRange(counts: ArrayLike<number>): [least: number, most: number] {
     let [least, most] = [Infinity, 0];
     for (let k = 0; k < counts.length; k++) {
@@ -41,14 +41,14 @@ export function countRange(counts: ArrayLike<number>): [least: number, most: num
     return most > 0 ? [least, most] : [0, 0];
 }
 
-/** The colour, out of 256, of a value between two, by its logarithm. */
+/** Return the shade, out of 256, of a value on a logarithmic scale. */
 export function logShade(value: number, [least, most]: readonly [number, number]): number {
     if (most <= least) return 255;
     const part = Math.log(value / least) / Math.log(most / least);
     return Math.max(0, Math.min(255, Math.round(part * 255)));
 }
 
-/** Pixels coloured by the counts of their cells; those without a count get `empty`, those off the sky stay clear. */
+/** Colour pixels by the counts of their cells: `empty` without rows, transparent off the sky. */
 export function paintCells(
     cells: Int32Array,
     counts: ArrayLike<number>,

@@ -1,8 +1,8 @@
-/** Search over names, UCDs, units and descriptions of tables and columns: what fits best comes first. */
+/** Search over names, UCDs, units and descriptions of tables and columns, best match first. */
 
 export interface SearchEntry {
     readonly kind: 'table' | 'column';
-    /** the table, as ADQL writes it: of a column, the one it is in */
+    /** as ADQL writes it; the table of a column */
     readonly table: string;
     /** as ADQL writes it */
     readonly name: string;
@@ -14,28 +14,28 @@ export interface SearchEntry {
 
 export type EntryPart = 'name' | 'ucd' | 'unit' | 'description' | 'table';
 
-/** An entry, and the parts of it in which the words were found. */
+/** An entry and the parts that match. */
 export interface FoundEntry {
     readonly entry: SearchEntry;
     readonly score: number;
     readonly parts: ReadonlySet<EntryPart>;
 }
 
-/** An entry in lower case, so that a search of many need not make it so each time. */
+/** An entry in lower case, prepared once for many searches. */
 export interface PreparedEntry {
     readonly entry: SearchEntry;
     readonly name: string;
-    /** of a table: without its schema */
+    /** a table's name without its schema */
     readonly own: string;
     readonly table: string;
     readonly ucd: string;
     readonly unit: string;
     readonly description: string;
-    /** all of it, to be passed over at once where a word is nowhere in it */
+    /** all parts together, to reject an entry at once */
     readonly all: string;
 }
 
-/** The best of what was found, and how much there was. */
+/** The best matches and the total. */
 export interface Findings {
     readonly total: number;
     readonly best: readonly FoundEntry[];
@@ -49,12 +49,12 @@ export function prepareEntry(entry: SearchEntry): PreparedEntry {
     return { entry, name, own, table, ucd, unit, description, all: [name, ucd, unit, description, table].join('\n') };
 }
 
-/** The words of what was typed, in lower case. */
+/** Return the words of a search, in lower case. */
 export function splitWords(typed: string): string[] {
     return typed.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
-/** Entries in which every word is found, the best `most` first; those of equal rank in the order in which they came. */
+/** Return the entries that contain every word, the best `most` first; entries of equal rank keep their order. */
 export function searchEntries(entries: readonly PreparedEntry[], typed: string, most = Infinity): Findings {
     const wanted = splitWords(typed);
     if (!wanted.length) return { total: 0, best: [] };
@@ -72,7 +72,7 @@ export function searchEntries(entries: readonly PreparedEntry[], typed: string, 
     return { total: ranked.length, best: found };
 }
 
-/** The score that the best `most` have at least: without sorting all of them. */
+/** Return the least score of the best `most`, without sorting all. */
 function leastOf(ranked: readonly { score: number }[], most: number): number {
     if (ranked.length <= most) return 0;
     const counts = new Map<number, number>();
@@ -88,7 +88,7 @@ function leastOf(ranked: readonly { score: number }[], most: number): number {
 const PARTS: readonly EntryPart[] = ['name', 'ucd', 'unit', 'description', 'table'];
 const TABLE = 4;
 
-/** Points of an entry, 0 if a word is nowhere in it. */
+/** Return the points of an entry, 0 if a word is missing. */
 function scoreOf(of: PreparedEntry, wanted: readonly string[]): number {
     for (const word of wanted) if (!of.all.includes(word)) return 0;
     let score = of.entry.principal ? 2 : 0;
@@ -100,11 +100,11 @@ function scoreOf(of: PreparedEntry, wanted: readonly string[]): number {
         score += points;
         tableAlone &&= part === TABLE;
     }
-    // a word that names the table alone finds the table, not each of its columns
+    // a word that matches only the table's name finds the table, not each column
     return tableAlone ? 0 : score;
 }
 
-/** The part of the entry that the word fits best, by its number. */
+/** Return the index of the part that matches the word best. */
 function partOf(of: PreparedEntry, word: string): number {
     let [best, most] = [0, 0];
     for (let part = 0; part <= TABLE; part++) {
@@ -129,14 +129,14 @@ function pointsOf(of: PreparedEntry, word: string, part: number): number {
     }
 }
 
-/** A UCD by all of it, else by one of its words. */
+/** Match a UCD as a whole, else one of its words. */
 function ucdPoints(ucd: string, word: string): number {
     const points = fitPoints(ucd, word, 60);
     if (!points || ucd.length === word.length) return points;
     return `;${ucd};`.includes(`;${word};`) ? 50 : points;
 }
 
-/** `most` points for the whole text, fewer for its beginning, the beginning of a word in it, and any other place. */
+/** Return `most` points for the whole text, fewer for its start, the start of a word, or elsewhere. */
 function fitPoints(text: string, word: string, most: number): number {
     const at = text.indexOf(word);
     if (at < 0) return 0;
@@ -154,7 +154,7 @@ function startsWord(text: string, word: string, first: number): boolean {
     return false;
 }
 
-/** A text cut where the words are found in it, to be marked. */
+/** Split a text at the words found in it. */
 export function markWords(text: string, typed: string): { text: string; hit: boolean }[] {
     const wanted = splitWords(typed).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
     if (!wanted.length) return [{ text, hit: false }];

@@ -1,42 +1,42 @@
-/** Statistics of columns, asked in ADQL: several columns in one query, and how its answer is read. */
+/** ADQL for column statistics, several columns per query, and the reading of its answers. */
 
 import type { Column } from '../tap/vosiTables';
 import { toNumber, type Value } from '../tap/jsonRows';
 
-/** What can be said of a column's values: arrays and shapes have none but NULLs. */
+/** Kinds of statistics: arrays and shapes only have a count of NULL. */
 export type Kind = 'number' | 'time' | 'boolean' | 'text' | 'other';
 
 export interface BasicStatistics {
-    /** rows that were looked at */
+    /** rows looked at */
     readonly rows: number;
-    /** of these, rows without a value */
+    /** rows without a value among them */
     readonly missing: number;
     readonly min: Value;
     readonly max: Value;
 }
 
-/** Counts in equal bins between two numbers; times are MJD. */
+/** Counts in equal bins; times are MJD. */
 export interface Histogram {
     readonly from: number;
     readonly to: number;
     readonly counts: readonly number[];
-    /** `from` and `to` are decimal logarithms, and the bins are equal in these */
+    /** `from` and `to` are decimal logarithms, with equal bins between them */
     readonly log: boolean;
-    /** values that are no number: NaN */
+    /** number of NaN */
     readonly nan: number;
 }
 
-/** A frequent value with the number of its rows. */
+/** A frequent value and its number of rows. */
 export interface Frequent {
     readonly value: Value;
     readonly rows: number;
 }
 
 const BINS = 30;
-/** Positive values whose extremes differ by this factor are counted by their logarithms. */
+/** Ratio of the extremes from which positive values are binned by logarithm. */
 const DECADES = 100;
 const MAX_FREQUENT = 6;
-/** Rows above which a sample is looked at, and about as many rows as it has. */
+/** Larger tables are sampled, to about `SAMPLE` rows. */
 export const MAX_WHOLE = 5_000_000;
 const SAMPLE = 1_000_000;
 
@@ -50,21 +50,21 @@ export function statisticsKindOf(column: Column): Kind {
     return NUMBERS.has(column.datatype) ? 'number' : 'other';
 }
 
-/** What is looked at: all of a table, or a sample of a large one. */
+/** What is read: a table, or a sample of a large one. */
 export interface StatisticsSample {
     readonly from: string;
-    /** per cent of the rows that are looked at; 100: all */
+    /** per cent of the rows; 100: all */
     readonly percent: number;
 }
 
-/** The part of a table of so many rows that statistics are made from. */
+/** Return the part of a table of `rows` rows that statistics are computed from. */
 export function chooseSample(table: string, rows: number): StatisticsSample {
     if (rows <= MAX_WHOLE) return { from: table, percent: 100 };
     const percent = Number(((100 * SAMPLE) / rows).toPrecision(2));
     return { from: `${table} AS t TABLESAMPLE (${percent.toFixed(10).replace(/0+$/, '')})`, percent: percent };
 }
 
-/** Rows, values and extremes of columns, in one query. */
+/** Return the query for rows, values and extremes of columns. */
 export function basicsQuery(of: StatisticsSample, columns: readonly Column[]): string {
     const asked = columns.flatMap((column, at) => {
         const counted = `COUNT(${column.name}) AS n${at}`;
@@ -75,7 +75,7 @@ export function basicsQuery(of: StatisticsSample, columns: readonly Column[]): s
     return `SELECT ${['COUNT(*) AS n', ...asked].join(', ')}\nFROM ${of.from}`;
 }
 
-/** The answer to `basicsQuery`, one for each column. */
+/** Read the answer to `basicsQuery`, one entry per column. */
 export function basicsOf(
     columns: readonly Column[],
     names: readonly string[],
@@ -99,7 +99,7 @@ export interface Range {
     readonly log: boolean;
 }
 
-/** The range that a histogram of the column has, with bins that suit it; undefined where none can be. */
+/** Return the range and bins of a column's histogram; undefined if it has none. */
 export function rangeOf(column: Column, basics: BasicStatistics): Range | undefined {
     const kind = statisticsKindOf(column);
     if (kind !== 'number' && kind !== 'time') return undefined;
@@ -107,34 +107,34 @@ export function rangeOf(column: Column, basics: BasicStatistics): Range | undefi
     if (!Number.isFinite(low) || !Number.isFinite(high) || low >= high) return undefined;
     const whole = ['unsignedByte', 'short', 'int', 'long'].includes(column.datatype) && kind === 'number';
     if (whole) return wholeRange(low, high);
-    // the extremes of float32 are rounded on their way through decimals
+    // float32 extremes are rounded in decimal
     const rounding = column.datatype === 'float' ? Math.max(Math.abs(low), Math.abs(high)) * 2e-7 : 0;
     const ends = [low - rounding, high + rounding] as const;
-    // values of many orders of magnitude would all be in the first bin
+    // values over many orders of magnitude would all fall into the first bin
     const log = kind === 'number' && !isAngle(column) && ends[0] > 0 && ends[1] / ends[0] > DECADES;
     const [from, to] = log ? [Math.log10(ends[0]) - 1e-9, Math.log10(ends[1]) + 1e-9] : ends;
     return { from, to, bins: BINS, log };
 }
 
-/** Bins for whole numbers: each holds equally many of them. */
+/** Return bins that hold equally many integers each. */
 function wholeRange(low: number, high: number): Range {
     const width = Math.ceil((high - low + 1) / BINS);
     const bins = Math.ceil((high - low + 1) / width);
     return { from: low - 0.5, to: low - 0.5 + width * bins, bins, log: false };
 }
 
-/** Whether the values are places on a circle, whose logarithms mean nothing. */
+/** Whether the values are angles, whose logarithms are meaningless. */
 function isAngle(column: Column): boolean {
     return column.unit === 'deg' || column.unit === 'rad' || /^pos\.(eq|galactic|ecliptic|posAng)/i.test(column.ucd);
 }
 
-/** A time in MJD, a number as it is. */
+/** Return a time as MJD, a number unchanged. */
 function toMjd(kind: Kind, value: Value): number {
     if (kind !== 'time') return toNumber(value);
     return typeof value === 'string' ? Date.parse(/Z$/.test(value) ? value : `${value}Z`) / 86_400_000 + 40587 : NaN;
 }
 
-/** The histograms of columns over their ranges, in one query. */
+/** Return the query for the histograms of columns. */
 export function histogramQuery(of: StatisticsSample, asked: readonly (readonly [Column, Range])[]): string {
     const each = asked.map(([column, range], at) => {
         const value = countedExpression(column, range);
@@ -143,17 +143,17 @@ export function histogramQuery(of: StatisticsSample, asked: readonly (readonly [
     return `SELECT ${each.join(', ')}\nFROM ${of.from}`;
 }
 
-/** What is counted of a column: its value, the MJD of a time, or a logarithm. */
+/** Return the expression to count: the value, the MJD of a time, or the logarithm. */
 function countedExpression(column: Column, range: Range): string {
     if (statisticsKindOf(column) === 'time') return `ivo_to_mjd(${column.name})`;
     return range.log ? `LOG10(${column.name})` : column.name;
 }
 
-/** A cell of the answer to `histogramQuery`: below, in each bin, above. */
+/** Read a cell of the answer to `histogramQuery`: below, each bin, above. */
 export function histogramOf(range: Range, cell: Value, missing: number): Histogram {
     const counts = (Array.isArray(cell) ? cell : []).map(toNumber);
     const inside = counts.slice(1, -1);
-    // the upper end belongs to the last bin: it is the maximum
+    // the upper end, the maximum, belongs to the last bin
     if (inside.length) inside[inside.length - 1]! += counts.at(-1)!;
     return {
         from: range.from,
@@ -164,13 +164,13 @@ export function histogramOf(range: Range, cell: Value, missing: number): Histogr
     };
 }
 
-/** The most frequent values of a column. */
+/** Return the query for the most frequent values of a column. */
 export function frequentQuery(of: StatisticsSample, column: Column): string {
     const name = column.name;
     return `SELECT TOP ${MAX_FREQUENT} ${name}, COUNT(*) AS n\nFROM ${of.from}\nWHERE ${name} IS NOT NULL\nGROUP BY ${name}\nORDER BY n DESC`;
 }
 
-/** The same histogram as a query to go on from: a row for each bin, with its lower end. */
+/** Return the histogram as a query to continue from: a row per bin with its lower edge. */
 export function binsQuery(table: string, column: Column, range: Range): string {
     const width = Number(((range.to - range.from) / range.bins).toPrecision(3));
     const value = countedExpression(column, range);
@@ -182,7 +182,7 @@ export function binsQuery(table: string, column: Column, range: Range): string {
     );
 }
 
-/** A value in few characters. */
+/** Format a value briefly. */
 export function shortValue(value: Value): string {
     if (value === null) return '–';
     if (typeof value === 'bigint') return value.toString();
@@ -193,7 +193,7 @@ export function shortValue(value: Value): string {
     return String(Number(value.toPrecision(6)));
 }
 
-/** A part as per cent: "0 %" and "100 %" only where they are so exactly. */
+/** Format a part as per cent; "0 %" and "100 %" only if exact. */
 export function percentText(part: number, whole: number): string {
     if (!whole || !part) return '0 %';
     if (part === whole) return '100 %';

@@ -1,4 +1,4 @@
-/** Examples by what one wants to do: the service's own, and such as the columns of its tables let one write. */
+/** Examples by task: the service's own, and generated ones from its columns. */
 
 import type { Example } from '../tap/serviceExamples';
 import { lastPartOf, areSameNames, schemaOf } from '../adql/identifiers';
@@ -7,10 +7,10 @@ import { splitWords, type SearchEntry } from './catalogueSearch';
 export const TASKS = ['cone', 'colours', 'match', 'series', 'sums'] as const;
 export type Task = (typeof TASKS)[number];
 
-/** Tables for which examples are made: more of the same would teach nobody more. */
+/** Tables with generated examples: more would teach nothing new. */
 const MAX_EXAMPLES = 6;
 
-/** What an example shows: by its query, and of light curves by what is said of it. */
+/** Return the task of an example, by its query and, for light curves, its description. */
 export function taskOf(example: Example): Task | undefined {
     const query = example.query.replace(/'[^']*'/g, "''");
     const near = /\b(CONTAINS|DISTANCE|INTERSECTS|skyhouse_nearest|skyhouse_mutual)\s*\(/i.test(query);
@@ -22,7 +22,7 @@ export function taskOf(example: Example): Task | undefined {
     return /\bGROUP\s+BY\b/i.test(query) ? 'sums' : undefined;
 }
 
-/** The examples of each task, in their order. */
+/** Group examples by task. */
 export function groupByTask(examples: readonly Example[]): Map<Task, Example[]> {
     const found = new Map<Task, Example[]>(TASKS.map((task) => [task, []]));
     for (const example of examples) {
@@ -32,14 +32,14 @@ export function groupByTask(examples: readonly Example[]): Map<Task, Example[]> 
     return found;
 }
 
-/** The plot that belongs to an example: of its task, or of the columns that it selects; undefined if none does. */
+/** Return the plot that suits an example, by its task or selected columns; undefined if none does. */
 export function plotOf(example: Example, task: Task | undefined): 'sky' | 'colours' | 'series' | undefined {
     if (task === 'colours' || task === 'series') return task;
     const selected = example.query.split(/\bFROM\b/i)[0] ?? '';
     return /\bra\b/i.test(selected) && /\bdec\b/i.test(selected) ? 'sky' : undefined;
 }
 
-/** Examples in which every word that was typed is found. */
+/** Return the examples that contain every typed word. */
 export function filterExamples(examples: readonly Example[], typed: string): Example[] {
     const wanted = splitWords(typed);
     const holds = (example: Example) => {
@@ -49,7 +49,7 @@ export function filterExamples(examples: readonly Example[], typed: string): Exa
     return examples.filter(holds);
 }
 
-/** The examples of each table, by the order in which tables come. */
+/** Group examples by table, in order of appearance. */
 export function groupByName(examples: readonly Example[]): Map<string, Example[]> {
     const found = new Map<string, Example[]>();
     for (const example of examples) {
@@ -58,14 +58,14 @@ export function groupByName(examples: readonly Example[]): Map<string, Example[]
     return found;
 }
 
-/** The example texts, by task. */
+/** The texts of generated examples, by task. */
 export interface ExampleWords {
     colours(table: string): { name: string; description: string };
     match(one: string, other: string): { name: string; description: string };
     series(table: string): { name: string; description: string };
 }
 
-/** Examples made from what the columns of tables are, for the tasks that the given examples do not have. */
+/** Generate examples for tasks that the given ones do not cover. */
 export function makeExamples(
     columns: readonly SearchEntry[],
     given: readonly Example[],
@@ -97,7 +97,7 @@ function groupByTable(columns: readonly SearchEntry[]): Table[] {
     return [...tables].map(([name, of]) => ({ name, columns: of }));
 }
 
-/** The first column whose UCD begins with this word and has the others. */
+/** Return the first column whose UCD starts with `first` and contains the others. */
 function findByUcd(table: Table, first: string, ...others: string[]): SearchEntry | undefined {
     return table.columns.find((column) => {
         const [head, ...rest] = column.ucd.toLowerCase().split(';');
@@ -105,7 +105,7 @@ function findByUcd(table: Table, first: string, ...others: string[]): SearchEntr
     });
 }
 
-/** Pairs of bands for colours, the bluer first. */
+/** Bands for colours, from blue to red. */
 const BANDS = ['em.opt.B', 'em.opt.V', 'em.opt.R', 'em.opt.I', 'em.IR.J', 'em.IR.H', 'em.IR.K'];
 
 function colourExamples(table: Table, said: ExampleWords): Example[] {
@@ -121,11 +121,11 @@ function colourExamples(table: Table, said: ExampleWords): Example[] {
 function matchExamples(tables: readonly Table[], said: ExampleWords): Example[] {
     const [one, other] = tables.filter((table) => findPosition(table));
     if (!one || !other) return [];
-    const point = (table: Table, as: string) =>
+    const writePoint = (table: Table, as: string) =>
         `POINT(${findPosition(table)!
             .map((column) => `${as}.${column.name}`)
             .join(', ')})`;
-    const near = `DISTANCE(${point(one, 'a')}, ${point(other, 'b')})`;
+    const near = `DISTANCE(${writePoint(one, 'a')}, ${writePoint(other, 'b')})`;
     const ids = [[one, 'a'] as const, [other, 'b'] as const].flatMap(([table, as]) => {
         const id = findByUcd(table, 'meta.id', 'meta.main') ?? findPosition(table)![0];
         return `${as}.${id.name} AS ${as}_${id.name.replace(/\W/g, '')}`;

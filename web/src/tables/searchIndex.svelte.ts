@@ -1,20 +1,20 @@
-/** What the search looks through: all tables, and all columns of all tables, which are asked for when first wanted. */
+/** The index of the search: all tables, and the columns of all tables, loaded on first use. */
 
 import { catalogue } from '../tap/catalogue.svelte';
 import { queryRows, type Value } from '../tap/jsonRows';
 import { prepareEntry, searchEntries, type SearchEntry, type Findings, type PreparedEntry } from './catalogueSearch';
 
-/** Columns that a page may hold in memory; a service with more of them is searched as far as this. */
+/** Columns kept in memory; a larger service is searched up to this number. */
 const MAX_COLUMNS = 200_000;
 const QUERY =
     'SELECT table_name, column_name, description, unit, ucd, principal FROM TAP_SCHEMA.columns ORDER BY table_name, column_index';
 
 class SearchIndex {
-    /** 'idle' before the columns were asked for */
+    /** 'idle' until the columns are requested */
     phase = $state<'idle' | 'loading' | 'ready' | 'failed'>('idle');
     /** why the columns are missing */
     failed = $state('');
-    /** the number of columns that are searched, if the service has more; else 0 */
+    /** number of searched columns if the service has more, else 0 */
     cut = $state(0);
 
     #columns = $state.raw<readonly PreparedEntry[]>([]);
@@ -26,7 +26,7 @@ class SearchIndex {
 
     readonly #all = $derived([...this.#tables, ...this.#columns]);
 
-    /** Ask for all columns, unless they are here. Never raises: `failed` says what is wrong. */
+    /** Load all columns unless they are here. Never raises; `failed` holds the reason. */
     async loadColumns(): Promise<void> {
         const version = catalogue.version;
         if (this.#version === version && this.phase !== 'failed') return;
@@ -43,12 +43,12 @@ class SearchIndex {
         }
     }
 
-    /** All columns that were read. */
+    /** All loaded columns. */
     get columns(): readonly SearchEntry[] {
         return this.#columns.map((column) => column.entry);
     }
 
-    /** Tables and columns that fit, the best `most` first. */
+    /** Return the matching tables and columns, the best `most` first. */
     searchAll(typed: string, most: number): Findings {
         return searchEntries(this.#all, typed, most);
     }

@@ -1,4 +1,4 @@
-/** Positions: the columns of a table that are one, and what people type for one. */
+/** Position columns of a table, and positions that users type. */
 
 import type { Column } from '../tap/vosiTables';
 import { unquoteName } from '../adql/identifiers';
@@ -11,7 +11,7 @@ const NAMES: readonly (readonly [string, string])[] = [
     ['_ra', '_de'],
 ];
 
-/** The columns of right ascension and declination, in degrees; undefined if the table has none. */
+/** Find the columns of right ascension and declination, in degrees; undefined if there are none. */
 export function findPositionColumns(columns: readonly Column[]): readonly [Column, Column] | undefined {
     for (const main of [true, false]) {
         const of = (ucd: string) => columns.find((column) => hasUcd(column, ucd, main));
@@ -36,7 +36,7 @@ function isNumber(column: Column): boolean {
     return (column.datatype === 'double' || column.datatype === 'float') && !column.arraysize;
 }
 
-/** A position as people type it, in degrees: two numbers, or sexagesimal hours and degrees; undefined if it is none. */
+/** Parse a typed position to degrees: two numbers, or sexagesimal hours and degrees; undefined if invalid. */
 export function parsePosition(typed: string): readonly [number, number] | undefined {
     const plain = typed
         .trim()
@@ -50,7 +50,7 @@ export function parsePosition(typed: string): readonly [number, number] | undefi
     return hours === undefined || degrees === undefined || !cut ? undefined : validPosition(hours! * 15, degrees!);
 }
 
-/** "3:47:00.5", "3 47", "3h47m0.5s", "+24d07m" as a decimal number. */
+/** Parse "3:47:00.5", "3 47", "3h47m0.5s" or "+24d07m" to a decimal number. */
 function parseSexagesimal(typed: string): number | undefined {
     const found =
         /^([+-]?)(\d{1,3})(?:[:hd°\s]\s*(\d{1,2}(?:\.\d*)?))?(?:[:m'′\s]\s*(\d{1,2}(?:\.\d*)?))?[s"″m'′]?$/.exec(

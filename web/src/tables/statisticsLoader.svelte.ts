@@ -1,4 +1,4 @@
-/** The statistics of a table's columns, asked for as they come into sight: few queries, one after the other. */
+/** Loads column statistics as columns come into sight, with few queries, one at a time. */
 
 import { SvelteMap } from 'svelte/reactivity';
 import { queryRows } from '../tap/jsonRows';
@@ -26,9 +26,9 @@ export interface ColumnStatistics extends BasicStatistics {
 
 export type StatisticsState = ColumnStatistics | 'waiting' | { readonly failed: string };
 
-/** Columns of one query: more would make all of them wait for the slowest. */
+/** Columns per query: with more, all would wait for the slowest. */
 const MAX_COLUMNS = 8;
-/** A moment in which the columns that come into sight together are gathered. */
+/** Milliseconds to gather columns that come into sight together. */
 const GATHER_MS = 150;
 
 export class StatisticsLoader {
@@ -47,7 +47,7 @@ export class StatisticsLoader {
         return this.#known.get(column.name);
     }
 
-    /** Ask for a column, unless it is known; after a failure again. */
+    /** Request a column unless it is known; again after a failure. */
     askFor(column: Column): void {
         const known = this.statisticsOf(column);
         if (known && !(typeof known === 'object' && 'failed' in known)) return;
@@ -56,14 +56,14 @@ export class StatisticsLoader {
         this.#timer ??= setTimeout(() => void this.#workThrough(), GATHER_MS);
     }
 
-    /** A column that went out of sight before its turn came. */
+    /** Drop the request for a column that went out of sight. */
     dropRequest(column: Column): void {
         if (!this.#wanted.includes(column)) return;
         this.#wanted = this.#wanted.filter((each) => each !== column);
         this.#known.delete(column.name);
     }
 
-    /** Ask for nothing more. */
+    /** Cancel all requests. */
     close(): void {
         clearTimeout(this.#timer);
         this.#wanted = [];
@@ -120,7 +120,7 @@ export class StatisticsLoader {
     }
 }
 
-/** Whether the column has frequent values rather than a histogram. */
+/** Whether a column has frequent values instead of a histogram. */
 function hasFrequentValues(column: Column): boolean {
     const kind = statisticsKindOf(column);
     return kind === 'text' || kind === 'boolean';

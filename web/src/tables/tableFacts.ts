@@ -1,15 +1,15 @@
-/** What else the service says of a table: how many rows it has and where, its links and services, whom to cite. */
+/** Facts about a table: row counts, sky density, links, services, citations. */
 
 import { quoteLiteral } from '../adql/identifiers';
 import { queryRows } from '../tap/jsonRows';
 import { askService, childText, findElements, queryBody, parseXml } from '../tap/tapRequest';
 
-/** Counts of rows in cells of HEALPix (NESTED, ICRS). */
+/** Row counts in HEALPix cells (NESTED, ICRS). */
 export interface Density {
     readonly order: number;
     readonly cells: readonly number[];
     readonly counts: readonly number[];
-    /** rows whose position is NULL or none */
+    /** rows without a valid position */
     readonly withoutPosition: number;
 }
 
@@ -19,7 +19,7 @@ export interface RowCount {
     readonly density?: Density;
 }
 
-/** The rows of a table, and where they are. Raises TapError. */
+/** Load the row count of a table and its density. Raises TapError. */
 export async function loadRowCount(table: string): Promise<RowCount> {
     const answer = await askService(`tables/${encodeURIComponent(table)}/density`);
     return rowCountOf((await answer.json()) as Partial<Density> & { rows: number });
@@ -31,7 +31,7 @@ export function rowCountOf(said: { rows: number; order?: number | null } & Parti
 }
 
 export interface ColumnLink {
-    /** the column whose values it leads on from */
+    /** the column whose values the link takes */
     readonly column: string;
     readonly title: string;
     readonly href: string;
@@ -42,9 +42,9 @@ export interface TableService {
     readonly name: string;
     readonly description: string;
     readonly address: string;
-    /** the IVOA's name of the standard that it follows, such as DataLink; '' if it is none */
+    /** IVOA standard of the service, such as DataLink; '' if none */
     readonly standard: string;
-    /** parameters that take the value of a column */
+    /** columns whose values its parameters take */
     readonly columns: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export interface TableFacts {
     readonly rights: readonly string[];
 }
 
-/** What results of a table carry beside their rows. Raises TapError. */
+/** Load links, services and citations from an empty result. Raises TapError. */
 export async function loadFacts(table: string): Promise<TableFacts> {
     const body = queryBody({ FORMAT: 'votable/td', MAXREC: 0, QUERY: `SELECT * FROM ${table}` });
     return factsOf(parseXml(await (await askService('sync', { method: 'POST', body })).text()));
@@ -63,7 +63,7 @@ export async function loadFacts(table: string): Promise<TableFacts> {
 
 export function factsOf(votable: Document): TableFacts {
     const fields = findElements(votable, 'FIELD');
-    const named = (name: string) =>
+    const infosNamed = (name: string) =>
         findElements(votable, 'INFO')
             .filter((info) => info.getAttribute('name') === name)
             .map((info) => info.getAttribute('value') ?? '');
@@ -72,8 +72,8 @@ export function factsOf(votable: Document): TableFacts {
         services: findElements(votable, 'RESOURCE')
             .filter((resource) => resource.getAttribute('utype') === 'adhoc:service')
             .map((resource) => serviceOf(resource, fields)),
-        citations: named('citation'),
-        rights: named('rights'),
+        citations: infosNamed('citation'),
+        rights: infosNamed('rights'),
     };
 }
 
@@ -104,19 +104,19 @@ function serviceOf(resource: Element, fields: readonly Element[]): TableService 
     };
 }
 
-/** "DataLink links 1.1" of `ivo://ivoa.net/std/DataLink#links-1.1`. */
+/** Shorten `ivo://ivoa.net/std/DataLink#links-1.1` to "DataLink links 1.1". */
 function standardName(id: string): string {
     return id.replace(/^ivo:\/\/ivoa\.net\/std\//i, '').replace(/[#-]/g, ' ');
 }
 
-/** Another table that refers to this one. */
+/** A table that refers to this one. */
 export interface Referrer {
     readonly table: string;
     readonly from: string;
     readonly to: string;
 }
 
-/** The keys of other tables that refer to the table, a row for each pair of columns. Raises TapError. */
+/** Load the foreign keys that refer to the table, a row per pair of columns. Raises TapError. */
 export async function loadReferrers(table: string): Promise<Referrer[]> {
     const found = await queryRows(
         'SELECT k.from_table, c.from_column, c.target_column\n' +
@@ -130,7 +130,7 @@ export async function loadReferrers(table: string): Promise<Referrer[]> {
     }));
 }
 
-/** The columns of a table that a client shows first, by name. Raises TapError. */
+/** Load the names of a table's principal columns. Raises TapError. */
 export async function loadPrincipals(table: string): Promise<ReadonlySet<string>> {
     const found = await queryRows(
         `SELECT column_name FROM TAP_SCHEMA.columns WHERE table_name = ${quoteLiteral(table)} AND principal = 1`,

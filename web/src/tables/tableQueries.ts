@@ -1,12 +1,12 @@
-/** Queries of a table to start from, and how other programs ask it. */
+/** Queries to start from, and snippets for other programs. */
 
 import { quoteLiteral } from '../adql/identifiers';
 import type { Column } from '../tap/vosiTables';
 
-/** Tables of more columns than this are not shown whole at first. */
+/** Wider tables are not shown whole at first. */
 const MANY_COLUMNS = 40;
 
-/** The first rows: all columns, or of a wide table those that a client shows first. */
+/** Return a query for the first rows: all columns, or the principal ones of a wide table. */
 export function firstRowsQuery(table: string, columns: readonly Column[], principal: ReadonlySet<string>): string {
     const first = columns.filter((column) => principal.has(column.name));
     const chosen = first.length ? first : columns.slice(0, MANY_COLUMNS);
@@ -14,7 +14,7 @@ export function firstRowsQuery(table: string, columns: readonly Column[], princi
     return `SELECT TOP 100 ${names}\nFROM ${table}`;
 }
 
-/** Rows within a radius in degrees of a position in degrees, or of what has a name, the nearest first. */
+/** Return a cone search around a position (degrees) or an object name, nearest first. `radius` in degrees. */
 export function coneQuery(
     table: string,
     [ra, dec]: readonly [Column, Column],
@@ -34,7 +34,7 @@ export function coneQuery(
 
 export type Program = 'pyvo' | 'topcat' | 'stilts' | 'curl';
 
-/** What asks for the table's first rows with another program, or how to. */
+/** Return code or instructions that query the table's first rows with another program. */
 export function clientSnippet(program: Program, tap: string, table: string): string {
     const query = `SELECT TOP 100 * FROM ${table}`;
     switch (program) {
@@ -52,7 +52,7 @@ export function clientSnippet(program: Program, tap: string, table: string): str
     }
 }
 
-/** A word for a POSIX shell. */
+/** Quote a word for a POSIX shell. */
 function shellQuote(word: string): string {
     return /^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-/** Everything that the page of one table shows, each as it comes: none waits for another. */
+/** The data of a table's page; each part appears as it arrives. */
 
 import { credentials } from '../tap/credentials.svelte';
 import { catalogue, type TableDescription } from '../tap/catalogue.svelte';
@@ -14,12 +14,12 @@ import {
 import { service } from '../tap/serviceInfo.svelte';
 import { StatisticsLoader } from './statisticsLoader.svelte';
 
-/** What one part of the page has come to. */
+/** A part of the page that loads on its own. */
 export class PagePart<Value> {
     value = $state.raw<Value>();
     failed = $state('');
 
-    /** Take what comes. Never raises: `failed` says what is wrong. */
+    /** Take the value when it arrives. Never raises; `failed` holds the reason. */
     async loadFrom(coming: Promise<Value>): Promise<void> {
         try {
             this.value = await coming;
@@ -36,7 +36,7 @@ export class TableView {
     readonly meta = new PagePart<TableFacts>();
     readonly referrers = new PagePart<readonly Referrer[]>();
     readonly principals = new PagePart<ReadonlySet<string>>();
-    /** whether the service finds positions by name */
+    /** the service resolves object names */
     readonly names = new PagePart<boolean>();
     statistics = $state.raw<StatisticsLoader>();
 
@@ -46,19 +46,19 @@ export class TableView {
         void this.#loadAll();
     }
 
-    /** whether it is one of the user's own tables */
+    /** Whether it is one of the user's tables. */
     get own(): boolean {
         return /^mydb\./i.test(this.name) && credentials.header !== '';
     }
 
-    /** Ask for nothing more. */
+    /** Stop loading. */
     close(): void {
         this.#closed = true;
         this.statistics?.close();
     }
 
     async #loadAll(): Promise<void> {
-        await this.about.loadFrom(catalogue.table(this.name));
+        await this.about.loadFrom(catalogue.loadTable(this.name));
         const table = this.about.value?.name;
         if (!table || this.#closed) return;
         void this.#loadStatistics(table);
@@ -70,7 +70,7 @@ export class TableView {
 
     async #loadStatistics(table: string): Promise<void> {
         await this.rows.loadFrom(loadRowCount(table));
-        // a table whose rows cannot be counted is taken for a large one
+        // treat a table whose rows cannot be counted as large
         if (!this.#closed) this.statistics = new StatisticsLoader(table, this.rows.value?.rows ?? 1e9);
     }
 }

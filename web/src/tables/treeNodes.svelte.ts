@@ -1,4 +1,4 @@
-/** The tree of schemas, tables and columns, as the rows that are seen of it. */
+/** The tree of schemas, tables and columns as a list of visible rows. */
 
 import { SvelteMap } from 'svelte/reactivity';
 import { catalogue, type Column, type Schema } from '../tap/catalogue.svelte';
@@ -9,30 +9,29 @@ import type { FoundEntry } from './catalogueSearch';
 export interface TreeNode {
     readonly id: string;
     readonly level: 1 | 2 | 3;
-    /** `note`: a sentence in the place of what is not there */
+    /** `note`: a message in place of rows */
     readonly kind: 'schema' | 'table' | 'column' | 'note';
-    /** what is shown */
     readonly label: string;
-    /** what a click puts into a query; '' if nothing */
+    /** text that a click inserts; '' if none */
     readonly insert: string;
-    /** the table that it is or is in; '' of a schema */
+    /** its table; '' for a schema */
     readonly table: string;
     readonly description: string;
     readonly column?: Column;
     readonly found?: FoundEntry;
-    /** of what may be opened */
+    /** undefined if it cannot be opened */
     readonly open?: boolean;
-    /** place among its siblings from 1, and their number */
+    /** position among its siblings, from 1, and their number */
     readonly position: number;
     readonly siblings: number;
 }
 
-/** Catalogues of no more tables than this are seen open at first. */
+/** Catalogues with at most this many tables start open. */
 const FEW_TABLES = 40;
 
 export type Columns = readonly Column[] | 'loading' | { readonly failed: string };
 
-/** The rows seen: schemas, and within those that are open their tables, and so on. */
+/** Return the visible rows: schemas, tables of open schemas, columns of open tables. */
 export function flattenTree(
     schemas: readonly Schema[],
     isOpen: (id: string) => boolean,
@@ -79,7 +78,7 @@ function noteNode(common: { level: 3; table: string; description: string }, labe
     return { ...common, id: `${common.table}/`, kind: 'note', label, insert: '', position: 1, siblings: 1 };
 }
 
-/** What a search found, as rows of one level. */
+/** Return search results as rows of one level. */
 export function foundRows(found: readonly FoundEntry[]): TreeNode[] {
     return found.map((each, at) => ({
         ...{ id: `${each.entry.table}/${each.entry.name}`, level: 1, kind: each.entry.kind, label: each.entry.name },
@@ -88,7 +87,7 @@ export function foundRows(found: readonly FoundEntry[]): TreeNode[] {
     }));
 }
 
-/** The place to go to by a key of the WAI-ARIA tree; undefined for another key. */
+/** Return the row that a key of the WAI-ARIA tree goes to; undefined for other keys. */
 export function placeAfterKey(nodes: readonly TreeNode[], at: number, key: string, page: number): number | undefined {
     const last = nodes.length - 1;
     const within = (place: number) => Math.max(0, Math.min(last, place));
@@ -121,7 +120,7 @@ function parentOf(nodes: readonly TreeNode[], at: number): number | undefined {
     return undefined;
 }
 
-/** The next row that begins with the letter. */
+/** Return the next row that begins with the letter. */
 function findByLetter(nodes: readonly TreeNode[], at: number, letter: string): number | undefined {
     for (let step = 1; step <= nodes.length; step++) {
         const place = (at + step) % nodes.length;
@@ -152,14 +151,14 @@ export class SchemaTreeState {
         return this.#changed.get(id) ?? this.#openAtFirst.includes(id);
     }
 
-    /** Open or close a schema or a table; the columns of a table are asked for. */
+    /** Open or close a schema or table; load the columns of a table. */
     toggleNode(node: TreeNode, open = !node.open): void {
         if (node.open === undefined) return;
         this.#changed.set(node.id, open);
         if (open && node.kind === 'table') void this.#loadColumns(node.table);
     }
 
-    /** Ask anew for what is seen: the tables have changed. */
+    /** Reload what is visible after the tables have changed. */
     refresh(): void {
         for (const table of [...this.#columns.keys()]) {
             this.#columns.delete(table);
@@ -172,7 +171,7 @@ export class SchemaTreeState {
         if (known && !('failed' in Object(known))) return;
         this.#columns.set(table, 'loading');
         try {
-            this.#columns.set(table, await catalogue.columns(table));
+            this.#columns.set(table, await catalogue.loadColumns(table));
         } catch (error) {
             this.#columns.set(table, { failed: (error as Error).message });
         }

@@ -1,4 +1,4 @@
-/** The tables of the service: the list at once, the columns of a table when they are asked for. */
+/** The tables of the service: the list at once, columns on demand. */
 
 import { untrack } from 'svelte';
 import { credentials } from './credentials.svelte';
@@ -10,11 +10,11 @@ export type { Column, ForeignKey, Schema, TableDescription, TableEntry } from '.
 
 class Catalogue {
     schemas = $state.raw<readonly Schema[]>([]);
-    /** why the list could not be read, '' if it could */
+    /** why the list could not be read; '' if it could */
     failed = $state('');
-    /** whether the list has been read */
+    /** the list has been read */
     loaded = $state(false);
-    /** grows whenever tables may have come, gone or changed: what is kept about them is stale then */
+    /** grows whenever tables may have changed: what is kept about them is stale then */
     version = $state(0);
 
     #loading: Promise<void> | undefined;
@@ -31,13 +31,13 @@ class Catalogue {
         });
     }
 
-    /** Read the list of tables unless it has been read. Never raises: `failed` says what is wrong. */
+    /** Read the list once. Never raises; `failed` holds the reason. */
     loadTables(): Promise<void> {
         this.#loading ??= this.#readTables();
         return this.#loading;
     }
 
-    /** Read everything anew: after tables were made or removed, or when somebody else asks. */
+    /** Read everything again: after tables were created or dropped, or for another user. */
     reloadTables(): Promise<void> {
         this.#tables.clear();
         this.#loading = undefined;
@@ -59,17 +59,17 @@ class Catalogue {
         }
     }
 
-    /** A table of the list, by its name as a query may write it. */
+    /** Find a table by its name as a query may write it. */
     findTable(name: string): TableEntry | undefined {
         for (const schema of this.schemas) {
-            const found = schema.tables.find((loadTable) => areSameNames(loadTable.name, name));
+            const found = schema.tables.find((table) => areSameNames(table.name, name));
             if (found) return found;
         }
         return undefined;
     }
 
-    /** All that the service says of a table, kept. Raises TapError, of status 404 if there is no such table. */
-    table(name: string): Promise<TableDescription> {
+    /** Load a table's description, cached. Raises TapError, with status 404 if it does not exist. */
+    loadTable(name: string): Promise<TableDescription> {
         const kept = this.#tables.get(name);
         if (kept) return kept;
         const asked = fetchTable(name);
@@ -78,13 +78,13 @@ class Catalogue {
         return asked;
     }
 
-    /** The columns of a table, in its order. Raises as `table` does. */
-    async columns(name: string): Promise<readonly Column[]> {
-        return (await this.table(name)).columns;
+    /** Load a table's columns, in its order. Raises as `loadTable`. */
+    async loadColumns(name: string): Promise<readonly Column[]> {
+        return (await this.loadTable(name)).columns;
     }
 }
 
-/** The user's own tables first, the tables about tables last. */
+/** Put the user's schema first and TAP_SCHEMA last. */
 function orderSchemas(schemas: readonly Schema[]): Schema[] {
     const place = ({ name }: Schema) => ({ mydb: 0, tap_schema: 2 })[name.toLowerCase()] ?? 1;
     return schemas.toSorted((one, other) => place(one) - place(other));

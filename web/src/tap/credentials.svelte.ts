@@ -1,27 +1,27 @@
-/** Who asks: kept until the browser's tab is closed, sent to this service alone. */
+/** The credentials: kept until the browser tab is closed, sent only to this service. */
 
 import { writeStored, readStored } from '../browser/storedValues';
 
-const session = () => sessionStorage;
+const sessionStore = () => sessionStorage;
 
-/** The Authorization header of a name and a password. */
+/** Return the Authorization header for a name and a password. */
 export function passwordHeader(name: string, password: string): string {
     const bytes = new TextEncoder().encode(`${name}:${password}`);
     return `Basic ${btoa(String.fromCharCode(...bytes))}`;
 }
 
-/** The Authorization header of a token. */
+/** Return the Authorization header for a token. */
 export const tokenHeader = (token: string): string => `Bearer ${token.trim()}`;
 
 class Credentials {
-    /** the value of the Authorization header, '' if anonymous */
-    header = $state(readStored('authorization', '', session));
-    /** the name to show, '' if anonymous or unknown (a token) */
-    name = $state(readStored('user', '', session));
-    /** why the service wants to know who asks, in its words; '' if it does not */
+    /** Authorization header; '' if anonymous */
+    header = $state(readStored('authorization', '', sessionStore));
+    /** name to show; '' if anonymous or unknown (a token) */
+    name = $state(readStored('user', '', sessionStore));
+    /** the service's message that it needs credentials; '' if none */
     refused = $state('');
 
-    /** `header` is of ofPassword or ofToken, `name` what the service calls its owner. */
+    /** `header` is from `passwordHeader` or `tokenHeader`, `name` the owner as the service reports it. */
     signIn(header: string, name: string): void {
         this.#setHeader(header, name);
     }
@@ -32,8 +32,8 @@ class Credentials {
 
     #setHeader(header: string, name: string): void {
         [this.header, this.name, this.refused] = [header, name, ''];
-        writeStored('authorization', header || undefined, session);
-        writeStored('user', name || undefined, session);
+        writeStored('authorization', header || undefined, sessionStore);
+        writeStored('user', name || undefined, sessionStore);
     }
 }
 

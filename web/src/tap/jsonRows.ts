@@ -1,4 +1,4 @@
-/** Small results for the page's own use, as JSON. What users ask goes another way, through the worker. */
+/** Small results for the page itself, as JSON. Users' results go through the worker. */
 
 import { askService, queryBody, TapError } from './tapRequest';
 import { text } from '../text';
@@ -8,9 +8,9 @@ export type Value = number | string | boolean | null | bigint | Value[];
 export interface Rows {
     readonly names: readonly string[];
     readonly data: readonly (readonly Value[])[];
-    /** the row limit cut it */
+    /** cut by the row limit */
     readonly overflow: boolean;
-    /** what the service calls itself */
+    /** name of the service */
     readonly service: string;
 }
 
@@ -21,14 +21,14 @@ interface Answer {
     status?: { value: string };
 }
 
-/** The rows of a query at /sync. Raises TapError. */
+/** Run a query at /sync. Raises TapError. */
 export async function queryRows(query: string, options: { maxrec?: number; signal?: AbortSignal } = {}): Promise<Rows> {
     const body = queryBody({ FORMAT: 'json', MAXREC: options.maxrec, QUERY: query });
     const answer = await askService('sync', { method: 'POST', body, signal: options.signal ?? null });
     return parseRows(await answer.text());
 }
 
-/** A result in JSON, its integers beyond 2^53 exact. Raises TapError for one that was broken off. */
+/** Parse a JSON result with exact integers beyond 2^53. Raises TapError if it is incomplete. */
 export function parseRows(json: string): Rows {
     let answer: Answer;
     try {
@@ -44,13 +44,13 @@ export function parseRows(json: string): Rows {
     };
 }
 
-/** Browsers that do not tell how a number was written round it. */
+/** Without `context.source`, older browsers keep the rounded number. */
 function keepExactIntegers(_key: string, value: unknown, context?: { source?: string }): unknown {
     const rounded = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
     return rounded && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context!.source!) : value;
 }
 
-/** A cell as a number: NaN for NULL and texts, infinities as they are. */
+/** Return a cell as a number: NaN for NULL and texts; infinities are kept. */
 export function toNumber(value: Value | undefined): number {
     return value === null || value === undefined || value === '' || Array.isArray(value) ? NaN : Number(value);
 }

@@ -1,29 +1,29 @@
-/** The first rows of a job that still runs: a small VOTable in TABLEDATA. */
+/** The first rows of a running job: a small VOTable in TABLEDATA. */
 
 import { jobPath } from './uwsClient';
 import { fetchDocument, findElements, TapError } from './tapRequest';
 
 export interface JobPreview {
     readonly fields: readonly { readonly name: string; readonly unit: string; readonly isNumber: boolean }[];
-    /** as the document writes them, '' for NULL */
+    /** as in the document; '' for NULL */
     readonly rows: readonly (readonly string[])[];
 }
 
 const TEXTS = ['char', 'unicodeChar', 'boolean'];
 
-/** Undefined while the engine has given no rows. Raises TapError. */
+/** Load the first rows; undefined if there are none yet. Raises TapError. */
 export async function loadPreview(id: string): Promise<JobPreview | undefined> {
     try {
         return previewOf(await fetchDocument(`${jobPath(id)}/preview`));
     } catch (error) {
-        // 404: not yet, unless it is the job that is missing
+        // 404: no rows yet, unless the job is missing
         if (error instanceof TapError && error.status === 404 && !/there is no job/.test(error.message))
             return undefined;
         throw error;
     }
 }
 
-/** The fields and rows of a VOTable in TABLEDATA. */
+/** Read the fields and rows of a VOTable in TABLEDATA. */
 export function previewOf(table: Document): JobPreview {
     const fields = findElements(table, 'FIELD').map((field) => ({
         name: field.getAttribute('name') ?? '',

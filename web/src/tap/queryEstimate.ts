@@ -1,53 +1,53 @@
-/** What a query will read and how long it will work, or what is wrong with it: asked while it is typed. */
+/** The estimate of a query, or its faults, requested while it is typed. */
 
 import { askService, queryBody, TapError } from './tapRequest';
 
 export type WorkClass = 'short' | 'long' | 'very long';
 
-/** What the service foresees of a query. */
+/** The service's estimate of a query. */
 export interface Estimate {
-    /** rows that the engine will read; null where nothing can be foreseen */
+    /** rows that the engine will read; null if unknown */
     readonly rows: number | null;
     readonly bytes: number | null;
     readonly seconds: number | null;
     readonly workClass: WorkClass | null;
-    /** steps in words, each above those that it gets its rows from */
+    /** steps of the plan, each above those that it reads from */
     readonly plan: readonly string[];
-    /** what the row limit will do to the result */
+    /** effect of the row limit */
     readonly result: ResultEstimate;
     /** row limits: without MAXREC, and of any request */
     readonly maxrec: { readonly default: number; readonly hard: number };
-    /** how long a query at /sync may work */
+    /** time limit of /sync */
     readonly syncSeconds: number;
 }
 
-/** The rows of a result, and what the row limit will cut of them. */
+/** The expected rows of a result, and what the row limit will cut. */
 export interface ResultEstimate {
-    /** without a row limit; null where nobody knows */
+    /** without a row limit; null if unknown */
     readonly rows: number | null;
     readonly precision: 'exact' | 'about' | 'at most' | null;
     /** the row limit that applies */
     readonly limit: number;
-    /** sky: rows come by their place in the sky; asked: the query has an ORDER BY */
+    /** sky: in HEALPix order; asked: by ORDER BY */
     readonly order: 'sky' | 'asked' | '';
-    /** what is foreseen to be cut, in words; '' if nothing is */
+    /** message about the expected cut; '' if none */
     readonly warning: string;
-    /** makes the query one of a sample of the table that the limit does not cut */
+    /** fix that turns the query into a sample below the limit */
     readonly sample: Fix | null;
 }
 
-/** A replacement in the query: places from 0, in Unicode code points, the end exclusive. */
+/** A replacement in the query: offsets from 0 in code points, end exclusive. */
 export interface Fix {
     readonly start: number;
     readonly end: number;
     readonly text: string;
 }
 
-/** A fault of the query. Lines and columns from 1, in Unicode code points, the end exclusive. */
+/** A fault of the query. Lines and columns from 1, in code points, end exclusive. */
 export interface QueryFault {
     readonly message: string;
     readonly hint?: string;
-    /** replacements that together do what the hint says, in the order of the text, apart from each other */
+    /** replacements that implement the hint, in text order, without overlap */
     readonly fixes?: readonly Fix[];
     readonly line?: number;
     readonly column?: number;
@@ -64,7 +64,7 @@ export interface EstimateRequest {
 
 export type EstimateAnswer = { readonly estimate: Estimate } | { readonly faults: readonly QueryFault[] };
 
-/** What the service foresees, or the query's faults. Raises TapError if it does neither, AbortError if aborted. */
+/** Return the estimate or the faults of a query. Raises TapError otherwise, AbortError if aborted. */
 export async function estimateQuery(asked: EstimateRequest, signal?: AbortSignal): Promise<EstimateAnswer> {
     try {
         const body = queryBody({ QUERY: asked.query, MAXREC: asked.maxrec }, asked.files);
@@ -77,7 +77,7 @@ export async function estimateQuery(asked: EstimateRequest, signal?: AbortSignal
     }
 }
 
-/** The faults in the JSON of the answer; else its text with its place, if it tells one. */
+/** Return the faults of a JSON answer, else its text with its position, if any. */
 export function faultsOf({ message, place }: TapError): QueryFault[] {
     try {
         return (JSON.parse(message) as { errors: QueryFault[] }).errors;

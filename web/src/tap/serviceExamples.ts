@@ -1,4 +1,4 @@
-/** The service's own examples: DALI's document, XHTML with RDFa. */
+/** The service's examples: DALI's document, XHTML with RDFa. */
 
 import { catalogue } from './catalogue.svelte';
 import { fetchDocument, findElements } from './tapRequest';
@@ -8,14 +8,14 @@ export interface Example {
     readonly name: string;
     readonly description: string;
     readonly query: string;
-    /** names as the document writes them */
+    /** names as in the document */
     readonly tables: readonly string[];
 }
 
 let kept: Promise<readonly Example[]> | undefined;
 let version = -1;
 
-/** The examples of /examples, kept until the tables change. Raises TapError. */
+/** Load /examples, cached until the tables change. Raises TapError. */
 export function loadExamples(): Promise<readonly Example[]> {
     if (kept && version === catalogue.version) return kept;
     version = catalogue.version;
@@ -25,7 +25,7 @@ export function loadExamples(): Promise<readonly Example[]> {
     return asked;
 }
 
-/** The examples of a document, without those that have no query. */
+/** Read the examples of a document, without those that have no query. */
 export function examplesOf(document: Document): Example[] {
     const found = findElements(document, '*').filter((element) => element.getAttribute('typeof') === 'example');
     return found.map(exampleOf).filter((example) => example.query);
@@ -33,17 +33,17 @@ export function examplesOf(document: Document): Example[] {
 
 function exampleOf(element: Element): Example {
     const inside = findElements(element, '*');
-    const values = (property: string) =>
+    const valuesOf = (property: string) =>
         inside
             .filter((each) => each.getAttribute('property') === property)
             .map((each) => each.textContent?.trim() ?? '');
     const plain = inside.filter((each) => each.localName === 'p' && !holdsProperty(each));
     return {
         id: element.getAttribute('id') ?? '',
-        name: values('name')[0] ?? '',
+        name: valuesOf('name')[0] ?? '',
         description: plain.map((each) => each.textContent?.trim() ?? '').join('\n'),
-        query: values('query')[0] ?? '',
-        tables: values('table'),
+        query: valuesOf('query')[0] ?? '',
+        tables: valuesOf('table'),
     };
 }
 

@@ -1,4 +1,4 @@
-/** What the service calls itself, and what it says that it can do. */
+/** The service's title and capabilities. */
 
 import { untrack } from 'svelte';
 import { text } from '../text';
@@ -14,7 +14,7 @@ class ServiceInfo {
     #capabilities: Promise<Document> | undefined;
 
     constructor() {
-        // a service that tells nothing to strangers is asked again once somebody has signed in
+        // a service that refuses anonymous users is asked again after sign-in
         $effect.root(() => {
             $effect(() => {
                 if (credentials.header && !this.#told) untrack(() => void this.loadTitle());
@@ -22,7 +22,7 @@ class ServiceInfo {
         });
     }
 
-    /** Learn the title. A service that does not answer keeps the product's: what asks it for more says so. */
+    /** Load the title. If the service does not answer, the default title stays; other requests report the failure. */
     async loadTitle(): Promise<void> {
         const said = await queryRows('SELECT table_name FROM TAP_SCHEMA.tables', { maxrec: 0 }).catch(() => undefined);
         if (!said?.service) return;
@@ -30,7 +30,7 @@ class ServiceInfo {
         this.#told = true;
     }
 
-    /** The document of /capabilities, kept. Raises TapError. */
+    /** Load the document of /capabilities, cached. Raises TapError. */
     loadCapabilities(): Promise<Document> {
         if (this.#capabilities) return this.#capabilities;
         const asked = fetchDocument('capabilities');
@@ -39,13 +39,13 @@ class ServiceInfo {
         return asked;
     }
 
-    /** Whether a function of this name is declared. Raises TapError. */
+    /** Whether a function is declared. Raises TapError. */
     async hasFunction(name: string): Promise<boolean> {
         return declaresFunction(await this.loadCapabilities(), name);
     }
 }
 
-/** Whether the capabilities declare a function of this name. */
+/** Whether the capabilities declare a function. */
 export function declaresFunction(capabilities: Document, name: string): boolean {
     const start = `${name}(`.toLowerCase();
     return findElements(capabilities, 'feature').some((feature) =>

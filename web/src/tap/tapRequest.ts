@@ -1,24 +1,24 @@
-/** How the portal asks the service: as any TAP client does, by HTTP below /tap. */
+/** Requests to the service, over HTTP below /tap, as any TAP client makes them. */
 
 import { text } from '../text';
 import { credentials } from './credentials.svelte';
 
-/** The service's own address, absolute: `https://host/prefix/tap`. */
+/** Absolute address of the service: `https://host/prefix/tap`. */
 export const TAP_ADDRESS = new URL('tap', document.baseURI).href;
 
-/** A place in the query, both from 1. */
+/** A position in the query, both from 1. */
 export interface Place {
     readonly line: number;
     readonly column: number;
 }
 
-/** What the service, or the way to it, refused: a sentence for the user. */
+/** A refusal of the service, or a failed request: a sentence for the user. */
 export class TapError extends Error {
     override readonly name = 'TapError';
 
     constructor(
         message: string,
-        /** the HTTP status; 0 if there was no answer */
+        /** the HTTP status; 0 without an answer */
         readonly status: number,
         readonly place?: Place,
     ) {
@@ -27,8 +27,8 @@ export class TapError extends Error {
 }
 
 /**
- * Ask `path` below /tap (or an absolute address of this service). Raises TapError unless the answer is good; a 401 is
- * told to who signs in too. With `redirect: 'manual'` a redirect is good, and is not followed.
+ * Request `path` below /tap (or an absolute address of this service). Raises TapError for errors; after a 401 the
+ * sign-in dialog shows it. With `redirect: 'manual'` a redirect is a success and is not followed.
  */
 export async function askService(path: string, request: RequestInit = {}): Promise<Response> {
     const headers = new Headers(request.headers);
@@ -43,7 +43,7 @@ export async function askService(path: string, request: RequestInit = {}): Promi
 
 async function fetchAnswer(path: string, request: RequestInit): Promise<Response> {
     try {
-        // 'omit': the browser's own box for passwords would come up at each 401
+        // 'omit': otherwise the browser opens its own password box at every 401
         return await fetch(addressOf(path), { credentials: 'omit', ...request });
     } catch (error) {
         if (error instanceof DOMException && error.name === 'AbortError') throw error;
@@ -51,12 +51,12 @@ async function fetchAnswer(path: string, request: RequestInit): Promise<Response
     }
 }
 
-/** The absolute address of what is at `path` below /tap. */
+/** Return the absolute address of `path` below /tap. */
 export function addressOf(path: string): string {
     return /^https?:/.test(path) ? path : `${TAP_ADDRESS}/${path}`;
 }
 
-/** An XML document of the service. */
+/** Load an XML document of the service. */
 export async function fetchDocument(path: string, request?: RequestInit): Promise<Document> {
     return parseXml(await (await askService(path, request)).text());
 }
@@ -65,23 +65,23 @@ export function parseXml(source: string): Document {
     return new DOMParser().parseFromString(source, 'application/xml');
 }
 
-/** All elements of this local name, whatever their namespace. */
+/** Return all elements with this local name, in any namespace. */
 export function findElements(from: Document | Element, name: string): Element[] {
     return [...from.getElementsByTagNameNS('*', name)];
 }
 
-/** The text of the first child of this local name, '' if there is none. */
+/** Return the text of the first child with this local name; '' if there is none. */
 export function childText(from: Element, name: string): string {
     return [...from.children].find((child) => child.localName === name)?.textContent?.trim() ?? '';
 }
 
-/** A form as /sync, /async and the others take it; what is undefined is left out. */
+/** Return form values without undefined ones. */
 export function formValues(values: Record<string, string | number | undefined>): URLSearchParams {
     const given = Object.entries(values).filter((entry): entry is [string, string | number] => entry[1] !== undefined);
     return new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
 }
 
-/** A form with files beside the values: parameters of an upload. */
+/** Return a multipart form of values and files. */
 export function multipartForm(values: URLSearchParams, files: Record<string, Blob>): FormData {
     const data = new FormData();
     for (const [name, value] of values) data.append(name, value);
@@ -89,7 +89,9 @@ export function multipartForm(values: URLSearchParams, files: Record<string, Blo
     return data;
 }
 
-/** A query as the values of a form, and its uploads as parts of it under names of their own: a table may be called like a parameter. */
+/**
+ * Return a query as form values, with uploads as parts under generated names: a table may be called like a parameter.
+ */
 export function queryForm(
     values: Record<string, string | number | undefined>,
     files: Record<string, Blob> = {},
@@ -100,7 +102,7 @@ export function queryForm(
     return { values: entries, files: Object.fromEntries(uploads.map(({ part, file }) => [part, file])) };
 }
 
-/** The body of a request with a query and its uploads. */
+/** Return the body of a request with a query and its uploads. */
 export function queryBody(
     values: Record<string, string | number | undefined>,
     files?: Record<string, Blob>,
@@ -115,14 +117,14 @@ async function readMessage(answer: Response): Promise<string> {
     return errorText(body) || text.common.failed(answer.status);
 }
 
-/** The sentence of an error: of DALI's VOTable, or of a plain text. */
+/** Return the message of an error, a DALI VOTable or plain text. */
 export function errorText(body: string): string {
     if (!body.trimStart().startsWith('<')) return body.trim();
     const status = findElements(parseXml(body), 'INFO').find((info) => info.getAttribute('name') === 'QUERY_STATUS');
     return status?.getAttribute('value') === 'ERROR' ? (status.textContent ?? '').trim() : '';
 }
 
-/** Where the service's message says the fault is: "line 2, column 14: ...". */
+/** Find the position in a message of the service: "line 2, column 14: ...". */
 export function findPlace(said: string): Place | undefined {
     const found = /\bline (\d+), column (\d+)\b/.exec(said);
     return found ? { line: Number(found[1]), column: Number(found[2]) } : undefined;

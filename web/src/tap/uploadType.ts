@@ -1,19 +1,19 @@
-/** Files as the service is to take them: most tell by their first bytes what they are, tables of tabs do not. */
+/** The type of uploaded files: most formats are recognised by their first bytes, tab-separated text is not. */
 
 import { TapError } from './tapRequest';
 import { text } from '../text';
 
 const TABS = 'text/tab-separated-values';
-/** the first line of a table is within so many bytes, or it is none with tabs */
+/** Bytes that must contain the first line of tab-separated text. */
 const LOOKED_AT = 65_536;
 
-/** The file with the type by which the service knows its format. What the system thinks of its name is not asked. */
+/** Return the file with the type that tells the service its format. The system's guess from the name is ignored. */
 export async function withUploadType(file: File): Promise<Blob> {
     const kind = (await hasTabs(file)) ? TABS : 'application/octet-stream';
     return new Blob([file], { type: kind });
 }
 
-/** Whether it is a text whose first line has tabs and no comma; packed ones by their names. */
+/** Whether it is text whose first line has tabs and no comma; compressed files by name. */
 async function hasTabs(file: File): Promise<boolean> {
     if (/\.(tsv|tab)\.gz$/i.test(file.name)) return true;
     const start = await file
@@ -24,10 +24,10 @@ async function hasTabs(file: File): Promise<boolean> {
     return /\t/.test(line) && !/[,\0\uFFFD]/.test(line) && !line.startsWith('<');
 }
 
-/** Why a file could not be read, in a sentence: the service's own, or that the file is not there any more. */
+/** Explain why a file could not be read: the service's message, or that the file has gone. */
 export async function describeReadError(error: Error, file: { filename: string; blob: Blob }): Promise<string> {
     if (error instanceof TapError && error.status > 0) return text.uploads.unreadable(withoutTable(error.message));
-    // requests also fail when the file was changed or moved since it was chosen
+    // requests also fail if the file was changed or moved since it was chosen
     const there = await file.blob
         .slice(0, 1)
         .arrayBuffer()
@@ -35,6 +35,6 @@ export async function describeReadError(error: Error, file: { filename: string; 
     return there ? error.message : text.uploads.gone;
 }
 
-/** The service's message without the name that the page gave the table. */
+/** Remove the generated table name from the service's message. */
 const withoutTable = (message: string): string =>
     message.replace(/^table \w+: /, '').replace(/^the file[:,] (line)?/, '$1');

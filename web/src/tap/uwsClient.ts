@@ -1,4 +1,4 @@
-/** Jobs as UWS 1.1 has them, at /tap/async: made, asked, stopped and destroyed. Instants are milliseconds since 1970. */
+/** UWS 1.1 jobs at /tap/async. Instants are milliseconds since 1970. */
 
 import {
     askService,
@@ -24,7 +24,7 @@ export type Phase =
     | 'ARCHIVED'
     | 'UNKNOWN';
 
-/** What the service tells of a job's work, where it tells it: docs/async.md. Times in seconds. */
+/** What the service reports about a job's work: docs/async.md. Times in seconds. */
 export interface JobInfo {
     readonly workClass?: string;
     readonly rowsForeseen?: number;
@@ -35,20 +35,19 @@ export interface JobInfo {
     readonly bytesWritten?: number;
     readonly rowLimit?: number;
     readonly queryStatus?: string;
-    /** that the row limit will cut the result, or has */
+    /** message that the row limit cuts the result */
     readonly warning?: string;
     readonly rowsRead?: number;
     readonly bytesRead?: number;
     readonly peakMemory?: number;
     readonly rowsExpected?: number;
-    /** of a running job: what the engine is doing, in a word */
+    /** what the engine is doing, for a running job */
     readonly stage?: string;
     readonly percent?: number;
     readonly secondsLeft?: number;
     readonly pieces?: number;
     readonly piecesDone?: number;
     readonly resultOf?: string;
-    /** lines */
     readonly plan?: string;
 }
 
@@ -59,7 +58,7 @@ export interface JobError {
     readonly place?: Place;
 }
 
-/** A line of the service's list. */
+/** An entry of the service's list. */
 export interface JobReference {
     readonly id: string;
     readonly phase: Phase;
@@ -70,16 +69,16 @@ export interface JobReference {
 }
 
 export interface Job extends JobReference {
-    /** when it is foreseen to end */
+    /** expected end */
     readonly quote?: number;
     readonly started?: number;
     readonly ended?: number;
-    /** when it and its result are removed */
+    /** destruction time of the job and its result */
     readonly destruction: number;
     /** seconds */
     readonly executionDuration: number;
     readonly parameters: readonly (readonly [name: string, value: string])[];
-    /** '' for jobs that are no queries, such as those that save a table */
+    /** '' for jobs without a query, such as saving a table */
     readonly query: string;
     readonly result?: { readonly url: string; readonly size: number; readonly mime: string };
     readonly error?: JobError;
@@ -89,7 +88,7 @@ export interface Job extends JobReference {
 export interface NewJob {
     readonly query: string;
     readonly maxrec?: number;
-    /** a word of /capabilities' formats; VOTable otherwise */
+    /** a format of /capabilities; default VOTable */
     readonly format?: string;
     /** tables that the query calls TAP_UPLOAD.name */
     readonly files?: Record<string, Blob>;
@@ -97,25 +96,25 @@ export interface NewJob {
 
 const ENDED: readonly Phase[] = ['COMPLETED', 'ERROR', 'ABORTED', 'ARCHIVED'];
 
-/** Whether nothing more will happen to a job of this phase. */
+/** Whether the phase is final. */
 export const isEnded = (phase: Phase): boolean => ENDED.includes(phase);
 
-/** Whether a job of this phase waits for its turn or runs. */
+/** Whether a job in this phase waits or runs. */
 export const isActive = (phase: Phase): boolean => !isEnded(phase) && phase !== 'PENDING' && phase !== 'UNKNOWN';
 
-/** Make a job and start it. Raises TapError, as all that follow do. */
+/** Create a job and start it. Raises TapError, as all functions below. */
 export async function createJob(wanted: NewJob): Promise<Job> {
     const { query, maxrec, format, files } = wanted;
     const body = queryBody({ QUERY: query, MAXREC: maxrec, RESPONSEFORMAT: format, PHASE: 'RUN' }, files);
     return jobOf(await fetchDocument('async', { method: 'POST', body }));
 }
 
-/** The job as it is; with `wait`, after so many seconds at most or when its phase changes. */
+/** Fetch a job; with `wait`, after a change of its phase or that many seconds. */
 export async function fetchJob(id: string, wait = 0, signal?: AbortSignal): Promise<Job> {
     return jobOf(await fetchDocument(jobPath(id) + (wait ? `?WAIT=${wait}` : ''), signal ? { signal } : {}));
 }
 
-/** The jobs of the user who asks, the newest first; anonymous users have no list. */
+/** List the user's jobs, newest first; anonymous users have no list. */
 export async function listJobs(last = 100, phases: readonly Phase[] = []): Promise<JobReference[]> {
     const asked = formValues({ LAST: last });
     for (const phase of phases) asked.append('PHASE', phase);
@@ -129,37 +128,37 @@ export async function runJob(id: string): Promise<void> {
     await askService(`${jobPath(id)}/phase`, { method: 'POST', body: formValues({ PHASE: 'RUN' }) });
 }
 
-/** Stop it: the engine stops too. */
+/** Abort a job and the engine's work for it. */
 export async function abortJob(id: string): Promise<void> {
     await askService(`${jobPath(id)}/phase`, { method: 'POST', body: formValues({ PHASE: 'ABORT' }) });
 }
 
-/** Remove it and its result. */
+/** Delete a job and its result. */
 export async function deleteJob(id: string): Promise<void> {
-    // the answer leads to the list of all jobs, which is not wanted here
+    // the answer redirects to the list of jobs, which is not needed
     await askService(jobPath(id), { method: 'DELETE', redirect: 'manual' });
 }
 
-/** Ask for another destruction time. Gives the one that the service grants. */
+/** Request another destruction time. Return the time that the service grants. */
 export async function setDestruction(id: string, instant: number): Promise<number> {
     const body = formValues({ DESTRUCTION: new Date(instant).toISOString() });
     await askService(`${jobPath(id)}/destruction`, { method: 'POST', body });
     return Date.parse(await (await askService(`${jobPath(id)}/destruction`)).text());
 }
 
-/** Make `table` ('mydb.name') of its result: the job that does so, which runs. */
+/** Save the result as `table` ('mydb.name'). Return the running job that does so. */
 export async function saveResultAs(id: string, table: string, replace = false): Promise<Job> {
     const body = formValues({ TABLE: table, REPLACE: replace ? 'true' : undefined });
     return jobOf(await fetchDocument(`${jobPath(id)}/table`, { method: 'POST', body }));
 }
 
-/** Where a job is, below /tap. */
+/** Path of a job below /tap. */
 export const jobPath = (id: string): string => `async/${encodeURIComponent(id)}`;
 
-/** Where its result is, below /tap. */
+/** Path of a job's result below /tap. */
 export const resultPath = (id: string): string => `${jobPath(id)}/results/result`;
 
-/** The job of a UWS document. */
+/** Read a job from a UWS document. */
 export function jobOf(source: Document | string): Job {
     const root = (typeof source === 'string' ? parseXml(source) : source).documentElement;
     const parameters = findElements(root, 'parameter').map(
@@ -175,7 +174,6 @@ export function jobOf(source: Document | string): Job {
         executionDuration: Number(childText(root, 'executionDuration')),
         parameters,
         query: parameters.find(([name]) => name.toUpperCase() === 'QUERY')?.[1] ?? '',
-        // in one element
         info: infoOf(findElements(root, 'jobInfo')[0]?.children[0]),
         ...(failure && { error: errorOf(failure) }),
         ...(result && { result: resultOf(result) }),

@@ -1,9 +1,9 @@
-/** What VOSI's documents say of schemas, tables and columns. */
+/** Schemas, tables and columns of VOSI documents. */
 
 import { childText, findElements } from './tapRequest';
 
 export interface Column {
-    /** as ADQL writes it: with double quotes where it needs them */
+    /** as ADQL writes it, quoted where needed */
     readonly name: string;
     readonly description: string;
     readonly unit: string;
@@ -16,7 +16,7 @@ export interface Column {
     /** part of the primary key */
     readonly primary: boolean;
     readonly nullable: boolean;
-    /** one that a client shows first; known where TAP_SCHEMA was asked */
+    /** principal column; known from TAP_SCHEMA */
     readonly principal?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface TableEntry {
     /** schema.table, as ADQL writes it */
     readonly name: string;
     readonly description: string;
-    /** where the list of tables has them: those of the user's own tables */
+    /** only for the user's tables, in the list of tables */
     readonly columns?: readonly Column[];
 }
 
@@ -40,15 +40,15 @@ export interface Schema {
     readonly tables: readonly TableEntry[];
 }
 
-/** A table as /tables/{name} describes it. */
+/** A table as described by /tables/{name}. */
 export interface TableDescription extends TableEntry {
     readonly columns: readonly Column[];
     readonly keys: readonly ForeignKey[];
-    /** ISO 8601: when a user's own table is removed unless it is used; '' if it stays */
+    /** ISO 8601 expiry of an unused user table; '' if it never expires */
     readonly expires: string;
 }
 
-/** The schemas of a tableset. */
+/** Read the schemas of a tableset. */
 export function schemasOf(tableset: Document): Schema[] {
     return findElements(tableset, 'schema').map((schema) => ({
         name: childText(schema, 'name'),
@@ -63,7 +63,7 @@ function entryOf(table: Element): TableEntry {
     return columns.length ? { ...named, columns } : named;
 }
 
-/** The one table of a document of /tables/{name}. */
+/** Read the table of a /tables/{name} document. */
 export function tableOf(document: Document, expires = ''): TableDescription {
     const table = document.documentElement;
     return {

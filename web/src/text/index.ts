@@ -1,4 +1,4 @@
-/** Every word that the portal shows, by area: to translate it, translate the files of this folder. */
+/** Every text that the portal shows, by area: to translate the portal, translate this folder. */
 
 import { common } from './commonTexts';
 import { editor } from './editorTexts';

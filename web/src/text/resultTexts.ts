@@ -2,29 +2,28 @@ import { formatCount, formatCounted } from './numberFormat';
 
 export const results = {
     workerFailed: (why: string) => `The page could not read the result${why && ` (${why})`}. Try again.`,
-    stopped: (rows: number) =>
-        `You stopped it: these are the first ${formatCounted(rows, 'row')}, not the whole result.`,
+    stopped: (rows: number) => `Stopped: these are the first ${formatCounted(rows, 'row')}, not the whole result.`,
     tabs: { label: 'Views of the result', table: 'Table', plot: 'Plot', columns: 'Columns' },
     table: {
         row: 'Row',
         angle: { hours: 'h:m:s', degrees: '° : ′ : ″' },
-        empty: 'The query was answered with no row: nothing meets its conditions.',
+        empty: 'The query returned no rows.',
         noneLeft: 'No row passes the filters.',
         filterOf: (name: string) => `Filter ${name}`,
-        filterHelp: 'Rows are shown where all conditions hold',
+        filterHelp: 'Rows must meet all conditions',
         filterPlaceholder: { number: '', text: '', boolean: '', time: '', array: '' },
         filterHints: {
             number: 'A number, > 5, <= 5, or a range: 3..4.5',
-            text: 'A part of the text',
+            text: 'Part of the text',
             boolean: 'true or false',
             time: 'An instant, > 2016-01-01, or a range: 2016-01-01..2016-07-01',
-            array: 'A part of the values as written',
+            array: 'Part of the values as written',
         },
     },
-    asUpload: 'The page does not read this format itself: the service has read it. The rows may be in another order.',
+    asUpload: 'This page cannot read the format, so the service has read it. The order of the rows may differ.',
     bar: {
         soFar: 'so far',
-        loading: 'Rows are coming',
+        loading: 'Loading rows',
         stop: 'Stop',
         shown: (rows: string) => `${rows} shown`,
         chosen: (rows: string) => `${rows} chosen`,
@@ -39,15 +38,15 @@ export const results = {
         tableOf: (title: string) => `Rows of ${title}`,
     },
     keys: {
-        title: 'In the table of a result',
+        title: 'In a result table',
         all: [
-            ['Arrows, Page, Home, End', 'To other cells; with Ctrl to the ends of the table'],
+            ['Arrows, Page, Home, End', 'Move to other cells; with Ctrl to the ends of the table'],
             ['Shift+Arrows', 'Mark a block of cells'],
-            ['Space', 'Choose the row, or no more; with Shift all from the last one'],
+            ['Space', 'Choose the row, or undo it; with Shift all rows from the last one'],
             ['Ctrl+A, Escape', 'Choose all rows, none'],
             ['Ctrl+C', 'Copy the marked cells, or the chosen rows'],
-            ['Enter', 'On a name: sort, with Shift beside others; on an address: open it'],
-            ['Alt+← →', 'On a name: make the column narrower, wider'],
+            ['Enter', 'On a column name: sort, with Shift in addition to others; on a link: open it'],
+            ['Alt+← →', 'On a column name: make it narrower, wider'],
         ],
     },
     overflow: { asJob: 'Run as a job', runAsJob: (rows: string) => `Run as a job, up to ${rows}` },
@@ -62,7 +61,7 @@ export const results = {
         mean: 'Mean',
         missing: 'NULL or NaN',
         description: 'Description',
-        missingHelp: 'Minimum, maximum and mean are those of the rows that have come, filtered or not.',
+        missingHelp: 'Minimum, maximum and mean cover the rows loaded so far, filtered or not.',
         of: (missing: number, rows: number) => {
             const percent = rows ? (100 * missing) / rows : 0;
             const rounded = percent > 0 && percent < 0.1 ? '< 0.1' : String(Math.round(percent * 10) / 10);
@@ -72,8 +71,8 @@ export const results = {
             citation: 'Please cite',
             rights: 'Rights',
             note: 'Note',
-            server_software: 'Made by',
-            request_date: 'Asked on',
+            server_software: 'Software',
+            request_date: 'Date',
         },
     },
     formats: {
@@ -84,7 +83,7 @@ export const results = {
         'text/xml': 'VOTable as text/xml',
         'text/xml;serialization=TABLEDATA': 'VOTable, TABLEDATA, as text/xml',
         'text/csv;header=present': 'CSV',
-        'text/csv;header=absent': 'CSV without names',
+        'text/csv;header=absent': 'CSV without header',
         'text/tab-separated-values': 'TSV',
         'application/fits': 'FITS',
         'application/vnd.apache.parquet': 'Parquet',
@@ -98,23 +97,23 @@ export const results = {
     take: {
         download: 'Download',
         copy: 'Copy',
-        stored: 'As the job has stored it',
+        stored: 'As stored by the job',
         storedName: 'the stored result',
         inJob: 'In another format, as another job:',
-        here: 'Rows as they are shown here:',
-        tabs: 'with tabs',
+        here: 'Rows as shown here:',
+        tabs: 'tab-separated',
         shown: (rows: string, how: string) => `${rows}, ${how}`,
         chosen: (rows: string, how: string) => `${rows} chosen, ${how}`,
         copyKeys: 'In the table: Ctrl+C copies the marked cells or the chosen rows.',
-        asking: (format: string) => `Asking for ${format} …`,
+        asking: (format: string) => `Requesting ${format} …`,
         writing: 'Writing …',
-        saved: 'Saved. The browser tells where.',
-        jobStarted: 'A job makes it: see Jobs.',
+        saved: 'Saved to the browser’s downloads.',
+        jobStarted: 'A job creates it: see Jobs.',
         saveAs: 'Save as my table …',
-        saveAsTitle: 'Save the result as a table of mine',
+        saveAsTitle: 'Save the result as my table',
         tableName: 'Name',
         tableNameHelp:
-            'A letter first, then letters, digits, underscores. Only you see it; queries use it as any table.',
+            'A letter, then letters, digits and underscores. Only you can see the table; queries use it like any other.',
         saveNow: 'Save',
         savingAs: (name: string) => `Saving as ${name} …`,
         saveStarted: 'A job saves it.',
@@ -125,14 +124,14 @@ export const results = {
         tooMuch: (what: string) => `${what} are too much for the clipboard: download them instead.`,
     },
     failures: {
-        stopped: 'You stopped it before the first row came.',
-        unreadable: (what: string) => `The page cannot read this result: it has ${what}.`,
+        stopped: 'Stopped before the first row arrived.',
+        unreadable: (what: string) => `The page cannot read this result: it contains ${what}.`,
         brokenOff: (rows: number) =>
-            `The connection broke off after ${formatCounted(rows, 'row')}: this is not the whole result. Run it again; ` +
-            'what takes longer than the service allows at once has more time as a job.',
+            `The connection broke off after ${formatCounted(rows, 'row')}: the result is incomplete. Run the query again, ` +
+            'or as a job if it takes longer than the service allows at once.',
         memory: (rows: number) =>
-            `The browser has no memory for more than ${formatCounted(rows, 'row')}. Ask for fewer rows or columns, ` +
+            `The browser has no memory for more than ${formatCounted(rows, 'row')}. Request fewer rows or columns, ` +
             'or download the result.',
-        noTable: 'This file is no table that can be read.',
+        noTable: 'This file is not a readable table.',
     },
 } as const;

@@ -10,14 +10,15 @@ export const uploads = {
     match: 'Cross-match',
     drop: 'Drop table files here, or',
     choose: 'Choose files',
-    formats: 'VOTable, FITS, CSV, TSV, ECSV, Parquet or Arrow; packed with gzip too.',
+    formats: 'VOTable, FITS, CSV, TSV, ECSV, Parquet or Arrow, also compressed with gzip.',
     limit: (most: number) => `Up to ${formatBytes(most)} in one query.`,
-    private: 'Files stay in this browser and go to the service with your queries alone, which forgets them afterwards.',
+    private:
+        'Files stay in this browser. They are sent to the service only with your queries, and it forgets them afterwards.',
     dropAnywhere: 'Drop the file to use it as a table',
-    none: 'No files yet. A file that is dropped here becomes a table that your queries can use.',
+    none: 'No files yet. A file dropped here becomes a table for your queries.',
     list: 'Files',
     sending: (percent: number) => `Sending: ${percent} %`,
-    readByService: 'The service reads it …',
+    readByService: 'The service is reading it …',
     stop: 'Stop',
     again: 'Try again',
     remove: 'Remove',
@@ -29,22 +30,20 @@ export const uploads = {
     rowsTab: 'Rows',
     columnsTab: 'Columns',
     firstRows: (shown: number, all: number) =>
-        shown === all
-            ? 'All rows'
-            : `${shown} of ${formatCount(all)} rows, in the order in which the service keeps them`,
+        shown === all ? 'All rows' : `${shown} of ${formatCount(all)} rows, in the service’s order`,
     noRows: 'The table has columns but no rows.',
     column: { name: 'Name', type: 'Type', unit: 'Unit', ucd: 'UCD', description: 'Description' },
-    // what is wrong
+    // errors
     empty: 'The file is empty.',
     tooLarge: (bytes: number, most: number) =>
         `The file has ${formatBytes(bytes)}; the service takes ${formatBytes(most)} at most. It was not sent.`,
     tooLargeTogether: (bytes: number, most: number) =>
         `The files of this query have ${formatBytes(bytes)} together; the service takes ${formatBytes(most)} at most.`,
-    unreadable: (said: string) => `The service cannot read this file as a table: ${said.replace(/\.?$/, '.')}`,
-    stopped: 'Stopped before the service had the whole file.',
-    gone: 'The browser cannot read the file any more: it was changed, moved or removed. Choose it again.',
-    noName: 'A table’s name is a letter, then letters, digits and _, up to 64, and no word that ADQL reserves, such as “table”.',
-    taken: (name: string) => `Another file is called ${name}.`,
+    unreadable: (reason: string) => `The service cannot read this file as a table: ${reason.replace(/\.?$/, '.')}`,
+    stopped: 'Stopped before the whole file was sent.',
+    gone: 'The browser can no longer read the file: it was changed, moved or removed. Choose it again.',
+    noName: 'A table name is a letter, then letters, digits and _, at most 64 characters, and not a word reserved by ADQL, such as “table”.',
+    taken: (name: string) => `Another file is already called ${name}.`,
     // position
     position: 'Position',
     frame: 'Frame',
@@ -72,45 +71,45 @@ export const uploads = {
     noted: {
         rad: 'radians',
         hour: 'hours',
-        hms: 'texts of hours, minutes and seconds',
-        dms: 'texts of degrees, minutes and seconds',
-        text: 'texts',
+        hms: 'text in hours, minutes and seconds',
+        dms: 'text in degrees, minutes and seconds',
+        text: 'text',
     },
-    converted: (columns: string) => `${columns}: queries written here turn them into degrees.`,
+    converted: (columns: string) => `${columns}: queries written here convert them to degrees.`,
     noPosition: 'No two columns look like a position. Choose them to see the table on the sky or to match it.',
     doubts: {
-        radians: 'All values shown are as small as radians are. Are they degrees?',
+        radians: 'All values shown are small enough to be radians. Are they degrees?',
         hours: 'All right ascensions shown are below 24. Are they hours?',
-        range: 'Some values are no position in degrees.',
+        range: 'Some values are not valid positions in degrees.',
     },
     sky: 'Show on the sky',
     skyLabel: (name: string) => `Density of ${name} on the sky`,
     skyRows: (rows: number, without: number) =>
         `${formatCounted(rows, 'row')} with a position` + (without > 0 ? `, ${formatCount(without)} without` : ''),
-    skyNone: 'No row has a position that is one.',
-    // own tables
-    notKept: 'Too large to be kept over a reload of the page.',
+    skyNone: 'No row has a valid position.',
+    // user tables
+    notKept: 'Too large to keep when the page is reloaded.',
     mine: 'My tables',
-    mineSignIn: 'Sign in to keep tables with the service, for queries from anywhere.',
-    mineNone: 'You have no tables yet. Save a file, or the result of a job, as one.',
+    mineSignIn: 'Sign in to keep tables on the service, for queries from anywhere.',
+    mineNone: 'You have no tables yet. Save a file or the result of a job as a table.',
     mineUsed: (bytes: string, most: string, tables: number, mostTables: number) =>
         `${bytes} of ${most} used, ${tables} of ${mostTables} tables`,
-    mineQuota: 'Share of your disk space that is used',
+    mineQuota: 'Disk space used',
     mineExpires: (when: string) => `removed if unused until ${when}`,
     mineRows: (rows: number) => formatCounted(rows, 'row'),
     drop1: 'Drop',
     dropNamed: (name: string) => `Drop ${name}`,
     dropTitle: 'Drop a table',
-    dropSure: (name: string) => `Drop ${name} with all its rows? That cannot be undone.`,
+    dropSure: (name: string) => `Drop ${name} with all its rows? This cannot be undone.`,
     save: 'Save as my table',
     saveTitle: 'Save as a table of your own',
-    saveWhat: (filename: string) => `${filename} is sent to the service, which keeps it for you alone.`,
+    saveWhat: (filename: string) => `${filename} is sent to the service, which keeps it only for you.`,
     saveName: 'Name',
-    saveReplace: 'Put it in the place of a table of this name',
+    saveReplace: 'Replace an existing table',
     saveNow: 'Save',
     saved: (name: string) => `Saved as ${name}.`,
     wizard: {
-        intro: 'Rows of two tables that lie near each other on the sky.',
+        intro: 'Matches rows of two tables that lie close together on the sky.',
         left: 'First table',
         right: 'Second table',
         table: 'Table',
@@ -127,15 +126,15 @@ export const uploads = {
         none: 'No column has this in its name or description.',
         how: 'How to match',
         radius: 'Radius',
-        fixed: 'the same for all',
-        errors: 'of the rows’ errors',
+        fixed: 'the same for all rows',
+        errors: 'from the rows’ errors',
         arcsec: 'arcsec',
         times: 'times',
         errorsOf: (side: string) => `Error of positions, ${side}`,
         noErrors: '– none –',
         partners: 'Partners',
         choices: {
-            nearest: 'nearest per row of the first table',
+            nearest: 'nearest for each row of the first table',
             mutual: 'nearest in both directions',
             all: 'all pairs within the radius',
         } satisfies Record<Choice, string>,
@@ -153,35 +152,34 @@ export const uploads = {
         explained: 'What it does',
         open: 'Open in the editor',
         run: 'Run',
-        checked: 'The service can answer this query.',
-        checking: 'The service checks it …',
+        checked: 'The service can run this query.',
+        checking: 'The service is checking it …',
         needTables: 'Choose two tables.',
-        needPosition: (table: string) => `Choose the columns with the position of ${table}.`,
-        needRadius: 'The radius is a number of arcseconds, more than 0 and up to 648,000 (180 degrees).',
-        needTimes: 'Errors are taken a number of times, more than 0.',
+        needPosition: (table: string) => `Choose the position columns of ${table}.`,
+        needRadius: 'The radius must be a number of arcseconds, more than 0 and at most 648,000 (180 degrees).',
+        needTimes: 'The factor of the errors must be more than 0.',
         needErrors: 'Choose the errors of at least one table.',
         needEpochs: 'Epochs are Julian years, such as 2000 and 2016.',
-        self: 'The table is matched with itself: a row is no partner of its own.',
-        selfUnknown:
-            'The table is matched with itself, and has no column known to tell its rows apart: each row finds itself.',
-        unitUnknown: (column: string) => `${column} has no unit of angles; it is taken as arcseconds.`,
-        reading: 'Reading its columns …',
+        self: 'The table is matched with itself: a row is not its own partner.',
+        selfUnknown: 'The table is matched with itself and has no identifying column: each row finds itself.',
+        unitUnknown: (column: string) => `${column} has no unit of angle; it is read as arcseconds.`,
+        reading: 'Loading its columns …',
         what: (choice: Choice, keep: Keep, left: string, right: string, within: string) =>
             matchSentence(choice, keep, left, right, within),
         within: (arcsec: number) => `within ${formatCount(arcsec)} arcsec`,
         withinErrors: (times: number, columns: readonly string[]) =>
             `within ${formatCount(times)} times ${columns.length > 1 ? `the errors ${columns.join(' and ')}, added in quadrature` : columns[0]}`,
-        keptEmpty: 'Rows without a partner are kept, once each, with empty cells.',
-        separation: (column: string) => `${column} is the distance of the two positions in arcseconds.`,
+        keptEmpty: 'Rows without a partner are kept once, with empty cells.',
+        separation: (column: string) => `${column} is the separation of the two positions in arcseconds.`,
         moved: (table: string, from: number, to: number) =>
             `Positions of ${table} are moved by their proper motions from ${from} to ${to}.`,
     },
 } as const;
 
 function matchSentence(choice: Choice, keep: Keep, left: string, right: string, within: string): string {
-    if (keep === 'unmatched') return `The rows of ${left} that have no row of ${right} ${within}.`;
-    if (choice === 'nearest') return `For each row of ${left} the nearest row of ${right} ${within}.`;
+    if (keep === 'unmatched') return `The rows of ${left} without any row of ${right} ${within}.`;
+    if (choice === 'nearest') return `For each row of ${left}, the nearest row of ${right} ${within}.`;
     if (choice === 'mutual')
-        return `The pairs ${within} in which the row of ${right} is the nearest to that of ${left}, and the other way round.`;
+        return `The pairs of rows of ${left} and ${right} ${within} in which each is the nearest to the other.`;
     return `All pairs of rows of ${left} and ${right} ${within} of each other.`;
 }

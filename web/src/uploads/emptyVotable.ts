@@ -1,8 +1,8 @@
-/** A VOTable of columns without rows: as good as a table where only its columns matter. */
+/** A VOTable without rows: sufficient where only the columns matter. */
 
 import type { Field } from '../model/resultModel';
 
-/** The VOTable, as a file to upload. */
+/** Return the VOTable as a file to upload. */
 export function emptyVotable(fields: readonly Field[]): Blob {
     return new Blob([writeVotable(fields)], { type: 'application/x-votable+xml' });
 }

@@ -1,4 +1,4 @@
-/** What the service says of a table in a file: its columns, its first rows, and how many there are. */
+/** The head of a table in a file, as the service reads it: columns, first rows, number of rows. */
 
 import type { Cell, Field } from '../model/resultModel';
 import { parseRows, type Value } from '../tap/jsonRows';
@@ -6,16 +6,16 @@ import { kindOf } from '../model/fieldKind';
 
 export interface Head {
     readonly fields: readonly Field[];
-    /** the first rows, a cell for each field */
+    /** one cell per field */
     readonly rows: readonly (readonly Cell[])[];
     /** rows of the whole table */
     readonly count: number;
 }
 
-/** How many rows are shown of a file. */
+/** Rows shown per file. */
 export const SHOWN_ROWS = 20;
 
-/** The query that reads the head of an uploaded table: its first rows, each with the number of all. */
+/** Return the query for the head of an uploaded table: its first rows, each with the total. */
 export const headQuery = (name: string): string =>
     `SELECT TOP ${SHOWN_ROWS} t.*, (SELECT COUNT(*) FROM TAP_UPLOAD.${name}) AS skyhouse_rows FROM TAP_UPLOAD.${name} AS t`;
 
@@ -30,7 +30,9 @@ interface Described {
     description?: string;
 }
 
-/** The answer to `headQuery` in JSON; its last column is the number of rows. Raises TapError for one that was broken off. */
+/**
+ * Read the JSON answer to `headQuery`, whose last column is the number of rows. Raises TapError if it is incomplete.
+ */
 export function headOf(json: string): Head {
     const { data } = parseRows(json);
     const columns = (JSON.parse(json) as { columns: Described[] }).columns.slice(0, -1);

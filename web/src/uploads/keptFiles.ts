@@ -1,4 +1,7 @@
-/** Files that the browser keeps over reloads, in IndexedDB. Nothing breaks where it keeps none (private windows). */
+/**
+ * Files that the browser keeps across reloads, in IndexedDB. Without it (private windows) nothing is kept and nothing
+ * breaks.
+ */
 
 import type { Head } from './fileHead';
 import type { Position } from './positionGuess';
@@ -11,7 +14,7 @@ export interface KeptFile {
     readonly position: Position | undefined;
 }
 
-/** Bytes that are kept of all files together; larger ones live as long as the page. */
+/** Bytes kept for all files together; others live as long as the page. */
 export const MAX_KEPT_BYTES = 64e6;
 
 const STORE = 'files';
@@ -39,13 +42,13 @@ async function runTransaction<T>(mode: IDBTransactionMode, work: (store: IDBObje
     }
 }
 
-/** The files of last time, in their order; none where the browser keeps nothing. */
+/** Return the kept files in order; none without storage. */
 export async function readKeptFiles(): Promise<KeptFile[]> {
     const files: KeptFile[][] = await runTransaction('readonly', (store) => store.getAll()).catch(() => []);
     return files.flat();
 }
 
-/** Keep these files and no others, in their order as far as there is room. The names of those that are kept. */
+/** Keep these files and no others, as far as there is room. Return the names of the kept ones. */
 export async function keepFiles(files: readonly KeptFile[]): Promise<string[]> {
     let bytes = 0;
     const fitting = files.filter(({ blob }) => {

@@ -1,4 +1,4 @@
-/** Which columns of a table are its position on the sky, and how their values are written. */
+/** Guesses which columns of a table are its position, and in which notation. */
 
 import type { Cell } from '../model/resultModel';
 import { cellToNumber } from './jsonCells';
@@ -6,14 +6,14 @@ import { cellToNumber } from './jsonCells';
 export const FRAMES = ['ICRS', 'FK5', 'FK4', 'GALACTIC', 'ECLIPTIC'] as const;
 export type Frame = (typeof FRAMES)[number];
 
-/** degrees, radians, hours, texts such as 12:34:56.7 of hours or degrees, texts of degrees such as '10.684' */
+/** degrees, radians, hours; text like 12:34:56.7 in hours or degrees; text in decimal degrees */
 export type AngleForm = 'deg' | 'rad' | 'hour' | 'hms' | 'dms' | 'text';
 
-/** The forms that a column of numbers can have, and one of texts. */
+/** Return the notations of a numeric column or a text column. */
 export const formsOf = (kind: CandidateColumn['kind'] | undefined): readonly AngleForm[] =>
     kind === 'text' ? ['hms', 'dms', 'text'] : ['deg', 'rad', 'hour'];
 
-/** A coordinate: the column by its own name, without quotes, and how it is written. */
+/** A coordinate: the unquoted name of its column, and its notation. */
 export interface Coordinate {
     readonly column: string;
     readonly form: AngleForm;
@@ -25,7 +25,7 @@ export interface Position {
     readonly latitude: Coordinate;
 }
 
-/** A column as it is known of a file or of a stored table, which has no samples. */
+/** A column of a file, or of a stored table, which has no samples. */
 export interface CandidateColumn {
     readonly name: string;
     readonly kind: 'number' | 'text' | 'boolean' | 'time' | 'array';
@@ -37,7 +37,7 @@ export interface CandidateColumn {
 
 type Axis = 'longitude' | 'latitude';
 
-/** UCDs, and names after which only what they say of the frame and form may follow. */
+/** UCDs and name patterns; only a frame or notation may follow the name. */
 const AXES: readonly { frame: Frame; longitude: readonly [string, RegExp]; latitude: readonly [string, RegExp] }[] = [
     {
         frame: 'ICRS',
@@ -62,7 +62,7 @@ function namePattern(stems: string): RegExp {
     return new RegExp(`^_?(?:${stems})(?:[ _.\\-(]*(${after})\\)?)*$`, 'i');
 }
 
-/** The position of a table by UCDs, else by names; undefined if no two columns look like one. */
+/** Guess the position by UCDs, else by names; undefined if no two columns look like one. */
 export function guessPosition(columns: readonly CandidateColumn[]): Position | undefined {
     for (const by of [matchesUcd(true), matchesUcd(false), matchesName]) {
         for (const axes of AXES) {
@@ -88,7 +88,7 @@ function isUsable(column: CandidateColumn, axis: Axis): boolean {
     return formOf(column, axis) !== undefined;
 }
 
-/** The first two that have the same word after them (`RAdeg` and `DEdeg`), else the first of each. */
+/** Return the first two with the same suffix (`RAdeg` and `DEdeg`), else the first of each. */
 function findPair(
     longitudes: readonly CandidateColumn[],
     latitudes: readonly CandidateColumn[],
@@ -112,7 +112,7 @@ function makePosition(frame: Frame, longitude: CandidateColumn, latitude: Candid
     };
 }
 
-/** How a column writes an angle, by its unit, its name and its first values; undefined if it can be none. */
+/** Guess a column's notation by unit, name and first values; undefined if it is not an angle. */
 export function formOf(column: CandidateColumn, axis: Axis): AngleForm | undefined {
     if (column.kind === 'text') return textForm(column, axis);
     if (column.kind !== 'number') return undefined;
@@ -142,7 +142,7 @@ function textForm(column: CandidateColumn, axis: Axis): AngleForm | undefined {
     return values.every((value) => Number.isFinite(Number(value))) ? 'text' : undefined;
 }
 
-/** What the values themselves make doubtful: `radians` or `hours` where degrees are taken, `range` beyond the sky. */
+/** Return what the values make doubtful: `radians` or `hours` instead of degrees, `range` beyond the sky. */
 export function findDoubt(
     columns: readonly CandidateColumn[],
     at: Position,
@@ -153,7 +153,7 @@ export function findDoubt(
     const [west, east] = [Math.min(...longitudes), Math.max(...longitudes)];
     const high = Math.max(...latitudes.map(Math.abs));
     if (high > 90 || east > 360 || west < -180) return 'range';
-    // few rows, or rows of one field, may well lie near the origin
+    // few rows, or rows of one field, may lie near the origin
     if (longitudes.length < 5 || west < 0) return undefined;
     if (east <= 2 * Math.PI && high <= Math.PI / 2 && east - west > 2) return 'radians';
     return east <= 24 && east - west > 6 && high > 10 ? 'hours' : undefined;
@@ -164,6 +164,6 @@ function sampleValues(columns: readonly CandidateColumn[], name: string): number
     return samples.map(cellToNumber).filter(Number.isFinite);
 }
 
-/** The columns that may be a coordinate. */
+/** Return the columns that may be a coordinate. */
 export const angleColumns = (columns: readonly CandidateColumn[], axis: Axis): CandidateColumn[] =>
     columns.filter((column) => formOf(column, axis) !== undefined);

@@ -1,9 +1,9 @@
-/** ADQL of positions: columns in any frame and notation as a point in ICRS. */
+/** ADQL for positions: any frame and notation as a point in ICRS. */
 
 import { quoteName, makeUnique } from '../adql/identifiers';
 import type { Coordinate, Position } from './positionGuess';
 
-/** Proper motions (with cos(dec)) and how many mas/yr their unit is; epochs in Julian years. */
+/** Proper motions (with cos(dec)) with the mas/yr per unit; epochs in Julian years. */
 export interface Motion {
     readonly ra: string;
     readonly dec: string;
@@ -22,7 +22,10 @@ export interface PlacedTable {
     readonly motion?: Motion | undefined;
 }
 
-/** A side in FROM. Angles that are no degrees become some in a subquery: within other functions they are too much. */
+/**
+ * Return a table for FROM. A subquery converts other notations to degrees: nested in other functions, conversions are
+ * too deep for the engine.
+ */
 export function sourceSql(alias: string, side: PlacedTable): string {
     if (!isConverted(side)) return `${side.table} AS ${alias}`;
     const [longitude, latitude] = angleNames(side);
@@ -37,13 +40,13 @@ export function sourceSql(alias: string, side: PlacedTable): string {
 const isConverted = ({ position }: PlacedTable): boolean =>
     position.longitude.form !== 'deg' || position.latitude.form !== 'deg';
 
-/** What the subquery calls the angles: as no column of the table is called. */
+/** Return names for the converted angles that no column of the table has. */
 const angleNames = ({ all }: PlacedTable): [string, string] => [
     makeUnique('longitude_deg', all),
     makeUnique('latitude_deg', all),
 ];
 
-/** A side's position in ICRS, at the epoch of the match. */
+/** Return a table's position in ICRS, at the epoch of the match. */
 export function pointSql(alias: string, side: PlacedTable): string {
     const { position, motion } = side;
     const columns = isConverted(side) ? angleNames(side) : [position.longitude.column, position.latitude.column];
@@ -52,7 +55,7 @@ export function pointSql(alias: string, side: PlacedTable): string {
     if (!motion) return `POINT(${longitude}, ${latitude})`;
     const [ra, dec] = [motion.ra, motion.dec].map((column) => timesSql(`${alias}.${quoteName(column)}`, motion.mas));
     const moved = `ivo_epoch_prop_pos(${longitude}, ${latitude}, 0, ${ra}, ${dec}, 0, ${motion.from}, ${motion.to})`;
-    // the function takes no NULL, and a row without a position is no error here
+    // the function rejects NULL, but a row without a position is not an error here
     return `CASE WHEN ${longitude} IS NOT NULL AND ${latitude} IS NOT NULL THEN ${moved} END`;
 }
 
@@ -76,7 +79,7 @@ function degreesSql(alias: string, { column, form }: Coordinate): string {
 
 const timesSql = (value: string, factor: number): string => (factor === 1 ? value : `${value} * ${decimalSql(factor)}`);
 
-/** A number as ADQL reads it, with a point, so that division by it is no integer division. */
+/** Return a number with a decimal point, so that division by it is not integer division. */
 export function decimalSql(value: number): string {
     const plain = String(Number(value.toPrecision(12)));
     return /[.e]/.test(plain) ? plain : `${plain}.`;

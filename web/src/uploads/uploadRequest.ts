@@ -1,4 +1,4 @@
-/** Requests with files, of which the browser tells how much it has sent. */
+/** Requests with upload progress. */
 
 import { text } from '../text';
 import { credentials } from '../tap/credentials.svelte';
@@ -8,12 +8,12 @@ export interface UploadRequest {
     readonly method: 'POST' | 'PUT';
     readonly body: FormData | URLSearchParams | Blob;
     readonly contentType?: string;
-    /** part of the body that is sent, 0 to 1 */
+    /** sent part of the body, 0 to 1 */
     readonly onProgress?: (fraction: number) => void;
     readonly signal?: AbortSignal;
 }
 
-/** The answer to a request at `path` below /tap. Raises TapError unless it is good, and what `signal` says when stopped. */
+/** Send a request to `path` below /tap and return the answer. Raises TapError for errors, AbortError if aborted. */
 export function sendRequest(path: string, sending: UploadRequest): Promise<string> {
     return new Promise((resolve, reject) => {
         const request = new XMLHttpRequest();
@@ -34,13 +34,13 @@ export function sendRequest(path: string, sending: UploadRequest): Promise<strin
     });
 }
 
-/** The error of an answer; who signs in is told why the credentials do not count. */
+/** Return the error of an answer; after a 401 the sign-in dialog shows it. */
 function refusalError(status: number, said: string): TapError {
     if (status === 401) credentials.refused = said;
     return new TapError(said, status);
 }
 
-/** A TAP_UPLOAD query at /sync, as JSON text. Raises as `sent` does. */
+/** Run a query with uploads at /sync and return JSON text. Raises as `sendRequest`. */
 export function queryJson(
     query: string,
     files: Record<string, Blob>,

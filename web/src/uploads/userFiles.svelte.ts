@@ -1,4 +1,4 @@
-/** The user's files: what queries of this page may upload. The service reads them; here is what it said. */
+/** The user's files, which queries may upload. The service reads them. */
 
 import { text } from '../text';
 import { service } from '../tap/serviceInfo.svelte';
@@ -11,13 +11,13 @@ import { queryJson } from './uploadRequest';
 import { withUploadType, describeReadError } from '../tap/uploadType';
 
 export type Reading =
-    /** `part` of it is sent, 0 to 1; then the service reads */
+    /** `part`: sent fraction, 0 to 1; at 1 the service reads the file */
     | { readonly phase: 'reading'; readonly part: number }
     | { readonly phase: 'ready'; readonly head: Head }
     | { readonly phase: 'failed'; readonly message: string };
 
 export class UserFile {
-    /** TAP_UPLOAD's name */
+    /** its name in TAP_UPLOAD */
     name = $state('');
     reading = $state.raw<Reading>({ phase: 'reading', part: 0 });
     position = $state.raw<Position | undefined>();
@@ -26,7 +26,7 @@ export class UserFile {
     constructor(
         name: string,
         readonly filename: string,
-        /** of a type that the service reads it by */
+        /** its type tells the service the format */
         readonly blob: Blob,
     ) {
         this.name = name;
@@ -36,13 +36,13 @@ export class UserFile {
         return this.reading.phase === 'ready' ? this.reading.head : undefined;
     }
 
-    /** The columns, with the values of the first rows. */
+    /** The columns, with sample values from the first rows. */
     get columns(): readonly CandidateColumn[] {
         const head = this.head;
         return head?.fields.map((field, at) => ({ ...field, samples: head.rows.map((row) => row[at] ?? null) })) ?? [];
     }
 
-    /** Send it and learn its columns; what is wrong is its `reading` then. `most`: bytes that the service takes. */
+    /** Send the file and read its head; `reading` holds the outcome. `most`: byte limit of the service. */
     async readHead(most: number | undefined): Promise<void> {
         const fault = this.blob.size === 0 ? text.uploads.empty : checkSize(this.blob.size, most);
         if (fault) return this.#failWith(fault);
@@ -59,14 +59,14 @@ export class UserFile {
         }
     }
 
-    /** Read it once more, after a failure. */
+    /** Read it again after a failure. */
     readAgain(most: number | undefined): Promise<void> {
         this.#stopper = new AbortController();
         this.reading = { phase: 'reading', part: 0 };
         return this.readHead(most);
     }
 
-    /** Send no more of it. */
+    /** Stop sending. */
     stop(): void {
         this.#stopper.abort();
     }
@@ -81,11 +81,11 @@ const checkSize = (size: number, most: number | undefined): string =>
 
 class UserFiles {
     list = $state.raw<readonly UserFile[]>([]);
-    /** bytes that the service takes in one request; undefined until it has said so */
+    /** byte limit of one request; undefined until known */
     most = $state<number | undefined>();
-    /** names of the files that will be gone after a reload */
+    /** names of files that will be gone after a reload */
     unkept = $state.raw<readonly string[]>([]);
-    /** settled when the files of last time are there */
+    /** settled when the kept files are restored */
     readonly restored: Promise<void>;
 
     constructor() {
@@ -94,7 +94,7 @@ class UserFiles {
 
     readonly ready: readonly UserFile[] = $derived(this.list.filter((file) => file.head));
 
-    /** Files that were dropped or chosen: read one after the other. Never raises. */
+    /** Add dropped or chosen files and read them one at a time. Never raises. */
     async addFiles(chosen: Iterable<File>): Promise<void> {
         await this.restored;
         const added: UserFile[] = [];
@@ -108,7 +108,7 @@ class UserFiles {
         await this.keepFiles();
     }
 
-    /** Learn how much the service takes, unless it is known. Never raises. */
+    /** Load the service's upload limit once. Never raises. */
     async loadLimit(): Promise<void> {
         this.most ??= await loadUploadLimit();
     }
@@ -117,7 +117,7 @@ class UserFiles {
         return this.list.find((file) => file.name.toLowerCase() === name.toLowerCase());
     }
 
-    /** Give a file another name; the reason if it cannot have it, else ''. */
+    /** Rename a file. Return the reason if the name is not allowed, else ''. */
     renameFile(file: UserFile, name: string): string {
         if (name === file.name) return '';
         if (!isTableName(name)) return text.uploads.noName;
@@ -134,13 +134,13 @@ class UserFiles {
         void this.keepFiles();
     }
 
-    /** What a query that uses these tables has to send. */
+    /** Return the uploads of a query that uses these tables. */
     blobsOf(names: readonly string[]): Record<string, Blob> {
         const found = names.map((name) => this.findFile(name)).filter((file) => file !== undefined);
         return Object.fromEntries(found.map((file) => [file.name, file.blob]));
     }
 
-    /** Keep the files in the browser, those for which there is room. */
+    /** Keep as many files in the browser as there is room for. */
     async keepFiles(): Promise<void> {
         const kept = this.list.flatMap(({ name, filename, blob, head, position }) =>
             head ? [{ name, filename, blob, head, position }] : [],
@@ -159,7 +159,7 @@ class UserFiles {
     }
 }
 
-/** What /capabilities says that a request may upload, in bytes; undefined where it does not, or cannot be asked. */
+/** Load the byte limit of uploads from /capabilities; undefined if unknown. */
 async function loadUploadLimit(): Promise<number | undefined> {
     const capabilities = await service.loadCapabilities().catch(() => undefined);
     const limit = capabilities && findElements(capabilities, 'uploadLimit')[0];

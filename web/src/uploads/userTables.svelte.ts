@@ -1,4 +1,4 @@
-/** The user's own tables at the service: docs/user-tables.md. */
+/** The user tables at the service: docs/user-tables.md. */
 
 import { askService, TapError } from '../tap/tapRequest';
 import { catalogue } from '../tap/catalogue.svelte';
@@ -31,10 +31,10 @@ export interface UserTableList {
 
 class UserTables {
     listed = $state.raw<UserTableList | undefined>();
-    /** why they cannot be listed, '' if they can */
+    /** why the list could not be loaded; '' if it could */
     failed = $state('');
 
-    /** Ask for the list; nothing for anonymous users, who have none. Never raises. */
+    /** Load the list; anonymous users have none. Never raises. */
     async loadList(): Promise<void> {
         const asker = credentials.header;
         if (!asker) {
@@ -49,7 +49,7 @@ class UserTables {
         }
     }
 
-    /** Make a table of a file. Raises TapError: of status 409 if there is one of this name and `replace` is false. */
+    /** Save a file as a user table. Raises TapError, with status 409 if the table exists and `replace` is false. */
     async saveTable(
         name: string,
         file: Blob,
@@ -61,7 +61,7 @@ class UserTables {
         await this.#reloadAll();
     }
 
-    /** Drop `mydb.name`. One that is gone already is no error. Raises TapError. */
+    /** Drop `mydb.name`; a missing table is not an error. Raises TapError. */
     async dropTable(name: string): Promise<void> {
         try {
             await askService(`tables/${encodeURIComponent(name)}`, { method: 'DELETE' });
