@@ -12,5 +12,5 @@ export default defineConfig({
     worker: { format: 'es', plugins: () => [worker()] },
     // `npm run dev` beside `skyhouse demo`, or another service
     server: { proxy: { '/tap': process.env['SKYHOUSE_DEV'] ?? 'http://127.0.0.1:8000' } },
-    test: { include: ['src/**/*.test.ts'], environment: 'node' },
+    test: { include: ['src/**/*.test.ts'], environment: 'node', testTimeout: 60_000 },
 });

@@ -185,10 +185,10 @@ class TestLife:
         page.goto(f"{portal_url}#/jobs/{job}")
         before = httpx.get(f"{portal.tap}/async/{job}/destruction", verify=False).text
         page.get_by_role("button", name="Keep a week longer").click()
-        expect(page.get_by_text("Kept until")).to_be_visible()
+        expect(page.get_by_text("The job is kept until")).to_be_visible()
         after = httpx.get(f"{portal.tap}/async/{job}/destruction", verify=False).text
         assert after > before
-        expect(page.get_by_text(f"Kept until {after[:10]}")).to_be_visible()
+        expect(page.get_by_text(f"The job is kept until {after[:10]}")).to_be_visible()
         page.get_by_role("button", name="Copy address").click()
         expect(page.get_by_text("Copied.")).to_be_visible()
         assert page.evaluate("navigator.clipboard.readText()") == f"{portal.tap}/async/{job}"

@@ -55,8 +55,8 @@ function minorLogTicks(from: number, to: number, labelled: boolean): Tick[] {
         for (let digit = 2; digit < 10; digit++) {
             const at = power + Math.log10(digit);
             if (at < low || at > high) continue;
-            const said = labelled && (digit === 2 || digit === 5);
-            ticks.push({ at, label: said ? shortNumber(digit * 10 ** power) : '' });
+            const isLabelled = labelled && (digit === 2 || digit === 5);
+            ticks.push({ at, label: isLabelled ? shortNumber(digit * 10 ** power) : '' });
         }
     }
     return ticks;
@@ -90,7 +90,7 @@ function scientificLabel(value: number, step: number, power: number): string {
 
 const clearZero = (value: number, step: number) => (Math.abs(value) < step / 2 ? 0 : value);
 const digitsOf = (step: number) => Math.max(0, Math.min(15, -Math.floor(Math.log10(step) + 1e-9)));
-const replaceMinus = (said: string) => said.replace('-', '−');
+const replaceMinus = (number: string) => number.replace('-', '−');
 
 /** Format a value: seven digits, powers of ten for very large or small values. */
 export function shortNumber(value: number): string {
@@ -134,8 +134,8 @@ export function timeTicks(from: number, to: number, parts: number): Tick[] {
 }
 
 function clockLabel(mjd: number, step: number): string {
-    const said = mjdToIso(mjd + 0.0005 / 86400);
-    return step % 60 === 0 ? said.slice(5, 16).replace('T', ' ') : said.slice(11, 19);
+    const iso = mjdToIso(mjd + 0.0005 / 86400);
+    return step % 60 === 0 ? iso.slice(5, 16).replace('T', ' ') : iso.slice(11, 19);
 }
 
 function calendarTicks(from: number, to: number, leastMonths: number): Tick[] {

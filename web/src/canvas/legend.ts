@@ -38,8 +38,8 @@ export function drawLegend(pen: Pen, box: Box, scale: Scale, ink: { text: string
         const held = Math.min(Math.max(y, box.top + 5), box.top + box.height - 5);
         if (label) pen.text(label, box.left + BAR + 6, held, style);
     }
-    const said = { ...style, align: 'center', baseline: 'top', upright: true } as const;
-    pen.text(scale.label, box.left + LEGEND_WIDTH - 15, box.top + box.height / 2, said);
+    const labelStyle = { ...style, align: 'center', baseline: 'top', upright: true } as const;
+    pen.text(scale.label, box.left + LEGEND_WIDTH - 15, box.top + box.height / 2, labelStyle);
 }
 
 /** Draw the names of kinds with their colours. */
@@ -49,8 +49,8 @@ export function drawKinds(
     { names, others }: { names: readonly string[]; others: boolean },
     { kinds, text: colour }: { kinds: Ramp; text: string },
 ): void {
-    const said = [...names.map((name) => name || text.plots.noValue), ...(others ? [text.plots.others] : [])];
-    said.forEach((name, shade) => {
+    const labels = [...names.map((name) => name || text.plots.noValue), ...(others ? [text.plots.others] : [])];
+    labels.forEach((name, shade) => {
         const y = box.top + 8 + 18 * shade;
         if (y > box.top + box.height) return;
         pen.fill(box.left, y - 5, 10, 10, pixelToCss(kinds[shade < names.length ? shade : kinds.length - 1]!));

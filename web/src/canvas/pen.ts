@@ -16,14 +16,14 @@ export interface TextStyle {
 export interface Pen {
     /** a line through points x, y, x, y ... in CSS pixels */
     line(points: readonly number[], colour: string, width?: number): void;
-    text(said: string, x: number, y: number, style: TextStyle): void;
+    text(content: string, x: number, y: number, style: TextStyle): void;
     fill(x: number, y: number, width: number, height: number, colour: string): void;
     /** a picture stretched to a rectangle */
     image(picture: HTMLCanvasElement, x: number, y: number, width: number, height: number): void;
     /** clip what `draw` draws to a rectangle */
     within(box: Box, draw: () => void): void;
     /** width of a text, in CSS pixels */
-    measure(said: string, size?: number): number;
+    measure(content: string, size?: number): number;
 }
 
 export const TEXT_SIZE = 12;
@@ -39,7 +39,7 @@ export function canvasPen(context: CanvasRenderingContext2D, font: string): Pen 
             for (let k = 0; k < points.length; k += 2) context.lineTo(points[k]!, points[k + 1]!);
             context.stroke();
         },
-        text(said, x, y, style) {
+        text(content, x, y, style) {
             context.save();
             context.translate(x, y);
             if (style.upright) context.rotate(-Math.PI / 2);
@@ -50,10 +50,10 @@ export function canvasPen(context: CanvasRenderingContext2D, font: string): Pen 
                 context.strokeStyle = style.halo;
                 context.lineWidth = 3;
                 context.lineJoin = 'round';
-                context.strokeText(said, 0, 0);
+                context.strokeText(content, 0, 0);
             }
             context.fillStyle = style.colour;
-            context.fillText(said, 0, 0);
+            context.fillText(content, 0, 0);
             context.restore();
         },
         fill(x, y, width, height, colour) {
@@ -72,15 +72,15 @@ export function canvasPen(context: CanvasRenderingContext2D, font: string): Pen 
             draw();
             context.restore();
         },
-        measure(said, size) {
+        measure(content, size) {
             context.font = sized(size);
-            return context.measureText(said).width;
+            return context.measureText(content).width;
         },
     };
 }
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escapeXml = (said: string) => said.replace(/[&<>"]/g, (sign) => ESCAPES[sign]!);
+const escapeXml = (content: string) => content.replace(/[&<>"]/g, (sign) => ESCAPES[sign]!);
 const ANCHORS = { left: 'start', center: 'middle', right: 'end' } as const;
 const SHIFTS = { top: '0.8em', middle: '0.35em', bottom: '-0.2em' } as const;
 
@@ -96,14 +96,14 @@ export function svgPen(width: number, height: number, font: string, like: Pen): 
                 `<polyline points="${through}" fill="none" stroke="${escapeXml(colour)}" stroke-width="${thick}"/>`,
             );
         },
-        text(said, x, y, style) {
+        text(content, x, y, style) {
             const place = `translate(${rounded(x)} ${rounded(y)})${style.upright ? ' rotate(-90)' : ''}`;
             const halo = style.halo
                 ? ` stroke="${escapeXml(style.halo)}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"`
                 : '';
             parts.push(
                 `<text transform="${place}" dy="${SHIFTS[style.baseline ?? 'middle']}" text-anchor="${ANCHORS[style.align ?? 'left']}"` +
-                    ` font-size="${style.size ?? TEXT_SIZE}" fill="${escapeXml(style.colour)}"${halo}>${escapeXml(said)}</text>`,
+                    ` font-size="${style.size ?? TEXT_SIZE}" fill="${escapeXml(style.colour)}"${halo}>${escapeXml(content)}</text>`,
             );
         },
         fill(x, y, wide, high, colour) {
@@ -125,7 +125,7 @@ export function svgPen(width: number, height: number, font: string, like: Pen): 
             draw();
             parts.push('</g>');
         },
-        measure: (said, size) => like.measure(said, size),
+        measure: (content, size) => like.measure(content, size),
         document: () =>
             `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"` +
             ` font-family="${escapeXml(font)}">${parts.join('')}</svg>`,

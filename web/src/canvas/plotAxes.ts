@@ -87,9 +87,9 @@ function drawHorizontal(pen: Pen, view: View, box: Box, style: AxisStyle, ink: I
 }
 
 /** Cut a label to the length of its axis. */
-function shortenLabel(pen: Pen, said: string, room: number): string {
-    if (pen.measure(said) <= room) return said;
-    let kept = said;
+function shortenLabel(pen: Pen, label: string, room: number): string {
+    if (pen.measure(label) <= room) return label;
+    let kept = label;
     while (kept.length > 1 && pen.measure(`${kept}…`) > room) kept = kept.slice(0, -1);
     return `${kept}…`;
 }

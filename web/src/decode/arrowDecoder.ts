@@ -74,12 +74,12 @@ async function nextMessage(reader: ByteReader): Promise<[FlatTable, Bytes] | und
 const keyValues = (pairs: FlatTable[]) => new Map(pairs.map((pair) => [pair.readText(0), pair.readText(1)]));
 
 function describeField(field: FlatTable, kind: Kind): Field {
-    const said = new Map([['name', field.readText(0)]]);
-    said.set('datatype', kind.datatype);
-    if (kind.type === 'list' || kind.type === 'text' || kind.type === 'time') said.set('arraysize', '*');
-    if (kind.type === 'time') said.set('xtype', 'timestamp');
-    for (const [key, value] of keyValues(field.readTables(6))) said.set(key, value);
-    return fieldFromAttributes(said);
+    const attributes = new Map([['name', field.readText(0)]]);
+    attributes.set('datatype', kind.datatype);
+    if (kind.type === 'list' || kind.type === 'text' || kind.type === 'time') attributes.set('arraysize', '*');
+    if (kind.type === 'time') attributes.set('xtype', 'timestamp');
+    for (const [key, value] of keyValues(field.readTables(6))) attributes.set(key, value);
+    return fieldFromAttributes(attributes);
 }
 
 const INTEGERS: Record<string, [NumberArray, string]> = {

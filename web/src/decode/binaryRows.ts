@@ -202,8 +202,8 @@ function textBytes({ bytes, view }: Rows, places: Places, field: Field): (row: n
     const wide = field.datatype === 'unicodeChar';
     return (row) => {
         const from = places[row]!;
-        const said = bytes.subarray(from, from + count(row) * (wide ? 2 : 1));
-        const narrow = wide ? utf16ToUtf8(said) : said;
+        const cell = bytes.subarray(from, from + count(row) * (wide ? 2 : 1));
+        const narrow = wide ? utf16ToUtf8(cell) : cell;
         const end = narrow.indexOf(0);
         return end < 0 ? narrow : narrow.subarray(0, end);
     };
@@ -228,9 +228,9 @@ const textPart: Read = (rows, places, field, isValid) => {
         const end = wide ? -1 : copyShortText(rows.bytes, places[row]!, count(row), bytes, start);
         if (end >= 0) offsets[row + 1] = end;
         else {
-            const said = text(row);
-            bytes.set(said, start);
-            offsets[row + 1] = start + said.length;
+            const cell = text(row);
+            bytes.set(cell, start);
+            offsets[row + 1] = start + cell.length;
         }
     }
     // BINARY does not distinguish an empty text from NULL

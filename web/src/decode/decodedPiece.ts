@@ -17,10 +17,12 @@ export class Unreadable extends Error {
 }
 
 /** Make a field from VOTable attributes; empty ones are left out. */
-export function fieldFromAttributes(said: ReadonlyMap<string, string>): Field {
+export function fieldFromAttributes(attributes: ReadonlyMap<string, string>): Field {
     const words = ['arraysize', 'xtype', 'unit', 'ucd', 'utype', 'description'] as const;
-    const given = Object.fromEntries(words.flatMap((word) => (said.get(word) ? [[word, said.get(word)]] : [])));
-    const datatype = said.get('datatype') ?? 'char';
-    const kind = kindOf(datatype, said.get('arraysize'), said.get('xtype'));
-    return { name: said.get('name') ?? '', datatype, kind, ...given };
+    const given = Object.fromEntries(
+        words.flatMap((word) => (attributes.get(word) ? [[word, attributes.get(word)]] : [])),
+    );
+    const datatype = attributes.get('datatype') ?? 'char';
+    const kind = kindOf(datatype, attributes.get('arraysize'), attributes.get('xtype'));
+    return { name: attributes.get('name') ?? '', datatype, kind, ...given };
 }

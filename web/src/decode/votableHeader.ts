@@ -44,17 +44,17 @@ export function readHeaderText(text: string): VOTableHeader {
             if (name === 'FIELD') within = '';
             continue;
         }
-        const said = attributesOf(attributes);
+        const values = attributesOf(attributes);
         if (name === 'TABLE') fields = [];
-        else if (name === 'FIELD') fields.push(said);
-        else if (name === 'VALUES' && within === 'FIELD') fields.at(-1)?.set('null', said.get('null') ?? '');
-        else if (name === 'INFO' && said.get('name') === 'QUERY_STATUS') status = said.get('value') ?? '';
+        else if (name === 'FIELD') fields.push(values);
+        else if (name === 'VALUES' && within === 'FIELD') fields.at(-1)?.set('null', values.get('null') ?? '');
+        else if (name === 'INFO' && values.get('name') === 'QUERY_STATUS') status = values.get('value') ?? '';
         else if (name === 'BINARY' || name === 'BINARY2') serialization = name;
         if (name === 'FIELD') within = found[4] ? '' : 'FIELD';
     }
     if (serialization !== 'BINARY' && serialization !== 'BINARY2') throw new Unreadable('a stream of unknown kind');
     const about = text.replace(/<(?:[\w.-]+:)?DATA\b.*$/s, '</TABLE></RESOURCE></VOTABLE>');
-    const nulls = fields.map((said) => said.get('null') || undefined);
+    const nulls = fields.map((field) => field.get('null') || undefined);
     return { fields: fields.map(fieldFromAttributes), nulls, serialization, status, about };
 }
 

@@ -51,8 +51,8 @@ export function functionsOf(udfs: readonly DeclaredFunction[]): FunctionInfo[] {
         if (there) there.forms.push(form);
         else found.set(name.toUpperCase(), { name, forms: [form], description });
     };
-    const said: Readonly<Record<string, string>> = text.editor.functions;
-    for (const form of BUILT_IN) addForm(form, said[/^\w+/.exec(form)![0]] ?? '');
+    const descriptions: Readonly<Record<string, string>> = text.editor.functions;
+    for (const form of BUILT_IN) addForm(form, descriptions[/^\w+/.exec(form)![0]] ?? '');
     for (const { form, description } of udfs) addForm(form, description);
     return [...found.values()];
 }

@@ -16,7 +16,7 @@ export class QueryDownload {
 
     constructor(readonly tab: QueryTab) {}
 
-    /** Fetch and save the file. `said` reports the outcome. */
+    /** Fetch and save the file. `message` reports the outcome. */
     async start(): Promise<void> {
         [this.busy, this.message, this.failed] = [true, '', false];
         try {

@@ -7,9 +7,9 @@ import { argumentsOf, type FunctionInfo } from './adqlFunctions';
 const MAX_FORMS = 4;
 
 /** Create an element with a text and a class. */
-export function makeElement(tag: string, said: string, name = ''): HTMLElement {
+export function makeElement(tag: string, content: string, name = ''): HTMLElement {
     const element = document.createElement(tag);
-    element.textContent = said;
+    element.textContent = content;
     if (name) element.className = name;
     return element;
 }

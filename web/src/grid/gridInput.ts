@@ -31,11 +31,11 @@ export class GridInput {
     }
 
     /** Handle a key; `link` is the link of the active cell. Return false if the key has no effect. */
-    handleKey(event: KeyboardEvent, link: HTMLElement | null, said: (sentence: string) => void): boolean {
+    handleKey(event: KeyboardEvent, link: HTMLElement | null, report: (sentence: string) => void): boolean {
         const far = event.ctrlKey || event.metaKey;
         if (event.altKey) return this.#resizeByKey(event.key);
         if (far && event.key.toLowerCase() === 'a') void chooseAll(this.#table);
-        else if (far && event.key.toLowerCase() === 'c') void copyBlock(this.#grid).then(said);
+        else if (far && event.key.toLowerCase() === 'c') void copyBlock(this.#grid).then(report);
         else if (event.key === 'Escape') this.#clearChoice();
         else if (event.key === ' ' || event.key === 'Enter') this.#actOnCell(event, link);
         else return this.#moveByKey(event, far);

@@ -13,12 +13,6 @@ export function parseCondition(typed: string, field: Field, column: number): Fil
     return found ? { column, ...found } : 'wrong';
 }
 
-/** Format a range as a typed condition. */
-export function formatRange(min: number, max: number): string {
-    if (min === max) return String(min);
-    return `${Number.isFinite(min) ? min : ''}..${Number.isFinite(max) ? max : ''}`;
-}
-
 type Range = { min?: number; max?: number };
 
 function parseRange(words: string, read: (text: string) => number): Range | undefined {

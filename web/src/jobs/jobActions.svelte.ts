@@ -1,4 +1,4 @@
-/** The actions of a job's buttons. `said` reports the outcome. */
+/** The actions of a job's buttons. `message` reports the outcome. */
 
 import { openQuery, showResult } from '../model/queryOpener';
 import { setDestruction, jobPath } from '../tap/uwsClient';

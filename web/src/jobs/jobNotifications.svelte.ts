@@ -12,7 +12,7 @@ class JobNotifications {
     /** wanted by the user and allowed by the browser */
     on = $state(readStored(KEY, false) && currentPermission() === 'granted');
     denied = $state(currentPermission() === 'denied');
-    #told: readonly string[] = [];
+    #notified: readonly string[] = [];
 
     /** Switch notifications on or off; the browser asks the user. */
     async setWanted(wanted: boolean): Promise<void> {
@@ -24,8 +24,8 @@ class JobNotifications {
 
     /** Notify the user once that a job has ended, unless the page is in sight. */
     notifyEnd(watched: WatchedJob): void {
-        if (this.#told.includes(watched.id)) return;
-        this.#told = [...this.#told, watched.id];
+        if (this.#notified.includes(watched.id)) return;
+        this.#notified = [...this.#notified, watched.id];
         if (!this.on || document.visibilityState === 'visible') return;
         const title = endText(watched.title || titleOf(watched.job), watched.phase);
         // `tag`: one notification per job, however many tabs watch it

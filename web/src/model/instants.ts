@@ -9,8 +9,8 @@ export function formatMicros(micros: bigint): string {
     const rest = Number(((micros % 1000n) + 1000n) % 1000n);
     const date = new Date(millis);
     if (Number.isNaN(date.getTime())) return String(micros);
-    const said = date.toISOString().slice(0, -1) + String(rest).padStart(3, '0');
-    return said.replace(/\.?0+$/, '');
+    const formatted = date.toISOString().slice(0, -1) + String(rest).padStart(3, '0');
+    return formatted.replace(/\.?0+$/, '');
 }
 
 const FORM = /^\s*([+-]?\d{4,6})-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?)?\s*Z?\s*$/;

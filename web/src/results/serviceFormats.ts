@@ -28,8 +28,8 @@ export async function loadFormats(): Promise<ServiceFormat[]> {
 /** Read the formats of /capabilities, each serialization once, in order. */
 export function formatsOf(capabilities: Document): ServiceFormat[] {
     const found = new Map<string, ServiceFormat>();
-    for (const said of findElements(capabilities, 'outputFormat')) {
-        const mime = childText(said, 'mime');
+    for (const format of findElements(capabilities, 'outputFormat')) {
+        const mime = childText(format, 'mime');
         const titles: Readonly<Record<string, string>> = text.results.formats;
         const title = titles[mime.replace(/\s/g, '')] ?? mime;
         if (!found.has(title)) found.set(title, { word: mime, mime, title, extension: extensionOf(mime) });

@@ -22,18 +22,18 @@ class ResultRefused extends Error {
 
 export class ResultLoader {
     #store: ArrangedRows;
-    #tell: (news: WorkerNews) => void;
+    #report: (news: WorkerNews) => void;
     #abort = new AbortController();
     #version = 0;
-    #told = -Infinity;
+    #reportedAt = -Infinity;
     #arranged = { at: 0, took: 0 };
     #reader: ByteReader | undefined;
     #asUpload = false;
     #status: { value: string; text: string } | undefined;
 
-    constructor(store: ArrangedRows, tell: (news: WorkerNews) => void) {
+    constructor(store: ArrangedRows, report: (news: WorkerNews) => void) {
         this.#store = store;
-        this.#tell = tell;
+        this.#report = report;
     }
 
     /** Load all rows; the outcome is reported, not thrown. */
@@ -43,7 +43,7 @@ export class ResultLoader {
             this.#reportEnd();
         } catch (error) {
             this.#arrangeAll();
-            this.#tell({ news: 'failed', failure: this.#failureOf(error) });
+            this.#report({ news: 'failed', failure: this.#failureOf(error) });
         }
     }
 
@@ -133,11 +133,11 @@ export class ResultLoader {
     async #takePiece(piece: DecodedPiece): Promise<void> {
         if (piece.type === 'fields') {
             this.#store.setFields(piece.fields);
-            this.#tell({ news: 'fields', fields: piece.fields, about: piece.about, asUpload: this.#asUpload });
+            this.#report({ news: 'fields', fields: piece.fields, about: piece.about, asUpload: this.#asUpload });
         } else if (piece.type === 'status') this.#status = piece;
         else {
             this.#store.addBatch(piece.length, piece.parts);
-            if (performance.now() - this.#told >= REPORT_INTERVAL) await this.#reportRows();
+            if (performance.now() - this.#reportedAt >= REPORT_INTERVAL) await this.#reportRows();
         }
     }
 
@@ -145,8 +145,8 @@ export class ResultLoader {
         // sort again now and then, without spending more time on it than on loading
         const due = performance.now() - this.#arranged.at > 4 * this.#arranged.took + REPORT_INTERVAL;
         if (this.#store.isArranged && due) this.#arrangeAll();
-        else this.#tell({ news: 'rows', ...this.reportProgress(!this.#store.isArranged) });
-        this.#told = performance.now();
+        else this.#report({ news: 'rows', ...this.reportProgress(!this.#store.isArranged) });
+        this.#reportedAt = performance.now();
         // let requests of the page in
         await new Promise((resolve) => setTimeout(resolve));
     }
@@ -155,16 +155,16 @@ export class ResultLoader {
         const start = performance.now();
         this.#store.arrangeRows();
         this.#arranged = { at: performance.now(), took: performance.now() - start };
-        this.#tell({ news: 'rows', ...this.reportProgress(true) });
+        this.#report({ news: 'rows', ...this.reportProgress(true) });
     }
 
     #reportEnd(): void {
         this.#arrangeAll();
         if (this.#status?.value === 'ERROR')
-            this.#tell({ news: 'failed', failure: { reason: 'service', message: this.#status.text } });
-        else if (!this.#status) this.#tell({ news: 'failed', failure: { reason: 'broken off' } });
+            this.#report({ news: 'failed', failure: { reason: 'service', message: this.#status.text } });
+        else if (!this.#status) this.#report({ news: 'failed', failure: { reason: 'broken off' } });
         else
-            this.#tell({
+            this.#report({
                 news: 'complete',
                 overflow: this.#status.value === 'OVERFLOW' ? this.#status.text : undefined,
             });

@@ -18,14 +18,14 @@ export class WorkerLink {
     #asked = 0;
     #kept = new Map<string, { state: number; answer: Promise<unknown> }>();
 
-    constructor(told: (news: WorkerNews) => void, failed: (why: string) => void) {
+    constructor(onNews: (news: WorkerNews) => void, onFailure: (why: string) => void) {
         this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-            if ('news' in data) told(data);
+            if ('news' in data) onNews(data);
             else this.#takeAnswer(data);
         };
         this.#worker.onerror = (event) => {
             event.preventDefault();
-            failed(event.message ?? '');
+            onFailure(event.message ?? '');
         };
     }
 

@@ -60,14 +60,14 @@ class SampClient {
      * Error.
      */
     async sendTable(url: string, name: string, to = ''): Promise<string[]> {
-        const { callHub: called, makeMessage: message } = await loadConnection();
+        const { callHub, makeMessage } = await loadConnection();
         const connection = this.#requireConnection();
-        const load_ = message('table.load.votable', { url, name, 'table-id': url });
+        const load_ = makeMessage('table.load.votable', { url, name, 'table-id': url });
         if (!to) {
-            const reached = await called<string[]>(connection, 'notifyAll', [load_]);
+            const reached = await callHub<string[]>(connection, 'notifyAll', [load_]);
             return reached.map((id) => this.#programName(id));
         }
-        const answer = await called<Answer>(connection, 'callAndWait', [to, load_, ANSWER_SECONDS]);
+        const answer = await callHub<Answer>(connection, 'callAndWait', [to, load_, ANSWER_SECONDS]);
         const why = answer['samp.error']?.['samp.errortxt'];
         if (answer['samp.status'] !== 'samp.ok') throw new Error(text.samp.notTaken(this.#programName(to), why ?? ''));
         return [this.#programName(to)];
@@ -137,10 +137,12 @@ class SampClient {
     /** Notify one program, or all if `to` is '', without waiting for an answer. */
     async #notifyOthers(to: string, mtype: string, parameters: Record<string, string | string[]>): Promise<void> {
         if (!this.#connection) return;
-        const { callHub: called, makeMessage: message } = await loadConnection();
-        const told = message(mtype, parameters);
+        const { callHub, makeMessage } = await loadConnection();
+        const notice = makeMessage(mtype, parameters);
         try {
-            await (to ? called(this.#connection, 'notify', [to, told]) : called(this.#connection, 'notifyAll', [told]));
+            await (to
+                ? callHub(this.#connection, 'notify', [to, notice])
+                : callHub(this.#connection, 'notifyAll', [notice]));
         } catch (error) {
             this.trouble = (error as Error).message;
         }

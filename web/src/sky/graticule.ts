@@ -132,12 +132,12 @@ export function drawLabels(pen: Pen, view: View, box: Box, centre: number, ink: 
     for (const longitude of longitudes) {
         const [u, v] = projectHeld(longitude, parallel);
         const x = xOnScreen(view, box, u);
-        const said = `${normalizeAngle(longitude + centre).toFixed(digits)}°`;
-        const half = pen.measure(said, 11) / 2;
+        const label = `${normalizeAngle(longitude + centre).toFixed(digits)}°`;
+        const half = pen.measure(label, 11) / 2;
         if (x - half < box.left || x + half > Math.min(box.left + box.width, taken - 6) || !isInView(u, v, view))
             continue;
         taken = x - half;
-        pen.text(said, x, edges ? box.top + box.height - 8 : yOnScreen(view, box, v) + 8, style);
+        pen.text(label, x, edges ? box.top + box.height - 8 : yOnScreen(view, box, v) + 8, style);
     }
     for (const latitude of latitudes) {
         if (!edges && latitude === parallel) continue;
@@ -145,9 +145,9 @@ export function drawLabels(pen: Pen, view: View, box: Box, centre: number, ink: 
         const y = yOnScreen(view, box, v);
         if (!isInView(u, v, view) || y < box.top + 6 || y > box.top + box.height - (edges ? 20 : 6)) continue;
         const sign = latitude > 0 ? '+' : latitude < 0 ? '−' : '';
-        const said = `${sign}${Math.abs(latitude).toFixed(digits)}°`;
-        if (edges) pen.text(said, box.left + 3, y, { ...style, align: 'left' });
-        else pen.text(said, xOnScreen(view, box, u) + 2, y, style);
+        const label = `${sign}${Math.abs(latitude).toFixed(digits)}°`;
+        if (edges) pen.text(label, box.left + 3, y, { ...style, align: 'left' });
+        else pen.text(label, xOnScreen(view, box, u) + 2, y, style);
     }
 }
 

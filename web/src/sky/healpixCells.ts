@@ -5,7 +5,7 @@
  * equal diamonds; X grows with longitude, one per 45 degrees; Y is in [-2, 2]. In a face, x goes to the north-east.
  */
 
-import { DEGREE, normalizeAngle, type Direction } from './directions';
+import { DEGREE, normalizeAngle } from './directions';
 
 export const MAX_ORDER = 12;
 
@@ -42,39 +42,6 @@ function polarCell(side: number, quarter: number, z: number, across: number): nu
     return (z > 0 ? column : column + 8) * side * side + (spreadBits(x) | (spreadBits(y) << 1));
 }
 
-/** Return the centre of a cell, in degrees. */
-export function centreOf(order: number, cell: number): Direction {
-    return placeInCell(order, cell, 0.5, 0.5);
-}
-
-/** Return the corners of a cell, in degrees: south, east, north, west. */
-export function cornersOf(order: number, cell: number): [Direction, Direction, Direction, Direction] {
-    return [
-        placeInCell(order, cell, 0, 0),
-        placeInCell(order, cell, 1, 0),
-        placeInCell(order, cell, 1, 1),
-        placeInCell(order, cell, 0, 1),
-    ];
-}
-
-/** Return the direction at a place in a cell: 0 to 1 to the north-east (`dx`) and to the north-west (`dy`). */
-function placeInCell(order: number, cell: number, dx: number, dy: number): Direction {
-    const side = 1 << order;
-    const face = Math.floor(cell / (side * side));
-    const within = cell - face * side * side;
-    const x = (gatherBits(within) + dx) / side;
-    const y = (gatherBits(within >> 1) + dy) / side;
-    const zone = Math.floor(face / 4);
-    const middle = zone === 1 ? 2 * (face - 4) : 2 * (face & 3) + 1;
-    const aside = x - y;
-    const up = x + y - zone;
-    if (Math.abs(up) <= 1) return [normalizeAngle(45 * (middle + aside)), Math.asin(up / 1.5) / DEGREE];
-    const width = 2 - Math.abs(up);
-    const below = (width * width) / 3;
-    const latitude = Math.atan2(1 - below, Math.sqrt(below * (2 - below))) / DEGREE;
-    return [normalizeAngle(45 * (middle + (width > 0 ? aside / width : 0))), up > 0 ? latitude : -latitude];
-}
-
 /** Spread the bits of a number to the even positions. */
 function spreadBits(value: number): number {
     let bits = value;
@@ -82,24 +49,6 @@ function spreadBits(value: number): number {
     bits = (bits | (bits << 4)) & 0x0f0f0f0f;
     bits = (bits | (bits << 2)) & 0x33333333;
     return (bits | (bits << 1)) & 0x55555555;
-}
-
-function gatherBits(value: number): number {
-    let bits = value & 0x55555555;
-    bits = (bits | (bits >> 1)) & 0x33333333;
-    bits = (bits | (bits >> 2)) & 0x0f0f0f0f;
-    bits = (bits | (bits >> 4)) & 0x00ff00ff;
-    return (bits | (bits >> 8)) & 0xffff;
-}
-
-/** Count directions (degrees) per cell; invalid ones are left out. */
-export function countCells(order: number, longitudes: ArrayLike<number>, latitudes: ArrayLike<number>): Uint32Array {
-    const counts = new Uint32Array(cellCount(order));
-    for (let k = 0; k < longitudes.length; k++) {
-        const cell = cellAt(order, longitudes[k]!, latitudes[k]!);
-        if (cell >= 0) counts[cell]!++;
-    }
-    return counts;
 }
 
 /** Sum counts of some cells of `order` into an array of all cells of the coarser order `to`. */

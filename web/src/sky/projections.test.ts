@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { circleAround, toDirection, separationOf, normalizeAngle, toVector } from './directions';
+import { DEGREE, normalizeAngle, toDirection, toVector, type Direction } from './directions';
 import { frameConversion, icrsToGalactic, galacticToIcrs, frameRotation } from './skyFrames';
 import { projectDirection, projectTurned, unprojectPlace } from './hammerAitoff';
+
+function separationOf(one: Direction, other: Direction): number {
+    const [a, b] = [toVector(...one), toVector(...other)];
+    return (2 * Math.asin(Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) / 2)) / DEGREE;
+}
 
 /** [ra, dec, l, b] in degrees, of astropy 7. */
 const BOTH_FRAMES = [
@@ -28,21 +33,6 @@ describe('directions', () => {
     });
     test('angles are brought into one turn', () => {
         expect([-30, 0, 360, 725, -1e-20].map(normalizeAngle)).toEqual([330, 0, 0, 5, 0]);
-    });
-    test('separations are good for small and for large angles', () => {
-        expect(separationOf([10, 20], [10, 20])).toBe(0);
-        expect(separationOf([0, 0], [180, 0])).toBeCloseTo(180, 9);
-        expect(separationOf([10, 60], [10.000001, 60]) * 3600e6).toBeCloseTo(1800, 3);
-        expect(separationOf([10, 90], [200, -30])).toBeCloseTo(120, 9);
-    });
-    test('circles keep their distance; of 90 degrees they are great circles', () => {
-        for (const radius of [0.01, 5, 90]) {
-            for (const at of circleAround([266, -29], radius, 37))
-                expect(separationOf(at, [266, -29])).toBeCloseTo(radius, 9);
-        }
-        // the galactic plane, about the galactic pole
-        for (const at of circleAround(galacticToIcrs(0, 90), 90, 25))
-            expect(icrsToGalactic(...at)[1]).toBeCloseTo(0, 6);
     });
 });
 

@@ -69,15 +69,15 @@ export interface ExampleWords {
 export function makeExamples(
     columns: readonly SearchEntry[],
     given: readonly Example[],
-    said: ExampleWords,
+    words: ExampleWords,
 ): Example[] {
     const tables = groupByTable(columns);
     const there = groupByTask(given);
     const has = (task: Task) => (there.get(task) ?? []).length > 0;
     return [
-        ...(has('colours') ? [] : tables.flatMap((table) => colourExamples(table, said)).slice(0, MAX_EXAMPLES)),
-        ...(has('match') ? [] : matchExamples(tables, said)),
-        ...(has('series') ? [] : tables.flatMap((table) => seriesExamples(table, said)).slice(0, MAX_EXAMPLES)),
+        ...(has('colours') ? [] : tables.flatMap((table) => colourExamples(table, words)).slice(0, MAX_EXAMPLES)),
+        ...(has('match') ? [] : matchExamples(tables, words)),
+        ...(has('series') ? [] : tables.flatMap((table) => seriesExamples(table, words)).slice(0, MAX_EXAMPLES)),
     ];
 }
 
@@ -108,17 +108,17 @@ function findByUcd(table: Table, first: string, ...others: string[]): SearchEntr
 /** Bands for colours, from blue to red. */
 const BANDS = ['em.opt.B', 'em.opt.V', 'em.opt.R', 'em.opt.I', 'em.IR.J', 'em.IR.H', 'em.IR.K'];
 
-function colourExamples(table: Table, said: ExampleWords): Example[] {
+function colourExamples(table: Table, words: ExampleWords): Example[] {
     const found = BANDS.flatMap((band) => findByUcd(table, 'phot.mag', band) ?? []);
     const [blue, red] = found;
     if (!blue || !red) return [];
     const query =
         `SELECT TOP 50000 ${blue.name}, ${red.name}, ${blue.name} - ${red.name} AS colour\n` +
         `FROM ${table.name}\nWHERE ${blue.name} IS NOT NULL AND ${red.name} IS NOT NULL`;
-    return [{ id: `made-colours-${table.name}`, ...said.colours(table.name), query, tables: [table.name] }];
+    return [{ id: `made-colours-${table.name}`, ...words.colours(table.name), query, tables: [table.name] }];
 }
 
-function matchExamples(tables: readonly Table[], said: ExampleWords): Example[] {
+function matchExamples(tables: readonly Table[], words: ExampleWords): Example[] {
     const [one, other] = tables.filter((table) => findPosition(table));
     if (!one || !other) return [];
     const writePoint = (table: Table, as: string) =>
@@ -133,7 +133,7 @@ function matchExamples(tables: readonly Table[], said: ExampleWords): Example[] 
     const query =
         `SELECT TOP 1000 ${ids.join(', ')}, IN_UNIT(${near}, 'arcsec') AS separation\n` +
         `FROM ${one.name} AS a JOIN ${other.name} AS b\n  ON ${near} < 2 / 3600.`;
-    const named = said.match(lastPartOf(one.name), lastPartOf(other.name));
+    const named = words.match(lastPartOf(one.name), lastPartOf(other.name));
     return [{ id: 'made-match', ...named, query, tables: [one.name, other.name] }];
 }
 
@@ -143,7 +143,7 @@ function findPosition(table: Table): readonly [SearchEntry, SearchEntry] | undef
     return ra && dec ? [ra, dec] : undefined;
 }
 
-function seriesExamples(table: Table, said: ExampleWords): Example[] {
+function seriesExamples(table: Table, words: ExampleWords): Example[] {
     const time = findByUcd(table, 'time.epoch') ?? findByUcd(table, 'time.epoch', 'meta.main');
     const flux = table.columns.find((column) => /^phot\.(mag|flux)/i.test(column.ucd));
     const object = table.columns.find((column) => /^meta\.id\b/i.test(column.ucd) && column !== time);
@@ -153,5 +153,5 @@ function seriesExamples(table: Table, said: ExampleWords): Example[] {
     const query =
         `SELECT ${shown}\nFROM ${table.name}\n` +
         `WHERE ${object.name} = (SELECT MIN(${object.name}) FROM ${table.name})\nORDER BY ${time.name}`;
-    return [{ id: `made-series-${table.name}`, ...said.series(table.name), query, tables: [table.name] }];
+    return [{ id: `made-series-${table.name}`, ...words.series(table.name), query, tables: [table.name] }];
 }

@@ -25,8 +25,10 @@ export async function loadRowCount(table: string): Promise<RowCount> {
     return rowCountOf((await answer.json()) as Partial<Density> & { rows: number });
 }
 
-export function rowCountOf(said: { rows: number; order?: number | null } & Partial<Omit<Density, 'order'>>): RowCount {
-    const { rows, order, cells = [], counts = [], withoutPosition = 0 } = said;
+export function rowCountOf(
+    answer: { rows: number; order?: number | null } & Partial<Omit<Density, 'order'>>,
+): RowCount {
+    const { rows, order, cells = [], counts = [], withoutPosition = 0 } = answer;
     return typeof order === 'number' ? { rows, density: { order, cells, counts, withoutPosition } } : { rows };
 }
 

@@ -9,7 +9,7 @@ import { childText, fetchDocument, findElements } from './tapRequest';
 class ServiceInfo {
     title = $state<string>(text.common.product);
 
-    #told = false;
+    #hasTitle = false;
 
     #capabilities: Promise<Document> | undefined;
 
@@ -17,17 +17,19 @@ class ServiceInfo {
         // a service that refuses anonymous users is asked again after sign-in
         $effect.root(() => {
             $effect(() => {
-                if (credentials.header && !this.#told) untrack(() => void this.loadTitle());
+                if (credentials.header && !this.#hasTitle) untrack(() => void this.loadTitle());
             });
         });
     }
 
     /** Load the title. If the service does not answer, the default title stays; other requests report the failure. */
     async loadTitle(): Promise<void> {
-        const said = await queryRows('SELECT table_name FROM TAP_SCHEMA.tables', { maxrec: 0 }).catch(() => undefined);
-        if (!said?.service) return;
-        this.title = said.service;
-        this.#told = true;
+        const answer = await queryRows('SELECT table_name FROM TAP_SCHEMA.tables', { maxrec: 0 }).catch(
+            () => undefined,
+        );
+        if (!answer?.service) return;
+        this.title = answer.service;
+        this.#hasTitle = true;
     }
 
     /** Load the document of /capabilities, cached. Raises TapError. */

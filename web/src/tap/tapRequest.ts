@@ -36,9 +36,9 @@ export async function askService(path: string, request: RequestInit = {}): Promi
     if (credentials.header && !isTrial) headers.set('Authorization', credentials.header);
     const answer = await fetchAnswer(path, { ...request, headers });
     if (answer.ok || answer.type === 'opaqueredirect') return answer;
-    const said = await readMessage(answer);
-    if (answer.status === 401 && !isTrial) credentials.refused = said;
-    throw new TapError(said, answer.status, findPlace(said));
+    const message = await readMessage(answer);
+    if (answer.status === 401 && !isTrial) credentials.refused = message;
+    throw new TapError(message, answer.status, findPlace(message));
 }
 
 async function fetchAnswer(path: string, request: RequestInit): Promise<Response> {
@@ -125,7 +125,7 @@ export function errorText(body: string): string {
 }
 
 /** Find the position in a message of the service: "line 2, column 14: ...". */
-export function findPlace(said: string): Place | undefined {
-    const found = /\bline (\d+), column (\d+)\b/.exec(said);
+export function findPlace(message: string): Place | undefined {
+    const found = /\bline (\d+), column (\d+)\b/.exec(message);
     return found ? { line: Number(found[1]), column: Number(found[2]) } : undefined;
 }

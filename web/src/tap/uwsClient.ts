@@ -206,11 +206,11 @@ function readInstant(from: Element, name: string): number | undefined {
 const WORDS = ['workClass', 'stage', 'queryStatus', 'warning', 'resultOf', 'plan'];
 
 function infoOf(from: Element | undefined): JobInfo {
-    const told = [...(from?.children ?? [])].map(({ localName, textContent }) => {
+    const entries = [...(from?.children ?? [])].map(({ localName, textContent }) => {
         const value = textContent.trim();
         return [localName, WORDS.includes(localName) ? value : Number(value)] as const;
     });
-    return Object.fromEntries(told.filter(([, value]) => typeof value === 'string' || Number.isFinite(value)));
+    return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string' || Number.isFinite(value)));
 }
 
 function errorOf(from: Element): JobError {

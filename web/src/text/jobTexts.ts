@@ -47,7 +47,6 @@ export const jobs = {
         run: 'Start',
         stop: 'Stop',
         delete: 'Delete',
-        details: 'Details',
         page: 'Job page',
         save: 'Save as my table …',
         download: 'Download',
@@ -56,7 +55,7 @@ export const jobs = {
         notCopied: 'The browser refused to copy: take the address from the line above.',
         edit: 'Edit query',
         keep: 'Keep a week longer',
-        kept: (until: string) => `Kept until ${until}.`,
+        kept: (until: string) => `The job is kept until ${until}.`,
     },
     facts: {
         rows: 'Rows',
@@ -75,8 +74,6 @@ export const jobs = {
         read: 'Read',
         foreseen: 'Estimate',
         address: 'Address',
-        id: 'Job',
-        rowLimit: 'Row limit',
     },
     instantly: 'under 0.1 s',
     foreseen: (rows: string, seconds: string) => `${rows} to read, ${seconds}`,
@@ -130,7 +127,6 @@ export const jobs = {
         saving: (table: string) => `Creating ${table} …`,
         saved: (table: string) => `${table} has been created.`,
         query: 'Query it',
-        other: 'Choose another name',
         bad: 'This is not a valid table name: use a letter, then letters, digits and _, at most 64 characters.',
     },
     watch: {

@@ -35,9 +35,9 @@ export function sendRequest(path: string, sending: UploadRequest): Promise<strin
 }
 
 /** Return the error of an answer; after a 401 the sign-in dialog shows it. */
-function refusalError(status: number, said: string): TapError {
-    if (status === 401) credentials.refused = said;
-    return new TapError(said, status);
+function refusalError(status: number, message: string): TapError {
+    if (status === 401) credentials.refused = message;
+    return new TapError(message, status);
 }
 
 /** Run a query with uploads at /sync and return JSON text. Raises as `sendRequest`. */
