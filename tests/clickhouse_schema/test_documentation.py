@@ -21,9 +21,9 @@ WHERE = {
     Table: "## Table",
     Column: "## Column",
     Layout: "## `skyhouse:layout`",
-    Link: "Of a link:",
-    Service: "Of a service:",
-    InputParam: "Of an input parameter,",
+    Link: "A link has:",
+    Service: "A service has:",
+    InputParam: "An input parameter takes",
 }
 
 
