@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adql.ir import (
+    Aggregate,
     Call,
     Column,
     Derived,
@@ -25,10 +26,13 @@ from adql.ir import (
     Select,
     SetOperation,
     Subquery,
+    Windowed,
     map_select,
     transform_expr,
+    walk_expr,
+    walk_select_expressions,
 )
-from adql.rewrite.covers.shape_column_covers import use_stored_shapes
+from adql.rewrite.covers.shape_column_covers import SHAPE_CALLS, use_stored_shapes
 from adql.rewrite.covers.spatial_covers import add_covers
 from adql.rewrite.filters.region_transfer import transfer_regions
 from adql.rewrite.filters.small_side_filters import filter_by_small_sides
@@ -37,34 +41,64 @@ from adql.rewrite.joins.impossible_conditions import empty_impossible_joins
 from adql.rewrite.joins.join_trees import add_outer_keys, fix_join_order, make_left_deep, move_keys_to_on
 from adql.rewrite.joins.negative_zeros import unify_compared_zeros, unify_output_zeros, unify_zeros
 from adql.rewrite.matches.crossmatch import plan_cross_matches
-from adql.rewrite.matches.nearest_neighbours import choose_nearest
+from adql.rewrite.matches.nearest_neighbours import CHOICES, choose_nearest
 from adql.rewrite.matches.outer_matches import split_outer_matches
 from adql.rewrite.matches.shape_matches import add_cap_nearness
 from adql.rewrite.subqueries.decorrelate import decorrelate_subqueries
 
+PassCondition = Callable[[Select], bool]
 Pass = Callable[[Select, NameGenerator], Select]
 
-#: These make derived tables or add conditions to them, so they come before the SELECTs inside are rewritten.
-PASSES_BEFORE_INNER: tuple[Pass, ...] = (
-    make_left_deep,  # first: all others expect leaves on the right of joins, and no RIGHT JOIN
-    empty_impossible_joins,  # before any join is planned: one that matches nothing needs no plan
-    add_cap_nearness,  # adds the nearnesses of shapes, which the passes below read
-    choose_nearest,  # turns skyhouse_nearest into a nearness inside a derived table
-    split_outer_matches,  # makes derived tables, which the next passes filter
-    transfer_regions,  # turns outer joins into inner ones where it may, so that the next pass can filter both sides
-    filter_by_small_sides,  # last: the kinds of all joins are settled
+
+def has_join(select: Select) -> bool:
+    return isinstance(select.from_, Join)
+
+
+def has_inner_tables(select: Select) -> bool:
+    """Return whether a region may be transferred: across a join, into a derived table or out of HAVING."""
+    return not isinstance(select.from_, Scan) or select.having is not None
+
+
+def compares_by_hash(select: Select) -> bool:
+    return has_join(select) or bool(select.group_by) or select.distinct
+
+
+def has_call(*names: str) -> PassCondition:
+    """Return the condition that a SELECT contains one of these calls."""
+
+    def condition(select: Select) -> bool:
+        parts = (part for expr in walk_select_expressions(select) for part in walk_expr(expr))
+        return any(isinstance(part, Call) and part.name in names for part in parts)
+
+    return condition
+
+
+def is_any(select: Select) -> bool:  # noqa: ARG001  every condition has this signature
+    return True
+
+
+#: These make derived tables or add conditions to them, so they come before the SELECTs inside are rewritten. Each pass
+#: runs on the SELECTs that satisfy its condition.
+PASSES_BEFORE_INNER: tuple[tuple[Pass, PassCondition], ...] = (
+    (make_left_deep, has_join),  # first: all others expect leaves on the right of joins, and no RIGHT JOIN
+    (empty_impossible_joins, is_any),  # before any join is planned: one that matches nothing needs no plan
+    (add_cap_nearness, has_join),  # adds the nearnesses of shapes, which the passes below read
+    (choose_nearest, has_call(*CHOICES)),  # turns skyhouse_nearest into a nearness inside a derived table
+    (split_outer_matches, has_join),  # settles which joins are outer before filters cross them
+    (transfer_regions, has_inner_tables),  # turns outer joins into inner ones: the next pass may filter both sides
+    (filter_by_small_sides, has_join),  # last: the fewer rows the conditions above leave, the more sides are small
 )
 
 #: These change the SELECT itself, once its derived tables have their final columns.
-PASSES_AFTER_INNER: tuple[Pass, ...] = (
-    use_stored_shapes,  # first: finds columns in the tables of FROM, which cross-matches wrap
-    add_covers,  # before cross-matches, which move the covers of a side inside it
-    move_keys_to_on,  # before cross-matches: a join with a key is not planned by cubes
-    plan_cross_matches,  # adds the equality of cubes
-    fix_join_order,  # after cross-matches, which make derived tables; before keys that are always true
-    add_outer_keys,  # after every pass that may add a real key
-    hold_constants,  # after the last pass that adds conditions to an ON
-    unify_zeros,  # last: all keys that are compared by hash are there
+PASSES_AFTER_INNER: tuple[tuple[Pass, PassCondition], ...] = (
+    (use_stored_shapes, has_call(*SHAPE_CALLS)),  # before covers: its conditions stand beside the exact tests of shapes
+    (add_covers, is_any),  # removes the ImpliedWithin of transfer_regions, which must not be emitted
+    (move_keys_to_on, has_join),  # before cross-matches: a join with a key is not planned by cubes
+    (plan_cross_matches, has_join),  # adds the equality of cubes
+    (fix_join_order, has_join),  # after cross-matches, which make derived tables; before keys that are always true
+    (add_outer_keys, has_join),  # after every pass that may add a real key
+    (hold_constants, has_join),  # after the last change of an ON
+    (unify_zeros, compares_by_hash),  # last: all keys that are compared by hash are there
 )
 
 
@@ -94,11 +128,15 @@ def rewrite_query(query: Query, fresh: NameGenerator) -> Query:
     if isinstance(query, SetOperation):
         return _rewrite_set_operation(query, fresh)
     select = decorrelate_subqueries(query, fresh) if fresh.is_correlated else query
-    for apply_pass in PASSES_BEFORE_INNER:
-        select = apply_pass(select, fresh)
+    select = _apply_passes(PASSES_BEFORE_INNER, select, fresh)
     select = _rewrite_inner_queries(select, fresh)
-    for apply_pass in PASSES_AFTER_INNER:
-        select = apply_pass(select, fresh)
+    return _apply_passes(PASSES_AFTER_INNER, select, fresh)
+
+
+def _apply_passes(passes: tuple[tuple[Pass, PassCondition], ...], select: Select, fresh: NameGenerator) -> Select:
+    for apply_pass, is_needed in passes:
+        if is_needed(select):
+            select = apply_pass(select, fresh)
     return select
 
 
@@ -115,7 +153,7 @@ def _rewrite_inner_queries(select: Select, fresh: NameGenerator) -> Select:
             return expr
         if isinstance(expr, (Subquery, InSubquery, Exists)):
             expr = replace(expr, query=rewrite_query(expr.query, fresh))
-        return unify_compared_zeros(expr)
+        return unify_compared_zeros(expr) if isinstance(expr, (Aggregate, Windowed, InSubquery)) else expr
 
     def change_tree(relation: Relation) -> Relation:
         if isinstance(relation, Join):

@@ -44,7 +44,7 @@ from clickhouse_schema.shape_cover import cover_column, has_cover, has_shape_tex
 SHAPE_RELATIONS = ("SHAPES CONTAIN", "SHAPES MEET")
 
 #: Calls whose operands are shapes
-_SHAPE_CALLS = (*SHAPE_RELATIONS, "MOC UNION", "MOC INTERSECTION", "AREA", "CAP LON", "CAP LAT", "CAP RADIUS")
+SHAPE_CALLS = (*SHAPE_RELATIONS, "MOC UNION", "MOC INTERSECTION", "AREA", "CAP LON", "CAP LAT", "CAP RADIUS")
 
 
 def use_stored_shapes(select: Select, fresh: NameGenerator) -> Select:
@@ -64,7 +64,7 @@ def use_stored_shapes(select: Select, fresh: NameGenerator) -> Select:
 
 
 def _list_shapes(expr: Expr) -> tuple[Expr, ...]:
-    return expr.args if isinstance(expr, Call) and expr.name in _SHAPE_CALLS else ()
+    return expr.args if isinstance(expr, Call) and expr.name in SHAPE_CALLS else ()
 
 
 def _is_shape_column(expr: Expr) -> bool:

@@ -58,8 +58,6 @@ class Fact:
 
 def transfer_regions(select: Select, fresh: NameGenerator) -> Select:
     """Add filters to derived tables and matched tables, and turn outer joins into inner ones where a filter allows."""
-    if isinstance(select.from_, Scan) and select.having is None:
-        return select
     leaves = collect_leaves(select.from_)
     facts = _read_facts(select.where, leaves, is_sure=True)
     group_facts = [f for f in _read_facts(select.having, leaves, is_sure=True) if {*f.position} <= {*select.group_by}]

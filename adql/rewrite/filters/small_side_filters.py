@@ -83,8 +83,6 @@ KnownFilter = tuple[KnownEnd, Filter]
 
 def filter_by_small_sides(select: Select, fresh: NameGenerator) -> Select:
     """Add the filters that small tables of a join give to large ones."""
-    if not isinstance(select.from_, Join):
-        return select
     nearnesses, equalities = find_ties(select, read_nearness_tie), find_ties(select, read_equality_tie)
     found: list[KnownFilter] = []
     for leaf in walk_leaves(select.from_):
