@@ -73,16 +73,16 @@ MATCHED = [
 
 def _random() -> list[str]:
     dice = random.Random(6)
-    return [test_correlated.Generator(random.Random(dice.getrandbits(32))).query() for _ in range(25)]
+    return [test_correlated.Generator(random.Random(dice.getrandbits(32))).make_query() for _ in range(25)]
 
 
 GROUPS: dict[str, list[str]] = {
     "semantics": [query for query, _ in test_semantics.PAIRS],
     "order": [query for query, _ in test_semantics.ORDERED],
-    "correlated": [*test_correlated.PLACES.values()],
+    "correlated": [*test_correlated.QUERIES.values()],
     "random": _random(),
     "extensions": [query for query, _ in test_extensions.EXAMPLES.values()],
-    "scans": test_pieces.SPLIT,
+    "scans": test_pieces.DIVIDED,
     "groups": test_groups_of_pieces.GROUPED,
     "matches": MATCHED,
     # rows without a position are left out before their motion is asked for, which would be an error
