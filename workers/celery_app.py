@@ -33,7 +33,7 @@ app = build_celery_app(config.redis_url, config.async_hard_seconds)
 _stopping, _stop_writing = os.pipe()
 
 #: the classes of jobs that this worker executes
-works: Collection[WorkClass] = tuple(WorkClass)
+work_classes: Collection[WorkClass] = tuple(WorkClass)
 
 _runtime: WorkerRuntime | None = None
 
@@ -68,7 +68,7 @@ def _is_stopping(wait_seconds: float | None = 0) -> bool:
 
 
 def _start_runtime() -> WorkerRuntime:
-    runtime = WorkerRuntime(config, app, works)
+    runtime = WorkerRuntime(config, app, work_classes)
     runtime.start()
     threading.Thread(target=_stop_jobs_at_shutdown, args=(runtime,), name="stopping", daemon=True).start()
     return runtime

@@ -50,11 +50,11 @@ def run_workers(jobs: Jobs = "all", processes: Processes = None) -> None:
         raise typer.BadParameter(f"--jobs is one of {', '.join(_JOB_CLASSES)}")
     from workers import celery_app as application
 
-    application.works = works = _JOB_CLASSES[jobs]
+    application.work_classes = work_classes = _JOB_CLASSES[jobs]
     options = [
         "--pool=prefork",
-        f"--concurrency={processes or QueueRules.from_config(settings).count_executors(works)}",
-        f"--queues={','.join(celery_queue_name(work) for work in works)}",
+        f"--concurrency={processes or QueueRules.from_config(settings).count_executors(work_classes)}",
+        f"--queues={','.join(celery_queue_name(work) for work in work_classes)}",
         "--loglevel=WARNING",
         "--hostname=%h",
         "--without-gossip",

@@ -23,7 +23,7 @@ _log = logging.getLogger("skyhouse")
 class WorkerRuntime:
     """Built after the fork. Raises EngineUnavailable, and OSError if the result store cannot be used."""
 
-    def __init__(self, config: Config, app: Celery, works: Collection[WorkClass]) -> None:
+    def __init__(self, config: Config, app: Celery, work_classes: Collection[WorkClass]) -> None:
         self._engine = open_remote_engine(config)
         stores = open_job_stores(config)
         self._jobs = stores.jobs
@@ -31,7 +31,7 @@ class WorkerRuntime:
         self._queue = build_job_queue(config, stores)
         self._dispatcher = CeleryDispatcher(app)
         worker = f"{socket.gethostname()}:{os.getpid()}"
-        self._runner = build_job_runner(self._queries, stores, self._queue, worker, works)
+        self._runner = build_job_runner(self._queries, stores, self._queue, worker, work_classes)
 
     def start(self) -> None:
         self._queries.start()

@@ -33,13 +33,13 @@ def build_job_runner(
     stores: JobStores,
     queue: JobQueue,
     worker: str,
-    works: Collection[WorkClass] = tuple(WorkClass),
+    work_classes: Collection[WorkClass] = tuple(WorkClass),
 ) -> JobRunner:
-    """Build the runner of this process, which the job store knows as ``worker``, for jobs of the classes ``works``."""
+    """Build the runner of this process, which the job store knows as ``worker``."""
     config, engine, preparation = queries.config, queries.engine, queries.preparation
     table_jobs = UserTableJobs(config, engine, stores, queries.user_tables, preparation)
     return JobRunner(
-        config, engine, preparation, table_jobs, stores, queue, queries.metrics, queries.log, worker, works
+        config, engine, preparation, table_jobs, stores, queue, queries.metrics, queries.log, worker, work_classes
     )
 
 

@@ -73,14 +73,12 @@ class UserCatalogues:
         with self._lock:
             self._cached[owner] = known
             self._cached.move_to_end(owner)
-            while len(self._cached) > _MAX_CATALOGUES or (
-                len(self._cached) > 1 and self._count_columns > _MAX_CACHED_COLUMNS
-            ):
+            while len(self._cached) > 1 and self._is_cache_full():
                 self._cached.popitem(last=False)
 
-    @property
-    def _count_columns(self) -> int:
-        return sum(len(record.table.columns) for known in self._cached.values() for record in known.records)
+    def _is_cache_full(self) -> bool:
+        columns = sum(len(record.table.columns) for known in self._cached.values() for record in known.records)
+        return len(self._cached) > _MAX_CATALOGUES or columns > _MAX_CACHED_COLUMNS
 
     def note_use(self, owner: str, tables: Iterable[TableEntry]) -> None:
         """Note the use of the owner's tables among these, once a day each; it delays their expiry."""

@@ -38,13 +38,13 @@ class QueueRules:
     user_waiting: int
     waiting: int
 
-    def count_executors(self, works: Collection[WorkClass] = tuple(WorkClass)) -> int:
+    def count_executors(self, work_classes: Collection[WorkClass] = tuple(WorkClass)) -> int:
         """Return the processes or threads that jobs of these classes need.
 
         A short job that turns out long frees its place but keeps its thread: count the short places twice.
         """
-        outgrown = self.places[WorkClass.SHORT] if WorkClass.SHORT in works else 0
-        return sum(self.places[work] for work in works) + outgrown
+        outgrown = self.places[WorkClass.SHORT] if WorkClass.SHORT in work_classes else 0
+        return sum(self.places[work] for work in work_classes) + outgrown
 
     @classmethod
     def from_config(cls, config: Config) -> QueueRules:
@@ -57,7 +57,7 @@ class QueueRules:
 
 
 class JobQueue:
-    """Safe to use from several threads and processes."""
+    """Safe for threads and processes."""
 
     def __init__(self, jobs: JobStore, rules: QueueRules) -> None:
         self._jobs = jobs
@@ -78,12 +78,12 @@ class JobQueue:
                 quote = job.end_after(at, before / self._rules.places[work] + estimate.seconds)
             return self._jobs.queue_job(job.job_id, estimate, _next_turn(place.user, waiting, running), quote)
 
-    def take_job(self, worker: str, works: Collection[WorkClass] = tuple(WorkClass)) -> Job | None:
+    def take_job(self, worker: str, work_classes: Collection[WorkClass] = tuple(WorkClass)) -> Job | None:
         """Start the next job of these classes and return it; None if none may start now."""
         with self._jobs.lock_choice():
             at = now()
             for place in self._find_startable(at):
-                if place.work_class(at) not in works:
+                if place.work_class(at) not in work_classes:
                     continue
                 try:
                     return self._jobs.start_job(place.job_id, worker, now())

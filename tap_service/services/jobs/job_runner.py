@@ -62,7 +62,7 @@ class JobRunner:
         metrics: ServiceMetrics,
         log: QueryLog,
         worker: str,
-        works: Collection[WorkClass] = tuple(WorkClass),
+        work_classes: Collection[WorkClass] = tuple(WorkClass),
     ) -> None:
         self._config = config
         self._engine = engine
@@ -74,7 +74,7 @@ class JobRunner:
         self._metrics = metrics
         self._log = log
         self._worker = worker
-        self._works = works
+        self._work_classes = work_classes
         self._monitor = JobMonitor(config, engine, stores.jobs)
         self._reuse = ResultReuse(stores)
         self._pieces = PiecewiseJobs(config, engine, preparation, stores)
@@ -168,7 +168,7 @@ class JobRunner:
         """Take the next job from the queue; retry while the job store is unavailable."""
         while not self._closing.is_set():
             try:
-                return self._queue.take_job(self._worker, self._works)
+                return self._queue.take_job(self._worker, self._work_classes)
             except JobStoreUnavailable as error:
                 _log.warning("a job cannot be started yet: %s", error)
                 self._closing.wait(STORE_RETRY_SECONDS)

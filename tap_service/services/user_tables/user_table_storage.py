@@ -58,7 +58,7 @@ class UserTableStorage:
         self._settings = {"max_memory_usage": config.query_memory} if config.query_memory else {}
 
     def get_table(self, owner: str, name: str) -> UserTable:
-        """Raises NotFound."""
+        """Return the record of a user's table. Raises NotFound."""
         found = user_table_record.find_user_table(self._engine, owner, name)
         if found is None:
             raise NotFound(f"you have no table {user_table_record.SCHEMA_NAME}.{name}; /tap/mydb lists yours")
