@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { nameOf, splitTokens } from './adqlTokens';
 import { relationOf, scopeAt, type Output, type Relation, type Scope } from './queryScope';
 import { RESERVED } from './adqlReservedWords';
-import { quoteName } from './identifiers';
+import { quoteName } from './adqlNames';
 
 /** The scope at the | of a query. */
 function at(marked: string): Scope {

@@ -2,7 +2,7 @@
 
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import type { EditorView } from '@codemirror/view';
-import { lastPartOf, splitName, quoteName, unquoteName } from '../adql/identifiers';
+import { lastPartOf, splitName, quoteName, unquoteName } from '../adql/adqlNames';
 import { text } from '../text';
 import { columnsOf, type KnownColumn, type Tables } from './relationColumns';
 import type { FunctionInfo } from './adqlFunctions';

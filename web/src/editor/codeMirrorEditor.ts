@@ -25,7 +25,7 @@ import {
     lineNumbers,
     placeholder,
 } from '@codemirror/view';
-import type { QueryFault } from '../tap/queryEstimate';
+import type { QueryFault } from '../tap/estimateClient';
 import { text } from '../text';
 import type { Tables } from './relationColumns';
 import { findCompletions } from './adqlCompletion';

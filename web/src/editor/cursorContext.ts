@@ -1,6 +1,6 @@
 /** The context of a position in a query: the name being typed, the call around it, the range of a fault. */
 
-import type { QueryFault } from '../tap/queryEstimate';
+import type { QueryFault } from '../tap/estimateClient';
 import { isName, nameOf, type Token } from '../adql/adqlTokens';
 
 export interface TypedName {

@@ -1,6 +1,6 @@
 /** Ways around a row limit that cuts the result: a higher limit or a sample. */
 
-import type { Estimate, Fix } from '../tap/queryEstimate';
+import type { Estimate, Fix } from '../tap/estimateClient';
 import { count, text } from '../text';
 
 export interface LimitWays {

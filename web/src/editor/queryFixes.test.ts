@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { applyFixes, changesOf, fixLabel } from './queryFixes';
 import { describeCut, describeExpectedCut, limitWaysOf } from './limitOutcome';
-import type { Estimate } from '../tap/queryEstimate';
+import type { Estimate } from '../tap/estimateClient';
 
 // the module that asks takes the service's address from the page's
 vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));

@@ -1,6 +1,6 @@
 /** Fixes from the service: for a fault, or for a query whose result the row limit would cut. */
 
-import type { Fix } from '../tap/queryEstimate';
+import type { Fix } from '../tap/estimateClient';
 import { text } from '../text';
 
 /** Longer texts are not shown on a button. */

@@ -1,6 +1,6 @@
 /** One run of a query, at once or as a job, from the choice of the mode to the result. */
 
-import type { estimateQuery, Estimate, QueryFault } from '../tap/queryEstimate';
+import type { estimateQuery, Estimate, QueryFault } from '../tap/estimateClient';
 import { findPlace, TapError } from '../tap/tapRequest';
 import { isEnded } from '../tap/uwsClient';
 import type { Source, Table } from '../model/resultModel';

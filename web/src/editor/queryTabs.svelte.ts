@@ -4,7 +4,7 @@ import { writeStored, readStored } from '../browser/storedValues';
 import { provideQueryOpener, type OpenOptions, type QueryOpener } from '../model/queryOpener';
 import type { Source } from '../model/resultModel';
 import { router } from '../browser/router.svelte';
-import type { Fix, QueryFault } from '../tap/queryEstimate';
+import type { Fix, QueryFault } from '../tap/estimateClient';
 import { text } from '../text';
 import { applyFixes, changesOf, type TextChange } from './queryFixes';
 import { newId } from '../browser/uniqueId';

@@ -1,6 +1,6 @@
 /** The columns of the relations in scope, resolved through aliases, WITH tables and derived tables. */
 
-import { splitName, unquoteName } from '../adql/identifiers';
+import { splitName, unquoteName } from '../adql/adqlNames';
 import type { Column, Schema } from '../tap/vosiTables';
 import { equalIgnoringCase } from '../adql/adqlTokens';
 import type { Output, Relation } from '../adql/queryScope';

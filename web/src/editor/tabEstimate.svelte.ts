@@ -1,6 +1,6 @@
 /** The estimate of a tab's query, requested a moment after the last key. */
 
-import { estimateQuery, type EstimateRequest, type Estimate, type QueryFault } from '../tap/queryEstimate';
+import { estimateQuery, type EstimateRequest, type Estimate, type QueryFault } from '../tap/estimateClient';
 
 const MOMENT = 450;
 

@@ -2,12 +2,12 @@
 
 import type { Field } from '../model/resultModel';
 import type { Column } from '../tap/vosiTables';
-import { catalogue } from '../tap/catalogue.svelte';
+import { catalogue } from '../tap/tableCatalogue.svelte';
 import { text } from '../text';
 import { files } from '../uploads/userFiles.svelte';
 import type { Tables } from './relationColumns';
 import { isName, nameOf, splitTokens } from '../adql/adqlTokens';
-import { quoteName } from '../adql/identifiers';
+import { quoteName } from '../adql/adqlNames';
 
 const SCHEMA = 'TAP_UPLOAD';
 

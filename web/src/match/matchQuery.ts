@@ -1,6 +1,6 @@
 /** The ADQL of a cross-match. Column names are the tables' own, unquoted. */
 
-import { quoteName, makeUnique } from '../adql/identifiers';
+import { quoteName, makeUnique } from '../adql/adqlNames';
 import type { Position } from '../uploads/positionGuess';
 import { decimalSql, pointSql, sourceSql, type Motion } from '../uploads/positionSql';
 

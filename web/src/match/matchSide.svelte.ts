@@ -1,7 +1,7 @@
 /** One table of a match: a file or a stored table, with its choices. */
 
-import { catalogue } from '../tap/catalogue.svelte';
-import { areSameNames, unquoteName } from '../adql/identifiers';
+import { catalogue } from '../tap/tableCatalogue.svelte';
+import { areSameNames, unquoteName } from '../adql/adqlNames';
 import { files, type UserFile } from '../uploads/userFiles.svelte';
 import { kindOf } from '../model/fieldKind';
 import { guessPosition, type CandidateColumn, type Position } from '../uploads/positionGuess';

@@ -1,6 +1,6 @@
 /** Checks a query before it runs; for large files it sends only the columns. */
 
-import { estimateQuery } from '../tap/queryEstimate';
+import { estimateQuery } from '../tap/estimateClient';
 import { TapError } from '../tap/tapRequest';
 import type { UserFile } from '../uploads/userFiles.svelte';
 import { emptyVotable } from '../uploads/emptyVotable';

@@ -1,6 +1,6 @@
 /** The settings of a plot as plain values. */
 
-import { quoteName } from '../adql/identifiers';
+import { quoteName } from '../adql/adqlNames';
 import type { Field } from '../model/resultModel';
 import type { Frame } from '../sky/skyFrames';
 

@@ -1,7 +1,7 @@
 /** Examples by task: the service's own, and generated ones from its columns. */
 
 import type { Example } from '../tap/serviceExamples';
-import { lastPartOf, areSameNames, schemaOf } from '../adql/identifiers';
+import { lastPartOf, areSameNames, schemaOf } from '../adql/adqlNames';
 import { splitWords, type SearchEntry } from './catalogueSearch';
 
 export const TASKS = ['cone', 'colours', 'match', 'series', 'sums'] as const;

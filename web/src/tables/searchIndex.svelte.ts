@@ -1,6 +1,6 @@
 /** The index of the search: all tables, and the columns of all tables, loaded on first use. */
 
-import { catalogue } from '../tap/catalogue.svelte';
+import { catalogue } from '../tap/tableCatalogue.svelte';
 import { queryRows, type Value } from '../tap/jsonRows';
 import { prepareEntry, searchEntries, type SearchEntry, type Findings, type PreparedEntry } from './catalogueSearch';
 

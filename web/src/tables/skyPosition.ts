@@ -1,7 +1,7 @@
 /** Position columns of a table, and positions that users type. */
 
 import type { Column } from '../tap/vosiTables';
-import { unquoteName } from '../adql/identifiers';
+import { unquoteName } from '../adql/adqlNames';
 
 const NAMES: readonly (readonly [string, string])[] = [
     ['ra', 'dec'],

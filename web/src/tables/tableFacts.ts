@@ -1,6 +1,6 @@
 /** Facts about a table: row counts, sky density, links, services, citations. */
 
-import { quoteLiteral } from '../adql/identifiers';
+import { quoteLiteral } from '../adql/adqlNames';
 import { queryRows } from '../tap/jsonRows';
 import { askService, childText, findElements, queryBody, parseXml } from '../tap/tapRequest';
 

@@ -1,6 +1,6 @@
 /** Queries to start from, and snippets for other programs. */
 
-import { quoteLiteral } from '../adql/identifiers';
+import { quoteLiteral } from '../adql/adqlNames';
 import type { Column } from '../tap/vosiTables';
 
 /** Wider tables are not shown whole at first. */

@@ -1,7 +1,7 @@
 /** The data of a table's page; each part appears as it arrives. */
 
 import { credentials } from '../tap/credentials.svelte';
-import { catalogue, type TableDescription } from '../tap/catalogue.svelte';
+import { catalogue, type TableDescription } from '../tap/tableCatalogue.svelte';
 import {
     loadFacts,
     loadPrincipals,

@@ -1,8 +1,8 @@
 /** The tree of schemas, tables and columns as a list of visible rows. */
 
 import { SvelteMap } from 'svelte/reactivity';
-import { catalogue, type Column, type Schema } from '../tap/catalogue.svelte';
-import { lastPartOf } from '../adql/identifiers';
+import { catalogue, type Column, type Schema } from '../tap/tableCatalogue.svelte';
+import { lastPartOf } from '../adql/adqlNames';
 import { text } from '../text';
 import type { FoundEntry } from './catalogueSearch';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Column, Schema } from '../tap/catalogue.svelte';
+import type { Column, Schema } from '../tap/tableCatalogue.svelte';
 import { flattenTree, placeAfterKey, type Columns, type TreeNode } from './treeNodes.svelte';
 
 // the module that asks takes the service's address from the page's

@@ -1,6 +1,6 @@
 /** The service's examples: DALI's document, XHTML with RDFa. */
 
-import { catalogue } from './catalogue.svelte';
+import { catalogue } from './tableCatalogue.svelte';
 import { fetchDocument, findElements } from './tapRequest';
 
 export interface Example {

@@ -1,7 +1,7 @@
 import { DOMParser } from '@xmldom/xmldom';
 import { describe, expect, it, vi } from 'vitest';
 import { examplesOf } from './serviceExamples';
-import { splitName, areSameNames, schemaOf, unquoteName } from '../adql/identifiers';
+import { splitName, areSameNames, schemaOf, unquoteName } from '../adql/adqlNames';
 import { toNumber, parseRows } from './jsonRows';
 import { schemasOf, tableOf } from './vosiTables';
 import { declaresFunction } from './serviceInfo.svelte';

@@ -1,6 +1,6 @@
 /** ADQL for positions: any frame and notation as a point in ICRS. */
 
-import { quoteName, makeUnique } from '../adql/identifiers';
+import { quoteName, makeUnique } from '../adql/adqlNames';
 import type { Coordinate, Position } from './positionGuess';
 
 /** Proper motions (with cos(dec)) with the mas/yr per unit; epochs in Julian years. */

@@ -5,7 +5,7 @@ import { service } from '../tap/serviceInfo.svelte';
 import { findElements } from '../tap/tapRequest';
 import { keepFiles, readKeptFiles } from './keptFiles';
 import { headOf, headQuery, type Head } from './fileHead';
-import { isTableName, tableNameOfFile } from '../adql/identifiers';
+import { isTableName, tableNameOfFile } from '../adql/adqlNames';
 import { guessPosition, type CandidateColumn, type Position } from './positionGuess';
 import { queryJson } from './uploadRequest';
 import { withUploadType, describeReadError } from '../tap/uploadType';

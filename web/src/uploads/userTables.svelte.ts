@@ -1,7 +1,7 @@
 /** The user tables at the service: docs/user-tables.md. */
 
 import { askService, TapError } from '../tap/tapRequest';
-import { catalogue } from '../tap/catalogue.svelte';
+import { catalogue } from '../tap/tableCatalogue.svelte';
 import { credentials } from '../tap/credentials.svelte';
 import { sendRequest, type UploadRequest } from './uploadRequest';
 

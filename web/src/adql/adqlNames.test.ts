@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isTableName, quoteName, tableNameOfFile, makeUnique, unquoteName } from './identifiers';
+import { isTableName, quoteName, tableNameOfFile, makeUnique, unquoteName } from './adqlNames';
 
 test('names are quoted where ADQL wants it', () => {
     expect(quoteName('ra')).toBe('ra');

@@ -4,7 +4,7 @@ import { untrack } from 'svelte';
 import { credentials } from './credentials.svelte';
 import { askService, fetchDocument, parseXml } from './tapRequest';
 import { schemasOf, tableOf, type Column, type Schema, type TableDescription, type TableEntry } from './vosiTables';
-import { areSameNames } from '../adql/identifiers';
+import { areSameNames } from '../adql/adqlNames';
 
 export type { Column, ForeignKey, Schema, TableDescription, TableEntry } from './vosiTables';
 
