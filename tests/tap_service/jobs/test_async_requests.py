@@ -344,7 +344,7 @@ class TestPhases:
         assert job.post("/phase", PHASE="RUN").status_code == 403
         assert job.post("/parameters", MAXREC="1").status_code == 403
         assert job.post("/executionduration", EXECUTIONDURATION="7000").status_code == 303
-        assert (job.said("executionDuration"), job.said("endTime")) == ("7000", None)
+        assert (job.element_text("executionDuration"), job.element_text("endTime")) == ("7000", None)
         assert job.get("/results/result").status_code == 404
 
     def test_abort_kills_the_query(self, running: Any, svc_engine: Any, heavy: str, eventually: Eventually) -> None:
@@ -353,7 +353,7 @@ class TestPhases:
         assert (answer.status_code, answer.headers["location"]) == (303, job.url)
         assert job.phase == "ABORTED"
         eventually(lambda: in_engine(svc_engine, job) == 0)
-        assert re.fullmatch(INSTANT, job.said("endTime") or "")
+        assert re.fullmatch(INSTANT, job.element_text("endTime") or "")
 
     def test_abort_before_anything(self, service: Served) -> None:
         job = create_job(service.tap, THREE)

@@ -131,7 +131,7 @@ class TestRequests:
     @pytest.mark.parametrize(
         ("content", "content_type", "status", "said"),
         [
-            (b"{}", "application/json", 400, "the Content-Type of a POST is"),
+            (b"{}", "application/json", 400, "the Content-Type of a POST must be"),
             (b"x", "multipart/form-data", 400, "has no boundary"),
             (b"x", "multipart/form-data; boundary=b", 400, "is not valid multipart/form-data"),
             (

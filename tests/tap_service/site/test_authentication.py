@@ -142,7 +142,7 @@ def test_nothing_readable_is_kept(path: Path, accounts: Accounts) -> None:
 
 @pytest.mark.parametrize("name", ["", "a:b", "with space", "x" * 101, "../etc", "ü"])
 def test_names_that_are_none(accounts: Accounts, name: str) -> None:
-    with pytest.raises(AccountError, match="no user name"):
+    with pytest.raises(AccountError, match="not a valid user name"):
         accounts.add_user(name, "long enough")
 
 
