@@ -123,8 +123,8 @@ class InputParam(StrictModel):
     @model_validator(mode="after")
     def _check_consistency(self) -> InputParam:
         fields = type(self).model_fields.items()
-        said = {key: field.serialization_alias or key for key, field in fields if getattr(self, key) != field.default}
-        described = sorted(said[key] for key in said.keys() - {"name", "ref", "value", "description"})
+        given = {key: field.serialization_alias or key for key, field in fields if getattr(self, key) != field.default}
+        described = sorted(given[key] for key in given.keys() - {"name", "ref", "value", "description"})
         if self.ref and self.value:
             raise ValueError(f"the parameter {self.name} has ref, a column, and value, a constant: keep one of them")
         if (self.ref or self.value) and described:

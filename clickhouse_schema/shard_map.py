@@ -68,13 +68,13 @@ class ShardMap:
         return max(self.cells) + 1
 
     def find_shard(self, hpx29: int) -> int:
-        return self.cells[int(min(hpx29, NO_POSITION)) >> self._shift]
+        return self.cells[int(min(hpx29, NO_POSITION)) >> self._index_shift]
 
     def find_shards(self, ranges: Iterable[tuple[int, int]]) -> frozenset[int]:
         """Return the shards of half-open ``ranges`` of indexes of order 29."""
         found: set[int] = set()
         for first, end in ranges:
-            found.update(self.cells[first >> self._shift : ((end - 1) >> self._shift) + 1])
+            found.update(self.cells[first >> self._index_shift : ((end - 1) >> self._index_shift) + 1])
         return frozenset(found)
 
     def shard_sql(self, hpx29: str) -> str:
@@ -86,7 +86,7 @@ class ShardMap:
         return f"toUInt16(transform({cell}, range({len(self.cells)}), {[*self.cells]}, 0))"
 
     @property
-    def _shift(self) -> int:
+    def _index_shift(self) -> int:
         return 2 * (ORDER - self.order)
 
 

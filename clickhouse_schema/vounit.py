@@ -61,8 +61,8 @@ def _rewrite_unit(text: str, format_: str) -> str | None:
     with _warnings_are_global, warnings.catch_warnings():
         warnings.simplefilter("ignore", units.UnitsWarning)  # deprecated units, such as erg, are units
         try:
-            said = str(units.Unit(text, format=format_).to_string("vounit"))
-            units.Unit(said, format="vounit")
+            unit = str(units.Unit(text, format=format_).to_string("vounit"))
+            units.Unit(unit, format="vounit")
         except (ValueError, TypeError):
             return None
-    return said
+    return unit

@@ -104,11 +104,11 @@ class _Resolver:
                 self.problems.append(Problem((*path, "referencedColumns"), message))
         return made
 
-    def _resolve_own_columns(self, said: Any, table: dict[str, Any], path: YamlPath) -> Any:
+    def _resolve_own_columns(self, value: Any, table: dict[str, Any], path: YamlPath) -> Any:
         """Return the names of the table's own columns for their ids or names; a single one needs no brackets."""
-        refs = (said,) if isinstance(said, str) else said
+        refs = (value,) if isinstance(value, str) else value
         if not isinstance(refs, tuple):
-            return said
+            return value
         name = table.get("name")
         columns = [
             column.get("name") for column, _ in _iterate_entries(table, "columns", ()) if isinstance(column, dict)

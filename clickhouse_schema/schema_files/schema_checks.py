@@ -98,27 +98,31 @@ def _find_layout_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
     layout = table.layout
     if layout.position:
         yield from _find_position_problems(table, layout.position, (*path, "position"))
-    for name in layout.id:
-        column = _find_column(table, name)
-        if column is None:
-            yield _missing_column_problem(table, name, (*path, "id"))
-        elif column.type.is_array:
-            yield Problem((*path, "id"), f"the id column {name} is an array: an id must be a number or a text")
+    yield from _find_index_problems(table, layout.id, "an id must be a number or a text", (*path, "id"))
     yield from _find_repeated_names("id column", [(name, (*path, "id")) for name in layout.id])
-    for name in layout.indexes:
-        column = _find_column(table, name)
-        if column is None:
-            yield _missing_column_problem(table, name, (*path, "indexes"))
-        elif column.type.is_array:
-            yield Problem((*path, "indexes"), f"the column {name} is an array: an index is of numbers or texts")
+    yield from _find_index_problems(table, layout.indexes, "an index needs numbers or texts", (*path, "indexes"))
     yield from _find_repeated_names("index", [(name, (*path, "indexes")) for name in layout.indexes])
     if layout.parent and table.parent_key is None:
         close = difflib.get_close_matches(layout.parent, [key.name for key in table.keys], 1)
-        meant = f": did you mean {close[0]}?" if close else " among its constraints"
-        yield Problem((*path, "parent"), f"the table {table.name} has no foreign key {layout.parent}{meant}")
+        hint = f": did you mean {close[0]}?" if close else " among its constraints"
+        yield Problem((*path, "parent"), f"the table {table.name} has no foreign key {layout.parent}{hint}")
     if layout.parent and layout.everywhere:
-        message = "everywhere contradicts parent: a whole table on each server is not cut up; remove one of them"
+        message = "everywhere contradicts parent: a whole table on each server is not sharded; remove one of them"
         yield Problem((*path, "everywhere"), message)
+    yield from _find_time_problems(table, path)
+
+
+def _find_index_problems(table: Table, names: Iterable[str], hint: str, path: YamlPath) -> Iterator[Problem]:
+    for name in names:
+        column = _find_column(table, name)
+        if column is None:
+            yield _missing_column_problem(table, name, path)
+        elif column.type.is_array:
+            yield Problem(path, f"the column {name} is an array: {hint}")
+
+
+def _find_time_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
+    layout = table.layout
     if layout.years and not layout.time:
         yield Problem((*path, "years"), "years needs a time column: name it in time")
     if layout.time:
@@ -126,9 +130,8 @@ def _find_layout_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
         if column is None:
             yield _missing_column_problem(table, layout.time, (*path, "time"))
         elif not (column.type.is_numeric or column.type.is_timestamp):
-            yield Problem(
-                (*path, "time"), f"the time column {layout.time} is {column.type.adql}, neither number nor timestamp"
-            )
+            kind = column.type.adql
+            yield Problem((*path, "time"), f"the time column {layout.time} is {kind}, neither number nor timestamp")
 
 
 def _find_position_problems(table: Table, position: tuple[str, str], path: YamlPath) -> Iterator[Problem]:

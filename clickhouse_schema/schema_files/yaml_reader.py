@@ -114,9 +114,9 @@ def _read_text(path: FilePath, source: str) -> str:
 
 
 def _build_error(document: Document, problems: list[Problem]) -> SchemaError:
-    told = list(dict.fromkeys(_format_problem(document, problem) for problem in _sort_problems(document, problems)))
-    more = [f"... and {len(told) - _MAX_SHOWN:,} more"] if len(told) > _MAX_SHOWN else []
-    return SchemaError(told[:_MAX_SHOWN] + more)
+    lines = list(dict.fromkeys(_format_problem(document, problem) for problem in _sort_problems(document, problems)))
+    more = [f"... and {len(lines) - _MAX_SHOWN:,} more"] if len(lines) > _MAX_SHOWN else []
+    return SchemaError(lines[:_MAX_SHOWN] + more)
 
 
 def _sort_problems(document: Document, problems: list[Problem]) -> list[Problem]:
@@ -179,8 +179,8 @@ def _detail_to_problem(detail: ErrorDetails) -> Problem:
         return Problem(path, f"{key} has no value: give one, or remove the line")
     if detail["type"] in ("too_short", "too_long", "missing"):
         return Problem(path, _describe_count(key, detail))
-    said = _EXPECTED.get(detail["type"]) or detail["msg"].replace("Input should be", "must be")
-    return Problem(path, f"{key} {said}")
+    expected = _EXPECTED.get(detail["type"]) or detail["msg"].replace("Input should be", "must be")
+    return Problem(path, f"{key} {expected}")
 
 
 def _describe_count(key: str, detail: ErrorDetails) -> str:

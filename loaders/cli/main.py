@@ -130,16 +130,16 @@ def translate_query(
 @app.command("serve")
 def serve_tables(data: Data, host: Host = "127.0.0.1", port: Port = 8000) -> None:
     """Serve the tables over TAP until Ctrl-C."""
-    _serve(data, host, port, demo=False)
+    _serve_and_exit(data, host, port, demo=False)
 
 
 @app.command("demo")
 def serve_demo(data: Data, host: Host = "127.0.0.1", port: Port = 8000) -> None:
     """Load the bright stars of Tycho-2 and OpenNGC, then serve them."""
-    _serve(data, host, port, demo=True)
+    _serve_and_exit(data, host, port, demo=True)
 
 
-def _serve(data: Path, host: str, port: int, *, demo: bool) -> None:
+def _serve_and_exit(data: Path, host: str, port: int, *, demo: bool) -> None:
     from loaders.cli import serve_command
 
     with ConsoleReporter() as reporter:

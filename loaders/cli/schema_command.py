@@ -36,20 +36,20 @@ def show_schema(
 @app.command("diff")
 def show_differences(file: SchemaFile, data: Data) -> None:
     """List tables, columns, indexes and comments that differ from the file; exit code 1 if there are any."""
-    _execute(data, "schema diff", file)
+    _execute_on_file(data, "schema diff", file)
 
 
 @app.command("plan")
 def show_plan(file: SchemaFile, data: Data) -> None:
     """Print the SQL that apply would execute."""
-    _execute(data, "schema plan", file)
+    _execute_on_file(data, "schema plan", file)
 
 
 @app.command("apply")
 def apply_schema(file: SchemaFile, data: Data) -> None:
     """Create missing tables, columns and indexes on all servers, while the service runs. Loads no rows."""
-    _execute(data, "schema apply", file)
+    _execute_on_file(data, "schema apply", file)
 
 
-def _execute(data: Path, command: str, file: Path) -> None:
+def _execute_on_file(data: Path, command: str, file: Path) -> None:
     execute_and_exit(data, command, {"schema_file": str(file.absolute())})

@@ -37,7 +37,7 @@ def run_service(data_path: Path, host: str, port: int, reporter: Reporter, *, de
         signal.signal(number, _exit_on_signal)
     try:
         with _bind_listener(host, port) as listener:
-            _serve(data_path, listener, f"http://{host}:{port}", reporter, demo=demo)
+            _serve_listener(data_path, listener, f"http://{host}:{port}", reporter, demo=demo)
     except (ReadError, EngineError, AccountError, IssuersError, JobStoreUnavailable) as error:
         reporter.message(f"error: {data_commands.explain_error(error)}")
         return data_commands.EXIT_FAILED
@@ -46,7 +46,7 @@ def run_service(data_path: Path, host: str, port: int, reporter: Reporter, *, de
     return 0
 
 
-def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporter, *, demo: bool) -> None:
+def _serve_listener(data_path: Path, listener: socket.socket, url: str, reporter: Reporter, *, demo: bool) -> None:
     config = read_settings(data_path)
     with open_engine(data_path, is_read_only=True) as engine:
         if demo:

@@ -28,7 +28,7 @@ Arguments = dict[str, Any]
 Command = Callable[[Engine, Arguments, Reporter], None]
 
 
-def _load(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+def _load_files(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
     schema_file = arguments.pop("schema_file")
     request = LoadRequest(
         files=tuple(Path(file) for file in arguments.pop("files")),
@@ -44,7 +44,7 @@ def _with_schema_file(function: Callable[[Engine, Path, Reporter], None]) -> Com
 
 
 COMMANDS: dict[str, Command] = {
-    "load": _load,
+    "load": _load_files,
     "verify": lambda engine, arguments, reporter: verify_table(engine, arguments["table"], reporter),
     "drop": lambda engine, arguments, reporter: drop_table(engine, arguments["table"], reporter),
     "tables": lambda engine, _, reporter: list_tables(engine, reporter),

@@ -20,7 +20,7 @@ from clickhouse_schema.quoting import quote_string
 from loaders.load_error import LoadError
 from loaders.pipeline.chunk_reader import Chunk
 from loaders.storage.gateway_table import APPEND_SUFFIX, Orphan
-from loaders.storage.load_state import AppendState, Load, TableState
+from loaders.storage.load_state import AppendState, FinishedLoad, TableState
 from loaders.storage.server_storage import open_server_storage
 from loaders.storage.storage_protocol import TableStorage
 from tap_service.storage.engine.engine import Engine
@@ -65,7 +65,7 @@ class TableAppends:
         self._gateway.fill_table(chunk.batches if chunk else (), is_kept=True)
         return self._gateway.find_orphans()
 
-    def append_gateway(self, load: Load) -> None:
+    def append_gateway(self, load: FinishedLoad) -> None:
         """Append the gateway's rows and record ``load``. Raises ``LoadError`` if the shards were moved."""
         self._target.refuse_moved_shards()  # a move that begins now finds the gateway
         state = AppendState(load=load, before=self._target.count_part_rows(), density=self._read_density_stamp())
@@ -98,7 +98,7 @@ class TableAppends:
                 " changed it during the append. Load it again with --replace"
             )
 
-    def _write_record(self, load: Load, *, finished: str = "", state: str = "") -> None:
+    def _write_record(self, load: FinishedLoad, *, finished: str = "", state: str = "") -> None:
         append_record.write_append(
             self._engine,
             self._origin,

@@ -11,7 +11,7 @@ from pathlib import Path
 from clickhouse_schema.schema_model import Table
 from loaders.pipeline.append_rows import TableAppends
 from loaders.pipeline.load_request import LoadRequest, Mode
-from loaders.storage.load_state import Load
+from loaders.storage.load_state import FinishedLoad
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class LoadInput:
     digests: Sequence[str]
     table: Table
 
-    def compute_fingerprint(self, loads: tuple[Load, ...]) -> str:
+    def compute_fingerprint(self, loads: tuple[FinishedLoad, ...]) -> str:
         """Return a hash of this input loaded on top of ``loads``."""
         parts = [
             *self.digests,
@@ -30,7 +30,7 @@ class LoadInput:
         ]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def is_loaded(self, loads: tuple[Load, ...], mode: Mode, appends: TableAppends) -> bool:
+    def is_loaded(self, loads: tuple[FinishedLoad, ...], mode: Mode, appends: TableAppends) -> bool:
         """Whether a table made by ``loads`` contains this input; for mode "replace", nothing but this input."""
         if mode == "replace" and (len(loads) > 1 or appends.sum_appends().appends):
             return False
@@ -38,14 +38,14 @@ class LoadInput:
             return True
         return any(load.fingerprint == self.compute_fingerprint(loads[:i]) for i, load in enumerate(loads))
 
-    def find_known_files(self, loads: tuple[Load, ...], appends: TableAppends) -> tuple[int, ...]:
+    def find_known_files(self, loads: tuple[FinishedLoad, ...], appends: TableAppends) -> tuple[int, ...]:
         """Return the positions of files that were loaded or appended, alone or with others."""
         known = appends.find_known_digests(self.digests).union(*(load.digests for load in loads))
         return tuple(i for i, digest in enumerate(self.digests) if digest in known)
 
-    def describe_load(self, request: LoadRequest, fingerprint: str, rows: int, rejected: int) -> Load:
+    def describe_load(self, request: LoadRequest, fingerprint: str, rows: int, rejected: int) -> FinishedLoad:
         """Return the record of a load that finishes now."""
-        return Load(
+        return FinishedLoad(
             fingerprint=fingerprint,
             files=tuple(str(path) for path in request.files),
             digests=tuple(self.digests),

@@ -19,7 +19,7 @@ from loaders.pipeline.rejects_file import RejectsFile
 from loaders.pipeline.staging_fill import StagingFill
 from loaders.pipeline.storage_choice import choose_storage, read_live_state
 from loaders.progress_reporter import Reporter
-from loaders.storage.load_state import Load, TableState
+from loaders.storage.load_state import FinishedLoad, TableState
 from loaders.storage.storage_protocol import TableStorage
 from tap_service.readers import open_source
 from tap_service.readers.conform_rows import Conformer
@@ -113,7 +113,7 @@ def _finish_stopped_append(appends: TableAppends, reporter: Reporter) -> None:
         appends.finish_append(unfinished)
 
 
-def _load_rows(job: _LoadJob) -> Load:
+def _load_rows(job: _LoadJob) -> FinishedLoad:
     """Append the rows, or load them through the staging table, which may hold a stopped load; return the record."""
     staging = job.storage.staging
     wanted = _describe_state(job)
@@ -147,7 +147,7 @@ def _describe_state(job: _LoadJob) -> TableState:
     )
 
 
-def _append_few_rows(job: _LoadJob) -> Load | None:
+def _append_few_rows(job: _LoadJob) -> FinishedLoad | None:
     """Append the rows to the live table if they are one chunk at most; else return None without a change."""
     if job.base is None or job.appends is None:
         return None

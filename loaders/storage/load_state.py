@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from clickhouse_schema.schema_model import Schema
 
 
-class Load(BaseModel):
+class FinishedLoad(BaseModel):
     """One finished load or append.
 
     Attributes
@@ -60,7 +60,7 @@ class TableState(BaseModel):
     fingerprint: str
     verified: bool = False
     entry: Schema
-    loads: tuple[Load, ...] = ()
+    loads: tuple[FinishedLoad, ...] = ()
     origin: str = ""
     added: int = 0
     catalogue: int = -1
@@ -85,7 +85,7 @@ class AppendState(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    load: Load
+    load: FinishedLoad
     before: dict[str, int]
     density: str
 

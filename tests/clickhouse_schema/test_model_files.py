@@ -168,7 +168,7 @@ def test_good() -> None:
         (layout("{position: [RA, dec]}"), "9: the table t has no column RA: did you mean ra?"),
         (layout("{position: [ra, id]}"), "9: the position column id is CHAR: it must be a number of degrees"),
         (layout("{id: [name]}"), "9: the table t has no column name"),
-        (layout("{id: [vector]}"), "9: the id column vector is an array"),
+        (layout("{id: [vector]}"), "9: the column vector is an array: an id must be"),
         (layout("{id: [id, id]}"), "9: the id column id occurs twice"),
         (layout("{time: id}"), "9: the time column id is CHAR, neither number nor timestamp"),
         (layout("{overlap_radius: -1}"), "9: overlap_radius must be greater than or equal to 0"),

@@ -26,7 +26,7 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.pipeline.storage_choice import find_known_storage
 from loaders.storage import replica_sync
-from loaders.storage.load_state import AppendState, Load
+from loaders.storage.load_state import AppendState, FinishedLoad
 from loaders.storage.storage_protocol import TableStorage
 from loaders.tables.drop_table import drop_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
@@ -163,7 +163,7 @@ def test_an_addition_reads_a_gateway_that_all_servers_have(
     assert live is not None
     sizes = storage.appends.count_part_rows()
     storage = _on_servers(engine, monkeypatch)
-    nothing = Load(fingerprint="f", files=(), rows=0, rejected=0, finished="2026-01-01")
+    nothing = FinishedLoad(fingerprint="f", files=(), rows=0, rejected=0, finished="2026-01-01")
     TableAppends(storage, live).finish_append(AppendState(load=nothing, before=sizes, density=""))
     assert _in_short(told)[:7] == [
         "SYNC `copied`.`stars__append`",
