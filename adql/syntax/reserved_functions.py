@@ -10,7 +10,7 @@ from __future__ import annotations
 SET_FUNCTIONS = frozenset({"AVG", "COUNT", "MAX", "MIN", "SUM"})
 
 GEOMETRIES = frozenset({"POINT", "CIRCLE", "BOX", "POLYGON"})
-"""Constructors that may take a coordinate system first; ``adql.syntax.arity`` lists their forms."""
+"""Constructors that may take a coordinate system first; ``adql.syntax.operand_grammar`` lists their forms."""
 
 MANY = 1_000_000
 

@@ -11,6 +11,7 @@ anything else                    anywhere
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import islice, permutations
@@ -18,9 +19,8 @@ from itertools import islice, permutations
 import numpy as np
 
 from adql.ir import Call, Column, Expr, Literal, Nearness, Within, evaluate_constant
-from adql.regions import Complement, Cone, Intersection, Region, Union, position_to_vector
+from adql.regions import Complement, Cone, Intersection, Range, Region, Union, position_to_vector
 from adql.regions.circle_union import MIN_UNION_CIRCLES, CircleUnion
-from adql.rewrite.covers.coordinate_ranges import find_column_bounds, make_coordinate_range
 from adql.rewrite.joins.impossible_conditions import is_never_true
 
 #: Columns of longitude and latitude of one relation
@@ -193,3 +193,52 @@ def unite_regions(regions: list[Region]) -> Region:
         centres = np.array([position_to_vector(c.lon, c.lat) for c in cones])
         parts.append(CircleUnion(centres, np.radians([min(c.radius, 180.0) for c in cones])))
     return parts[0] if len(parts) == 1 else Union(tuple(parts))
+
+
+# --- ranges of coordinates --------------------------------------------------------------------------------------------
+
+
+_MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+#: Least and greatest value of a column
+ColumnBounds = dict[Column, tuple[float, float]]
+
+
+def find_column_bounds(conditions: Iterable[Expr]) -> ColumnBounds:
+    """Return the bounds of each column that ANDed ``conditions`` compare with constants."""
+    found: ColumnBounds = {}
+    for condition in conditions:
+        comparison = _read_comparison(condition)
+        if comparison is None:
+            continue
+        column, op, value = comparison
+        low, high = found.get(column, (-math.inf, math.inf))
+        if op in (">", ">=", "="):
+            low = max(low, value)
+        if op in ("<", "<=", "="):
+            high = min(high, value)
+        found[column] = low, high
+    return found
+
+
+def _read_comparison(condition: Expr) -> tuple[Column, str, float] | None:
+    if not (isinstance(condition, Call) and condition.name in _MIRRORED):
+        return None
+    left, right = condition.args
+    op = condition.name
+    if isinstance(right, Column):
+        left, right, op = right, left, _MIRRORED[op]
+    value = evaluate_constant(right)
+    return (left, op, value) if isinstance(left, Column) and value is not None else None
+
+
+def make_coordinate_range(lon: tuple[float, float], lat: tuple[float, float]) -> Range | None:
+    """Return the region within bounds in degrees; None if no row or the whole sky is within them.
+
+    The loader stores longitudes from 0 to 360.
+    """
+    west, east = max(lon[0], 0.0), min(lon[1], 360.0)
+    south, north = max(lat[0], -90.0), min(lat[1], 90.0)
+    if west > east or south > north or (west, east, south, north) == (0.0, 360.0, -90.0, 90.0):
+        return None
+    return Range(west, east, south, north)
