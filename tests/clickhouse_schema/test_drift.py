@@ -1,4 +1,4 @@
-"""What the engine lacks of a model is found, and the statements that are told add it."""
+"""Drift finds what the engine lacks, and its statements add it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _drift(engine: Engine, table: Table) -> Drift:
 
 
 def _taken(engine: Engine, table: Table) -> list[str]:
-    """Take the drift away, and tell what it was."""
+    """Remove the drift and return its descriptions."""
     found = _drift(engine, table)
     assert not found.obstacles
     for step in found.steps:
@@ -103,7 +103,7 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
 
 
 def test_columns_get_the_order_of_the_model(stored: Engine) -> None:
-    """Together with what is new, and keep all that they have."""
+    """Together with new parts, and without losing rows."""
     stored.execute(create_table_sql(with_columns(STARS, *STARS.columns[3:], *STARS.columns[:3]), "drifting.stars"))
     stored.execute("INSERT INTO drifting.stars (id, ra, dec, c_int) SELECT number, number, 0, 7 FROM numbers(90)")
     wanted = with_columns(STARS, Column(name="flux", datatype="float"), *STARS.columns)

@@ -1,4 +1,4 @@
-"""LINKs and services in schema files: what is read, what is refused with which line, and that nothing is lost."""
+"""LINKs and services in schema files: reading, refusals with lines, and writing without loss."""
 
 from __future__ import annotations
 

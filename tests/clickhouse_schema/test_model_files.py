@@ -1,4 +1,4 @@
-"""Schema files: what is read, what is refused with which line, and that what is written reads back."""
+"""Schema files: reading, refusals with lines, and writing what reads back."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ _VALUES = [
 @given(st.lists(st.tuples(st.sampled_from(_PLACES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
 @example([(10, "{}")])
 def test_any_value_anywhere_is_read_or_told(changes: list[tuple[int, str]]) -> None:
-    """Values of every shape under every key: what is wrong is told with a line that exists, nothing else is raised."""
+    """Values of every shape under every key: faults have a line that exists, and no other exception is raised."""
     lines = GOOD.splitlines()
     for place, value in changes:
         lines[place] = lines[place].partition(":")[0] + ": " + value

@@ -190,7 +190,7 @@ def _load(engine: Engine, files: Path, table: str, mode: Mode, *halves: int) -> 
 
 @pytest.fixture(scope="module")
 def both(cluster: Cluster, engine: EmbeddedEngine, files: Path) -> tuple[Engine, Engine]:
-    """The cluster and one server, with the same tables: made, made anew, and added to."""
+    """The cluster and one server, with the same tables: loaded, replaced, and appended to."""
     prepare_engine(engine)
     for each in (cluster.engine, engine):
         _load(each, files, "stars", "create", 0)

@@ -1,4 +1,4 @@
-"""Random ADQL queries of the tables of ``night_tables``: joins of objects with their children and of what is near."""
+"""Random ADQL queries on the tables of ``night_tables``: joins of objects with their children and cross-matches."""
 
 from __future__ import annotations
 

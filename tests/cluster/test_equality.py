@@ -177,7 +177,7 @@ def test_all_tables_are_cut_up(cluster: Tables) -> None:
 
 
 def test_without_the_overlap_pairs_are_missing(cluster: Tables, one_server: Tables) -> None:
-    """That the answers are equal is due to the overlap, and these tests would tell."""
+    """The answers are equal because of the overlap, and these tests would notice."""
     near = f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR.format(0.9)}"
     wanted = one_server.rows(near)
     assert cluster.rows(near) == wanted

@@ -147,7 +147,7 @@ def test_tables_of_other_servers_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_cluster_without_macros_is_refused(tmp_path: Path) -> None:
-    """Without them a server cannot tell its shard from another's."""
+    """Without them a server cannot distinguish its shard from another's."""
     with served_cluster(tmp_path, 1, "192.0.2.1") as url:
         engine = ClickHouseEngine(url)
         with pytest.raises(ClusterError, match="the macros shard and replica are not: give each server both"):

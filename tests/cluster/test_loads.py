@@ -212,7 +212,7 @@ _WAIT = "SYSTEM SYNC REPLICA ON CLUSTER `skyhouse`"
 def test_shards_are_read_as_those_of_many_servers_are(
     cluster: ClickHouseEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What loads and verify ask of all servers, asked through the cluster, says the same as the one server's tables."""
+    """The queries of loads and verify to all servers have the same answers through the cluster and on one server."""
     load_files(cluster, request(folder), Said())
     storage = find_known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
     assert storage is not None
@@ -300,7 +300,7 @@ class _Rates:
 
 
 def test_what_replaces_a_table_is_estimated(cluster: ClickHouseEngine, folder: Path) -> None:
-    """By its rows, and by what their columns take: the engine tells that of tables that have files for each."""
+    """By its rows and the size of its columns, which ClickHouse knows for wide parts."""
     load_files(cluster, request(folder), Said())
     load_files(cluster, request(folder, "many", "replace"), Said())
     rows = rows_table(cluster, LOCAL)
@@ -482,7 +482,7 @@ def test_a_change_that_always_fails_is_told(cluster: ClickHouseEngine, monkeypat
 
 
 def test_children_are_not_left_behind(cluster: ClickHouseEngine, folder: Path) -> None:
-    """Who replaces their parents by others, or makes these anew, is told to drop the children before."""
+    """Replacing the parents, or loading them again, is refused until the children are dropped."""
     load_files(cluster, request(folder), Said())
     parents, said = stars(0, STARS), Said()
     names = ("id", "ra", "dec")

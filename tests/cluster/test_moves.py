@@ -122,7 +122,7 @@ def _tables(engine: ClickHouseEngine) -> list[str]:
 
 
 def test_a_server_without_tables_gets_them(grown: ClickHouseEngine) -> None:
-    """As far as one server can show it: parts that are gone are made, and what is there stays."""
+    """As far as one server can show it: missing parts are created, and existing ones stay."""
     for name in ("notes", "notes__margin", "notes__overlap_rows"):
         grown.execute(f"DROP TABLE sky.{name} SYNC")
     said = Said()

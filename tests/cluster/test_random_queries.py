@@ -91,7 +91,7 @@ def _rows(engine: ClickHouseEngine, catalogue: Catalogue, query: str) -> Rows | 
 
 
 def _in_pieces(engine: ClickHouseEngine, catalogue: Catalogue, query: str) -> Rows | None:
-    """None for what is not cut, or not into rows."""
+    """None if the query is not divided, or not into rows."""
     translation = translate(query, catalogue)
     assert translation.bound is not None
     division = divide_query(translation.bound)

@@ -1,4 +1,4 @@
-"""What several servers with replicas of each other are told, and in which order, as text: none of them is here."""
+"""The statements for several servers with replicas, and their order, as text: no such server runs here."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def engine(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
 
 @pytest.fixture
 def files(engine: ClickHouseEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The folder of two files, the first of which is loaded."""
+    """The folder of two files; the first is loaded."""
     monkeypatch.setattr(cluster_publication, "LINGER_SECONDS", 0)
     pq.write_table(stars(0, ROWS), tmp_path / "stars.parquet")
     pq.write_table(stars(ROWS, 10), tmp_path / "few.parquet")
@@ -209,7 +209,7 @@ def test_a_new_server_has_all_of_what_is_whole_before_it_is_asked(
 def test_no_server_waits_for_who_reads_a_table_that_goes(
     engine: ClickHouseEngine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It does what all are told one after the other: all loads would wait for the longest query."""
+    """A server executes the statements for all servers in order: all loads would wait for the longest query."""
     _on_servers(engine, monkeypatch).live.drop_table()
     rows = [sql for sql in told if "append" not in sql]
     assert "DROP TABLE IF EXISTS `copied`.`stars__local` ON CLUSTER `skyhouse`" in rows
@@ -217,7 +217,7 @@ def test_no_server_waits_for_who_reads_a_table_that_goes(
 
 
 def test_a_server_that_gets_tables_gets_their_comments() -> None:
-    """They tell how the tables were loaded, and replicas do not tell each other."""
+    """They record how the tables were loaded, and are not replicated."""
 
     class Other:
         """Another server has all; this one has nothing."""

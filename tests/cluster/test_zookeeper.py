@@ -46,7 +46,7 @@ os._exit(0)  # the engine does not come to an end with replicated tables
 
 
 class _Listening:
-    """In the place of an engine that has no tables yet: what it is told to do."""
+    """Stands for an engine without tables; keeps its statements."""
 
     def __init__(self) -> None:
         self.statements: list[str] = []

@@ -1,4 +1,4 @@
-"""A real ZooKeeper of the tests' own, on a free port, and what is in it."""
+"""A real ZooKeeper for the tests, on a free port, and its content."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from tests.tap_service.site.test_first_queries import suggested
 
 
 class Said:
-    """A reporter that keeps what it is told."""
+    """A reporter that keeps its messages."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

@@ -90,7 +90,7 @@ FOREIGN = """\
 
 
 def test_what_no_schema_file_could_have_is_left_out(tmp_path: Path) -> None:
-    """IDs come before names; a service of which a part cannot be is none; of two of a name the first counts."""
+    """IDs precede names; a service with an invalid part is dropped; the first of two with one name counts."""
     path = tmp_path / "foreign.vot"
     path.write_text(FOREIGN)
     [table] = described_as(path).tables

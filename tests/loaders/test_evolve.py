@@ -1,4 +1,4 @@
-"""``skyhouse schema diff|plan|apply``: the engine compared with a schema file, and brought to what it says."""
+"""``skyhouse schema diff|plan|apply``: comparing the engine with a schema file, and changing it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MORE = (
 
 
 class Said(Told):
-    """Loads tell how far they are too."""
+    """Loads report progress too."""
 
     def progress(self, rows: int, fraction: float) -> None:
         return

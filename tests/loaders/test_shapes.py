@@ -1,4 +1,4 @@
-"""Columns of shapes from the file to the answer: what is kept beside them, and the rows that are none."""
+"""Columns of shapes from the file to the answer: their shapes and covers, and rejected rows."""
 
 from __future__ import annotations
 
