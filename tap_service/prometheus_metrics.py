@@ -15,16 +15,20 @@ _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300
 class ServiceMetrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.queries = Counter("skyhouse_queries", "Queries by how they ended", ["status"], registry=self.registry)
-        self.rows = Counter("skyhouse_rows", "Rows given to clients", registry=self.registry)
-        self.bytes = Counter("skyhouse_bytes", "Bytes of results made", registry=self.registry)
+        self.queries = Counter("skyhouse_queries", "Finished queries by status", ["status"], registry=self.registry)
+        self.rows = Counter("skyhouse_rows", "Rows of results", registry=self.registry)
+        self.bytes = Counter("skyhouse_bytes", "Bytes of results", registry=self.registry)
         self.seconds = Histogram(
-            "skyhouse_query_seconds", "Time of a query by phase", ["phase"], buckets=_BUCKETS, registry=self.registry
+            "skyhouse_query_seconds",
+            "Duration of queries by phase",
+            ["phase"],
+            buckets=_BUCKETS,
+            registry=self.registry,
         )
-        self.in_flight = Gauge("skyhouse_queries_in_flight", "Requests being answered", registry=self.registry)
+        self.in_flight = Gauge("skyhouse_queries_in_flight", "Queries in progress", registry=self.registry)
         self.jobs = Gauge("skyhouse_jobs_executing", "Jobs that this process executes", registry=self.registry)
-        self.waiting = Gauge("skyhouse_queries_waiting", "Queries waiting for their turn", registry=self.registry)
-        self.spool = Gauge("skyhouse_spool_bytes", "Results on their way to clients", ["where"], registry=self.registry)
+        self.waiting = Gauge("skyhouse_queries_waiting", "Waiting queries", registry=self.registry)
+        self.spool = Gauge("skyhouse_spool_bytes", "Bytes in the spool", ["where"], registry=self.registry)
         self.log_failures = Counter(
             "skyhouse_query_log_failures", "Lines of the query log that could not be written", registry=self.registry
         )

@@ -41,7 +41,7 @@ CONNECTION_ERRORS = (HTTPError, HTTPException, OSError)
 def connection_error(error: Exception) -> EngineUnavailable:
     """Return the ``EngineError`` for one of ``CONNECTION_ERRORS``."""
     kind = EngineSilent if isinstance(error, ReadTimeoutError) else EngineUnavailable
-    return kind("the connection to the engine broke off", detail=repr(error))
+    return kind("the connection to the engine broke", detail=repr(error))
 
 
 class ResponseBody:
@@ -97,7 +97,7 @@ class ResponseBody:
         except (pa.ArrowException, OSError) as error:
             self._read_message()
             raise self._find_error() or EngineUnavailable(
-                "the engine's answer breaks off", detail=repr(error)
+                "the engine's answer ends early", detail=repr(error)
             ) from error
         self._read_to_end()
         if not self._tail.endswith(_END):

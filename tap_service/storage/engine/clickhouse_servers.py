@@ -158,7 +158,7 @@ class ClickHouseServers:
                 sent += not isinstance(error, EngineUnreachable)
                 if last or sent == _MAX_TRIES or running.stopped or isinstance(error, EngineSilent):
                     raise
-        raise QueryCancelled("the query was stopped")
+        raise QueryCancelled("the query was cancelled")
 
     def _try_write(self, sql: str, work: Callable[[Engine], None], running: _RunningQuery) -> None:
         for last, running.endpoint in _mark_last(self._endpoints.choose_for_statement(sql)):
