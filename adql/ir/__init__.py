@@ -23,7 +23,6 @@ from adql.ir.bound_queries import (
     walk_selects,
 )
 from adql.ir.column_metadata import derive_field
-from adql.ir.constant_folding import evaluate_constant, widen_exactly
 from adql.ir.expressions import (
     UNTYPED,
     Aggregate,
@@ -41,11 +40,13 @@ from adql.ir.expressions import (
     Within,
     combine_conditions,
     combine_conjuncts,
+    evaluate_constant,
     has_aggregate,
     split_conjuncts,
     transform_expr,
     walk_columns,
     walk_expr,
+    widen_exactly,
 )
 from adql.ir.free_columns import (
     find_free_columns,

@@ -6,12 +6,14 @@ meaning, without spans and metadata. Traversal does not enter subqueries.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_not
 
 from adql.errors import NOWHERE, Span
 from adql.regions import Region
+from adql.regions.cone import reach_inside, reach_touching
 from adql.regions.region import ShapeCovers
 from clickhouse_schema.datatypes import BOOLEAN, ColumnType, Field
 
@@ -243,3 +245,49 @@ def combine_conjuncts(parts: tuple[Expr, ...] | list[Expr]) -> Expr | None:
 def combine_conditions(op: str, parts: Sequence[Expr], span: Span = NOWHERE) -> Expr:
     """Join one or more conditions by ``op``, 'AND' or 'OR'."""
     return parts[0] if len(parts) == 1 else Call(BOOLEAN, op, tuple(parts), span=span)
+
+
+# --- evaluation of constants ------------------------------------------------------------------------------------------
+
+
+def evaluate_constant(expr: Expr) -> float | None:
+    """Return the number of an expression of literals; None if it depends on rows, is NULL or not finite."""
+    if isinstance(expr, Literal) and isinstance(expr.value, (int, float)) and not isinstance(expr.value, bool):
+        return _discard_infinite(float(expr.value))
+    if not isinstance(expr, Call):
+        return None
+    values = [evaluate_constant(a) for a in expr.args]
+    if any(v is None for v in values):
+        return None
+    return _discard_infinite(_apply_operator(expr, [v for v in values if v is not None]))
+
+
+def widen_exactly(value: int | float, kind: ColumnType) -> int | float | None:
+    """Return the number as Int64 for an integer ``kind``, else as Float64; None if that cannot hold it exactly."""
+    if kind.is_integer:
+        return int(value) if value == value // 1 and -(1 << 63) <= value < 1 << 63 else None
+    return float(value) + 0.0 if float(value) == value else None
+
+
+def _discard_infinite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _apply_operator(expr: Call, values: list[float]) -> float | None:
+    match expr.name, values:
+        case "NEG", [a]:
+            return -a
+        case "+", [a, b]:
+            return a + b
+        case "-", [a, b]:
+            return a - b
+        case "*", [a, b]:
+            return a * b
+        case "/", [a, b] if b != 0 and not expr.type.is_integer:
+            return a / b
+        case "REACH INSIDE", [outer, inner]:
+            return reach_inside(outer, inner)
+        case "REACH TOUCHING", [a, b]:
+            return reach_touching(a, b)
+        case _:
+            return None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from adql.errors import NOWHERE, Span
-from adql.ir.constant_folding import evaluate_constant
-from adql.ir.expressions import Call, Expr, Literal, Shape
+from adql.ir.expressions import Call, Expr, Literal, Shape, evaluate_constant
 from adql.ir.operators import get_operand
 from adql.regions import Cone, Region
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT

@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import cycle
 
 from adql.ir.bound_queries import Subquery
-from adql.ir.constant_folding import evaluate_constant
-from adql.ir.expressions import Aggregate, Call, Column, Expr, Literal, Lookup, Windowed, walk_expr
+from adql.ir.expressions import Aggregate, Call, Column, Expr, Literal, Lookup, Windowed, evaluate_constant, walk_expr
 from adql.ir.unit_arithmetic import is_same_unit, multiply_units, raise_unit
 
 Rule = Callable[[Sequence[Expr]], str]

@@ -8,7 +8,7 @@ from adql.functions.argument_kinds import choose_function
 from adql.ir import UNTYPED, Call, Expr, Literal, UnitFault, derive_unit, find_conversion
 from adql.resolve.binder import Binder, BindFunctions
 from adql.resolve.geometry_binder import GEOMETRY_BINDERS, bind_geometry
-from adql.resolve.identifiers import suggest_name
+from adql.resolve.scope import suggest_name
 from adql.resolve.set_function_binder import bind_set_function
 from adql.resolve.type_rules import cast_exactly, check_argument, find_common_type, text_to_timestamp, unify_timestamps
 from adql.resolve.window_binder import WINDOW_FUNCTIONS, bind_window

@@ -12,7 +12,7 @@ from itertools import groupby
 from adql.errors import Span
 from adql.ir import UNTYPED, Call, Expr, Literal, Lookup, widen_exactly
 from adql.resolve.binder import Binder, BindFunctions
-from adql.resolve.comparison_binder import compare
+from adql.resolve.operator_binder import compare
 from adql.resolve.type_rules import find_common_type, unify_timestamps
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import ColumnType

@@ -8,8 +8,16 @@ from typing import NamedTuple
 from adql.errors import AdqlSemanticError, Hint, Span
 from adql.ir import Call, Derived, Expr, Join, Literal, Output, Query, Relation, Scan, Select, combine_conjuncts
 from adql.resolve.binder import Queries
-from adql.resolve.identifiers import is_same_name, make_name_hint, parts_to_text, suggest_name
-from adql.resolve.scope import Scope, Source, Visible, list_visible
+from adql.resolve.scope import (
+    Scope,
+    Source,
+    Visible,
+    is_same_name,
+    list_visible,
+    make_name_hint,
+    parts_to_text,
+    suggest_name,
+)
 from adql.resolve.type_rules import find_common_type
 from adql.syntax import nodes
 from adql.syntax.hints.other_dialects import find_table_hint

@@ -15,7 +15,6 @@ from adql.ir import Call, Column, Expr, Literal, Nearness, Shape, Within, evalua
 from adql.regions import Moc, area_centroid, region_relations
 from adql.regions.celestial_frames import parse_frame
 from adql.resolve.binder import Binder
-from adql.resolve.frame_transforms import move_turn_to_region, simplify_turns, turn_shape
 from adql.resolve.shape_binder import (
     SHAPE_BINDERS,
     SHAPES,
@@ -24,8 +23,11 @@ from adql.resolve.shape_binder import (
     bind_position,
     bind_shape,
     check_count,
+    move_turn_to_region,
     place_shape_errors,
+    simplify_turns,
     split_system,
+    turn_shape,
 )
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, MOC, POINT, REGION_XTYPE, UNICODE

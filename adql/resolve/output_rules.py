@@ -17,7 +17,7 @@ from adql.ir import (
     has_aggregate,
     walk_leaves,
 )
-from adql.resolve.identifiers import is_same_name, parts_to_text
+from adql.resolve.scope import is_same_name, parts_to_text
 from adql.syntax import nodes
 
 

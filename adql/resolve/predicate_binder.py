@@ -6,7 +6,7 @@ from adql.errors import AdqlSemanticError, Fix, Hint, make_printable
 from adql.functions.argument_kinds import is_null
 from adql.ir import Call, Exists, Expr, InSubquery, Literal, Subquery, combine_conditions, evaluate_constant
 from adql.resolve.binder import Binder, BindFunctions
-from adql.resolve.comparison_binder import compare, make_comparable, negate_if
+from adql.resolve.operator_binder import compare, make_comparable, negate_if
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import BOOLEAN
 

@@ -25,13 +25,11 @@ from adql.ir import (
     derive_field,
     find_common_unit,
 )
-from adql.resolve.binder import Binder
+from adql.resolve.binder import Binder, ObjectPositions, Resolution
 from adql.resolve.expression_binders import EXPRESSION_BINDERS
 from adql.resolve.from_binder import FromBinder
-from adql.resolve.identifiers import is_same_name
 from adql.resolve.output_rules import check_distinct, check_groups, find_output, find_output_name, name_outputs
-from adql.resolve.resolution import ObjectPositions, Resolution
-from adql.resolve.scope import Scope, list_visible
+from adql.resolve.scope import Scope, is_same_name, list_visible
 from adql.resolve.type_rules import cast_exactly, find_common_type
 from adql.syntax import nodes
 from clickhouse_schema.catalogue import Catalogue, TableEntry

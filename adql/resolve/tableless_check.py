@@ -15,12 +15,10 @@ from typing import ClassVar
 from adql.errors import AdqlError, FormError, Span
 from adql.functions import FUNCTIONS, SET_FUNCTIONS_BY_NAME
 from adql.ir import UNTYPED, Expr, Literal, NameGenerator, Order, Output, Query, walk_expr
-from adql.resolve.binder import Binder
+from adql.resolve.binder import Binder, ObjectPositions, Resolution
 from adql.resolve.from_binder import FromBinder, Side
-from adql.resolve.identifiers import is_same_name, parts_to_text
 from adql.resolve.query_binder import QueryBinder
-from adql.resolve.resolution import ObjectPositions, Resolution
-from adql.resolve.scope import Scope, Source
+from adql.resolve.scope import Scope, Source, is_same_name, parts_to_text
 from adql.syntax import nodes
 from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry

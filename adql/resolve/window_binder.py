@@ -11,7 +11,7 @@ from adql.errors import AdqlSemanticError, FormError
 from adql.functions import SET_FUNCTIONS_BY_NAME
 from adql.ir import Expr, Frame, Literal, Order, Windowed, walk_expr
 from adql.resolve.binder import Binder
-from adql.resolve.identifiers import suggest_name
+from adql.resolve.scope import suggest_name
 from adql.resolve.set_function_binder import bind_set_function
 from adql.resolve.type_rules import find_common_type, unify_timestamps
 from adql.syntax import nodes
