@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tap_service.config import Config
 from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
-from tap_service.services.queries.cost_estimate import Estimator
+from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.uploads.query_uploads import UploadLoader

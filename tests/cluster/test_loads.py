@@ -32,7 +32,7 @@ from loaders.storage import stored_table
 from loaders.tables.drop_table import drop_table
 from loaders.tables.table_list import list_tables
 from loaders.tables.verify_table import verify_table
-from tap_service.services.queries.cost_estimate import Estimator
+from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
 

@@ -21,7 +21,7 @@ from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import ResultInfo
 from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
-from tap_service.services.queries.cost_estimate import Estimator
+from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.row_limit import RowLimit, apply_row_limit
 from tap_service.services.queries.sesame_resolver import SesameResolver

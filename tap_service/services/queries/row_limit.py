@@ -98,13 +98,6 @@ def apply_row_limit(given: RowLimit, rows: ResultRows | None, translation: Trans
     return replace(given, rows=rows, order=_find_order(query), sample=sample)
 
 
-def without_limit(translation: Translation) -> Query | None:
-    """Return the bound query without the service's row limit."""
-    if translation.bound is None:
-        return None
-    return replace(translation.bound.query, limit=translation.top)
-
-
 def _find_order(query: Query) -> str:
     if query.order_by:
         return "asked"

@@ -37,8 +37,8 @@ from adql.ir import (
 )
 from adql.query_analysis import MIN_CUBE_SIDE, is_join_equality
 from clickhouse_schema.catalogue import TableEntry
-from tap_service.services.queries.column_origins import ColumnOrigins, MeanRadius, count_named_ids
-from tap_service.services.queries.planned_conditions import (
+from tap_service.services.estimates.column_origins import ColumnOrigins, MeanRadius, count_named_ids
+from tap_service.services.estimates.planned_conditions import (
     collect_names,
     find_covers,
     is_always_true_key,
@@ -47,14 +47,14 @@ from tap_service.services.queries.planned_conditions import (
     read_vector_nearness,
     walk_inner_conditions,
 )
-from tap_service.services.queries.row_density import (
+from tap_service.services.estimates.row_density import (
     RowDensity,
     area_to_radius,
     compute_cap_area,
     estimate_pairs,
     place_pairs,
 )
-from tap_service.services.queries.work_costs import (
+from tap_service.services.estimates.work_costs import (
     CANDIDATE_SECONDS,
     COPY_SECONDS,
     MEASURED_PAIR_SECONDS,

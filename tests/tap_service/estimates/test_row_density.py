@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adql.regions import Cone, Moc, find_cover, position_to_vector
 from clickhouse_schema.healpix import ORDER, vectors_to_index
-from tap_service.services.queries.row_density import RowDensity, estimate_pairs
+from tap_service.services.estimates.row_density import RowDensity, estimate_pairs
 
 RADII = (0.0, 0.001, 0.02, 0.1, 0.3, 1.0, 2.5, 6.0, 15.0, 25.0, 50.0, 90.0, 130.0, 179.0, 180.0)
 ROWS = 6_000

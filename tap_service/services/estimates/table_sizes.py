@@ -17,7 +17,7 @@ from clickhouse_schema.datatypes import DOUBLE, Field
 from clickhouse_schema.engine_tables.density_table import read_density
 from clickhouse_schema.quoting import quote_string
 from tap_service.models.upload_parameter import UPLOAD_SCHEMA
-from tap_service.services.queries.row_density import RowDensity, area_to_radius, find_covered_parts
+from tap_service.services.estimates.row_density import RowDensity, area_to_radius, find_covered_parts
 from tap_service.storage.engine.engine import Engine, EngineError
 
 #: Bytes of a value where ClickHouse has no figure, as for small tables

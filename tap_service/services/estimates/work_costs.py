@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from adql.ir import Select, has_window
-from tap_service.services.queries.row_density import MAX_ROWS
+from tap_service.services.estimates.row_density import MAX_ROWS
 
 #: A pair of rows of the same cube, whose separation is computed from unit vectors: 35 ns of one core
 CANDIDATE_SECONDS = 2.0e-8

@@ -8,6 +8,7 @@ refuses it. (ClickHouse's own EXPLAIN ESTIMATE returns 20 million rows for a loo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -31,13 +32,12 @@ from adql.query_analysis import cover_region
 from adql.regions import Moc, Region
 from clickhouse_schema.catalogue import TableEntry
 from tap_service.models.work_class import Estimate, ResultRows, Steps
-from tap_service.services.queries.column_origins import count_named_ids
-from tap_service.services.queries.join_work import JoinWork, estimate_join_work
-from tap_service.services.queries.result_rows import RowCounter
-from tap_service.services.queries.row_density import find_covered_parts
-from tap_service.services.queries.row_limit import without_limit
-from tap_service.services.queries.table_sizes import TableSize, TableSizes
-from tap_service.services.queries.work_costs import estimate_write_seconds
+from tap_service.services.estimates.column_origins import count_named_ids
+from tap_service.services.estimates.join_work import JoinWork, estimate_join_work
+from tap_service.services.estimates.result_rows import RowCounter
+from tap_service.services.estimates.row_density import find_covered_parts
+from tap_service.services.estimates.table_sizes import TableSize, TableSizes
+from tap_service.services.estimates.work_costs import estimate_write_seconds
 from tap_service.storage.engine.engine import Engine
 
 #: Rows of one granule, ClickHouse's default: the fewest that are read anywhere
@@ -109,7 +109,7 @@ class Estimator:
             inside, overlapping = (size.count_in_cells(Moc.from_cells(cells)) for cells in (cover.inside, cover.all))
             return (inside + overlapping) / 2  # half of each cell on the border
 
-        query = without_limit(translation)
+        query = _remove_row_limit(translation)
         found = None if query is None else RowCounter(count_table, count_region).count_rows(query)
         if found is None and translation.query is not None:
             rows = self._estimate_join_work(translation.query, version).unlimited_rows
@@ -182,3 +182,10 @@ def _find_work_kind(query: Query) -> str:
         if found == "scan" and (select.group_by or select.distinct or aggregated):
             found = "group"
     return found
+
+
+def _remove_row_limit(translation: Translation) -> Query | None:
+    """Return the bound query without the service's row limit."""
+    if translation.bound is None:
+        return None
+    return replace(translation.bound.query, limit=translation.top)
