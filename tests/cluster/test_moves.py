@@ -221,7 +221,7 @@ def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder
             rebalance.move_shards(grown, 3, Said())
         for statement in drop_sharded_sql("sky", base, read_topology(grown)):
             grown.execute(statement)
-    with pytest.raises(LoadError, match="something was loaded meanwhile, so nothing was moved"):
+    with pytest.raises(LoadError, match="something was loaded during the move, so nothing was moved"):
         rebalance.move_shards(Registering(grown, entry), 3, Said())
     assert {table.partition("__")[2][0] for table in _tables(grown)} == {"2"}
     with pytest.raises(LoadError, match="the cluster has 3 shards in remote_servers, not 4"):
