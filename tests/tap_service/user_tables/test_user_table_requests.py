@@ -361,7 +361,7 @@ def test_columns_may_have_any_name(alice: User) -> None:
         ("<table>" + "<a>" * 50 + "</a>" * 50 + "</table>", "text/xml", "deeper than 16"),
         ("<table><column></table>", "text/xml", "mismatched tag"),
         (DEFINITION.replace(">long<", ">complex<"), "text/xml", "its datatype 'complex' is none of VOTable"),
-        (DEFINITION.replace("<name>id<", "<name>RA<"), "text/xml", "the column ra is there twice"),
+        (DEFINITION.replace("<name>id<", "<name>RA<"), "text/xml", "the column ra occurs twice"),
         (DEFINITION.replace("<name>id<", "<name>hpx29<"), "text/xml", "is reserved for the storage"),
         (DEFINITION.replace("<name>id<", f"<name>{'x' * 65}<"), "text/xml", "names have at most 64"),
         (",".join(f"c{i}" for i in range(1001)) + "\n", "text/csv", "1001 columns, and a table has 1000 at most"),
