@@ -1,8 +1,8 @@
 """What estimates of rows, bytes and seconds read from bound queries."""
 
 from adql.clickhouse.emitter import emit_query
-from adql.clickhouse.engine_settings import SETTINGS
 from adql.clickhouse.sky.cube_sql import MIN_CUBE_SIDE
+from adql.clickhouse.sql_settings import SETTINGS
 from adql.query_plan import is_cross_match
 from adql.rewrite.covers.confining_regions import find_confinements
 from adql.rewrite.covers.spatial_covers import cover_region

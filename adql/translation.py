@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 
 from adql.clickhouse.emitter import emit_query
-from adql.clickhouse.engine_settings import DISTRIBUTED, KEEP_JOIN_ORDER, RAISES, SETTINGS, WRITTEN_ORDER
+from adql.clickhouse.sql_settings import DISTRIBUTED, KEEP_JOIN_ORDER, RAISES, SETTINGS, WRITTEN_ORDER
 from adql.functions.object_name_functions import PositionLookup
 from adql.ir import NameGenerator, Query
 from adql.query_plan import describe_plan

@@ -19,7 +19,7 @@ from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from loaders.tables.shipped_schemas import load_demo
-from tap_service.main import SERVER, create_app
+from tap_service.application import SERVER, create_app
 from tap_service.readers.read_error import ReadError
 from tap_service.services.site.authentication import IssuersError
 from tap_service.services.site.first_queries import format_first_queries

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from adql.clickhouse.engine_settings import SETTINGS
+from adql.clickhouse.sql_settings import SETTINGS
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Schema, Table

@@ -73,7 +73,7 @@ class Cluster:
 def command(url: str, *arguments: str) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "SKYHOUSE_CLICKHOUSE_URL": url}
     return subprocess.Popen(
-        [sys.executable, "-c", "from loaders.cli.main import main; main()", *arguments], env=environment
+        [sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()", *arguments], env=environment
     )
 
 

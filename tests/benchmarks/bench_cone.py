@@ -27,8 +27,8 @@ from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.tables.shipped_schemas import load_demo
+from tap_service.application import SERVER, create_app
 from tap_service.config import Config
-from tap_service.main import SERVER, create_app
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 ROUNDS = 100

@@ -86,7 +86,7 @@ def service(folder: Path) -> Iterator[str]:
         "SKYHOUSE_QUERY_LOG": "",
         "PYTHONPATH": os.getcwd(),
     }
-    command = [sys.executable, "-c", "from loaders.cli.main import main; main()"]
+    command = [sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()"]
     path = folder / "stars.parquet"
     pq.write_table(stars(), path)
     schema = folder / "bench.yaml"

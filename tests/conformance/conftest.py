@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-_SKYHOUSE = (sys.executable, "-c", "from loaders.cli.main import main; main()")
+_SKYHOUSE = (sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()")
 
 
 def skyhouse(*arguments: str) -> None:

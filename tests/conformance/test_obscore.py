@@ -37,7 +37,7 @@ def _command(line: str, folder: Path, data: Path) -> str:
     program, *arguments = shlex.split(words)
     assert program == "skyhouse"
     done = subprocess.run(
-        [sys.executable, "-c", "from loaders.cli.main import main; main()", *arguments],
+        [sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.getcwd(), "SKYHOUSE_DATA": str(data)},
         capture_output=True,

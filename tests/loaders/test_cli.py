@@ -47,7 +47,7 @@ class Said:
         return
 
 
-MAIN = "import sys; from loaders.pipeline import chunk_reader; chunk_reader.CHUNK_ROWS = 20_000; from loaders.cli.main import main; main()"
+MAIN = "import sys; from loaders.pipeline import chunk_reader; chunk_reader.CHUNK_ROWS = 20_000; from loaders.cli.skyhouse_command import main; main()"
 
 
 def start(folder: Path, *arguments: str, **options: object) -> subprocess.Popen[str]:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, find_data_models
-from loaders.cli.main import app
+from loaders.cli.skyhouse_command import app
 from loaders.load_error import LoadError
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files

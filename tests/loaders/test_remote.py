@@ -44,7 +44,7 @@ class Skyhouse:
         self._folder = folder
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", "from loaders.cli.main import main; main()", *arguments]
+        command = [sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()", *arguments]
         return subprocess.Popen(
             command, cwd=self._folder, env=self._environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )

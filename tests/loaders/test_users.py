@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from loaders.cli.main import app
+from loaders.cli.skyhouse_command import app
 from tap_service.models.identity import Identity
 from tap_service.storage.accounts import ACCOUNTS_FILE, Accounts
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from adql.clickhouse.engine_settings import SETTINGS
 from adql.clickhouse.sky.membership_sql import Row
 from adql.clickhouse.sky.unit_vector_sql import position_vector_sql
+from adql.clickhouse.sql_settings import SETTINGS
 from adql.regions.unit_vectors import Vectors, positions_to_vectors
 from clickhouse_schema.healpix import index_sql
 from tap_service.storage.engine.engine import Engine

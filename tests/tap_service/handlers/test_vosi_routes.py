@@ -136,7 +136,7 @@ class TestAvailability:
             import httpx
             from clickhouse_schema.engine_tables.engine_setup import prepare_engine
             from tap_service.config import Config
-            from tap_service.main import create_app
+            from tap_service.application import create_app
             from tap_service.storage.engine.embedded_engine import EmbeddedEngine
             engine = EmbeddedEngine(Path(sys.argv[1]))
             prepare_engine(engine)
