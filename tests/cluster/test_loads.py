@@ -75,7 +75,7 @@ from loaders.cli.console_reporter import ConsoleReporter
 from loaders.pipeline import chunk_reader
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
-from tap_service.services.queries.cost_estimate import Estimator
+from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 
 url, folder, text, count = sys.argv[1:]
