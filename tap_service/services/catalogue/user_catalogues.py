@@ -51,7 +51,7 @@ class UserCatalogues:
         try:
             return self._read_catalogue(base, owner)
         except EngineError as error:
-            raise ServiceUnavailable(f"your own tables cannot be read now: {error}. Ask again later") from error
+            raise ServiceUnavailable(f"your own tables cannot be read now: {error}. Try again later") from error
 
     def _read_catalogue(self, base: Catalogue, owner: str) -> tuple[Catalogue, tuple[UserTable, ...]]:
         changes = user_table_record.count_changes()

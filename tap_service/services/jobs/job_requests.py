@@ -192,7 +192,7 @@ class JobService:
                 with suppress(OSError):  # the sweep deletes it
                     self._results.delete_result(file.key)
             if isinstance(error, OSError):
-                raise ServiceUnavailable("the service cannot keep the files of a job now. Ask again later") from error
+                raise ServiceUnavailable("the service cannot keep the files of a job now. Try again later") from error
             raise
 
     def set_phase(self, job_id: str, phase: str, caller: Identity | None) -> Job:
@@ -236,7 +236,7 @@ class JobService:
         except ResultMissing as error:
             raise NotFound("the result of this job has been lost: run the query again") from error
         except OSError as error:
-            raise ServiceUnavailable("the results cannot be read now. Ask again later") from error
+            raise ServiceUnavailable("the results cannot be read now. Try again later") from error
 
     def read_preview(self, job: Job) -> bytes:
         """Return the first rows of a running or ended job in PREVIEW_FORMAT. Raises NotFound while there are none."""
@@ -245,7 +245,7 @@ class JobService:
         except ResultMissing as error:
             raise NotFound(f"the job has given no rows: it is {job.phase}") from error
         except OSError as error:
-            raise ServiceUnavailable("the results cannot be read now. Ask again later") from error
+            raise ServiceUnavailable("the results cannot be read now. Try again later") from error
 
     async def wait_for_change(self, job_id: str, caller: Identity | None, seconds: int, phase: str) -> Job:
         """Return the job when its phase changes, or after ``seconds`` (-1: the maximum).
@@ -299,4 +299,4 @@ def _translate_store_errors(job_id: str, refusal: str = "that is not possible") 
     except IllegalTransition as error:
         raise Forbidden(f"the job is {error.phase}: {refusal}") from error
     except JobStoreUnavailable as error:
-        raise ServiceUnavailable(f"{error}. Ask again later") from error
+        raise ServiceUnavailable(f"{error}. Try again later") from error

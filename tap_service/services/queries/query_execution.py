@@ -218,15 +218,15 @@ def translate_faults(query_id: str) -> Iterator[None]:
     except SpoolClosed as error:
         raise ClientGone("the client has closed the connection") from error
     except (EngineUnavailable, QueryCancelled) as error:
-        raise ServiceUnavailable(f"the engine has stopped this query: {error}. Ask again later") from error
+        raise ServiceUnavailable(f"the engine has stopped this query: {error}. Try again later") from error
     except (StorageFull, OSError) as error:
         _log.error("query %s: its result cannot be stored: %s", query_id, error)
         if isinstance(error, StorageFull) or error.errno in _DISK_FULL:
-            raise ServiceUnavailable("the service has no room on its disk for this query. Ask again later") from error
-        raise ServiceUnavailable("the service cannot reach its result store. Ask again later") from error
+            raise ServiceUnavailable("the service has no room on its disk for this query. Try again later") from error
+        raise ServiceUnavailable("the service cannot reach its result store. Try again later") from error
     except Exception as error:
         if isinstance(error, EngineError) and error.code in _MISSING_TABLE_CODES:
-            raise ServiceUnavailable("a table of this query was replaced or dropped just now. Ask again") from error
+            raise ServiceUnavailable("a table of this query was replaced or dropped just now. Try again") from error
         detail = error.detail if isinstance(error, EngineError) else repr(error)
         _log.error("query %s failed: %r", query_id, detail, exc_info=error)
         raise InternalFault(

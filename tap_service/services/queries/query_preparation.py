@@ -152,7 +152,7 @@ class QueryPreparation:
         try:
             return self._estimator.get_density(entry, self._metadata.snapshot.version)
         except EngineError as error:
-            raise ServiceUnavailable("the table's rows cannot be counted now. Ask again later") from error
+            raise ServiceUnavailable("the table's rows cannot be counted now. Try again later") from error
 
     def record_measured_cost(self, estimate: Estimate | None, bytes_read: int, seconds: float) -> None:
         """Improve the estimator's rates by the measured cost of an ended query."""

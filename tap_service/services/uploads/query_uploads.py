@@ -79,7 +79,7 @@ class UploadLoader:
         except (EngineError, OSError) as error:
             loaded.drop_tables()
             _log.error("an uploaded table cannot be inserted into the engine: %s", getattr(error, "detail", error))
-            raise ServiceUnavailable("the service cannot accept an uploaded table now. Ask again later") from error
+            raise ServiceUnavailable("the service cannot accept an uploaded table now. Try again later") from error
         except BaseException:
             loaded.drop_tables()
             raise

@@ -137,7 +137,7 @@ class TableFileReader:
             except SandboxLost:
                 _log.info("the process that reads uploaded tables has ended")
         if self._closed:
-            raise ServiceUnavailable("the service is shutting down. Ask again later")
+            raise ServiceUnavailable("the service is shutting down. Try again later")
         raise InternalFault("the service failed to read an uploaded table because of a fault of its own")
 
 

@@ -239,4 +239,4 @@ def _fetch_fault(address: str, reason: str) -> UploadFault:
 
 
 def _no_room_fault() -> ServiceUnavailable:
-    return ServiceUnavailable("the service has no room on its disk for a fetched table. Ask again later")
+    return ServiceUnavailable("the service has no room on its disk for a fetched table. Try again later")

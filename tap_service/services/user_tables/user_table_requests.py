@@ -78,7 +78,7 @@ class UserTableService:
         """Run ``work`` on a thread, with limits for each user and for all. Raises ServiceBusy when too many wait."""
         loads = self._loads_by_user.setdefault(owner, _UserLoads(asyncio.Semaphore(_MAX_USER_LOADS)))
         if loads.n_requests >= _MAX_USER_REQUESTS:
-            raise ServiceBusy(f"{loads.n_requests} of your loads run or wait already: ask again in a while")
+            raise ServiceBusy(f"{loads.n_requests} of your loads run or wait already: try again in a while")
         loads.n_requests += 1
         try:
             async with loads.places:
@@ -200,4 +200,4 @@ def translate_table_faults(owner: str) -> Iterator[None]:
         with translate_faults(f"{SCHEMA_NAME} of {owner!r}"):
             yield
     except JobStoreUnavailable as error:
-        raise ServiceUnavailable(f"{error}. Ask again later") from error
+        raise ServiceUnavailable(f"{error}. Try again later") from error

@@ -474,7 +474,7 @@ def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine) -> None:
         assert await tables.run_load("alice", lambda: 8) == 8
         return quick, str(refused.value)
 
-    assert asyncio.run(asked()) == (7, "10 of your loads run or wait already: ask again in a while")
+    assert asyncio.run(asked()) == (7, "10 of your loads run or wait already: try again in a while")
     tables.close()
 
 
