@@ -13,7 +13,7 @@ export default ts.config(
     {
         rules: {
             '@typescript-eslint/no-explicit-any': 'error',
-            // hashes of this page are no routes of a framework
+            // the page's hash addresses are not framework routes
             'svelte/no-navigation-without-resolve': 'off',
         },
     },

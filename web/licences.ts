@@ -1,4 +1,4 @@
-/** The licences of what is bundled, as they ask for it: a text file beside the build. */
+/** Writes the licences of bundled packages, as they require, to a text file of the build. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,9 +7,9 @@ import type { Plugin } from 'vite';
 const FILE = 'THIRD-PARTY-LICENSES.txt';
 const HEAD = `Skyhouse's portal holds code of the packages below, each under its own licence. Skyhouse itself: see LICENSE.\n`;
 const TEXTS = /^(licen[cs]e|notice|copying|copyright)/i;
-/** Vite's own file goes on with what the program itself is made of: nothing of that is bundled. */
+/** Vite's file continues with the licences of Vite's own dependencies, which are not bundled. */
 const OF_THE_TOOL = /\n# Licenses of bundled dependencies[^]*$/;
-/** What the bundler writes between the modules is its own. */
+/** Helpers that the bundler adds. */
 const HELPERS: readonly (readonly [RegExp, string])[] = [
     [/^\0vite\//, 'vite'],
     [/^\0rolldown\//, 'rolldown'],
@@ -22,7 +22,7 @@ interface Package {
     readonly author?: string | { readonly name: string };
 }
 
-/** A plugin for the page's build, and one for its workers', which are builds of their own before the page's end. */
+/** Return a plugin for the page's build and one for the builds of its workers, which end before the page's. */
 export function licences(): { page: () => Plugin; worker: () => Plugin } {
     const folders = new Set<string>();
     const collect: Plugin['generateBundle'] = (_, bundle) => {
@@ -39,13 +39,13 @@ export function licences(): { page: () => Plugin; worker: () => Plugin } {
             name: 'licences',
             generateBundle(options, bundle, isWrite) {
                 collect.call(this, options, bundle, isWrite);
-                this.emitFile({ type: 'asset', fileName: FILE, source: written([...folders]) });
+                this.emitFile({ type: 'asset', fileName: FILE, source: writeLicences([...folders]) });
             },
         }),
     };
 }
 
-/** The folder of the package that a module is of; '' for our own. */
+/** Return the folder of a module's package; '' for our own modules. */
 function folderOf(id: string): string {
     const helper = HELPERS.find(([pattern]) => pattern.test(id));
     if (helper) return join(import.meta.dirname, 'node_modules', helper[1]);
@@ -53,24 +53,24 @@ function folderOf(id: string): string {
     return found?.[1] ?? '';
 }
 
-function written(folders: readonly string[]): string {
+function writeLicences(folders: readonly string[]): string {
     const packages = folders.map((folder) => [packageOf(folder), folder] as const);
     packages.sort(([a], [b]) => (a.name < b.name ? -1 : 1));
-    return [HEAD, ...packages.map(([described, folder]) => section(described, folder))].join('\n');
+    return [HEAD, ...packages.map(([described, folder]) => writeSection(described, folder))].join('\n');
 }
 
 function packageOf(folder: string): Package {
     return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Package;
 }
 
-/** One without a licence file is under the terms that its package.json names: it must name some. */
-function section(described: Package, folder: string): string {
+/** A package without a licence file needs a licence in its package.json. */
+function writeSection(described: Package, folder: string): string {
     const { name, version, license, author } = described;
     if (!license) throw new Error(`${name} has no licence`);
     const texts = existsSync(folder) ? readdirSync(folder).filter((file) => TEXTS.test(file)) : [];
     const by = typeof author === 'string' ? author : author?.name;
-    const said = texts.sort().map((file) => readFileSync(join(folder, file), 'utf8').replace(OF_THE_TOOL, '').trim());
-    return [`${'-'.repeat(80)}\n${name} ${version} (${license})`, ...(by ? [`by ${by}`] : []), '', ...said, ''].join(
+    const contents = texts.sort().map((file) => readFileSync(join(folder, file), 'utf8').replace(OF_THE_TOOL, '').trim());
+    return [`${'-'.repeat(80)}\n${name} ${version} (${license})`, ...(by ? [`by ${by}`] : []), '', ...contents, ''].join(
         '\n',
     );
 }

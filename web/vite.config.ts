@@ -4,7 +4,7 @@ import { licences } from './licences.ts';
 
 const { page, worker } = licences();
 
-// Relative addresses: the portal works wherever the service is mounted.
+// Relative addresses, so that the portal works wherever the service is mounted.
 export default defineConfig({
     base: './',
     plugins: [svelte(), page()],

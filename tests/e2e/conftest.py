@@ -1,4 +1,4 @@
-"""The portal in a real browser, before a real service with the demo's tables.
+"""Fixtures for the portal in a real browser, against a real service with the demo's tables.
 
 ``--portal PATH`` tests another build than web/dist. Screenshots are kept in build/screenshots.
 """
@@ -31,11 +31,10 @@ _SAMP = ("127.0.0.1:21012", "localhost:21012")
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _OPTIONS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 
-#: The browser's own words for answers that the page tells of in its own: of the service's refusals, and of no answer.
-#: Its failures (500) are faults.
+#: Console messages of the browser for refusals and missing answers, which the page reports itself. Failures (500) are faults.
 _ANSWERED = re.compile(r"Failed to load resource: (the server responded with a status of (4\d\d|503)|net::ERR_)")
 
-# as long as the page may take for anything, on a machine that does other things too
+# generous, for busy machines
 expect.set_options(timeout=20_000)
 
 Shot = Callable[[Page, str], Path]
@@ -66,7 +65,7 @@ def portal_url(portal: Served) -> str:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Of one file: an event loop of Playwright's runs meanwhile, which others could not run theirs beside."""
+    """One browser per file: Playwright's event loop excludes others while it runs."""
     programs = [program for name in _BROWSERS if (program := shutil.which(name))]
     assert programs, "these tests need Debian's chromium: apt-get install chromium"
     with sync_playwright() as playwright:
@@ -77,10 +76,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser, portal: Served) -> Iterator[Callable[..., Page]]:
-    """Open a page of another browser profile, with these options of Playwright's contexts.
+    """Open a page in a new browser profile, with these options of Playwright's contexts.
 
-    Errors of the console, scripts that fail and requests to other hosts than ``host`` (the service's, if it is not
-    given) fail the test in the end.
+    Console errors, failing scripts and requests to hosts other than ``host`` (default: the service's) fail the test
+    at its end.
     """
     faults: list[str] = []
     contexts = []
@@ -91,9 +90,9 @@ def open_page(browser: Browser, portal: Served) -> Iterator[Callable[..., Page]]
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: faults.extend(_complaints(message)))
+        page.on("console", lambda message: faults.extend(_list_complaints(message)))
         page.on("pageerror", lambda error: faults.append(f"a script failed: {error.stack or error}"))
-        context.on("request", lambda request: faults.extend(_strangers(request, own)))
+        context.on("request", lambda request: faults.extend(_list_foreign_requests(request, own)))
         return page
 
     yield opened
@@ -104,19 +103,19 @@ def open_page(browser: Browser, portal: Served) -> Iterator[Callable[..., Page]]
 
 @pytest.fixture
 def page(open_page: Callable[..., Page]) -> Page:
-    """A page of a laptop, not yet at the portal."""
+    """A laptop-sized page, not yet at the portal."""
     return open_page()
 
 
 @pytest.fixture
 def phone(open_page: Callable[..., Page]) -> Page:
-    """A page of a phone, not yet at the portal."""
+    """A phone-sized page, not yet at the portal."""
     return open_page(viewport=_PHONE, has_touch=True, is_mobile=True, device_scale_factor=2)
 
 
 @pytest.fixture(scope="session")
 def shot() -> Shot:
-    """Keep a picture of what the page shows, under a name of the test's."""
+    """Save a screenshot under a name chosen by the test."""
 
     def taken(page: Page, name: str) -> Path:
         _SHOTS.mkdir(parents=True, exist_ok=True)
@@ -129,13 +128,15 @@ def shot() -> Shot:
 
 @pytest.fixture(scope="session")
 def accessible() -> Callable[[Page], None]:
-    """Fail on serious findings of axe."""
+    """Fail on serious accessibility findings of axe."""
     source = _AXE.read_text(encoding="utf-8")
 
     def check(page: Page) -> None:
         page.evaluate(source)
         found = page.evaluate("() => axe.run({resultTypes: ['violations']})")
-        serious = [_told(entry) for entry in found["violations"] if entry["impact"] in ("serious", "critical")]
+        serious = [
+            _describe_finding(entry) for entry in found["violations"] if entry["impact"] in ("serious", "critical")
+        ]
         assert found["passes"], "axe has looked at nothing"
         assert not serious, "\n".join(serious)
 
@@ -144,7 +145,7 @@ def accessible() -> Callable[[Page], None]:
 
 @pytest.fixture(scope="session")
 def no_service() -> Callable[[Page], AbstractContextManager[None]]:
-    """A context in which no request of a page below /tap is answered."""
+    """A context in which requests below /tap get no answer."""
 
     @contextmanager
     def down(page: Page) -> Iterator[None]:
@@ -155,7 +156,7 @@ def no_service() -> Callable[[Page], AbstractContextManager[None]]:
     return down
 
 
-def _complaints(message: ConsoleMessage) -> Iterator[str]:
+def _list_complaints(message: ConsoleMessage) -> Iterator[str]:
     where = message.location["url"]
     parts = urlsplit(where)
     is_answer = parts.path.startswith("/tap") or parts.netloc in _SAMP
@@ -163,13 +164,13 @@ def _complaints(message: ConsoleMessage) -> Iterator[str]:
         yield f"the console says ({where}): {message.text}"
 
 
-def _strangers(request: Request, own: str) -> Iterator[str]:
+def _list_foreign_requests(request: Request, own: str) -> Iterator[str]:
     parts = urlsplit(request.url)
     if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc not in (own, *_SAMP):
         yield f"the page asks another host: {request.url}"
 
 
-def _told(finding: dict[str, Any]) -> str:
-    """A finding of axe, and where it is."""
+def _describe_finding(finding: dict[str, Any]) -> str:
+    """Describe a finding of axe and its places."""
     places = "\n".join(f"    {node['target']}: {node['html'][:200]}" for node in finding["nodes"])
     return f"{finding['impact']}: {finding['help']} ({finding['id']})\n{places}"

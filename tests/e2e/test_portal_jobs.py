@@ -1,4 +1,4 @@
-"""Jobs in the portal: made, watched, stopped, deleted here and elsewhere; those of other programs; who asks."""
+"""Jobs in the portal: created, watched, stopped and deleted, here and by other programs; sign-in."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from tests.tap_service.users import USERS, User, temporary_user
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 QUICK = "SELECT type, COUNT(*) AS n\nFROM openngc.objects\nGROUP BY type\nORDER BY n DESC"
-#: every star with every other: more than a minute of work, with rows all the while
+#: every pair of stars: more than a minute of work, with rows from the start
 LONG = """SELECT a.tyc_id, b.tyc_id AS other
 FROM tycho2.bright AS a
 JOIN tycho2.bright AS b ON a.vt_mag < b.bt_mag - 3 AND MOD(FLOOR(a.ra * b.dec * 1000), 9700) = 3"""
-#: the same of a few stars
+#: the same for a few stars
 SOME = f"{LONG}\nWHERE a.ra < 0.2"
 FAULTY = "SELECT TOP 5\n  parallax\nFROM tycho2.bright"
 
 
 def started(page: Page, portal_url: str, query: str) -> str:
-    """Run a query as a job on the query page, and go to the list: its id."""
+    """Run a query as a job on the query page and go to the list. Return the job's id."""
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
     page.get_by_label("Run mode").select_option("as a job")
     with page.expect_response(lambda answer: re.search(r"/async/\w+$", answer.url) is not None) as answered:
@@ -43,7 +43,7 @@ def started(page: Page, portal_url: str, query: str) -> str:
 
 
 def made(served: Served, query: str, who: User | None = None, **parameters: str) -> str:
-    """A job of another program: its address."""
+    """Create a job as another program. Return its address."""
     data = {"LANG": "ADQL", "QUERY": query, "PHASE": "RUN", **parameters}
     answer = httpx.post(f"{served.tap}/async", data=data, auth=who.auth if who else None, verify=False)
     assert answer.status_code == 303, answer.text
@@ -51,7 +51,7 @@ def made(served: Served, query: str, who: User | None = None, **parameters: str)
 
 
 def stop(served: Served, job: str) -> None:
-    """By another program."""
+    """Stop a job as another program."""
     answer = httpx.post(f"{served.tap}/async/{job}/phase", data={"PHASE": "ABORT"}, verify=False)
     assert answer.status_code == 303, answer.text
 
@@ -74,7 +74,7 @@ def sign_in(page: Page, name: str, password: str = "") -> None:
 
 @pytest.fixture(autouse=True)
 def no_jobs(portal: Served) -> Iterator[None]:
-    """None is left to the next test, nor what pyvo has left open. An administrator sees anonymous ones too."""
+    """Leave no jobs and no open streams of pyvo to the next test. An administrator sees anonymous jobs too."""
     yield
     root = User(portal, "root")
     for job in root.vo.get_job_list():
@@ -112,7 +112,7 @@ class TestLife:
     ) -> None:
         job = started(page, portal_url, LONG)
         row = rows(page)
-        expect(row).to_contain_text("joining")  # how far a join is nobody knows
+        expect(row).to_contain_text("joining")  # a join has no progress
         expect(row.get_by_role("progressbar")).not_to_have_attribute("value", re.compile(""))
         expect(page.get_by_role("banner").get_by_text("1 job running")).to_be_visible()
         shot(page, "jobs-running")
@@ -200,7 +200,7 @@ class TestLife:
 
 class TestElsewhere:
     def test_deleted_elsewhere(self, page: Page, portal_url: str, portal: Served, shot: Shot) -> None:
-        """While it runs and while it is looked at: a sentence, and it is gone from the list."""
+        """Deleted elsewhere, while running or shown: a message, and it leaves the list."""
         job = started(page, portal_url, LONG)
         expect(rows(page).get_by_role("progressbar")).to_be_visible()
         assert httpx.delete(f"{portal.tap}/async/{job}", verify=False).status_code == 303
@@ -310,7 +310,7 @@ class TestUser:
         expect(rows(page)).to_have_count(0)
 
     def test_a_refusal_leads_to_it(self, page: Page, portal_url: str, portal: Served, alice: User) -> None:
-        """Credentials that do not hold any more are told, wherever the page is."""
+        """Expired credentials open the sign-in dialog on any page."""
         page.goto(f"{portal_url}#/jobs")
         sign_in(page, "alice")
         expect(page.get_by_role("banner")).to_contain_text("alice")
@@ -352,7 +352,7 @@ class TestUser:
 
 
 def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str, portal: Served) -> None:
-    """Who has asked for it, and looks at another page when the job ends."""
+    """A notification at the end of a job, on request, while another page is in sight."""
     page = open_page(permissions=["notifications"])
     page.add_init_script(
         "window.told = []; window.Notification = class extends Notification "
@@ -363,7 +363,7 @@ def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str, p
     job = started(page, portal_url, LONG)
     page.evaluate("Object.defineProperty(document, 'visibilityState', { value: 'hidden' })")
     stop(portal, job)
-    page.wait_for_function("() => told.length > 0")  # a text would be evaluated anew, which the policy forbids
+    page.wait_for_function("() => told.length > 0")  # a string would be evaluated, which the policy forbids
     assert page.evaluate("told") == ["“Shared query” has been stopped"]
 
 

@@ -1,4 +1,4 @@
-"""Plots in the portal: what is drawn is looked at pixel by pixel, what is chosen and saved is compared with the service."""
+"""Plots in the portal: pictures are checked by pixels, choices and exports against the service."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tests.tap_service.conftest import Served
 
 OBJECTS = "SELECT id, name, ra, dec, type, bmag, vmag, majax FROM openngc.objects ORDER BY id"
 STARS = "SELECT ra, dec, bt_mag, vt_mag FROM tycho2.bright"
-#: the demo has no time series: times made of what it has, in two bands and with errors
+#: the demo has no time series: derive times in two bands, with errors
 CURVE = """SELECT 57388 + 0.01 * hip AS mjd, vt_mag, e_vt_mag,
 CASE WHEN bt_mag - vt_mag > 1 THEN 'red' ELSE 'blue' END AS band
 FROM tycho2.bright WHERE vt_mag < 5 AND hip IS NOT NULL"""
 
-#: the share of pixels of a box (fractions of the plot's) that are not the ground's colour
+#: share of the pixels of a box (in fractions of the plot) that differ from the background
 LIT = """([left, top, right, bottom]) => {
     const canvas = [...document.querySelectorAll('canvas.picture')].find((one) => one.clientWidth > 0);
     const [x, y, width, height] = JSON.parse(canvas.dataset.drawn).box.map((part) => part * devicePixelRatio);
@@ -44,7 +44,7 @@ LIT = """([left, top, right, bottom]) => {
 
 
 def plotted(page: Page, portal_url: str, query: str, maxrec: int = 200_000) -> dict[str, Any]:
-    """Run a query and go to its plot: what is drawn."""
+    """Run a query and go to its plot. Return what is drawn."""
     page.goto("about:blank")
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
     page.get_by_label("Run mode").select_option("at once")
@@ -60,7 +60,7 @@ def picture(page: Page) -> Locator:
 
 
 def drawn(page: Page) -> dict[str, Any]:
-    """What the picture shows, once it is done."""
+    """Return what the finished picture shows."""
     expect(picture(page)).to_be_visible()
     expect(page.get_by_role("application").locator("visible=true")).to_have_attribute("aria-busy", "false")
     before = None
@@ -138,7 +138,7 @@ class TestSky:
         page.get_by_label("Point size").press("Home")
         assert drawn(page)["points"] == 120_521
         shot(page, "plots-sky-galactic")
-        # the middle of the map, above and below it: latitudes to 20 degrees, and above 45
+        # the middle of the map, and above and below it: latitudes up to 20 degrees, and above 45
         plane = lit(page, 0.3, 0.42, 0.7, 0.58)
         assert plane > 1.3 * lit(page, 0.4, 0.1, 0.6, 0.25) > 0
         assert plane > 1.3 * lit(page, 0.4, 0.75, 0.6, 0.9) > 0
@@ -237,7 +237,7 @@ class TestBrushes:
         assert chosen(page) == len(expected) > 100
         shot(page, "plots-box")
 
-        # of two columns also as a filter of the table, after which the plot shows no others
+        # a box of two columns also filters the table, and then the plot
         axis(page, "Horizontal", "bmag")
         drawn(page)
         drag(page, (0.3, 0.2), (0.5, 0.8))
@@ -250,7 +250,7 @@ class TestBrushes:
         assert sorted((float(row["bmag"]), float(row["vmag"])) for row in exported) == sorted(
             (float(row["bmag"]), float(row["vmag"])) for row in expected
         )
-        # OpenNGC's rows were asked for in the order of their ids, which begin with 1
+        # OpenNGC's rows are ordered by id, from 1
         assert sorted(int(row["row"]) for row in exported) == sorted(int(row["id"]) for row in expected)
 
     def test_a_lasso_and_what_shift_and_escape_do(self, page: Page, portal_url: str) -> None:
@@ -264,7 +264,7 @@ class TestBrushes:
         corners = [(u0 + x * (u1 - u0), v1 + y * (v0 - v1)) for x, y in triangle]
         within = sum(_inside(point, corners) for point in points)
         assert within > 100
-        # the pointer's places are whole pixels
+        # pointer positions are whole pixels
         assert chosen(page) == pytest.approx(within, rel=0.03)
         first = chosen(page)
         page.keyboard.down("Shift")
@@ -294,14 +294,14 @@ class TestBrushes:
         assert chosen(page) == 1
         page.get_by_role("button", name="Show in the table").click()
         expect(page.get_by_role("gridcell", name=name)).to_be_visible()
-        # and back: the plot is as it was left
+        # and back: the plot is unchanged
         page.get_by_role("tab", name="Plot", exact=True).click()
         assert drawn(page) == at
         expect(choice(page, "Horizontal")).to_have_value("2")
 
 
 def _inside(point: tuple[float, float], corners: list[tuple[float, float]]) -> bool:
-    """Whether a point is on the same side of all three sides of a triangle."""
+    """Whether a point is inside a triangle."""
     (u, v), sides = point, zip(corners, corners[1:] + corners[:1], strict=True)
     turns = [(b[0] - a[0]) * (v - a[1]) - (b[1] - a[1]) * (u - a[0]) > 0 for a, b in sides]
     return all(turns) or not any(turns)

@@ -1,4 +1,4 @@
-"""The query page: writing with completion and faults at their place, running at once and as a job, tabs, history, links."""
+"""The query page: completion, marked faults, runs at once and as a job, tabs, history, links."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import Shot
 
-#: every pair of stars: a minute's work, and foreseen so
+#: every pair of stars: a minute of work, and estimated so
 ENDLESS = "SELECT COUNT(*) AS n FROM tycho2.bright AS a, tycho2.bright AS b WHERE a.ra + b.dec > 3"
-#: foreseen to sort every pair of stars, but there are few so bright ones
+#: estimated to sort every pair of stars, but few stars are this bright
 LONG = """SELECT TOP 5 a.tyc_id, b.tyc_id AS other FROM tycho2.bright AS a, tycho2.bright AS b
 WHERE a.vt_mag < 0 AND b.vt_mag < 0.1 ORDER BY other, a.tyc_id"""
 
 
 @pytest.fixture
 def query(page: Page, portal_url: str) -> Page:
-    """The query page, its editor loaded."""
+    """The query page with its editor loaded."""
     page.goto(portal_url)
     expect(editor(page)).to_be_visible()
     return page
@@ -32,7 +32,7 @@ def editor(page: Page) -> Locator:
 
 
 def write(page: Page, adql: str) -> None:
-    """Type it in the place of what is there."""
+    """Replace the text by typing."""
     editor(page).click()
     page.keyboard.press("Control+a")
     page.keyboard.type(adql)
@@ -40,7 +40,7 @@ def write(page: Page, adql: str) -> None:
 
 
 def take(page: Page) -> None:
-    """Take the completion that is chosen; one that has just come is not taken, lest a line end takes it."""
+    """Accept the chosen completion; wait first, because a new one is not accepted at once."""
     page.wait_for_timeout(200)
     page.keyboard.press("Enter")
 
@@ -62,7 +62,7 @@ def run(page: Page) -> None:
 
 
 def rows(page: Page, count: str) -> Locator:
-    """The number of rows that the result says, once it is whole."""
+    """Return the number of rows of the complete result."""
     return result(page).get_by_text(re.compile(rf"^{count}\b")).first
 
 
@@ -137,7 +137,7 @@ class TestWriting:
         shot(query, "query-fault")
 
     def test_did_you_mean_is_a_button(self, query: Page, shot: Shot) -> None:
-        """In the list of faults, in the editor's tip, and by a key; each can be undone, and none loses the cursor."""
+        """Fixes in the list, in the tip and by key; each can be undone and keeps the cursor."""
         wrong = "SELECT DISTNCE(ra, dec, 10, 20) AS d, '😀' AS s,\nvt_magg FROM tycho2.bright"
         right = wrong.replace("DISTNCE", "DISTANCE").replace("vt_magg", "vt_mag")
         write(query, wrong)
@@ -149,7 +149,7 @@ class TestWriting:
         assert written(query) == wrong
         query.get_by_role("button", name="Change to vt_mag").click()
         assert written(query) == wrong.replace("vt_magg", "vt_mag")
-        expect(query.locator(".cm-lintRange-error")).to_have_count(1)  # the service has been asked again
+        expect(query.locator(".cm-lintRange-error")).to_have_count(1)  # after the next estimate
         query.locator(".cm-lintRange-error").hover()
         query.locator(".cm-tooltip").get_by_role("button", name="Change to DISTANCE").click()
         assert written(query) == right
@@ -213,7 +213,7 @@ class TestRunning:
         expect(rows(query, "12 rows")).to_be_visible()
 
     def test_what_the_row_limit_cuts_is_said(self, query: Page, shot: Shot, accessible: Callable[[Page], None]) -> None:
-        """Before the run and in the result, in every view of it; a sample and a higher limit are one click away."""
+        """The warning before the run and in every view of the result; a sample and a higher limit are one click away."""
         write(query, "SELECT ra, dec FROM tycho2.bright AS b")
         will_cut = query.get_by_text("120,521 rows: the row limit of 100,000 will cut the result.")
         expect(will_cut).to_contain_text("parts of the sky would be missing")

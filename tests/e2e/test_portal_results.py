@@ -1,4 +1,4 @@
-"""Results in the portal: a million rows, sorted, filtered, chosen, copied, saved; those that are not whole; those of jobs."""
+"""Results in the portal: a million rows sorted, filtered, chosen, copied, saved; incomplete results; results of jobs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.e2e.conftest import Shot
 from tests.tap_service.conftest import Served, served
 from tests.tap_service.users import USERS, temporary_user
 
-#: OpenNGC's ids are 1 to 14033: row n of these has the ids (n - 1) % 14033 + 1 and (n - 1) // 14033 + 1
+#: OpenNGC's ids are 1 to 14033: row n has the ids (n - 1) % 14033 + 1 and (n - 1) // 14033 + 1
 OBJECTS = 14033
 MILLION = """SELECT a.id, a.name, a.ra, a.dec, a.bmag, a.type, b.id AS other, b.ra AS ra2, b.dec AS dec2, b.const AS const2
 FROM openngc.objects AS a JOIN openngc.objects AS b ON b.id <= 72
@@ -33,7 +33,7 @@ GALAXIES = "SELECT id, name, ra, dec, vmag, type, notngc FROM openngc.objects WH
 
 
 def asked(page: Page, portal_url: str, query: str, maxrec: int | None = None) -> Locator:
-    """Run a query at once on the query page: its table."""
+    """Run a query at once on the query page. Return its table."""
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
     page.get_by_label("Run mode").select_option("at once")
     if maxrec is not None:
@@ -43,17 +43,17 @@ def asked(page: Page, portal_url: str, query: str, maxrec: int | None = None) ->
 
 
 def cell(page: Page, place: int, column: int) -> Locator:
-    """The cell of a place and column, both from 0."""
+    """Return the cell at a place and column, both from 0."""
     return page.locator(f'[role=gridcell][data-place="{place}"][data-column="{column}"]')
 
 
 def shown(page: Page) -> Locator:
-    """What the page says of its rows."""
+    """Return the page's text about its rows."""
     return page.locator(".rows").filter(has=page.locator("b")).first
 
 
 def tapped(portal: Served, query: str) -> list[tuple]:
-    """The rows that pyvo gets, NULL and NaN as None."""
+    """Return pyvo's rows, with NULL and NaN as None."""
     with requests.Session() as session:
         table = pyvo.dal.TAPService(portal.tap, session=session).search(query, maxrec=100_000).to_table()
     return [tuple(None if value is None or value != value else value for value in row) for row in _plain(table)]
@@ -65,7 +65,7 @@ def _plain(table) -> Iterator[list]:
 
 
 def copied(page: Page, how: str) -> list[list[str]]:
-    """The rows that the menu copies with tabs, those of the clipboard."""
+    """Copy rows from the menu and return them from the clipboard."""
     page.get_by_role("button", name="Copy", exact=True).click()
     page.get_by_role("button", name=re.compile(how)).filter(has_text="tab-separated").click()
     expect(page.get_by_text(re.compile("^Copied "))).to_be_visible()
@@ -96,7 +96,7 @@ class TestMillion:
         assert grid.get_attribute("aria-rowcount") == "1000001"
         shot(page, "results-million-end")
 
-        # the bar dragged to the middle
+        # drag the bar to the middle
         grid.evaluate("element => { element.scrollTop = element.scrollHeight / 2 }")
         middle = page.locator('.line[role=row][aria-rowindex^="500"]').nth(5)
         expect(middle).to_be_visible()
@@ -104,12 +104,12 @@ class TestMillion:
         assert abs(place - 500_000) < 1000
         expect(cell(page, place, 0)).to_have_text(str(place % OBJECTS + 1))
         expect(cell(page, place, 6)).to_have_text(str(place // OBJECTS + 1))
-        # the wheel moves by pixels all the same
+        # the wheel still moves by pixels
         grid.hover()
         page.mouse.wheel(0, 260)
         expect(cell(page, place + 8, 0)).to_be_visible()
         expect(cell(page, place - 3, 0)).to_have_count(0)
-        # other pages and back: it is where it was
+        # other pages and back: the position is kept
         pages = page.get_by_role("navigation", name="Pages")
         pages.get_by_role("link", name="Examples").click()
         expect(grid).to_be_hidden()
@@ -205,7 +205,7 @@ class TestRows:
         assert [line.split("\t")[0] for line in block] == [rows[0][1], rows[1][1]]
         assert [float(line.split("\t")[1]) for line in block] == [rows[0][2], rows[1][2]]
 
-        # the header by keys: sorted by ra, the greatest first
+        # the header by keys: sort by ra, greatest first
         page.keyboard.press("Control+Home")
         page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowRight")
@@ -314,7 +314,7 @@ class TestNotWhole:
     def test_overflow_has_a_way_out(self, page: Page, portal: Served, portal_url: str) -> None:
         asked(page, portal_url, "SELECT id FROM openngc.objects", 10)
         expect(page.get_by_text("The row limit cut the result at 10 of 14,033 rows.")).to_be_visible()
-        # of a query that has been changed since, only what is known of the result
+        # for a query that has changed, only facts of the result
         page.get_by_role("textbox", name="ADQL query").press("Control+End")
         page.keyboard.type(" ")
         expect(page.get_by_text(re.compile("cut at 10 rows, the row limit of this request"))).to_be_visible()
@@ -328,7 +328,7 @@ class TestNotWhole:
 class TestBrokenOff:
     @pytest.fixture
     def portal(self, dist: Path, demo_engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Served]:
-        """A service that works for a second on a query at /sync."""
+        """A service with a limit of one second at /sync."""
         with served(Config(query_log="", jobs_path=tmp_path, sync_seconds=1), demo_engine, portal=dist) as service:
             yield service
 
@@ -423,6 +423,6 @@ class TestMine:
 
 
 def _read(line: list[str]) -> tuple:
-    """A copied row of GALAXIES."""
+    """Parse a copied row of GALAXIES."""
     ident, name, ra, dec, vmag, kind, notngc = line
     return (int(ident), name, float(ra), float(dec), float(vmag) if vmag else None, kind, notngc == "true")

@@ -1,4 +1,4 @@
-"""Tables and positions to and from another program, over a real SAMP hub with the Web Profile."""
+"""Exchange of tables and positions with another program, over a real SAMP hub with the Web Profile."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from tests.tap_service.conftest import Served
 QUERY = "SELECT TOP 20 tyc_id, ra, dec, vt_mag FROM tycho2.bright ORDER BY vt_mag, tyc_id"
 MESSAGES = ("table.load.votable", "coord.pointAt.sky", "table.select.rowList", "table.highlight.row")
 
-#: a hub that is told to stop leaves sockets open
+#: a stopping hub leaves sockets open
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 class User(WebProfileDialog):
-    """Who is asked by the hub whether a page may connect, and agrees or not."""
+    """Answers the hub's question whether a page may connect."""
 
     def __init__(self) -> None:
         self.agrees = True
@@ -53,7 +53,7 @@ class User(WebProfileDialog):
 
 
 class Program(SAMPIntegratedClient):
-    """Another program: it takes what TOPCAT takes, and keeps it."""
+    """Another program, which accepts and keeps the messages that TOPCAT accepts."""
 
     def __init__(self) -> None:
         super().__init__(name="Observer", description="A program of the tests")
@@ -73,7 +73,7 @@ class Program(SAMPIntegratedClient):
         self.received.put((kind, given))
 
     def next(self, kind: str) -> dict[str, Any]:
-        """The next message of this kind."""
+        """Return the next message of this kind."""
         while True:
             found, given = self.received.get(timeout=20)
             if found == kind:
@@ -81,7 +81,7 @@ class Program(SAMPIntegratedClient):
 
     @property
     def others(self) -> dict[str, str]:
-        """The other programs, by name."""
+        """Return the other programs by name."""
         ids = self.get_registered_clients()
         return {self.get_metadata(each).get("samp.name", ""): each for each in ids}
 

@@ -1,4 +1,4 @@
-"""The frame of the portal: its pages, its policy, its size; on a laptop, on a phone, behind a proxy, without the service."""
+"""The frame of the portal: pages, policy, size; on a laptop, on a phone, behind a proxy, without the service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.tap_service.conftest import Served
 from tests.tap_service.nginx import behind_nginx
 
 PAGES = {"query": "Query", "tables": "Tables", "examples": "Examples", "jobs": "Jobs", "uploads": "Upload"}
-#: of everything that the first page needs, compressed by gzip, which is the most
+#: bytes of the first page with all that it needs, compressed by gzip
 FIRST_LOAD = 300_000
 
 
@@ -27,7 +27,7 @@ def settled(page: Page, url: str) -> None:
 
 
 def nothing_is_too_wide(page: Page) -> None:
-    """Nothing is wider than the screen but what scrolls in itself, once the page has noticed how wide that is."""
+    """Check that nothing but scrolling elements is wider than the screen, once the layout has settled."""
     width = page.viewport_size["width"]
     for part in ("document.documentElement", "document.getElementById('main')"):
         page.wait_for_function(f"{part}.scrollWidth <= {width}")
@@ -55,7 +55,7 @@ class TestPages:
     def test_looks_and_accessibility(
         self, page: Page, portal_url: str, name: str, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
-        """Light and dark, and as small as a phone."""
+        """In light, dark and phone size."""
         settled(page, f"{portal_url}#/{name}")
         for colours in ("light", "dark"):
             page.emulate_media(color_scheme=colours)
@@ -66,7 +66,7 @@ class TestPages:
         accessible(page)
 
     def test_on_a_phone(self, phone: Page, portal_url: str, shot: Shot) -> None:
-        """Each page is a tap away."""
+        """One tap to each page."""
         phone.goto(portal_url)
         for name, title in PAGES.items():
             link = phone.get_by_role("navigation", name="Pages").get_by_role("link", name=title)
@@ -123,7 +123,7 @@ class TestColours:
         expect(page.get_by_role("combobox", name="Theme")).to_have_value("dark")
 
 
-#: what a page of ours must not be able to do, in case somebody's words get into it as markup
+#: attacks that the policy must stop if somebody's text gets into the page as markup
 ATTACKS = {
     "a script in the page": """() => {
         const script = document.createElement('script');
@@ -170,7 +170,7 @@ ATTACKS = {
 
 class TestPolicy:
     def test_is_in_force(self, browser: Browser, portal_url: str) -> None:
-        """The browser refuses each attack, and says that it was the policy."""
+        """The browser refuses each attack and reports the policy."""
         with browser.new_context() as context:
             page = context.new_page()
             page.goto(portal_url)
@@ -191,7 +191,7 @@ class TestPolicy:
 
 
 def test_the_first_load_is_small(page: Page, portal_url: str) -> None:
-    """All that the portal is asked for when it opens, and what the service answers, compressed as any client can."""
+    """Files and answers of the first page, compressed by gzip."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     settled(page, portal_url)
@@ -208,7 +208,7 @@ def test_the_first_load_is_small(page: Page, portal_url: str) -> None:
 def test_without_the_service(
     page: Page, portal_url: str, name: str, no_service: Callable[[Page], AbstractContextManager[None]], shot: Shot
 ) -> None:
-    """A sentence says so, and the page goes on when the service is back."""
+    """A message, and the page works again when the service is back."""
     with no_service(page):
         settled(page, f"{portal_url}#/{name}")
         expect(page.get_by_text("The service does not answer.").filter(visible=True).first).to_be_visible()
@@ -224,7 +224,7 @@ def test_without_the_service(
 def test_behind_a_proxy(
     open_page: Callable[..., Page], portal: Served, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Under a path prefix, with TLS: its files, and what it asks the service."""
+    """Files and requests under a path prefix, with TLS."""
     folder: Path = tmp_path_factory.mktemp("nginx")
     with behind_nginx(folder, portal.url) as (url, _):
         page = open_page(host=urlsplit(url).netloc, ignore_https_errors=True)

@@ -1,4 +1,4 @@
-"""The tree of tables with its search, the pages of tables, and the examples, compared with what pyvo gets."""
+"""The tree of tables with its search, the pages of tables and the examples, compared with pyvo."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def column(page: Page, name: str) -> Locator:
 
 
 def bins(page: Page, name: str) -> list[int]:
-    """The counts of a column's histogram, as its bars say them."""
+    """Return the counts of a column's histogram from its bars."""
     bars = column(page, name).locator("svg title")
     return [int(title.split(": ")[1].replace(",", "")) for title in bars.all_text_contents()]
 
 
 class TestTree:
     def test_by_keyboard(self, page: Page, portal_url: str, shot: Shot) -> None:
-        """Arrow keys open and move, a letter goes to the next row that begins with it, Enter inserts the name."""
+        """Arrow keys open and move, a letter goes to the next row with that initial, Enter inserts the name."""
         page.goto(portal_url)
         expect(editor(page)).to_be_visible()
         editor(page).click()
@@ -204,7 +204,7 @@ class TestTablePage:
 
 class TestOwnTables:
     def test_500_columns_of_ones_own(self, page: Page, portal_url: str, alice: User, shot: Shot) -> None:
-        """Listed once signed in; the page asks for the statistics of what is seen alone, and finds a column at once."""
+        """Listed after sign-in; the page loads statistics only for visible columns, and finds a column at once."""
         names = [f"c{number:03d}" for number in range(498)]
         header = ",".join([*names, '"order ""by"" x"', "nothing"])
         rows = [",".join([*(str(row * number) for number in range(499)), "NaN"]) for row in range(20)]
@@ -256,7 +256,7 @@ class TestExamples:
         shot(page, "examples-plot")
 
     def test_every_task_has_an_example(self, page: Page, portal_url: str, tap: pyvo.dal.TAPService) -> None:
-        """And what is shown of each is what the service lists."""
+        """Each shows what the service lists."""
         page.goto(f"{portal_url}#/examples")
         for task in ("Search around a position", "Colour-magnitude diagram", "Cross-match", "Time series"):
             section = page.get_by_role("region", name=task)
@@ -268,7 +268,7 @@ class TestExamples:
 
 
 def test_on_a_phone(phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:
-    """The tree, then the page of a table, in its width, light and dark."""
+    """The tree, then the page of a table; width, light and dark."""
     phone.goto(f"{portal_url}#/tables")
     expect(tree(phone).get_by_role("treeitem", name="tycho2", exact=True)).to_be_visible()
     shot(phone, "phone-tables")

@@ -1,4 +1,4 @@
-"""Files of the user's in the portal: read by the service, shown, matched with stored tables, kept as tables."""
+"""The user's files in the portal: read by the service, shown, matched with stored tables, saved as user tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.e2e.conftest import Shot
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, User
 
-#: astropy makes IDs for the VOTables of this file's odd names, and says so
+#: astropy warns that it makes IDs for the odd names of these VOTables
 pytestmark = pytest.mark.filterwarnings("ignore:.*W03.*")
 
 #: radius of the matches in arcseconds
@@ -44,7 +44,7 @@ def stars(portal: Served) -> Table:
 
 @pytest.fixture(scope="module")
 def mine(stars: Table) -> Table:
-    """Rows near stars, some twice, and elsewhere; the last has no position. Each position stands there in five ways."""
+    """Rows near stars, some twice, and elsewhere; the last has no position. Each position is given in five notations."""
     random = np.random.default_rng(7)
     alone = np.flatnonzero(np.unique(np.asarray(stars["ra"]), return_counts=True)[1][_inverse(stars["ra"])] == 1)
     near = random.choice(alone, 150, replace=False)
@@ -81,7 +81,7 @@ def _inverse(values: Any) -> Any:
 
 
 def chosen(page: Page, portal_url: str, *paths: Path) -> Locator:
-    """Choose files at the page of uploads; what the page shows of the last one."""
+    """Choose files on the Upload page. Return the section of the last one."""
     page.goto(f"{portal_url}#/uploads")
     page.get_by_label("Choose files").last.set_input_files(paths)
     return page.get_by_role("region", name=paths[-1].name)
@@ -283,7 +283,7 @@ class TestFiles:
 
 
 class Wizard:
-    """The wizard as a user fills it in, and the query that it has written."""
+    """Drives the wizard as a user does, and reads its query."""
 
     def __init__(self, page: Page, portal_url: str, file: Path) -> None:
         self.page = page
@@ -330,7 +330,7 @@ def wizard(page: Page, portal_url: str, file: Path) -> Wizard:
 
 
 class Sky:
-    """What astropy finds."""
+    """Matches by astropy."""
 
     def __init__(self, mine: Table, stars: Table) -> None:
         self.ids = [str(value) for value in mine["id"][:-1]]
@@ -478,7 +478,7 @@ class TestWizard:
 
 
 def moved(stars: Table, years: float) -> SkyCoord:
-    """Positions after so many years of linear motion; motions that are not known are none."""
+    """Move positions by years of linear motion; unknown motions are zero."""
     lon, lat = np.radians(stars["ra"]), np.radians(stars["dec"])
     east = np.array([-np.sin(lon), np.cos(lon), np.zeros_like(lon)])
     north = np.array([-np.sin(lat) * np.cos(lon), -np.sin(lat) * np.sin(lon), np.cos(lat)])

@@ -1,4 +1,4 @@
-"""web/dist is what its sources build, and all of it goes into the package."""
+"""web/dist is the build of the sources, and the package contains all of it."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ import web
 ROOT = Path(__file__).parents[2]
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def read_folder(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_the_build_is_that_of_the_sources(tmp_path: Path) -> None:
-    """Byte for byte, in whichever folder it is built."""
+    """Byte for byte, in any folder."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     command = ["npx", "vite", "build", "--outDir", str(tmp_path), "--emptyOutDir"]
     built = subprocess.run(command, cwd=ROOT / "web", env={**os.environ, "PATH": path}, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
-    kept, fresh = contents(web.DIST), contents(tmp_path)
+    kept, fresh = read_folder(web.DIST), read_folder(tmp_path)
     other = sorted(name for name in kept.keys() | fresh.keys() if kept.get(name) != fresh.get(name))
     assert not other, f"web/dist is not what its sources build ({', '.join(other)}): make portal, and commit web/dist"
 
 
 def test_all_of_it_goes_into_the_package() -> None:
     patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["web"]
-    for name in contents(web.DIST):
+    for name in read_folder(web.DIST):
         assert any(PurePosixPath("dist", name).match(pattern) for pattern in patterns), name
 
 
 def test_the_licences_of_what_is_bundled_go_with_it() -> None:
-    """Each package with its text; what is in the public domain needs none."""
+    """Each package with its licence text."""
     head, *sections = (web.DIST / "THIRD-PARTY-LICENSES.txt").read_text(encoding="utf-8").split(f"\n{'-' * 80}\n")
     assert "each under its own licence" in head
-    told = {section.split(" ", 1)[0]: section for section in sections}
-    assert {"svelte", "@codemirror/state", "@codemirror/view", "sampjs", "vite"} <= told.keys()
-    for name, section in told.items():
+    sections_by_name = {section.split(" ", 1)[0]: section for section in sections}
+    assert {"svelte", "@codemirror/state", "@codemirror/view", "sampjs", "vite"} <= sections_by_name.keys()
+    for name, section in sections_by_name.items():
         assert "Permission is hereby granted" in section or "Apache License" in section or "CC0-1.0" in section, name
