@@ -69,8 +69,14 @@ function writeSection(described: Package, folder: string): string {
     if (!license) throw new Error(`${name} has no licence`);
     const texts = existsSync(folder) ? readdirSync(folder).filter((file) => TEXTS.test(file)) : [];
     const by = typeof author === 'string' ? author : author?.name;
-    const contents = texts.sort().map((file) => readFileSync(join(folder, file), 'utf8').replace(OF_THE_TOOL, '').trim());
-    return [`${'-'.repeat(80)}\n${name} ${version} (${license})`, ...(by ? [`by ${by}`] : []), '', ...contents, ''].join(
-        '\n',
-    );
+    const contents = texts
+        .sort()
+        .map((file) => readFileSync(join(folder, file), 'utf8').replace(OF_THE_TOOL, '').trim());
+    return [
+        `${'-'.repeat(80)}\n${name} ${version} (${license})`,
+        ...(by ? [`by ${by}`] : []),
+        '',
+        ...contents,
+        '',
+    ].join('\n');
 }
