@@ -32,7 +32,7 @@ SOME = f"{LONG}\nWHERE a.ra < 0.2"
 FAULTY = "SELECT TOP 5\n  parallax\nFROM tycho2.bright"
 
 
-def started(page: Page, portal_url: str, query: str) -> str:
+def start_job(page: Page, portal_url: str, query: str) -> str:
     """Run a query as a job on the query page and go to the list. Return the job's id."""
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
     page.get_by_label("Run mode").select_option("as a job")
@@ -42,7 +42,7 @@ def started(page: Page, portal_url: str, query: str) -> str:
     return answered.value.url.rpartition("/")[2]
 
 
-def made(served: Served, query: str, who: User | None = None, **parameters: str) -> str:
+def create_job(served: Served, query: str, who: User | None = None, **parameters: str) -> str:
     """Create a job as another program. Return its address."""
     data = {"LANG": "ADQL", "QUERY": query, "PHASE": "RUN", **parameters}
     answer = httpx.post(f"{served.tap}/async", data=data, auth=who.auth if who else None, verify=False)
@@ -50,17 +50,17 @@ def made(served: Served, query: str, who: User | None = None, **parameters: str)
     return answer.headers["location"]
 
 
-def stop(served: Served, job: str) -> None:
+def stop_job(served: Served, job: str) -> None:
     """Stop a job as another program."""
     answer = httpx.post(f"{served.tap}/async/{job}/phase", data={"PHASE": "ABORT"}, verify=False)
     assert answer.status_code == 303, answer.text
 
 
-def remembered(page: Page) -> list[dict[str, Any]]:
+def read_remembered(page: Page) -> list[dict[str, Any]]:
     return page.evaluate("JSON.parse(localStorage['skyhouse.jobs'] ?? '[]')")
 
 
-def rows(page: Page) -> Locator:
+def job_rows(page: Page) -> Locator:
     return page.get_by_role("main").get_by_role("listitem")
 
 
@@ -93,8 +93,8 @@ class TestLife:
     def test_a_job_runs_and_its_result_opens(
         self, page: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
-        job = started(page, portal_url, QUICK)
-        row = rows(page)
+        job = start_job(page, portal_url, QUICK)
+        row = job_rows(page)
         expect(row.get_by_text("Completed")).to_be_visible()
         expect(row).to_contain_text("SELECT type, COUNT(*) AS n FROM openngc.objects")
         row.get_by_role("button", name="SELECT type").click()
@@ -110,8 +110,8 @@ class TestLife:
     def test_progress_preview_stop_and_delete(
         self, page: Page, portal_url: str, portal: Served, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
-        job = started(page, portal_url, LONG)
-        row = rows(page)
+        job = start_job(page, portal_url, LONG)
+        row = job_rows(page)
         expect(row).to_contain_text("joining")  # a join has no progress
         expect(row.get_by_role("progressbar")).not_to_have_attribute("value", re.compile(""))
         expect(page.get_by_role("banner").get_by_text("1 job running")).to_be_visible()
@@ -137,40 +137,40 @@ class TestLife:
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         expect(page.get_by_text("No jobs yet.")).to_be_visible()
         assert httpx.get(f"{portal.tap}/async/{job}", verify=False).status_code == 404
-        assert remembered(page) == []
+        assert read_remembered(page) == []
 
     def test_an_end_is_told_on_any_page_and_after_a_reload(
         self, page: Page, portal_url: str, portal: Served, shot: Shot
     ) -> None:
-        job = started(page, portal_url, LONG)
+        job = start_job(page, portal_url, LONG)
         page.goto(f"{portal_url}#/examples")
         page.reload()
         expect(page.get_by_role("banner").get_by_text("1 job running")).to_be_visible()
-        stop(portal, job)
+        stop_job(portal, job)
         news = page.get_by_role("status", name="Notifications")
         expect(news.get_by_text("“Shared query” has been stopped")).to_be_visible()
         shot(page, "jobs-told")
-        assert [one["told"] for one in remembered(page)] == [False]
+        assert [one["told"] for one in read_remembered(page)] == [False]
         page.reload()
         news.get_by_role("button", name="Details").click()
         expect(page).to_have_url(f"{portal_url}#/jobs/{job}")
         expect(page.get_by_role("main").get_by_text("Stopped", exact=True)).to_be_visible()
         expect(news.get_by_text("has been stopped")).to_have_count(0)
-        assert [(one["id"], one["told"]) for one in remembered(page)] == [(job, True)]
+        assert [(one["id"], one["told"]) for one in read_remembered(page)] == [(job, True)]
         page.reload()
         page.goto(f"{portal_url}#/jobs")
-        expect(rows(page).get_by_text("Stopped", exact=True)).to_be_visible()
+        expect(job_rows(page).get_by_text("Stopped", exact=True)).to_be_visible()
         expect(news.get_by_text("has been stopped")).to_have_count(0)
 
     def test_a_cut_result_is_told_in_the_list(self, page: Page, portal: Served, portal_url: str, alice: User) -> None:
-        made(portal, "SELECT ra FROM openngc.objects", alice, MAXREC="5")
+        create_job(portal, "SELECT ra FROM openngc.objects", alice, MAXREC="5")
         page.goto(f"{portal_url}#/jobs")
         sign_in(page, "alice")
-        expect(rows(page).get_by_text("cut at the row limit of 5")).to_be_visible()
+        expect(job_rows(page).get_by_text("cut at the row limit of 5")).to_be_visible()
 
     def test_a_failure_has_its_reason_and_place(self, page: Page, portal_url: str, shot: Shot) -> None:
-        started(page, portal_url, FAULTY)
-        row = rows(page)
+        start_job(page, portal_url, FAULTY)
+        row = job_rows(page)
         expect(row).to_contain_text("line 2, column 3: there is no column parallax")
         row.get_by_role("button", name="SELECT TOP").click()
         row.get_by_role("link", name="Job page").click()
@@ -181,7 +181,7 @@ class TestLife:
 
     def test_kept_longer_copied_and_downloaded(self, page: Page, portal_url: str, portal: Served) -> None:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        job = started(page, portal_url, QUICK)
+        job = start_job(page, portal_url, QUICK)
         page.goto(f"{portal_url}#/jobs/{job}")
         before = httpx.get(f"{portal.tap}/async/{job}/destruction", verify=False).text
         page.get_by_role("button", name="Keep a week longer").click()
@@ -201,11 +201,11 @@ class TestLife:
 class TestElsewhere:
     def test_deleted_elsewhere(self, page: Page, portal_url: str, portal: Served, shot: Shot) -> None:
         """Deleted elsewhere, while running or shown: a message, and it leaves the list."""
-        job = started(page, portal_url, LONG)
-        expect(rows(page).get_by_role("progressbar")).to_be_visible()
+        job = start_job(page, portal_url, LONG)
+        expect(job_rows(page).get_by_role("progressbar")).to_be_visible()
         assert httpx.delete(f"{portal.tap}/async/{job}", verify=False).status_code == 303
         expect(page.get_by_text(re.compile("is no longer in the list: there is no job"))).to_be_visible()
-        expect(rows(page)).to_have_count(0)
+        expect(job_rows(page)).to_have_count(0)
         shot(page, "jobs-lost")
         page.get_by_role("button", name="Dismiss").click()
         expect(page.get_by_text("is no longer in the list")).to_have_count(0)
@@ -216,27 +216,27 @@ class TestElsewhere:
         other = page.context.new_page()
         other.goto(f"{portal_url}#/jobs")
         expect(other.get_by_text("No jobs yet.")).to_be_visible()
-        started(page, portal_url, QUICK)
-        expect(rows(other).get_by_text("Completed")).to_be_visible()
-        rows(other).get_by_role("button", name="Delete").click()
+        start_job(page, portal_url, QUICK)
+        expect(job_rows(other).get_by_text("Completed")).to_be_visible()
+        job_rows(other).get_by_role("button", name="Delete").click()
         other.get_by_role("dialog").get_by_role("button", name="Delete").click()
-        expect(rows(other)).to_have_count(0)
-        expect(rows(page)).to_have_count(0)
+        expect(job_rows(other)).to_have_count(0)
+        expect(job_rows(page)).to_have_count(0)
         expect(page.get_by_text("is no longer in the list")).to_have_count(0)
 
     def test_without_the_service(
         self, page: Page, portal_url: str, shot: Shot, no_service: Callable[[Page], AbstractContextManager[None]]
     ) -> None:
-        started(page, portal_url, SOME)
+        start_job(page, portal_url, SOME)
         with no_service(page):
             page.reload()
-            expect(rows(page).get_by_text("The service does not answer.")).to_be_visible()
+            expect(job_rows(page).get_by_text("The service does not answer.")).to_be_visible()
             shot(page, "jobs-no-service")
-        expect(rows(page).get_by_text("Completed")).to_be_visible()
-        expect(rows(page).get_by_text("The service does not answer.")).to_have_count(0)
+        expect(job_rows(page).get_by_text("Completed")).to_be_visible()
+        expect(job_rows(page).get_by_text("The service does not answer.")).to_have_count(0)
 
     def test_a_job_of_another_program_by_its_address(self, page: Page, portal_url: str, portal: Served) -> None:
-        address = made(portal, QUICK)
+        address = create_job(portal, QUICK)
         page.goto(f"{portal_url}#/jobs/{address.rpartition('/')[2]}")
         expect(page.get_by_role("main").get_by_text("Completed")).to_be_visible()
         expect(page.get_by_role("main").get_by_role("button", name="Open", exact=True)).to_be_visible()
@@ -280,7 +280,7 @@ class TestUser:
         theirs = alice.vo.submit_job(QUICK, runid="survey").run()
         page.goto(f"{portal_url}#/jobs")
         sign_in(page, "alice")
-        row = rows(page).filter(has_text="SELECT type, COUNT(*)")
+        row = job_rows(page).filter(has_text="SELECT type, COUNT(*)")
         expect(row.get_by_text("Completed")).to_be_visible()
         row.get_by_role("button", name="SELECT type").click()
         expect(row).to_contain_text("survey")
@@ -307,7 +307,7 @@ class TestUser:
 
         page.get_by_role("button", name="Sign out").click()
         page.goto(f"{portal_url}#/jobs")
-        expect(rows(page)).to_have_count(0)
+        expect(job_rows(page)).to_have_count(0)
 
     def test_a_refusal_leads_to_it(self, page: Page, portal_url: str, portal: Served, alice: User) -> None:
         """Expired credentials open the sign-in dialog on any page."""
@@ -329,14 +329,14 @@ class TestUser:
         self, page: Page, portal_url: str, portal: Served, alice: User, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
         for number in range(3):
-            made(portal, f"SELECT {number} AS n FROM TAP_SCHEMA.schemas", alice)
-        made(portal, FAULTY, alice)
-        running = made(portal, LONG, alice)
+            create_job(portal, f"SELECT {number} AS n FROM TAP_SCHEMA.schemas", alice)
+        create_job(portal, FAULTY, alice)
+        running = create_job(portal, LONG, alice)
         page.goto(f"{portal_url}#/jobs")
         sign_in(page, "alice")
-        expect(rows(page)).to_have_count(5)
+        expect(job_rows(page)).to_have_count(5)
         page.get_by_role("combobox", name="Show").select_option("Failed")
-        expect(rows(page)).to_have_count(1)
+        expect(job_rows(page)).to_have_count(1)
         page.get_by_role("combobox", name="Show").select_option("All")
         expect(page.get_by_role("button", name="Delete finished (4)")).to_be_visible()
         for colours in ("light", "dark"):
@@ -345,10 +345,10 @@ class TestUser:
             shot(page, f"jobs-list-{colours}")
         page.get_by_role("button", name="Delete finished (4)").click()
         page.get_by_role("dialog").get_by_role("button", name="Delete them").click()
-        expect(rows(page)).to_have_count(1)
+        expect(job_rows(page)).to_have_count(1)
         assert [job.jobid for job in alice.vo.get_job_list()] == [running.rpartition("/")[2]]
-        rows(page).get_by_role("button", name="Stop").click()
-        expect(rows(page).get_by_text("Stopped", exact=True)).to_be_visible()
+        job_rows(page).get_by_role("button", name="Stop").click()
+        expect(job_rows(page).get_by_text("Stopped", exact=True)).to_be_visible()
 
 
 def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str, portal: Served) -> None:
@@ -360,22 +360,22 @@ def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str, p
     )
     page.goto(f"{portal_url}#/jobs")
     page.get_by_label("Notify me when jobs end").check()
-    job = started(page, portal_url, LONG)
+    job = start_job(page, portal_url, LONG)
     page.evaluate("Object.defineProperty(document, 'visibilityState', { value: 'hidden' })")
-    stop(portal, job)
+    stop_job(portal, job)
     page.wait_for_function("() => told.length > 0")  # a string would be evaluated, which the policy forbids
     assert page.evaluate("told") == ["“Shared query” has been stopped"]
 
 
 def test_on_a_phone(phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:
     for query in (QUICK, FAULTY, LONG):
-        started(phone, portal_url, query)
-    expect(rows(phone)).to_have_count(3)
-    expect(rows(phone).first.get_by_role("progressbar")).to_be_visible()
+        start_job(phone, portal_url, query)
+    expect(job_rows(phone)).to_have_count(3)
+    expect(job_rows(phone).first.get_by_role("progressbar")).to_be_visible()
     shot(phone, "jobs-phone")
     accessible(phone)
-    rows(phone).first.get_by_role("button", name="Stop").click()
-    rows(phone).last.get_by_role("button", name="SELECT type").click()
+    job_rows(phone).first.get_by_role("button", name="Stop").click()
+    job_rows(phone).last.get_by_role("button", name="SELECT type").click()
     assert phone.evaluate("document.getElementById('main').scrollWidth") <= 390
     shot(phone, "jobs-phone-details")
     phone.get_by_role("button", name="Sign in").click()

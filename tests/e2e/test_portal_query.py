@@ -23,56 +23,56 @@ WHERE a.vt_mag < 0 AND b.vt_mag < 0.1 ORDER BY other, a.tyc_id"""
 def query(page: Page, portal_url: str) -> Page:
     """The query page with its editor loaded."""
     page.goto(portal_url)
-    expect(editor(page)).to_be_visible()
+    expect(query_editor(page)).to_be_visible()
     return page
 
 
-def editor(page: Page) -> Locator:
+def query_editor(page: Page) -> Locator:
     return page.get_by_role("textbox", name="ADQL query")
 
 
-def write(page: Page, adql: str) -> None:
+def write_query(page: Page, adql: str) -> None:
     """Replace the text by typing."""
-    editor(page).click()
+    query_editor(page).click()
     page.keyboard.press("Control+a")
     page.keyboard.type(adql)
     page.keyboard.press("Escape")  # completions
 
 
-def take(page: Page) -> None:
+def take_completion(page: Page) -> None:
     """Accept the chosen completion; wait first, because a new one is not accepted at once."""
     page.wait_for_timeout(200)
     page.keyboard.press("Enter")
 
 
-def written(page: Page) -> str:
+def read_query(page: Page) -> str:
     return "\n".join(page.locator(".cm-line").all_inner_texts())
 
 
-def estimate(page: Page) -> Locator:
+def estimate_line(page: Page) -> Locator:
     return page.get_by_label("Estimate", exact=True)
 
 
-def result(page: Page) -> Locator:
+def result_section(page: Page) -> Locator:
     return page.get_by_role("region", name="Result", exact=True)
 
 
-def run(page: Page) -> None:
+def run_query(page: Page) -> None:
     page.get_by_role("button", name="▶ Run").click()
 
 
-def rows(page: Page, count: str) -> Locator:
+def row_count(page: Page, count: str) -> Locator:
     """Return the number of rows of the complete result."""
-    return result(page).get_by_text(re.compile(rf"^{count}\b")).first
+    return result_section(page).get_by_text(re.compile(rf"^{count}\b")).first
 
 
-def tabs(page: Page) -> Locator:
+def query_tabs(page: Page) -> Locator:
     return page.get_by_role("tablist", name="Queries").get_by_role("tab")
 
 
 class TestWriting:
     def test_columns_are_completed_through_an_alias(self, query: Page, shot: Shot) -> None:
-        write(query, "SELECT s. FROM tycho2.bright AS s JOIN openngc.objects AS o ON s.ra = o.ra")
+        write_query(query, "SELECT s. FROM tycho2.bright AS s JOIN openngc.objects AS o ON s.ra = o.ra")
         query.keyboard.press("Home")
         for _ in "SELECT s.":
             query.keyboard.press("ArrowRight")
@@ -84,11 +84,11 @@ class TestWriting:
         expect(info).to_contain_text("magnitude")
         shot(query, "query-completion")
         expect(query.get_by_role("option", name="commonnames")).to_have_count(0)
-        take(query)
-        assert written(query).startswith("SELECT s.vt_mag FROM")
+        take_completion(query)
+        assert read_query(query).startswith("SELECT s.vt_mag FROM")
 
     def test_tables_are_completed_and_columns_of_with_tables(self, query: Page) -> None:
-        write(query, "WITH w AS (SELECT tyc_id AS star, 2 * vt_mag AS double FROM bri")
+        write_query(query, "WITH w AS (SELECT tyc_id AS star, 2 * vt_mag AS double FROM bri")
         query.keyboard.press("Control+Space")
         query.get_by_role("option", name="tycho2.bright").click()
         query.keyboard.type(") SELECT w.")
@@ -97,24 +97,24 @@ class TestWriting:
         options.click()
         query.keyboard.type(" FROM w")
         query.keyboard.press("Escape")
-        assert written(query).endswith("FROM tycho2.bright) SELECT w.star FROM w")
+        assert read_query(query).endswith("FROM tycho2.bright) SELECT w.star FROM w")
 
     def test_enter_begins_a_line_after_a_whole_word(self, query: Page) -> None:
-        write(query, "SELECT ra")
+        write_query(query, "SELECT ra")
         expect(query.locator(".cm-tooltip-autocomplete")).to_have_count(0)
         query.keyboard.type(" from tycho2.bright")
         expect(query.get_by_role("option", name="bright")).to_be_visible()
-        take(query)
+        take_completion(query)
         query.keyboard.type("WHERE")
-        assert written(query) == "SELECT ra from tycho2.bright\nWHERE"
+        assert read_query(query) == "SELECT ra from tycho2.bright\nWHERE"
 
     def test_functions_bring_their_signatures(self, query: Page) -> None:
-        write(query, "SELECT ivo_healpix_ind")
+        write_query(query, "SELECT ivo_healpix_ind")
         query.keyboard.press("Control+Space")
         option = query.get_by_role("option", name=re.compile("^ivo_healpix_index"))
         expect(option).to_have_count(1)
         expect(query.locator(".cm-completionInfo")).to_contain_text("NESTED")
-        take(query)
+        take_completion(query)
         tip = query.locator(".cm-tip")
         expect(tip).to_contain_text("ivo_healpix_index(hpxOrder INTEGER, long REAL, lat REAL) -> BIGINT")
         expect(tip.locator(".cm-tip-here").first).to_have_text("hpxOrder INTEGER")
@@ -122,7 +122,7 @@ class TestWriting:
         expect(tip.locator(".cm-tip-here")).to_have_text("lat REAL")
 
     def test_a_fault_is_underlined_with_its_hint(self, query: Page, shot: Shot) -> None:
-        write(query, "SELECT ra, vt_magg\nFROM tycho2.bright")
+        write_query(query, "SELECT ra, vt_magg\nFROM tycho2.bright")
         underlined = query.locator(".cm-lintRange-error")
         expect(underlined).to_have_text("vt_magg")
         expect(query.get_by_text("did you mean vt_mag")).to_be_visible()
@@ -130,49 +130,49 @@ class TestWriting:
         query.keyboard.type("vt_mag")
         expect(underlined).to_have_count(0)
         expect(query.get_by_role("button", name=re.compile("^Change to"))).to_have_count(0)
-        expect(estimate(query)).to_contain_text("120,521 rows")
+        expect(estimate_line(query)).to_contain_text("120,521 rows")
         query.keyboard.press("End")
         query.keyboard.type(",")
-        expect(query.get_by_text("a comma too many")).to_be_visible()
+        expect(query.get_by_text("one comma too many")).to_be_visible()
         shot(query, "query-fault")
 
     def test_did_you_mean_is_a_button(self, query: Page, shot: Shot) -> None:
         """Fixes in the list, in the tip and by key; each can be undone and keeps the cursor."""
         wrong = "SELECT DISTNCE(ra, dec, 10, 20) AS d, '😀' AS s,\nvt_magg FROM tycho2.bright"
         right = wrong.replace("DISTNCE", "DISTANCE").replace("vt_magg", "vt_mag")
-        write(query, wrong)
+        write_query(query, wrong)
         button = query.get_by_role("button", name="Change to DISTANCE")
         button.press("Enter")
-        expect(editor(query)).to_be_focused()
-        assert written(query) == wrong.replace("DISTNCE", "DISTANCE")
+        expect(query_editor(query)).to_be_focused()
+        assert read_query(query) == wrong.replace("DISTNCE", "DISTANCE")
         query.keyboard.press("Control+z")
-        assert written(query) == wrong
+        assert read_query(query) == wrong
         query.get_by_role("button", name="Change to vt_mag").click()
-        assert written(query) == wrong.replace("vt_magg", "vt_mag")
+        assert read_query(query) == wrong.replace("vt_magg", "vt_mag")
         expect(query.locator(".cm-lintRange-error")).to_have_count(1)  # after the next estimate
         query.locator(".cm-lintRange-error").hover()
         query.locator(".cm-tooltip").get_by_role("button", name="Change to DISTANCE").click()
-        assert written(query) == right
+        assert read_query(query) == right
         query.keyboard.press("Control+z")
         expect(button).to_be_enabled()
         query.get_by_role("button", name="Line 1, column 8").click()
         query.keyboard.press("Alt+Enter")
-        assert written(query) == right
-        expect(estimate(query)).to_contain_text("120,521 rows")
+        assert read_query(query) == right
+        expect(estimate_line(query)).to_contain_text("120,521 rows")
         shot(query, "query-corrected")
 
     def test_a_click_in_the_tree_inserts(self, query: Page) -> None:
-        write(query, "SELECT ra FROM ")
+        write_query(query, "SELECT ra FROM ")
         query.get_by_role("tree").get_by_text("bright", exact=True).click()
-        expect(editor(query)).to_have_text("SELECT ra FROM tycho2.bright")
-        expect(estimate(query)).to_contain_text("120,521 rows")
+        expect(query_editor(query)).to_have_text("SELECT ra FROM tycho2.bright")
+        expect(estimate_line(query)).to_contain_text("120,521 rows")
 
     def test_is_laid_out(self, query: Page) -> None:
-        write(query, "select ra from tycho2.bright where vt_mag<6 and dec>0")
+        write_query(query, "select ra from tycho2.bright where vt_mag<6 and dec>0")
         query.keyboard.press("Shift+Alt+F")
-        assert written(query) == "SELECT ra\nFROM tycho2.bright\nWHERE vt_mag < 6\n    AND dec > 0"
+        assert read_query(query) == "SELECT ra\nFROM tycho2.bright\nWHERE vt_mag < 6\n    AND dec > 0"
         query.keyboard.press("Control+z")
-        assert written(query).startswith("select ra")
+        assert read_query(query).startswith("select ra")
 
     def test_keys_are_told(self, query: Page) -> None:
         query.keyboard.press("F1")
@@ -181,96 +181,100 @@ class TestWriting:
 
 class TestRunning:
     def test_the_estimate_comes_first(self, query: Page) -> None:
-        write(query, "SELECT tyc_id FROM tycho2.bright WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1))")
-        expect(estimate(query)).to_contain_text(re.compile(r"Reads \d?,?\d{3} rows"))
+        write_query(
+            query, "SELECT tyc_id FROM tycho2.bright WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1))"
+        )
+        expect(estimate_line(query)).to_contain_text(re.compile(r"Reads \d?,?\d{3} rows"))
         query.get_by_role("button", name="runs at once").click()
         expect(query.get_by_role("dialog")).to_contain_text("columns of tycho2.bright")
 
     def test_at_once(self, query: Page, shot: Shot) -> None:
-        write(query, "SELECT TOP 250 * FROM tycho2.bright ORDER BY vt_mag")
+        write_query(query, "SELECT TOP 250 * FROM tycho2.bright ORDER BY vt_mag")
         query.keyboard.press("Control+Enter")
-        expect(rows(query, "250 rows")).to_be_visible()
-        expect(result(query).get_by_text("tyc_id", exact=True).first).to_be_visible()
+        expect(row_count(query, "250 rows")).to_be_visible()
+        expect(result_section(query).get_by_text("tyc_id", exact=True).first).to_be_visible()
         shot(query, "query-result")
 
     def test_the_selected_text(self, query: Page) -> None:
-        write(query, "SELECT TOP 7 ra FROM tycho2.bright; nonsense")
+        write_query(query, "SELECT TOP 7 ra FROM tycho2.bright; nonsense")
         query.keyboard.press("Control+Home")
         for _ in "SELECT TOP 7 ra FROM tycho2.bright":
             query.keyboard.press("Shift+ArrowRight")
         query.get_by_role("button", name="Run selected").click()
-        expect(rows(query, "7 rows")).to_be_visible()
+        expect(row_count(query, "7 rows")).to_be_visible()
 
     def test_faults_are_told_in_place_of_a_result(self, query: Page) -> None:
-        write(query, "SELECT nothing FROM tycho2.bright")
-        run(query)
-        expect(result(query).get_by_role("alert")).to_contain_text("nothing")
+        write_query(query, "SELECT nothing FROM tycho2.bright")
+        run_query(query)
+        expect(result_section(query).get_by_role("alert")).to_contain_text("nothing")
 
     def test_the_row_limit(self, query: Page) -> None:
-        write(query, "SELECT ra FROM tycho2.bright")
+        write_query(query, "SELECT ra FROM tycho2.bright")
         query.get_by_role("spinbutton", name="Row limit").fill("12")
-        run(query)
-        expect(rows(query, "12 rows")).to_be_visible()
+        run_query(query)
+        expect(row_count(query, "12 rows")).to_be_visible()
 
     def test_what_the_row_limit_cuts_is_said(self, query: Page, shot: Shot, accessible: Callable[[Page], None]) -> None:
         """The warning before the run and in every view of the result; a sample and a higher limit are one click away."""
-        write(query, "SELECT ra, dec FROM tycho2.bright AS b")
+        write_query(query, "SELECT ra, dec FROM tycho2.bright AS b")
         will_cut = query.get_by_text("120,521 rows: the row limit of 100,000 will cut the result.")
         expect(will_cut).to_contain_text("parts of the sky would be missing")
         shot(query, "query-cut-foreseen")
-        run(query)
+        run_query(query)
         was_cut = query.get_by_text("The row limit cut the result at 100,000 of 120,521 rows.")
         expect(was_cut).to_contain_text("parts of the sky are missing")
         expect(will_cut).to_be_hidden()
-        result(query).get_by_role("tab", name="Plot").click()
+        result_section(query).get_by_role("tab", name="Plot").click()
         expect(was_cut).to_be_visible()
         part = "Only the first 100,000 rows of the result"
-        expect(result(query).get_by_role("application")).to_have_attribute("aria-label", re.compile(part))
-        result(query).get_by_role("button", name="Save", exact=True).click()
+        expect(result_section(query).get_by_role("application")).to_have_attribute("aria-label", re.compile(part))
+        result_section(query).get_by_role("button", name="Save", exact=True).click()
         with query.expect_download() as picture:
             query.get_by_role("button", name="SVG").click()
         assert part in Path(picture.value.path()).read_text(encoding="utf-8")
         accessible(query)
         shot(query, "query-cut")
         query.get_by_role("button", name="Run a sample of 82 %, from the whole sky").click()
-        assert written(query) == "SELECT ra, dec FROM tycho2.bright AS b TABLESAMPLE (82)"
-        expect(rows(query, r"9\d,\d{3} rows")).to_be_visible()
+        assert read_query(query) == "SELECT ra, dec FROM tycho2.bright AS b TABLESAMPLE (82)"
+        expect(row_count(query, r"9\d,\d{3} rows")).to_be_visible()
         expect(was_cut).to_be_hidden()
-        editor(query).press("Control+z")
+        query_editor(query).press("Control+z")
         query.get_by_role("button", name="Run with all 120,521 rows").click()
-        expect(rows(query, "120,521 rows")).to_be_visible()
+        expect(row_count(query, "120,521 rows")).to_be_visible()
         expect(query.get_by_role("spinbutton", name="Row limit")).to_have_value("120521")
         expect(was_cut).to_be_hidden()
 
     def test_stops_at_once(self, query: Page, portal_url: str) -> None:
-        write(query, ENDLESS)
+        write_query(query, ENDLESS)
         query.get_by_label("Run mode").select_option("at once")
-        run(query)
+        run_query(query)
         query.get_by_role("button", name="Stop").click()
-        expect(result(query).get_by_text("Stopped.")).to_be_visible()
+        expect(result_section(query).get_by_text("Stopped.")).to_be_visible()
         expect(query.get_by_role("button", name="▶ Run")).to_be_enabled()
 
     def test_what_is_foreseen_to_be_long_is_a_job(self, query: Page, shot: Shot) -> None:
-        write(query, LONG)
+        write_query(query, LONG)
         expect(query.get_by_role("button", name="runs as a job")).to_be_visible()
-        run(query)
-        expect(rows(query, "5 rows")).to_be_visible()
+        run_query(query)
+        expect(row_count(query, "5 rows")).to_be_visible()
         shot(query, "query-job")
         query.reload()
-        expect(rows(query, "5 rows")).to_be_visible()
+        expect(row_count(query, "5 rows")).to_be_visible()
         query.get_by_role("button", name="History").click()
         expect(query.get_by_role("dialog").get_by_text(re.compile("job · complete · 5 rows"))).to_be_visible()
 
     def test_a_job_is_stopped(self, query: Page) -> None:
-        write(query, ENDLESS)
+        write_query(query, ENDLESS)
         expect(query.get_by_role("button", name="runs as a job")).to_be_visible()
-        run(query)
-        expect(result(query).get_by_role("link", name="Go to the job")).to_be_visible()
+        run_query(query)
+        expect(result_section(query).get_by_role("link", name="Go to the job")).to_be_visible()
         query.get_by_role("button", name="Stop").click()
-        expect(result(query).get_by_role("status").filter(has_text=re.compile("[Ss]top|ABORT|abort"))).to_be_visible()
+        expect(
+            result_section(query).get_by_role("status").filter(has_text=re.compile("[Ss]top|ABORT|abort"))
+        ).to_be_visible()
 
     def test_a_file(self, query: Page) -> None:
-        write(query, "SELECT TOP 3 ra, dec FROM tycho2.bright")
+        write_query(query, "SELECT TOP 3 ra, dec FROM tycho2.bright")
         expect(query.get_by_role("button", name="runs at once")).to_be_visible()
         query.get_by_label("Format of files").select_option("CSV")
         with query.expect_download() as download:
@@ -288,75 +292,75 @@ class TestRunning:
         query.locator("input[type=file]").first.set_input_files([file])
         expect(query.get_by_text("mine.csv").first).to_be_visible()
         query.get_by_role("link", name="Query", exact=True).click()
-        write(query, "SELECT m.label FROM TAP_UPLOAD.mine AS m")
+        write_query(query, "SELECT m.label FROM TAP_UPLOAD.mine AS m")
         expect(query.get_by_text("sends mine")).to_be_visible()
-        run(query)
-        expect(rows(query, "2 rows")).to_be_visible()
-        expect(result(query).get_by_text("Pleiades")).to_be_visible()
+        run_query(query)
+        expect(row_count(query, "2 rows")).to_be_visible()
+        expect(result_section(query).get_by_text("Pleiades")).to_be_visible()
 
 
 class TestTabs:
     def test_outlive_the_page(self, query: Page) -> None:
-        write(query, "SELECT 'first' FROM tycho2.bright")
+        write_query(query, "SELECT 'first' FROM tycho2.bright")
         query.get_by_role("button", name="New query").click()
-        write(query, "SELECT 'second' FROM tycho2.bright")
+        write_query(query, "SELECT 'second' FROM tycho2.bright")
         query.get_by_role("spinbutton", name="Row limit").fill("55")
-        tabs(query).nth(1).dblclick()
+        query_tabs(query).nth(1).dblclick()
         query.get_by_label("Tab name").fill("My stars")
         query.keyboard.press("Enter")
-        expect(tabs(query)).to_have_text(["Query 1", "My stars"])
+        expect(query_tabs(query)).to_have_text(["Query 1", "My stars"])
         query.reload()
-        expect(tabs(query)).to_have_text(["Query 1", "My stars"])
-        expect(editor(query)).to_contain_text("second")
+        expect(query_tabs(query)).to_have_text(["Query 1", "My stars"])
+        expect(query_editor(query)).to_contain_text("second")
         expect(query.get_by_role("spinbutton", name="Row limit")).to_have_value("55")
-        tabs(query).first.click()
-        expect(editor(query)).to_contain_text("first")
+        query_tabs(query).first.click()
+        expect(query_editor(query)).to_contain_text("first")
 
     def test_by_keys(self, query: Page) -> None:
-        editor(query).click()
+        query_editor(query).click()
         query.keyboard.press("Shift+Alt+N")
         query.keyboard.press("Shift+Alt+N")
-        expect(tabs(query)).to_have_text(["Query 1", "Query 2", "Query 3"])
+        expect(query_tabs(query)).to_have_text(["Query 1", "Query 2", "Query 3"])
         query.keyboard.press("Shift+Alt+ArrowLeft")
-        expect(tabs(query).nth(1)).to_have_attribute("aria-selected", "true")
-        tabs(query).nth(1).focus()
+        expect(query_tabs(query).nth(1)).to_have_attribute("aria-selected", "true")
+        query_tabs(query).nth(1).focus()
         query.keyboard.press("ArrowLeft")
-        expect(tabs(query).first).to_be_focused()
+        expect(query_tabs(query).first).to_be_focused()
         query.keyboard.press("F2")
         query.keyboard.type("One")
         query.keyboard.press("Enter")
         query.keyboard.press("End")
         query.keyboard.press("Delete")
-        expect(tabs(query)).to_have_text(["One", "Query 2"])
-        expect(tabs(query).nth(1)).to_be_focused()
+        expect(query_tabs(query)).to_have_text(["One", "Query 2"])
+        expect(query_tabs(query).nth(1)).to_be_focused()
 
     def test_each_has_its_result_and_what_can_be_undone(self, query: Page) -> None:
-        write(query, "SELECT TOP 11 ra FROM tycho2.bright")
-        run(query)
-        expect(rows(query, "11 rows")).to_be_visible()
+        write_query(query, "SELECT TOP 11 ra FROM tycho2.bright")
+        run_query(query)
+        expect(row_count(query, "11 rows")).to_be_visible()
         query.get_by_role("button", name="New query").click()
-        write(query, "SELECT TOP 13 ra FROM tycho2.bright")
-        run(query)
-        expect(rows(query, "13 rows")).to_be_visible()
-        tabs(query).first.click()
-        expect(result(query).get_by_text(re.compile(r"\b11 rows\b")).first).to_be_visible()
-        editor(query).click()
+        write_query(query, "SELECT TOP 13 ra FROM tycho2.bright")
+        run_query(query)
+        expect(row_count(query, "13 rows")).to_be_visible()
+        query_tabs(query).first.click()
+        expect(result_section(query).get_by_text(re.compile(r"\b11 rows\b")).first).to_be_visible()
+        query_editor(query).click()
         query.keyboard.press("Control+z")
-        assert "TOP 13" not in written(query)
+        assert "TOP 13" not in read_query(query)
 
     def test_the_last_one_is_followed_by_an_empty_one(self, query: Page) -> None:
-        editor(query).click()
+        query_editor(query).click()
         query.keyboard.press("Shift+Alt+W")
-        expect(tabs(query)).to_have_count(1)
+        expect(query_tabs(query)).to_have_count(1)
         expect(query.get_by_role("button", name="▶ Run")).to_be_disabled()
 
 
 class TestHistory:
     def test_is_searched_and_run_again(self, query: Page, shot: Shot) -> None:
         for number in (21, 22):
-            write(query, f"SELECT TOP {number} ra FROM tycho2.bright")
-            run(query)
-            expect(rows(query, f"{number} rows")).to_be_visible()
+            write_query(query, f"SELECT TOP {number} ra FROM tycho2.bright")
+            run_query(query)
+            expect(row_count(query, f"{number} rows")).to_be_visible()
         query.reload()
         query.get_by_role("button", name="History").click()
         dialog = query.get_by_role("dialog", name="Query history")
@@ -366,8 +370,8 @@ class TestHistory:
         expect(dialog.get_by_role("listitem")).to_have_count(1)
         shot(query, "query-history")
         dialog.get_by_role("button", name="Run again").click()
-        expect(rows(query, "21 rows")).to_be_visible()
-        expect(tabs(query)).to_have_count(2)
+        expect(row_count(query, "21 rows")).to_be_visible()
+        expect(query_tabs(query)).to_have_count(2)
         query.get_by_role("button", name="History").click()
         dialog.get_by_role("button", name="Clear all").click()
         expect(dialog.get_by_role("listitem")).to_have_count(0)
@@ -386,13 +390,13 @@ class TestLinks:
         assert ("z=" in address) == (terms > 1000)
         other = open_page()
         other.goto(address)
-        expect(tabs(other)).to_have_text(["Query 1", "Shared query"])
-        expect(editor(other)).to_contain_text('SELECT ra -- 100 % of "it"')
-        expect(estimate(other)).to_contain_text("Reads")
-        expect(result(other)).to_contain_text("Run the query to see its rows here.")
+        expect(query_tabs(other)).to_have_text(["Query 1", "Shared query"])
+        expect(query_editor(other)).to_contain_text('SELECT ra -- 100 % of "it"')
+        expect(estimate_line(other)).to_contain_text("Reads")
+        expect(result_section(other)).to_contain_text("Run the query to see its rows here.")
         assert "?" not in other.url
         other.reload()
-        expect(tabs(other)).to_have_text(["Query 1", "Shared query"])
+        expect(query_tabs(other)).to_have_text(["Query 1", "Shared query"])
 
     def test_damaged(self, query: Page, portal_url: str) -> None:
         query.goto(f"{portal_url}#/query?z=AAAA")
@@ -402,41 +406,43 @@ class TestLinks:
 class TestTrouble:
     def test_the_service_is_down(self, query: Page, no_service: Callable[[Page], AbstractContextManager[None]]) -> None:
         with no_service(query):
-            write(query, "SELECT TOP 4 ra FROM tycho2.bright")
-            expect(estimate(query)).to_contain_text("The service does not answer.")
-            run(query)
-            expect(result(query).get_by_role("alert")).to_contain_text("The service does not answer.")
-        run(query)
-        expect(rows(query, "4 rows")).to_be_visible()
+            write_query(query, "SELECT TOP 4 ra FROM tycho2.bright")
+            expect(estimate_line(query)).to_contain_text("The service does not answer.")
+            run_query(query)
+            expect(result_section(query).get_by_role("alert")).to_contain_text("The service does not answer.")
+        run_query(query)
+        expect(row_count(query, "4 rows")).to_be_visible()
 
     def test_a_job_that_was_deleted_elsewhere(self, query: Page) -> None:
-        write(query, "SELECT TOP 5 ra FROM tycho2.bright")
+        write_query(query, "SELECT TOP 5 ra FROM tycho2.bright")
         query.get_by_label("Run mode").select_option("as a job")
         with query.expect_response(re.compile(r"/tap/async/[^/?]+$")) as made:
-            run(query)
-        expect(rows(query, "5 rows")).to_be_visible()
+            run_query(query)
+        expect(row_count(query, "5 rows")).to_be_visible()
         assert query.request.delete(made.value.url).ok
         query.reload()
-        expect(result(query).get_by_role("alert")).to_be_visible()
-        run(query)
-        expect(rows(query, "5 rows")).to_be_visible()
+        expect(result_section(query).get_by_role("alert")).to_be_visible()
+        run_query(query)
+        expect(row_count(query, "5 rows")).to_be_visible()
 
     def test_no_rows(self, query: Page) -> None:
-        write(query, "SELECT ra FROM tycho2.bright WHERE vt_mag > 99")
-        run(query)
-        expect(rows(query, "0 rows")).to_be_visible()
+        write_query(query, "SELECT ra FROM tycho2.bright WHERE vt_mag > 99")
+        run_query(query)
+        expect(row_count(query, "0 rows")).to_be_visible()
 
 
 class TestLooks:
     @pytest.mark.parametrize("colours", ["light", "dark"])
     def test_on_a_laptop(self, query: Page, shot: Shot, accessible: Callable[[Page], None], colours: str) -> None:
         query.emulate_media(color_scheme=colours)
-        write(query, "SELECT tyc_id, ra, dec, vt_mag, bt_mag - vt_mag AS colour\nFROM tycho2.bright\nWHERE vt_mag < 5")
-        run(query)
-        expect(result(query).get_by_text("tyc_id", exact=True).first).to_be_visible()
+        write_query(
+            query, "SELECT tyc_id, ra, dec, vt_mag, bt_mag - vt_mag AS colour\nFROM tycho2.bright\nWHERE vt_mag < 5"
+        )
+        run_query(query)
+        expect(result_section(query).get_by_text("tyc_id", exact=True).first).to_be_visible()
         shot(query, f"query-laptop-{colours}")
         accessible(query)
-        write(query, "SELECT tyc_id, nothing FROM tycho2.bright")
+        write_query(query, "SELECT tyc_id, nothing FROM tycho2.bright")
         expect(query.locator(".cm-lintRange-error")).to_be_visible()
         accessible(query)
 
@@ -462,12 +468,12 @@ class TestLooks:
 
     def test_on_a_phone(self, phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:
         phone.goto(portal_url)
-        write(phone, "SELECT TOP 40 * FROM ")
+        write_query(phone, "SELECT TOP 40 * FROM ")
         phone.get_by_role("button", name="Tables").click()
         phone.get_by_role("tree").get_by_text("bright", exact=True).click()
-        expect(editor(phone)).to_contain_text("tycho2.bright")
-        run(phone)
-        expect(rows(phone, "40 rows")).to_be_visible()
+        expect(query_editor(phone)).to_contain_text("tycho2.bright")
+        run_query(phone)
+        expect(row_count(phone, "40 rows")).to_be_visible()
         shot(phone, "query-phone")
         assert phone.evaluate("document.documentElement.scrollWidth") <= 390
         accessible(phone)

@@ -32,7 +32,7 @@ ORDER BY b.id, a.id"""
 GALAXIES = "SELECT id, name, ra, dec, vmag, type, notngc FROM openngc.objects WHERE ra < 60 ORDER BY id"
 
 
-def asked(page: Page, portal_url: str, query: str, maxrec: int | None = None) -> Locator:
+def run_query(page: Page, portal_url: str, query: str, maxrec: int | None = None) -> Locator:
     """Run a query at once on the query page. Return its table."""
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
     page.get_by_label("Run mode").select_option("at once")
@@ -42,17 +42,17 @@ def asked(page: Page, portal_url: str, query: str, maxrec: int | None = None) ->
     return page.get_by_role("grid")
 
 
-def cell(page: Page, place: int, column: int) -> Locator:
+def cell_at(page: Page, place: int, column: int) -> Locator:
     """Return the cell at a place and column, both from 0."""
     return page.locator(f'[role=gridcell][data-place="{place}"][data-column="{column}"]')
 
 
-def shown(page: Page) -> Locator:
+def row_status(page: Page) -> Locator:
     """Return the page's text about its rows."""
     return page.locator(".rows").filter(has=page.locator("b")).first
 
 
-def tapped(portal: Served, query: str) -> list[tuple]:
+def query_rows(portal: Served, query: str) -> list[tuple]:
     """Return pyvo's rows, with NULL and NaN as None."""
     with requests.Session() as session:
         table = pyvo.dal.TAPService(portal.tap, session=session).search(query, maxrec=100_000).to_table()
@@ -64,7 +64,7 @@ def _plain(table) -> Iterator[list]:
     return map(list, zip(*columns, strict=True))
 
 
-def copied(page: Page, how: str) -> list[list[str]]:
+def copy_rows(page: Page, how: str) -> list[list[str]]:
     """Copy rows from the menu and return them from the clipboard."""
     page.get_by_role("button", name="Copy", exact=True).click()
     page.get_by_role("button", name=re.compile(how)).filter(has_text="tab-separated").click()
@@ -80,19 +80,19 @@ def clipboard(page: Page) -> None:
 
 class TestMillion:
     def test_a_million_rows_scroll_sort_and_filter(self, page: Page, portal_url: str, shot: Shot) -> None:
-        grid = asked(page, portal_url, MILLION, 1_000_000)
+        grid = run_query(page, portal_url, MILLION, 1_000_000)
         expect(page.get_by_text("1,000,000 rows", exact=True)).to_be_visible(timeout=60_000)
         expect(page.get_by_text("The row limit cut the result at 1,000,000 rows; there are more.")).to_be_visible()
-        expect(cell(page, 0, 0)).to_have_text("1")
+        expect(cell_at(page, 0, 0)).to_have_text("1")
 
         grid.focus()
         page.keyboard.press("Control+End")
         last = 999_999
-        expect(cell(page, last, 9)).to_be_visible()
+        expect(cell_at(page, last, 9)).to_be_visible()
         page.keyboard.press("Home")
-        expect(cell(page, last, 0)).to_have_text(str(last % OBJECTS + 1))
-        expect(cell(page, last, 6)).to_have_text(str(last // OBJECTS + 1))
-        assert cell(page, last, 0).locator("..").get_attribute("aria-rowindex") == str(last + 2)
+        expect(cell_at(page, last, 0)).to_have_text(str(last % OBJECTS + 1))
+        expect(cell_at(page, last, 6)).to_have_text(str(last // OBJECTS + 1))
+        assert cell_at(page, last, 0).locator("..").get_attribute("aria-rowindex") == str(last + 2)
         assert grid.get_attribute("aria-rowcount") == "1000001"
         shot(page, "results-million-end")
 
@@ -102,39 +102,39 @@ class TestMillion:
         expect(middle).to_be_visible()
         place = int(middle.get_attribute("aria-rowindex") or 0) - 2
         assert abs(place - 500_000) < 1000
-        expect(cell(page, place, 0)).to_have_text(str(place % OBJECTS + 1))
-        expect(cell(page, place, 6)).to_have_text(str(place // OBJECTS + 1))
+        expect(cell_at(page, place, 0)).to_have_text(str(place % OBJECTS + 1))
+        expect(cell_at(page, place, 6)).to_have_text(str(place // OBJECTS + 1))
         # the wheel still moves by pixels
         grid.hover()
         page.mouse.wheel(0, 260)
-        expect(cell(page, place + 8, 0)).to_be_visible()
-        expect(cell(page, place - 3, 0)).to_have_count(0)
+        expect(cell_at(page, place + 8, 0)).to_be_visible()
+        expect(cell_at(page, place - 3, 0)).to_have_count(0)
         # other pages and back: the position is kept
         pages = page.get_by_role("navigation", name="Pages")
         pages.get_by_role("link", name="Examples").click()
         expect(grid).to_be_hidden()
         pages.get_by_role("link", name="Query").click()
-        expect(cell(page, place + 8, 0)).to_be_visible()
+        expect(cell_at(page, place + 8, 0)).to_be_visible()
         page.get_by_role("tab", name="Columns").click()
         page.get_by_role("tab", name="Table").click()
-        expect(cell(page, place + 8, 0)).to_be_visible()
+        expect(cell_at(page, place + 8, 0)).to_be_visible()
 
         grid.get_by_role("columnheader", name="other").click()
         grid.get_by_role("columnheader", name="other").click()
         grid.get_by_role("columnheader", name="id").first.click(modifiers=["Shift"])
         page.keyboard.press("Control+Home")
-        expect(cell(page, 0, 6)).to_have_text("72")
-        expect(cell(page, 0, 0)).to_have_text("1")
-        expect(cell(page, 1, 0)).to_have_text("2")
+        expect(cell_at(page, 0, 6)).to_have_text("72")
+        expect(cell_at(page, 0, 0)).to_have_text("1")
+        expect(cell_at(page, 1, 0)).to_have_text("2")
         assert grid.get_by_role("columnheader", name="other").get_attribute("aria-sort") == "descending"
 
         page.get_by_role("button", name="Filter", exact=True).click()
         page.get_by_label("Filter id").fill("5..6")
-        expect(shown(page)).to_contain_text("144 shown")
+        expect(row_status(page)).to_contain_text("144 shown")
         page.get_by_label("Filter other").fill("> 70")
-        expect(shown(page)).to_contain_text("4 shown")
-        expect(cell(page, 3, 0)).to_have_text("6")
-        expect(cell(page, 3, 6)).to_have_text("71")
+        expect(row_status(page)).to_contain_text("4 shown")
+        expect(cell_at(page, 3, 0)).to_have_text("6")
+        expect(cell_at(page, 3, 6)).to_have_text("71")
         shot(page, "results-million-filtered")
 
 
@@ -142,12 +142,12 @@ class TestRows:
     def test_sort_filter_and_copy_equal_what_pyvo_gets(
         self, page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
-        grid = asked(page, portal_url, GALAXIES)
-        rows = tapped(portal, GALAXIES)
+        grid = run_query(page, portal_url, GALAXIES)
+        rows = query_rows(portal, GALAXIES)
         expect(page.get_by_text(f"{len(rows):,} rows")).to_be_visible()
 
         by_name = [row[1] for row in rows]
-        lines = copied(page, "rows, ")
+        lines = copy_rows(page, "rows, ")
         assert lines[0] == ["id", "name", "ra", "dec", "vmag", "type", "notngc"]
         assert [line[1] for line in lines[1:]] == by_name
         assert [_read(line) for line in lines[1:]] == rows
@@ -158,13 +158,13 @@ class TestRows:
         page.get_by_label("Filter notngc").fill("false")
         found = [row for row in rows if "ngc1" in row[1].lower() and 20 <= row[2] <= 50 and not row[6]]
         assert 10 < len(found) < len(rows)
-        expect(shown(page)).to_contain_text(f"{len(found)} shown")
+        expect(row_status(page)).to_contain_text(f"{len(found)} shown")
         grid.get_by_role("columnheader", name="type").click()
         grid.get_by_role("columnheader", name="vmag").click(modifiers=["Shift"])
         grid.get_by_role("columnheader", name="vmag").click(modifiers=["Shift"])
         ordered = sorted(found, key=lambda row: (row[5], row[4] is None, -(row[4] or 0)))
-        expect(cell(page, 0, 1)).to_have_text(ordered[0][1])
-        assert [_read(line) for line in copied(page, "rows, ")[1:]] == ordered
+        expect(cell_at(page, 0, 1)).to_have_text(ordered[0][1])
+        assert [_read(line) for line in copy_rows(page, "rows, ")[1:]] == ordered
         accessible(page)
         shot(page, "results-sorted")
 
@@ -176,22 +176,22 @@ class TestRows:
     def test_rows_and_cells_are_chosen_and_copied_by_mouse_and_keys(
         self, page: Page, portal: Served, portal_url: str, shot: Shot
     ) -> None:
-        grid = asked(page, portal_url, GALAXIES)
-        rows = tapped(portal, GALAXIES)
-        cell(page, 2, 1).click()
-        cell(page, 5, 1).click(modifiers=["Shift"])
-        cell(page, 9, 1).click(modifiers=["Control"])
-        cell(page, 3, 1).click(modifiers=["Control"])
-        expect(shown(page)).to_contain_text("4 chosen")
+        grid = run_query(page, portal_url, GALAXIES)
+        rows = query_rows(portal, GALAXIES)
+        cell_at(page, 2, 1).click()
+        cell_at(page, 5, 1).click(modifiers=["Shift"])
+        cell_at(page, 9, 1).click(modifiers=["Control"])
+        cell_at(page, 3, 1).click(modifiers=["Control"])
+        expect(row_status(page)).to_contain_text("4 chosen")
         assert page.locator("[role=row][aria-selected=true]").count() == 4
         page.keyboard.press("Control+c")
         expect(page.get_by_text("Copied 4 rows.")).to_be_visible()
-        assert [_read(line) for line in copied(page, "4 rows chosen")[1:]] == [rows[at] for at in (2, 4, 5, 9)]
+        assert [_read(line) for line in copy_rows(page, "4 rows chosen")[1:]] == [rows[at] for at in (2, 4, 5, 9)]
 
         page.get_by_role("button", name="Next chosen").click()
         expect(grid).to_be_focused()
         page.keyboard.press("Escape")
-        expect(shown(page)).not_to_contain_text("chosen")
+        expect(row_status(page)).not_to_contain_text("chosen")
 
         # a block of cells
         grid.focus()
@@ -213,7 +213,7 @@ class TestRows:
         page.keyboard.press("Enter")
         page.keyboard.press("Enter")
         greatest = max(rows, key=lambda row: row[2])
-        expect(cell(page, 0, 1)).to_have_text(greatest[1])
+        expect(cell_at(page, 0, 1)).to_have_text(greatest[1])
         page.keyboard.press("ArrowDown")
         page.keyboard.press(" ")
         expect(page.locator("[role=row][aria-selected=true]")).to_contain_text(greatest[1])
@@ -227,19 +227,19 @@ class TestRows:
         query = """SELECT TOP 3 name, ra, dec, 'https://example.org/' || name AS page, 'javascript:alert(1)' AS bad,
             POINT(ra, dec) AS pos, CAST('2016-01-02T03:04:05.25' AS TIMESTAMP) AS observed
             FROM openngc.objects ORDER BY id"""
-        grid = asked(page, portal_url, query)
-        link = cell(page, 0, 3).get_by_role("link")
+        grid = run_query(page, portal_url, query)
+        link = cell_at(page, 0, 3).get_by_role("link")
         expect(link).to_have_attribute("href", re.compile(r"^https://example.org/\w+"))
         expect(link).to_have_attribute("rel", "noopener noreferrer")
-        expect(cell(page, 0, 4)).to_have_text("javascript:alert(1)")
-        expect(cell(page, 0, 4).get_by_role("link")).to_have_count(0)
-        expect(cell(page, 0, 6)).to_have_text("2016-01-02T03:04:05.25")
+        expect(cell_at(page, 0, 4)).to_have_text("javascript:alert(1)")
+        expect(cell_at(page, 0, 4).get_by_role("link")).to_have_count(0)
+        expect(cell_at(page, 0, 6)).to_have_text("2016-01-02T03:04:05.25")
         header = grid.get_by_role("columnheader", name="ra")
         expect(header).to_contain_text("deg")
         assert "pos.eq.ra;meta.main\nRight ascension" in (header.get_attribute("title") or "")
         page.get_by_role("button", name="h:m:s").click()
-        expect(cell(page, 0, 1)).to_have_text(re.compile(r"^\d\d:\d\d:\d\d\.\d{3}$"))
-        expect(cell(page, 0, 2)).to_have_text(re.compile(r"^[+-]\d\d:\d\d:\d\d\.\d\d$"))
+        expect(cell_at(page, 0, 1)).to_have_text(re.compile(r"^\d\d:\d\d:\d\d\.\d{3}$"))
+        expect(cell_at(page, 0, 2)).to_have_text(re.compile(r"^[+-]\d\d:\d\d:\d\d\.\d\d$"))
 
         page.get_by_role("tab", name="Columns").click()
         described = page.get_by_role("row").filter(has_text="pos.eq.dec")
@@ -251,12 +251,12 @@ class TestRows:
 
     def test_five_hundred_columns(self, page: Page, portal_url: str, shot: Shot) -> None:
         many = ", ".join(f"id + {number} AS c{number}" for number in range(1, 500))
-        grid = asked(page, portal_url, f"SELECT id, {many} FROM openngc.objects WHERE id <= 50 ORDER BY id")
-        expect(cell(page, 0, 0)).to_have_text("1")
+        grid = run_query(page, portal_url, f"SELECT id, {many} FROM openngc.objects WHERE id <= 50 ORDER BY id")
+        expect(cell_at(page, 0, 0)).to_have_text("1")
         assert grid.get_attribute("aria-colcount") == "501"
         grid.focus()
         page.keyboard.press("End")
-        expect(cell(page, 0, 499)).to_have_text("500")
+        expect(cell_at(page, 0, 499)).to_have_text("500")
         assert page.get_by_role("gridcell").count() < 1500
         shot(page, "results-500-columns")
         page.get_by_role("tab", name="Columns").click()
@@ -265,10 +265,10 @@ class TestRows:
     def test_nothing_but_null_and_nan(self, page: Page, portal_url: str, shot: Shot) -> None:
         query = """SELECT TOP 20 CAST(NULL AS DOUBLE PRECISION) AS nothing, CAST('NaN' AS DOUBLE PRECISION) AS nan,
             CASE WHEN name <> name THEN name END AS text FROM openngc.objects"""
-        grid = asked(page, portal_url, query)
-        expect(cell(page, 0, 0)).to_have_text("NULL")
-        expect(cell(page, 0, 1)).to_have_text("NaN")
-        expect(cell(page, 9, 2)).to_have_text("NULL")
+        grid = run_query(page, portal_url, query)
+        expect(cell_at(page, 0, 0)).to_have_text("NULL")
+        expect(cell_at(page, 0, 1)).to_have_text("NaN")
+        expect(cell_at(page, 9, 2)).to_have_text("NULL")
         for name in ("nothing", "nan", "text"):
             grid.get_by_role("columnheader", name=name).click()
         page.get_by_role("button", name="Filter", exact=True).click()
@@ -281,8 +281,8 @@ class TestRows:
     def test_on_a_phone_and_in_the_dark(
         self, phone: Page, open_page: Callable[..., Page], portal_url: str, shot: Shot
     ) -> None:
-        asked(phone, portal_url, GALAXIES)
-        expect(cell(phone, 0, 0)).to_be_visible()
+        run_query(phone, portal_url, GALAXIES)
+        expect(cell_at(phone, 0, 0)).to_be_visible()
         phone.get_by_role("grid").scroll_into_view_if_needed()
         width = phone.evaluate("() => document.documentElement.scrollWidth")
         assert width <= 390
@@ -299,20 +299,20 @@ class TestRows:
         assert phone.evaluate("() => document.documentElement.scrollWidth") <= 390
         shot(phone, "results-phone-columns")
         dark = open_page(color_scheme="dark")
-        asked(dark, portal_url, GALAXIES)
-        cell(dark, 3, 2).click()
+        run_query(dark, portal_url, GALAXIES)
+        cell_at(dark, 3, 2).click()
         shot(dark, "results-dark")
 
 
 class TestNotWhole:
     def test_an_empty_result_is_said(self, page: Page, portal_url: str, shot: Shot) -> None:
-        grid = asked(page, portal_url, "SELECT id, name FROM openngc.objects WHERE id < 0")
+        grid = run_query(page, portal_url, "SELECT id, name FROM openngc.objects WHERE id < 0")
         expect(page.get_by_text("The query returned no rows")).to_be_visible()
         expect(grid.get_by_role("columnheader", name="name")).to_be_visible()
         shot(page, "results-empty")
 
     def test_overflow_has_a_way_out(self, page: Page, portal: Served, portal_url: str) -> None:
-        asked(page, portal_url, "SELECT id FROM openngc.objects", 10)
+        run_query(page, portal_url, "SELECT id FROM openngc.objects", 10)
         expect(page.get_by_text("The row limit cut the result at 10 of 14,033 rows.")).to_be_visible()
         # for a query that has changed, only facts of the result
         page.get_by_role("textbox", name="ADQL query").press("Control+End")
@@ -334,19 +334,19 @@ class TestBrokenOff:
 
     def test_the_rows_that_came_stay_and_are_not_called_the_whole(self, page: Page, portal: Served, shot: Shot) -> None:
         every = "SELECT a.*, b.id AS other FROM openngc.objects AS a, openngc.objects AS b"
-        asked(page, portal.url + "/", every, 10_000_000)
+        run_query(page, portal.url + "/", every, 10_000_000)
         alert = page.get_by_role("alert")
         expect(alert).to_contain_text("The connection broke off after")
         expect(alert.get_by_role("button", name="Run as a job")).to_be_visible()
-        expect(cell(page, 0, 1)).not_to_be_empty()
+        expect(cell_at(page, 0, 1)).not_to_be_empty()
         shot(page, "results-broken-off")
 
 
 class TestFiles:
     def test_every_format(self, page: Page, portal: Served, portal_url: str) -> None:
         query = "SELECT id, name, ra FROM openngc.objects WHERE id <= 20 ORDER BY id"
-        asked(page, portal_url, query)
-        expect(cell(page, 0, 0)).to_have_text("1")
+        run_query(page, portal_url, query)
+        expect(cell_at(page, 0, 0)).to_have_text("1")
         button = page.locator(".actions").get_by_role("button", name="Download")
         button.click()
         names = page.locator(".actions .list button").all_inner_texts()
@@ -383,9 +383,9 @@ class TestFiles:
         page.get_by_role("main").get_by_role("button", name="Open").click()
         expect(page.get_by_text("200 rows").first).to_be_visible()
         page.get_by_role("grid").get_by_role("columnheader", name="id").click()
-        expect(cell(page, 6, 0)).to_have_text("7")
-        lines = copied(page, "200 rows, ")
-        wanted = tapped(portal, f"{query} ORDER BY id")
+        expect(cell_at(page, 6, 0)).to_have_text("7")
+        lines = copy_rows(page, "200 rows, ")
+        wanted = query_rows(portal, f"{query} ORDER BY id")
         assert [(int(line[0]), line[1], float(line[2])) for line in lines[1:]] == [row[:3] for row in wanted]
         told = page.get_by_text("the service has read it")
         expect(told).to_have_count(0 if form == "votable" else 1)

@@ -113,20 +113,20 @@ def program(hub: SAMPHubServer) -> Iterator[Program]:
         client.disconnect()
 
 
-def panel(page: Page) -> Locator:
+def samp_dialog(page: Page) -> Locator:
     page.get_by_role("banner").get_by_role("button", name="SAMP").click()
     return page.get_by_role("dialog", name="Other programs (SAMP)")
 
 
-def connected(page: Page, url: str) -> None:
+def connect_page(page: Page, url: str) -> None:
     page.goto(url)
-    dialog = panel(page)
+    dialog = samp_dialog(page)
     dialog.get_by_role("button", name="Connect", exact=True).click()
     expect(dialog.get_by_text("Observer")).to_be_visible()
     page.keyboard.press("Escape")
 
 
-def done_job(portal: Served, query: str) -> str:
+def run_job(portal: Served, query: str) -> str:
     data = {"LANG": "ADQL", "QUERY": query, "PHASE": "RUN"}
     with httpx.Client(verify=False) as client:
         address = client.post(f"{portal.tap}/async", data=data).headers["location"]
@@ -139,7 +139,7 @@ def done_job(portal: Served, query: str) -> str:
 def test_a_result_goes_to_a_program_and_rows_are_marked_in_both(
     page: Page, portal_url: str, portal: Served, program: Program, who: User, shot: Shot
 ) -> None:
-    address = done_job(portal, QUERY)
+    address = run_job(portal, QUERY)
     page.goto(f"{portal_url}#/jobs/{address.rpartition('/')[2]}")
     page.get_by_role("button", name="Open", exact=True).click()
     result = page.get_by_role("region", name="Result")
@@ -171,7 +171,7 @@ def test_a_result_goes_to_a_program_and_rows_are_marked_in_both(
 
 
 def test_a_query_goes_to_all_programs(page: Page, portal_url: str, program: Program) -> None:
-    connected(page, f"{portal_url}#/query?adql={quote(QUERY)}")
+    connect_page(page, f"{portal_url}#/query?adql={quote(QUERY)}")
     page.get_by_role("button", name="▶ Run").click()
     page.get_by_role("button", name="Send to …").click()
     dialog = page.get_by_role("dialog", name="Other programs (SAMP)")
@@ -185,7 +185,7 @@ def test_a_query_goes_to_all_programs(page: Page, portal_url: str, program: Prog
 def test_a_table_comes_from_a_program(
     page: Page, portal_url: str, program: Program, tmp_path: Path, shot: Shot
 ) -> None:
-    connected(page, f"{portal_url}#/tables")
+    connect_page(page, f"{portal_url}#/tables")
     path = tmp_path / "my & own.vot"
     Table({"id": [1, 2, 3], "ra": [10.5, 11.5, 12.5], "name": ["Mizar", "Alcor", "Alioth"]}).write(
         path, format="votable"
@@ -199,7 +199,7 @@ def test_a_table_comes_from_a_program(
 
     gone = {"url": (tmp_path / "gone.vot").as_uri(), "table-id": "t2", "name": "Gone"}
     program.call_and_wait(program.others["Skyhouse"], {"samp.mtype": "table.load.votable", "samp.params": gone}, "20")
-    expect(panel(page).get_by_role("status")).to_contain_text("The table Gone could not be fetched")
+    expect(samp_dialog(page).get_by_role("status")).to_contain_text("The table Gone could not be fetched")
 
 
 def test_a_position_offers_a_search_around_it(
@@ -208,7 +208,7 @@ def test_a_position_offers_a_search_around_it(
     query = "SELECT TOP 1 tyc_id FROM tycho2.bright ORDER BY DISTANCE(ra, dec, 56.75, 24.12)"
     form = {"LANG": "ADQL", "FORMAT": "csv", "QUERY": query}
     nearest = httpx.post(f"{portal_url}tap/sync", data=form, verify=False, timeout=60).text.split()[-1]
-    connected(page, f"{portal_url}#/examples")
+    connect_page(page, f"{portal_url}#/examples")
     at = {"ra": "56.75", "dec": "24.12"}
     program.notify_all({"samp.mtype": "coord.pointAt.sky", "samp.params": at})
     news = page.get_by_role("status", name="Notifications")
@@ -225,10 +225,10 @@ def test_a_position_offers_a_search_around_it(
 
 
 def test_the_page_says_who_is_there_and_leaves(page: Page, portal_url: str, program: Program, shot: Shot) -> None:
-    connected(page, f"{portal_url}#/jobs")
+    connect_page(page, f"{portal_url}#/jobs")
     other = program.others["Skyhouse"]
     assert set(MESSAGES) <= set(program.get_subscriptions(other))
-    dialog = panel(page)
+    dialog = samp_dialog(page)
     expect(dialog.get_by_role("listitem")).to_have_text("Observer accepts tables accepts positions")
     shot(page, "samp-panel")
     dialog.get_by_role("button", name="Disconnect").click()
@@ -237,7 +237,7 @@ def test_the_page_says_who_is_there_and_leaves(page: Page, portal_url: str, prog
     page.keyboard.press("Escape")
     assert "Skyhouse" not in program.others
 
-    connected(page, f"{portal_url}#/jobs")
+    connect_page(page, f"{portal_url}#/jobs")
     assert "Skyhouse" in program.others
     page.reload()
     expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
@@ -249,7 +249,7 @@ def test_a_hub_that_refuses_and_one_that_ends(
 ) -> None:
     who.agrees = False
     page.goto(f"{portal_url}#/jobs")
-    dialog = panel(page)
+    dialog = samp_dialog(page)
     dialog.get_by_role("button", name="Connect", exact=True).click()
     expect(dialog.get_by_text("The hub refused the connection.")).to_be_visible()
     who.agrees = True
@@ -263,7 +263,7 @@ def test_a_hub_that_refuses_and_one_that_ends(
 
 def test_without_a_hub(page: Page, portal_url: str, shot: Shot) -> None:
     page.goto(f"{portal_url}#/jobs")
-    dialog = panel(page)
+    dialog = samp_dialog(page)
     dialog.get_by_role("button", name="Connect", exact=True).click()
     expect(dialog.get_by_text("No SAMP hub answers on this computer. Start TOPCAT or Aladin")).to_be_visible()
     shot(page, "samp-no-hub")

@@ -21,12 +21,12 @@ PAGES = {"query": "Query", "tables": "Tables", "examples": "Examples", "jobs": "
 FIRST_LOAD = 300_000
 
 
-def settled(page: Page, url: str) -> None:
+def open_settled(page: Page, url: str) -> None:
     page.goto(url)
     page.wait_for_load_state("networkidle")
 
 
-def nothing_is_too_wide(page: Page) -> None:
+def check_widths(page: Page) -> None:
     """Check that nothing but scrolling elements is wider than the screen, once the layout has settled."""
     width = page.viewport_size["width"]
     for part in ("document.documentElement", "document.getElementById('main')"):
@@ -56,13 +56,13 @@ class TestPages:
         self, page: Page, portal_url: str, name: str, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
         """In light, dark and phone size."""
-        settled(page, f"{portal_url}#/{name}")
+        open_settled(page, f"{portal_url}#/{name}")
         for colours in ("light", "dark"):
             page.emulate_media(color_scheme=colours)
             shot(page, f"shell-{name}-{colours}")
             accessible(page)
         page.set_viewport_size({"width": 390, "height": 844})
-        nothing_is_too_wide(page)
+        check_widths(page)
         accessible(page)
 
     def test_on_a_phone(self, phone: Page, portal_url: str, shot: Shot) -> None:
@@ -74,7 +74,7 @@ class TestPages:
             expect(phone).to_have_title(f"{title} · Skyhouse")
             assert link.bounding_box()["height"] >= 24
             phone.wait_for_load_state("networkidle")
-            nothing_is_too_wide(phone)
+            check_widths(phone)
             shot(phone, f"shell-{name}-phone")
 
 
@@ -194,7 +194,7 @@ def test_the_first_load_is_small(page: Page, portal_url: str) -> None:
     """Files and answers of the first page, compressed by gzip."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    settled(page, portal_url)
+    open_settled(page, portal_url)
     sizes = {}
     for url in asked:
         if urlsplit(url).scheme == "http":
@@ -210,12 +210,12 @@ def test_without_the_service(
 ) -> None:
     """A message, and the page works again when the service is back."""
     with no_service(page):
-        settled(page, f"{portal_url}#/{name}")
+        open_settled(page, f"{portal_url}#/{name}")
         expect(page.get_by_text("The service does not answer.").filter(visible=True).first).to_be_visible()
         shot(page, f"shell-{name}-down")
         page.get_by_role("link", name="Query", exact=True).click()
         expect(page).to_have_title("Query · Skyhouse")
-    settled(page, f"{portal_url}#/{name}")
+    open_settled(page, f"{portal_url}#/{name}")
     page.reload()
     page.wait_for_load_state("networkidle")
     expect(page.get_by_text("The service does not answer.")).to_have_count(0)
@@ -230,7 +230,7 @@ def test_behind_a_proxy(
         page = open_page(host=urlsplit(url).netloc, ignore_https_errors=True)
         asked: list[str] = []
         page.on("response", lambda response: asked.append(f"{response.status} {urlsplit(response.url).path}"))
-        settled(page, f"{url}/#/tables")
+        open_settled(page, f"{url}/#/tables")
         expect(page.get_by_text("tycho2").filter(visible=True).first).to_be_visible()
         assert all(path.startswith("200 /archive/") for path in asked), asked
         assert any(path.startswith("200 /archive/tap/") for path in asked)

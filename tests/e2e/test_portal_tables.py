@@ -29,29 +29,29 @@ def alice(portal: Served) -> Iterator[User]:
         yield found
 
 
-def tree(page: Page) -> Locator:
+def schema_tree(page: Page) -> Locator:
     return page.get_by_role("tree")
 
 
-def search(page: Page) -> Locator:
+def search_box(page: Page) -> Locator:
     return page.get_by_role("searchbox", name=re.compile("^Search names"))
 
 
-def active(page: Page) -> Locator:
-    return tree(page).locator("[aria-selected=true]")
+def active_row(page: Page) -> Locator:
+    return schema_tree(page).locator("[aria-selected=true]")
 
 
-def editor(page: Page) -> Locator:
+def query_editor(page: Page) -> Locator:
     return page.get_by_role("textbox", name="ADQL query")
 
 
-def column(page: Page, name: str) -> Locator:
+def column_row(page: Page, name: str) -> Locator:
     return page.locator(f'tr[data-column="{name}"]')
 
 
-def bins(page: Page, name: str) -> list[int]:
+def read_bins(page: Page, name: str) -> list[int]:
     """Return the counts of a column's histogram from its bars."""
-    bars = column(page, name).locator("svg title")
+    bars = column_row(page, name).locator("svg title")
     return [int(title.split(": ")[1].replace(",", "")) for title in bars.all_text_contents()]
 
 
@@ -59,30 +59,30 @@ class TestTree:
     def test_by_keyboard(self, page: Page, portal_url: str, shot: Shot) -> None:
         """Arrow keys open and move, a letter goes to the next row with that initial, Enter inserts the name."""
         page.goto(portal_url)
-        expect(editor(page)).to_be_visible()
-        editor(page).click()
+        expect(query_editor(page)).to_be_visible()
+        query_editor(page).click()
         page.keyboard.press("Control+a")
         page.keyboard.type("SELECT ")
-        tree(page).focus()
+        schema_tree(page).focus()
         page.keyboard.press("t")
-        expect(active(page)).to_have_accessible_name(re.compile("tycho2"))
+        expect(active_row(page)).to_have_accessible_name(re.compile("tycho2"))
         page.keyboard.press("ArrowDown")
         page.keyboard.press("ArrowRight")
-        expect(active(page)).to_have_attribute("aria-expanded", "true")
-        expect(tree(page).get_by_role("treeitem", name="pmdec").first).to_be_visible()
+        expect(active_row(page)).to_have_attribute("aria-expanded", "true")
+        expect(schema_tree(page).get_by_role("treeitem", name="pmdec").first).to_be_visible()
         page.keyboard.press("ArrowRight")
-        expect(active(page)).to_have_accessible_name("tyc_id")
-        expect(active(page)).to_have_attribute("aria-level", "3")
+        expect(active_row(page)).to_have_accessible_name("tyc_id")
+        expect(active_row(page)).to_have_attribute("aria-level", "3")
         page.keyboard.press("v")
         shot(page, "tree-keyboard")
         page.keyboard.press("Enter")
-        expect(editor(page)).to_contain_text("SELECT vt_mag")
-        tree(page).focus()
+        expect(query_editor(page)).to_contain_text("SELECT vt_mag")
+        schema_tree(page).focus()
         page.keyboard.press("ArrowLeft")
-        expect(active(page)).to_contain_text("bright")
+        expect(active_row(page)).to_contain_text("bright")
         page.keyboard.press("ArrowLeft")
-        expect(active(page)).to_have_attribute("aria-expanded", "false")
-        expect(tree(page).get_by_role("treeitem", name="pmdec")).to_have_count(0)
+        expect(active_row(page)).to_have_attribute("aria-expanded", "false")
+        expect(schema_tree(page).get_by_role("treeitem", name="pmdec")).to_have_count(0)
         page.keyboard.press("Shift+Enter")
         expect(page.get_by_role("heading", name="tycho2.bright")).to_be_visible()
 
@@ -90,22 +90,22 @@ class TestTree:
         self, page: Page, portal_url: str, tap: pyvo.dal.TAPService, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
         page.goto(portal_url)
-        expect(editor(page)).to_be_visible()
-        search(page).fill("pos.pm")
+        expect(query_editor(page)).to_be_visible()
+        search_box(page).fill("pos.pm")
         wanted = tap.search("SELECT column_name FROM TAP_SCHEMA.columns WHERE ucd LIKE '%pos.pm%'")
-        items = tree(page).get_by_role("treeitem")
+        items = schema_tree(page).get_by_role("treeitem")
         expect(items).to_have_count(len(wanted))
         expect(items.locator("mark").first).to_have_text("pos.pm")
-        search(page).fill("mas.yr**-1 error")
+        search_box(page).fill("mas.yr**-1 error")
         expect(items.locator(".line:first-child .name")).to_have_text(["e_pmra", "e_pmdec"])
         shot(page, "tree-search")
         accessible(page)
-        search(page).press("Enter")
-        expect(editor(page)).to_contain_text("e_pmra")
-        search(page).fill("no such thing anywhere")
+        search_box(page).press("Enter")
+        expect(query_editor(page)).to_contain_text("e_pmra")
+        search_box(page).fill("no such thing anywhere")
         expect(page.get_by_text("Nothing found.")).to_be_visible()
-        search(page).press("Escape")
-        expect(tree(page).get_by_role("treeitem", name="tycho2", exact=True)).to_be_visible()
+        search_box(page).press("Escape")
+        expect(schema_tree(page).get_by_role("treeitem", name="tycho2", exact=True)).to_be_visible()
 
     def test_a_service_that_is_down(
         self, page: Page, portal_url: str, no_service: Callable[[Page], AbstractContextManager[None]]
@@ -116,7 +116,7 @@ class TestTree:
             page.goto(f"{portal_url}#/tables")
             expect(page.get_by_role("alert")).to_contain_text("The service does not answer.")
         page.get_by_role("button", name="Try again").click()
-        expect(tree(page).get_by_role("treeitem", name="tycho2", exact=True)).to_be_visible()
+        expect(schema_tree(page).get_by_role("treeitem", name="tycho2", exact=True)).to_be_visible()
 
 
 class TestTablePage:
@@ -135,26 +135,26 @@ class TestTablePage:
         expect(footprint.get_by_text(f"Rows in {len(cells):,} cells of HEALPix order 5")).to_be_visible()
         shot(page, "table-page")
         accessible(page)
-        bt_mag = column(page, "bt_mag")
+        bt_mag = column_row(page, "bt_mag")
         bt_mag.scroll_into_view_if_needed()
         expect(bt_mag.get_by_role("img", name="Histogram of bt_mag")).to_be_visible()
         expect(bt_mag).to_contain_text(f"{asked['lo']:.6g} … {asked['hi']:.6g}")
-        assert sum(bins(page, "bt_mag")) == asked["values_"]
+        assert sum(read_bins(page, "bt_mag")) == asked["values_"]
         bt_mag.get_by_role("button").click()
         page.get_by_text(f"{asked['n'] - asked['values_']:,} (").wait_for()
-        column(page, "num_obs").scroll_into_view_if_needed()
-        expect(column(page, "num_obs")).to_contain_text(f"{asked['few']} … {asked['many']}")
+        column_row(page, "num_obs").scroll_into_view_if_needed()
+        expect(column_row(page, "num_obs")).to_contain_text(f"{asked['few']} … {asked['many']}")
         shot(page, "table-page-columns")
 
     def test_histogram_equals_a_query_of_bins(self, page: Page, portal_url: str, tap: pyvo.dal.TAPService) -> None:
         """The position angles of galaxies: whole degrees from 0 to 180, seven in each bin."""
         page.goto(f"{portal_url}#/tables/openngc.objects?column=pa")
-        expect(column(page, "pa").get_by_role("img")).to_be_visible()
+        expect(column_row(page, "pa").get_by_role("img")).to_be_visible()
         asked = tap.search(
             "SELECT b, COUNT(*) AS n FROM (SELECT FLOOR(pa / 7.0) AS b FROM openngc.objects WHERE pa IS NOT NULL) AS t "
             "GROUP BY b ORDER BY b"
         )
-        assert bins(page, "pa") == [int(row["n"]) for row in asked]
+        assert read_bins(page, "pa") == [int(row["n"]) for row in asked]
         expect(page.get_by_text("NULL", exact=True)).to_be_visible()
 
     def test_frequent_values(self, page: Page, portal_url: str, tap: pyvo.dal.TAPService) -> None:
@@ -198,7 +198,7 @@ class TestTablePage:
         page.goto(f"{portal_url}#/tables/no.such")
         expect(page.get_by_role("alert")).to_contain_text("there is no table 'no.such'")
         shot(page, "table-unknown")
-        tree(page).get_by_text("objects", exact=True).click()
+        schema_tree(page).get_by_text("objects", exact=True).click()
         expect(page.get_by_role("heading", name="openngc.objects")).to_be_visible()
 
 
@@ -212,24 +212,24 @@ class TestOwnTables:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.post_data or "") if "/sync" in request.url else None)
         page.goto(f"{portal_url}#/tables")
-        expect(tree(page).get_by_role("treeitem", name="tycho2", exact=True)).to_be_visible()
-        expect(tree(page).get_by_text("wide")).to_have_count(0)
+        expect(schema_tree(page).get_by_role("treeitem", name="tycho2", exact=True)).to_be_visible()
+        expect(schema_tree(page).get_by_text("wide")).to_have_count(0)
         page.get_by_role("button", name="Sign in").click()
         page.get_by_label("Name", exact=True).fill("alice")
         page.get_by_label("Password", exact=True).fill(USERS["alice"])
         page.get_by_role("dialog").get_by_role("button", name="Sign in").click()
-        tree(page).get_by_text("wide", exact=True).click()
+        schema_tree(page).get_by_text("wide", exact=True).click()
         expect(page.get_by_text("Kept until")).to_be_visible()
         expect(page.get_by_test_id("rows")).to_have_text("20")
-        column(page, "c000").scroll_into_view_if_needed()
-        expect(column(page, "c002")).to_contain_text("0 … 38")
+        column_row(page, "c000").scroll_into_view_if_needed()
+        expect(column_row(page, "c002")).to_contain_text("0 … 38")
         shot(page, "table-wide")
         statistics = [body for body in asked if "MIN%28c" in body]
         assert statistics
         assert not any("c250" in body for body in statistics)
         page.get_by_role("searchbox", name="Filter by name").fill("nothing")
         expect(page.get_by_text("1 of 500 columns")).to_be_visible()
-        expect(column(page, "nothing")).to_contain_text("NaN … NaN")
+        expect(column_row(page, "nothing")).to_contain_text("NaN … NaN")
         page.get_by_role("searchbox", name="Filter by name").fill("order")
         quoted = page.get_by_role("row", name='"order ""by"" x"')
         expect(quoted).to_contain_text("0 … 9462")
@@ -270,14 +270,14 @@ class TestExamples:
 def test_on_a_phone(phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:
     """The tree, then the page of a table; width, light and dark."""
     phone.goto(f"{portal_url}#/tables")
-    expect(tree(phone).get_by_role("treeitem", name="tycho2", exact=True)).to_be_visible()
+    expect(schema_tree(phone).get_by_role("treeitem", name="tycho2", exact=True)).to_be_visible()
     shot(phone, "phone-tables")
-    tree(phone).get_by_text("bright", exact=True).tap()
+    schema_tree(phone).get_by_text("bright", exact=True).tap()
     expect(phone.get_by_role("region", name="On the sky").locator("canvas")).to_be_visible()
     shot(phone, "phone-table")
     phone.emulate_media(color_scheme="dark")
-    column(phone, "vt_mag").scroll_into_view_if_needed()
-    expect(column(phone, "vt_mag").get_by_role("img")).to_be_visible()
+    column_row(phone, "vt_mag").scroll_into_view_if_needed()
+    expect(column_row(phone, "vt_mag").get_by_role("img")).to_be_visible()
     shot(phone, "phone-columns-dark")
     accessible(phone)
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390

@@ -80,7 +80,7 @@ def _inverse(values: Any) -> Any:
     return np.unique(np.asarray(values), return_inverse=True)[1]
 
 
-def chosen(page: Page, portal_url: str, *paths: Path) -> Locator:
+def choose_files(page: Page, portal_url: str, *paths: Path) -> Locator:
     """Choose files on the Upload page. Return the section of the last one."""
     page.goto(f"{portal_url}#/uploads")
     page.get_by_label("Choose files").last.set_input_files(paths)
@@ -91,7 +91,7 @@ def _uploads(request: Request) -> list[str]:
     return [request.url] if "multipart/form-data" in request.headers.get("content-type", "") else []
 
 
-def cells(detail: Locator) -> list[list[str]]:
+def read_cells(detail: Locator) -> list[list[str]]:
     rows = detail.get_by_role("region", name="Rows").locator("tbody tr")
     rows.first.wait_for()
     texts: list[list[str]] = rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
@@ -99,7 +99,7 @@ def cells(detail: Locator) -> list[list[str]]:
 
 
 @pytest.fixture
-def table() -> Table:
+def make_table() -> Table:
     return Table(
         {
             "source id": np.array([2**53 + 1, -(2**62), 7]),
@@ -139,7 +139,7 @@ class TestFormats:
         self, page: Page, portal_url: str, table: Table, tmp_path: Path, shot: Shot
     ) -> None:
         kinds = ["vot", "fits", "csv", "tsv", "ecsv", "parquet"]
-        chosen(page, portal_url, *(self.written(table, tmp_path, kind) for kind in kinds))
+        choose_files(page, portal_url, *(self.written(table, tmp_path, kind) for kind in kinds))
         for number, kind in enumerate(kinds, start=1):
             name = "some_objects" if number == 1 else f"some_objects_{number}"
             page.get_by_role("button", name=f"{name} some objects.{kind}").click()
@@ -148,7 +148,7 @@ class TestFormats:
             expect(detail.get_by_text("3 rows, 5 columns")).to_be_visible()
             expect(detail.get_by_label("Right ascension", exact=True)).to_have_value("RAJ2000")
             expect(detail.get_by_label("Declination", exact=True)).to_have_value("DEJ2000")
-            assert sorted(as_read(row) for row in cells(detail)) == [
+            assert sorted(as_read(row) for row in read_cells(detail)) == [
                 (-(2**62), 83.633, 22.0145, None, "M 1"),
                 (7, 201.365, -43.0191, np.float32(6.84), "NGC 5128"),
                 (2**53 + 1, 10.684708, 41.26875, np.float32(3.4), "M 31"),
@@ -156,8 +156,8 @@ class TestFormats:
         shot(page, "uploads-formats")
 
     def test_units_are_shown(self, page: Page, portal_url: str, table: Table, tmp_path: Path) -> None:
-        detail = chosen(page, portal_url, self.written(table, tmp_path, "vot"))
-        assert cells(detail)
+        detail = choose_files(page, portal_url, self.written(table, tmp_path, "vot"))
+        assert read_cells(detail)
         expect(detail.get_by_role("columnheader", name="RAJ2000 deg")).to_be_visible()
         detail.get_by_role("tab", name="Columns").click()
         expect(detail.get_by_role("row", name="mag float mag")).to_be_visible()
@@ -178,7 +178,7 @@ class TestFormats:
         expect(page.get_by_text("Drop the file to use it as a table")).to_be_visible()
         page.dispatch_event("main", "drop", {"dataTransfer": dragged})
         expect(page).to_have_url(f"{portal_url}#/uploads")
-        assert "NGC 5128" in [row[4] for row in cells(page.get_by_role("region", name=path.name))]
+        assert "NGC 5128" in [row[4] for row in read_cells(page.get_by_role("region", name=path.name))]
         expect(page.get_by_text("Drop the file to use it as a table")).to_be_hidden()
 
 
@@ -195,8 +195,8 @@ class TestNoTables:
             (tmp_path / name).write_bytes(content)
         good = tmp_path / "good.csv"
         good.write_text("ra,dec\n1,2\n")
-        detail = chosen(page, portal_url, *(tmp_path / name for name in bad), good)
-        assert cells(detail) == [["1", "2"]]
+        detail = choose_files(page, portal_url, *(tmp_path / name for name in bad), good)
+        assert read_cells(detail) == [["1", "2"]]
         for name, (_, said) in bad.items():
             page.get_by_role("button", name=name).first.click()
             detail = page.get_by_role("region", name=name)
@@ -213,13 +213,13 @@ class TestNoTables:
             file.truncate((256 << 20) + 1)
         uploads: list[str] = []
         page.on("request", lambda request: uploads.extend(_uploads(request)))
-        detail = chosen(page, portal_url, large)
+        detail = choose_files(page, portal_url, large)
         expect(detail.get_by_role("alert")).to_contain_text("takes 268 MB at most")
         expect(page.get_by_text("Up to 268 MB in one query.")).to_be_visible()
         assert not uploads
         small = tmp_path / "small.csv"
         small.write_text("ra,dec\n1,2\n")
-        assert cells(chosen(page, portal_url, small))
+        assert read_cells(choose_files(page, portal_url, small))
         assert uploads
 
     def test_without_the_service(
@@ -228,16 +228,16 @@ class TestNoTables:
         path = tmp_path / "good.csv"
         path.write_text("ra,dec\n1,2\n")
         with no_service(page):
-            detail = chosen(page, portal_url, path)
+            detail = choose_files(page, portal_url, path)
             expect(detail.get_by_role("alert")).to_contain_text("The service does not answer.")
         detail.get_by_role("button", name="Try again").click()
-        assert cells(detail) == [["1", "2"]]
+        assert read_cells(detail) == [["1", "2"]]
 
     def test_names_that_cannot_be(self, page: Page, portal_url: str, tmp_path: Path) -> None:
         one, other = tmp_path / "select.csv", tmp_path / "other.csv"
         for path in (one, other):
             path.write_text("ra,dec\n1,2\n")
-        detail = chosen(page, portal_url, one, other)
+        detail = choose_files(page, portal_url, one, other)
         name = detail.get_by_label("Name in queries")
         expect(name).to_have_value("other")
         for wrong, said in (("1a", "a letter, then letters"), ("Select_Table", "Another file is already called")):
@@ -251,13 +251,13 @@ class TestNoTables:
 
 class TestFiles:
     def test_last_over_a_reload(self, page: Page, portal_url: str, file: Path, mine: Table) -> None:
-        shown = cells(chosen(page, portal_url, file))
+        shown = read_cells(choose_files(page, portal_url, file))
         name = page.get_by_label("Name in queries")
         name.fill("kept")
         name.press("Enter")
         page.reload()
         detail = page.get_by_role("region", name=file.name)
-        assert cells(detail) == shown
+        assert read_cells(detail) == shown
         assert {row[0] for row in shown} < {str(value) for value in mine["id"]}
         expect(detail.get_by_label("Name in queries")).to_have_value("kept")
         page.get_by_role("button", name="Remove kept").click()
@@ -266,11 +266,11 @@ class TestFiles:
         expect(page.get_by_text("No files yet.")).to_be_visible()
 
     def test_are_queried(self, page: Page, portal_url: str, file: Path, mine: Table) -> None:
-        chosen(page, portal_url, file).get_by_role("button", name="Query it").click()
+        choose_files(page, portal_url, file).get_by_role("button", name="Query it").click()
         expect(page.get_by_role("region", name="Result").get_by_text(f"{len(mine)} rows")).to_be_visible()
 
     def test_on_the_sky(self, page: Page, portal_url: str, file: Path, shot: Shot) -> None:
-        detail = chosen(page, portal_url, file)
+        detail = choose_files(page, portal_url, file)
         detail.get_by_role("button", name="Show on the sky").click()
         expect(detail.get_by_text("210 rows with a position, 1 without")).to_be_visible()
         for form in ("GALACTIC", "ICRS"):
@@ -288,7 +288,7 @@ class Wizard:
     def __init__(self, page: Page, portal_url: str, file: Path) -> None:
         self.page = page
         self.file = file
-        chosen(page, portal_url, file).get_by_role("link", name="Cross-match").click()
+        choose_files(page, portal_url, file).get_by_role("link", name="Cross-match").click()
         self.left = page.get_by_role("group", name="First table")
         self.right = page.get_by_role("group", name="Second table")
         expect(self.left.get_by_label("Table", exact=True)).to_have_value("TAP_UPLOAD.my_stars")
@@ -424,7 +424,7 @@ class TestWizard:
     def test_proper_motions(self, wizard: Wizard, portal: Served, sky: Sky, stars: Table) -> None:
         wizard.page.get_by_label("Move tycho2.bright by pmra and pmdec").check()
         wizard.page.get_by_label("to epoch").fill("2100")
-        found = sky.nearest(moved(stars, 100))
+        found = sky.nearest(move_stars(stars, 100))
         assert found != sky.nearest()
         assert wizard.pairs(portal) == found
 
@@ -477,7 +477,7 @@ class TestWizard:
         expect(run).to_be_hidden()
 
 
-def moved(stars: Table, years: float) -> SkyCoord:
+def move_stars(stars: Table, years: float) -> SkyCoord:
     """Move positions by years of linear motion; unknown motions are zero."""
     lon, lat = np.radians(stars["ra"]), np.radians(stars["dec"])
     east = np.array([-np.sin(lon), np.cos(lon), np.zeros_like(lon)])
@@ -499,7 +499,7 @@ class TestOwnTables:
         page.get_by_role("dialog").get_by_role("button", name="Sign in").click()
         expect(page.get_by_text("You have no tables yet.")).to_be_visible()
 
-        detail = chosen(page, portal_url, file)
+        detail = choose_files(page, portal_url, file)
         detail.get_by_role("button", name="Save as my table").click()
         dialog = page.get_by_role("dialog", name="Save as a table of your own")
         dialog.get_by_role("button", name="Save", exact=True).click()
@@ -555,7 +555,7 @@ class TestLooks:
                 assert wizard.adql
             else:
                 page.get_by_role("link", name="Files").click()
-                assert cells(page.get_by_role("region", name=file.name))
+                assert read_cells(page.get_by_role("region", name=file.name))
             for colours in ("light", "dark"):
                 page.emulate_media(color_scheme=colours)
                 shot(page, f"uploads-{view}-{size}-{colours}")
@@ -568,7 +568,7 @@ class TestLooks:
         page.get_by_label("Choose files").last.focus()
         page.keyboard.press("Enter")
         detail = page.get_by_role("region", name=file.name)
-        assert cells(detail)
+        assert read_cells(detail)
         detail.get_by_role("tab", name="Rows").focus()
         page.keyboard.press("ArrowRight")
         expect(detail.get_by_role("rowheader", name="my mag, V")).to_be_visible()
