@@ -1,4 +1,7 @@
-"""Arrow batches in, bytes out, a format in a file. ``FORMATS`` is the table of them, ``find_format`` the way in."""
+"""Serializers turn Arrow batches into bytes; each format has its own file.
+
+``FORMATS`` lists the formats, and ``find_format`` looks one up.
+"""
 
 from tap_service.serializers.output_formats import FORMATS, Format, UnknownFormatError, find_format
 from tap_service.serializers.serializer import OK, ResultInfo, SerializationError, Serializer, Status, overflow_status

@@ -1,8 +1,8 @@
-"""Arrow IPC, stream and file. Columns are of ``field.type.arrow``; an array that is NULL or empty is NULL.
+"""Arrow IPC, stream and file. Columns have the type ``field.type.arrow``; empty arrays become NULL.
 
-The schema's metadata hold the description of the columns as a VOTable without data, under VOParquet's names, and
-``note``: what is foreseen of the result. The last batch has no rows, and QUERY_STATUS among its own metadata: a stream
-without it is not whole.
+The schema's metadata contain a VOTable without data that describes the columns, under the keys of VOParquet, and
+``note``, the predicted truncation. The last batch has no rows and carries QUERY_STATUS in its own metadata: a stream
+without it is incomplete.
 """
 
 from __future__ import annotations
@@ -20,29 +20,31 @@ from tap_service.serializers.field_arrays import conform_batch, null_mask
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.votable_serializer import metadata_document
 
-#: of the VOParquet note 1.0
+#: metadata keys of the VOParquet note 1.0
 CONTENT_KEY = "IVOA.VOTable-Parquet.content"
 VERSION_KEY = "IVOA.VOTable-Parquet.version"
 CONVENTION = "1.0"
 
-#: a batch that has more bytes is written in parts: 32 bits count the bytes of a column's text
-_MOST_BYTES = 1 << 30
+#: larger batches are split, because Arrow strings have 32-bit offsets
+_MAX_BATCH_BYTES = 1 << 30
 
 
-def named_apart(fields: Sequence[Field]) -> tuple[Field, ...]:
-    """The fields with names that differ by more than case: readers know columns by name."""
+def rename_duplicate_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
+    """Rename fields so that all names differ by more than case: readers identify columns by name."""
     names = distinct_names([field.name for field in fields], fold=str.lower)
     return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
 
 
 def result_metadata(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> dict[str, str]:
-    """Key-value metadata of a result; ``status``: None before its end."""
-    said = {VERSION_KEY: CONVENTION, CONTENT_KEY: metadata_document(fields, info, status).decode()}
-    return said | ({"note": "\n".join(info.notes)} if info.notes else {})
+    """Return the key-value metadata of a result; ``status`` is None before its end."""
+    metadata = {VERSION_KEY: CONVENTION, CONTENT_KEY: metadata_document(fields, info, status).decode()}
+    if info.notes:
+        metadata["note"] = "\n".join(info.notes)
+    return metadata
 
 
 def status_metadata(status: Status) -> dict[str, str]:
-    """How the result ended, as key-value metadata."""
+    """Return the final status as key-value metadata."""
     return {"QUERY_STATUS": status.value, "QUERY_STATUS.text": status.text}
 
 
@@ -51,9 +53,9 @@ def arrow_schema(fields: Sequence[Field]) -> pa.Schema:
 
 
 def arrow_batches(batch: pa.RecordBatch, fields: Sequence[Field], schema: pa.Schema) -> Iterable[pa.RecordBatch]:
-    """The rows of ``batch`` in columns of the schema's types, in one batch or a few."""
+    """Convert ``batch`` to the schema's types; a large batch is split."""
     columns = conform_batch(batch, fields)
-    if sum(column.nbytes for column in columns) > _MOST_BYTES and batch.num_rows > 1:
+    if sum(column.nbytes for column in columns) > _MAX_BATCH_BYTES and batch.num_rows > 1:
         half = batch.num_rows // 2
         yield from arrow_batches(batch.slice(0, half), fields, schema)
         yield from arrow_batches(batch.slice(half), fields, schema)
@@ -70,7 +72,7 @@ def _to_plain_array(column: pa.Array, field: Field) -> pa.Array:
 
 
 def _field_attributes(field: Field) -> dict[str, str]:
-    said = {
+    attributes = {
         "datatype": field.type.datatype,
         "arraysize": field.type.arraysize,
         "xtype": field.type.xtype,
@@ -80,11 +82,11 @@ def _field_attributes(field: Field) -> dict[str, str]:
         "frame": field.frame,
         "description": field.description,
     }
-    return {key: value for key, value in said.items() if value}
+    return {key: value for key, value in attributes.items() if value}
 
 
-class Outbox:
-    """A file that is only written: what has come in since the last ``take`` goes out."""
+class OutputBuffer:
+    """A write-only file; ``take_bytes`` returns the bytes written since the last call."""
 
     closed = False
 
@@ -110,9 +112,9 @@ class ArrowStream(Serializer):
     new_writer = staticmethod(pa.ipc.new_stream)
 
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
-        super().__init__(named_apart(fields), info, scratch)
+        super().__init__(rename_duplicate_fields(fields), info, scratch)
         self._schema = arrow_schema(self.fields).with_metadata(result_metadata(self.fields, info, None))
-        self._out = Outbox()
+        self._out = OutputBuffer()
         self._writer = self.new_writer(pa.PythonFile(self._out, "w"), self._schema)
 
     def write_header(self) -> bytes:
@@ -126,8 +128,8 @@ class ArrowStream(Serializer):
     def write_footer(self, status: Status) -> Iterable[bytes]:
         if status.value == "ERROR":
             return
-        none = pa.record_batch([pa.array([], field.type) for field in self._schema], schema=self._schema)
-        self._writer.write_batch(none, custom_metadata=status_metadata(status))
+        empty = pa.record_batch([pa.array([], field.type) for field in self._schema], schema=self._schema)
+        self._writer.write_batch(empty, custom_metadata=status_metadata(status))
         self._writer.close()
         yield self._out.take_bytes()
 

@@ -1,4 +1,4 @@
-"""Cells as text, by columns: the values of text formats before quoting and escaping."""
+"""Format columns as text, before a text format quotes and escapes it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tap_service.serializers.serializer import SerializationError
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A format's words; ``unknown`` is an array's element that is NULL, None where integers have no such word.
+    """A format's spelling of special values; ``null_element`` is a NULL inside an array.
 
-    A NULL float in an array is written as NaN where ``unknown`` is None.
+    If ``null_element`` is None, a NULL float in an array becomes NaN, and a NULL integer the column's declared number.
     """
 
     plus_infinity: str = "Infinity"
@@ -26,11 +26,11 @@ class Spelling:
     nan: str = "NaN"
     true: str = "true"
     false: str = "false"
-    unknown: str | None = None
+    null_element: str | None = None
 
 
 def format_cells(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
-    """A conformed column as ``large_string``, NULL left NULL; the elements of an array with a space between them."""
+    """Format a conformed column as ``large_string``; NULL stays NULL, array elements are separated by spaces."""
     if not field.type.is_array:
         return format_scalars(column, field, spelling)
     words = _format_elements(column, field, spelling)
@@ -38,11 +38,13 @@ def format_cells(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array
 
 
 def format_nested_lists(column: pa.Array, field: Field, spelling: Spelling, inner: Sequence[int | None]) -> pa.Array:
-    """A column of arrays as lists in brackets: ``inner`` are the sizes of all axes but the last, which is outermost."""
+    """Format arrays as nested lists in brackets; ``inner`` has the sizes of all axes but the last, the outermost."""
     words, offsets = _format_elements(column, field, spelling), _list_offsets(column)
     for extent in inner:
         if (offsets % extent).any():
-            raise SerializationError(f"column {field.name!r} is declared {field.type.arraysize}, a value does not fit")
+            raise SerializationError(
+                f"column {field.name!r} has arraysize {field.type.arraysize}, but a value has another size"
+            )
         starts = pa.array(np.arange(0, len(words) + 1, extent), pa.int32())
         words = _add_brackets(_join_runs(starts, words, ","))
         offsets //= extent
@@ -50,12 +52,12 @@ def format_nested_lists(column: pa.Array, field: Field, spelling: Spelling, inne
 
 
 def axis_sizes(field: Field) -> list[int | None]:
-    """Sizes of the axes of an array, the fastest first; None where one varies. The parts of complex numbers are one."""
+    """Return the sizes of an array's axes, fastest first; None for a variable one. Complex parts form an axis."""
     return [None if "*" in size else int(size) for size in field.type.stored_type.arraysize.split("x")]
 
 
 def format_scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
-    """One word a value, NULL left NULL. ``column`` may be the elements of the field's arrays."""
+    """Format scalars, or the elements of the field's arrays; NULL stays NULL."""
     if field.type.is_timestamp:
         return format_timestamps(column)
     if field.type.datatype in TEXT:
@@ -74,9 +76,9 @@ def format_scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Arr
 
 
 def has_any(column: pa.Array, characters: str) -> bool:
-    """Whether one of these ASCII characters occurs in the text: whole columns are looked through, not rows."""
-    run = split_text(column)[1].tobytes()
-    return any(character.encode() in run for character in characters)
+    """Return whether the column's text contains one of these ASCII characters; searches the whole buffer at once."""
+    data = split_text(column)[1].tobytes()
+    return any(character.encode() in data for character in characters)
 
 
 def _format_elements(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
@@ -84,14 +86,16 @@ def _format_elements(column: pa.Array, field: Field, spelling: Spelling) -> pa.A
     words = format_scalars(flat, field, spelling)
     if not flat.null_count:
         return words
-    unknown = spelling.unknown
-    if unknown is None and field.type.null is not None:
-        unknown = str(field.type.null)
-    if unknown is None and field.type.datatype in INTEGERS:
-        raise SerializationError(f"column {field.name!r} has an array with a NULL inside, which this format lacks")
-    if unknown is None:
-        unknown = spelling.nan if field.type.stored_type.datatype in FLOATS else "?"
-    return pc.fill_null(words, unknown)
+    null_element = spelling.null_element
+    if null_element is None and field.type.null is not None:
+        null_element = str(field.type.null)
+    if null_element is None and field.type.datatype in INTEGERS:
+        raise SerializationError(
+            f"column {field.name!r} has a NULL inside an array, which this format cannot represent"
+        )
+    if null_element is None:
+        null_element = spelling.nan if field.type.stored_type.datatype in FLOATS else "?"
+    return pc.fill_null(words, null_element)
 
 
 def _list_offsets(column: pa.Array) -> np.ndarray:
@@ -113,15 +117,15 @@ def _add_brackets(words: pa.Array) -> pa.Array:
 
 
 def replace_characters(words: pa.Array, changes: Sequence[tuple[str, str]]) -> pa.Array:
-    """The changes one after the other, each only if its characters occur anywhere in the column."""
-    run = split_text(words)[1].tobytes()
+    """Apply the replacements in order, skipping those whose characters do not occur in the column."""
+    data = split_text(words)[1].tobytes()
     for old, new in changes:
-        if old.encode() in run:
+        if old.encode() in data:
             words = pc.replace_substring(words, old, new)
     return words
 
 
 def control_characters(words: pa.Array) -> list[int]:
-    """The codes below 32 that occur in the text."""
+    """Return the character codes below 32 that occur in the text."""
     data = split_text(words)[1]
     return np.flatnonzero(np.bincount(data[data < 32], minlength=32)).tolist() if data.size else []

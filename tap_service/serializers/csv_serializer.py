@@ -1,9 +1,8 @@
 """CSV (RFC 4180, UTF-8, CR LF) and TSV (IANA text/tab-separated-values).
 
-NULL is an empty field; an empty string is ``""`` in CSV. Text is quoted in CSV only where it must be, and where a
-reader would strip it: with white space at its ends. A table of one column writes NULL as ``""`` too, since readers skip
-blank lines. Neither format has a place for a status: whoever streams them has to break the connection when the result
-fails midway.
+NULL is an empty field; an empty string is ``""`` in CSV. CSV quotes text only where RFC 4180 requires it, and where
+readers would strip white space at its ends. In a table of one column NULL is also ``""``, because readers skip blank
+lines. Neither format has a place for a status: the caller must abort the connection if the query fails midway.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.cell_text import Spelling, format_cells, has_any
 from tap_service.serializers.field_arrays import conform_batch, join_text
-from tap_service.serializers.parallel_columns import by_column
+from tap_service.serializers.parallel_columns import map_columns
 from tap_service.serializers.serializer import Serializer, Status
 
-#: Infinity: the spelling that Java, C, Python and Arrow all read
+#: Java, C, Python and Arrow all read "Infinity"
 SPELLING = Spelling()
 
 
@@ -41,10 +40,10 @@ class Separated(Serializer):
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        words = by_column(self._cells_of_column, conform_batch(batch, self.fields), self.fields)
+        words = map_columns(self._cells_of_column, conform_batch(batch, self.fields), self.fields)
         return join_text(words, "", self.separator, self.line_end)
 
-    def write_footer(self, status: Status) -> Iterable[bytes]:  # noqa: ARG002 (there is no place for it)
+    def write_footer(self, status: Status) -> Iterable[bytes]:  # noqa: ARG002 (the format has no place for it)
         return ()
 
     def _cells_of_column(self, column: pa.Array, field: Field) -> pa.Array:
@@ -55,7 +54,7 @@ class Separated(Serializer):
 
     @abstractmethod
     def quote_cells(self, words: pa.Array) -> pa.Array:
-        """Text as it stands in the file, NULL left NULL."""
+        """Quote or escape text for the file; NULL stays NULL."""
 
     def null_text(self) -> str:
         return ""
@@ -82,7 +81,7 @@ class CsvWithoutHeader(Csv):
 
 
 class Tsv(Separated):
-    """Tabs and line ends in text become a space: the format has no way to write them."""
+    """Tabs and line ends in text become a space, because the format has no escape for them."""
 
     separator = "\t"
     line_end = "\n"
@@ -91,16 +90,13 @@ class Tsv(Separated):
         return pc.replace_substring_regex(words, "\r\n|[\t\r\n]", " ") if has_any(words, "\t\r\n") else words
 
 
-def one_line(name: str) -> str:
-    """A name with a space for each character that does not print."""
+def to_one_line(name: str) -> str:
+    """Replace unprintable characters of a name or message by spaces."""
     return "".join(character if character.isprintable() else " " for character in name).strip() or "column"
 
 
 def distinct_names(names: Sequence[str], fold: Callable[[str], str] = str) -> list[str]:
-    """Later duplicates get ``_2``, ``_3`` ...: readers of text tables know columns by name.
-
-    Names that ``fold`` to the same are duplicates.
-    """
+    """Append ``_2``, ``_3`` ... to later duplicates; names are duplicates if ``fold`` returns the same for them."""
     taken = {fold(name) for name in names}
     seen: set[str] = set()
     distinct = []

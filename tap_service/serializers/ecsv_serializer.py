@@ -1,6 +1,6 @@
-"""ECSV 1.0: a CSV whose first lines, comments in YAML, describe it; as astropy and TOPCAT read and write it.
+"""ECSV 1.0, as astropy and TOPCAT read and write it: CSV after a header of YAML in comment lines.
 
-An empty field is NULL; an empty string is ``""``, which readers take for NULL too. Arrays are JSON. Line ends other
+An empty field is NULL; an empty string is ``""``, which readers also treat as NULL. Arrays are JSON. Line ends other
 than CR and LF become a space in text.
 """
 
@@ -15,17 +15,17 @@ import yaml
 
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.cell_text import Spelling, axis_sizes, format_nested_lists, format_scalars
-from tap_service.serializers.csv_serializer import Csv, distinct_names, one_line
+from tap_service.serializers.csv_serializer import Csv, distinct_names, to_one_line
 from tap_service.serializers.field_arrays import split_text
 from tap_service.serializers.json_serializer import describe_result
 
 _LINE_ENDS = r"[\x0b\x0c\x1c-\x1e\x{85}\x{2028}\x{2029}]"
-#: bytes of UTF-8 of which one is in each of them
-_SUSPECT = np.zeros(256, bool)
-_SUSPECT[[0x0B, 0x0C, 0x1C, 0x1D, 0x1E, 0xC2, 0xE2]] = True
+#: each of these line ends contains one of these UTF-8 bytes
+_SUSPECT_BYTES = np.zeros(256, bool)
+_SUSPECT_BYTES[[0x0B, 0x0C, 0x1C, 0x1D, 0x1E, 0xC2, 0xE2]] = True
 
 _SCALARS = Spelling("inf", "-inf", "nan", "True", "False")
-_ELEMENTS = Spelling(unknown="null")
+_ELEMENTS = Spelling(null_element="null")
 
 
 class Ecsv(Csv):
@@ -36,49 +36,49 @@ class Ecsv(Csv):
             _to_flow_yaml(_describe_column(field, name))
             for field, name in zip(self.fields, self._column_names(), strict=True)
         ]
-        about = ["%ECSV 1.0", "---", "delimiter: ','", "datatype:", *(f"- {column}" for column in columns)]
-        about += [f"meta: {_to_flow_yaml(describe_result(self.info))}", "schema: astropy-2.0"]
-        return "".join(f"# {line}\n" for line in about).encode() + super().write_header()
+        lines = ["%ECSV 1.0", "---", "delimiter: ','", "datatype:", *(f"- {column}" for column in columns)]
+        lines += [f"meta: {_to_flow_yaml(describe_result(self.info))}", "schema: astropy-2.0"]
+        return "".join(f"# {line}\n" for line in lines).encode() + super().write_header()
 
     def _column_names(self) -> list[str]:
-        return distinct_names([one_line(field.name) for field in self.fields])
+        return distinct_names([to_one_line(field.name) for field in self.fields])
 
     def _cells_of_column(self, column: pa.Array, field: Field) -> pa.Array:
         if field.type.is_array:
             words = self.quote_cells(format_nested_lists(column, field, _ELEMENTS, _list_axes(field)[:-1]))
         else:
             words = format_scalars(column, field, _SCALARS)
-            words = self.quote_cells(_one_kind_of_line(words)) if field.type.is_text else words
+            words = self.quote_cells(_replace_line_ends(words)) if field.type.is_text else words
         return pc.fill_null(words, self.null_text()) if words.null_count else words
 
 
-def _one_kind_of_line(words: pa.Array) -> pa.Array:
-    """Text without what astropy takes for the end of a line besides LF: it could not read the whole table."""
+def _replace_line_ends(words: pa.Array) -> pa.Array:
+    """Replace the characters other than CR and LF at which astropy splits lines; it could not read the table."""
     data = split_text(words)[1]
-    if not data.size or not _SUSPECT[data].any():
+    if not data.size or not _SUSPECT_BYTES[data].any():
         return words
     return pc.replace_substring_regex(words, _LINE_ENDS, " ")
 
 
 def _list_axes(field: Field) -> list[int | None]:
-    """Sizes, the fastest first. Where one varies all are one: ECSV has no other arrays of variable size."""
+    """Return the axis sizes, fastest first; arrays of variable size are flat, because ECSV has no others."""
     sizes = axis_sizes(field)
     return [None] if None in sizes else sizes
 
 
 def _describe_column(field: Field, name: str) -> dict[str, Any]:
     scalar = "string" if field.type.is_timestamp else field.type.scalar.ecsv
-    said: dict[str, Any] = {"name": name, "unit": field.unit, "datatype": scalar}
+    column: dict[str, Any] = {"name": name, "unit": field.unit, "datatype": scalar}
     if field.type.is_array:
         shape = ",".join("null" if size is None else str(size) for size in reversed(_list_axes(field)))
-        said |= {"datatype": "string", "subtype": f"{scalar}[{shape}]"}
+        column |= {"datatype": "string", "subtype": f"{scalar}[{shape}]"}
     meta = {"ucd": field.ucd, "utype": field.utype, "xtype": field.type.xtype}
-    said |= {"description": field.description, "meta": {key: value for key, value in meta.items() if value}}
-    return {key: value for key, value in said.items() if value}
+    column |= {"description": field.description, "meta": {key: value for key, value in meta.items() if value}}
+    return {key: value for key, value in column.items() if value}
 
 
 def _to_flow_yaml(value: Any) -> str:
-    """YAML in one line; texts in double quotes, so that none is taken for something else."""
+    """Write YAML on one line, with strings in double quotes so that none is read as another type."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_to_flow_yaml(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Columns of a FITS binary table: what is seen of their values first, and how these are written then."""
+"""Columns of a FITS binary table: a first pass over the values chooses the form, a second one writes the cells."""
 
 from __future__ import annotations
 
@@ -19,46 +19,51 @@ from tap_service.serializers.votable_binary_rows import fixed_size, pad_with_nul
 
 
 class FitsColumn(ABC):
-    """``see`` each batch, ``settle``; then ``member`` and ``cards``, and ``fill`` and ``in_heap`` each batch again."""
+    """A column of the table.
+
+    Call ``observe_batch`` for each batch, then ``choose_form``; afterwards ``record_member`` and ``header_cards``, and
+    ``fill_cells`` and ``to_heap_bytes`` for each batch again.
+    """
 
     def __init__(self, field: Field, name: str) -> None:
         self.field = field
         self._name = name
-        #: numbers of an item
+        #: numbers per item
         self._parts = 2 if field.type.is_complex else 1
 
     def observe_batch(self, array: pa.Array) -> pa.Array:
-        """The array as ``fill`` wants it."""
+        """Record the batch's sizes and NULLs; return the array that ``fill_cells`` takes."""
         return array
 
     def choose_form(self, rows: int) -> int:  # noqa: ARG002 (for text)
-        """All rows have been seen. How many bytes go into the heap."""
+        """Choose the column's form after the last batch; return its number of bytes in the heap."""
         return 0
 
     @abstractmethod
     def record_member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
-        """dtype and shape of a cell in a row; ``descriptor`` is that of the two integers that point into the heap."""
+        """Return the dtype and shape of a cell; ``descriptor`` is the dtype of the integers that point to the heap."""
 
     @abstractmethod
     def fill_cells(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
-        """Write the cells of a batch; ``heap_at`` is where its bytes in the heap begin. Where they end."""
+        """Write the cells of a batch whose heap bytes begin at ``heap_at``; return the position where they end."""
 
-    def in_heap(self, array: pa.Array) -> bytes:  # noqa: ARG002 (for cells of variable length)
+    def to_heap_bytes(self, array: pa.Array) -> bytes:  # noqa: ARG002 (for cells of variable length)
+        """Return the batch's bytes in the heap."""
         return b""
 
     @property
-    def as_written(self) -> Field:
-        """The column as the table has it: TOPCAT heeds no description of columns of other types."""
+    def written_field(self) -> Field:
+        """The field with the type written; TOPCAT ignores descriptions of columns of other types."""
         return self.field
 
     @abstractmethod
     def tform_value(self, descriptor: str) -> str:
-        """TFORM."""
+        """Return the value of TFORM."""
 
     def header_cards(self, descriptor: str) -> dict[str, Card]:
-        """Keywords without the column's number. Beside the standard's those that TOPCAT writes."""
+        """Return the column's standard keywords and TOPCAT's, without the column number."""
         field = self.field
-        said = {
+        cards = {
             "TTYPE": self._name,
             "TFORM": self.tform_value(descriptor),
             "TUNIT": field.unit,
@@ -66,11 +71,11 @@ class FitsColumn(ABC):
             "TUCD": field.ucd,
             "TUTYP": field.utype,
         }
-        return {key: in_ascii(value) for key, value in said.items() if value}
+        return {key: to_ascii(value) for key, value in cards.items() if value}
 
 
 class _Fixed(FitsColumn):
-    """Numbers and booleans, and arrays of a fixed size. A NULL array has no items but NULLs."""
+    """Numbers, booleans and arrays of a fixed size. A NULL array is written as NULL items."""
 
     def __init__(self, field: Field, name: str) -> None:
         super().__init__(field, name)
@@ -80,7 +85,9 @@ class _Fixed(FitsColumn):
     def observe_batch(self, array: pa.Array) -> pa.Array:
         counts = list_lengths(array) if self.field.type.is_array else None
         if counts is not None and ((counts != 0) & (counts != self._size)).any():
-            raise SerializationError(f"column {self.field.name!r} is declared with {self._size} items, a value has not")
+            raise SerializationError(
+                f"column {self.field.name!r} is declared with {self._size} items, but a value has more or fewer"
+            )
         self._mark.observe_values(array)
         return array
 
@@ -118,7 +125,7 @@ class _Fixed(FitsColumn):
         return cards
 
     @property
-    def as_written(self) -> Field:
+    def written_field(self) -> Field:
         return self._mark.apply_to_field(self.field)
 
     @property
@@ -137,23 +144,23 @@ class _Fixed(FitsColumn):
 
 
 class _Variable(FitsColumn):
-    """Arrays of any size, in the heap: NULL has no items."""
+    """Arrays of variable size, stored in the heap; a NULL array has no items."""
 
     def __init__(self, field: Field, name: str) -> None:
         super().__init__(field, name)
         self._mark = NullMark(field, fills_arrays=False)
-        self._longest = self._items = 0
+        self._max_items = self._item_count = 0
 
     def observe_batch(self, array: pa.Array) -> pa.Array:
         counts = list_lengths(array)
         self._mark.observe_values(array)
-        self._longest = max(self._longest, int(counts.max(initial=0)))
-        self._items += int(counts.sum())
+        self._max_items = max(self._max_items, int(counts.max(initial=0)))
+        self._item_count += int(counts.sum())
         return array
 
     def choose_form(self, rows: int) -> int:  # noqa: ARG002
         self._mark.choose_value()
-        return self._items * self._item.itemsize
+        return self._item_count * self._item.itemsize
 
     @property
     def _item(self) -> np.dtype:
@@ -164,9 +171,10 @@ class _Variable(FitsColumn):
         return descriptor, (2,)
 
     def fill_cells(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
-        return _fill_descriptors(cells, list_lengths(array) // self._parts, self._parts * self._item.itemsize, heap_at)
+        counts = list_lengths(array) // self._parts
+        return _fill_descriptors(cells, counts, self._parts * self._item.itemsize, heap_at)
 
-    def in_heap(self, array: pa.Array) -> bytes:
+    def to_heap_bytes(self, array: pa.Array) -> bytes:
         items = array.flatten()
         if self.field.type.datatype == "boolean":
             return _to_logicals(items).tobytes()
@@ -180,21 +188,22 @@ class _Variable(FitsColumn):
         return cards if self._mark.number is None else cards | {"TNULL": self._mark.number}
 
     @property
-    def as_written(self) -> Field:
+    def written_field(self) -> Field:
         field = self._mark.apply_to_field(self.field)
         return replace(field, type=replace(field.type, arraysize="*"))
 
     def tform_value(self, descriptor: str) -> str:
-        return f"1{_descriptor_letter(descriptor)}{SCALARS[self._mark.datatype].fits}({self._longest // self._parts})"
+        letter = SCALARS[self._mark.datatype].fits
+        return f"1{_descriptor_letter(descriptor)}{letter}({self._max_items // self._parts})"
 
 
 class _Text(FitsColumn):
-    """Text, in the rows as wide as the longest, or in the heap where that would be a waste."""
+    """Text, padded to the longest value in the rows, or in the heap if padding would waste space."""
 
     def __init__(self, field: Field, name: str) -> None:
         super().__init__(field, name)
         self._widths = Widths()
-        self._in_rows = True
+        self._is_in_rows = True
 
     def observe_batch(self, array: pa.Array) -> pa.Array:
         text = format_timestamps(array) if self.field.type.is_timestamp else array
@@ -207,40 +216,40 @@ class _Text(FitsColumn):
         return text
 
     def choose_form(self, rows: int) -> int:
-        self._in_rows = self._widths.may_pad(rows)
-        return 0 if self._in_rows else self._widths.total
+        self._is_in_rows = self._widths.may_pad(rows)
+        return 0 if self._is_in_rows else self._widths.total
 
     def record_member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
-        return ("u1", (self._width,)) if self._in_rows else (descriptor, (2,))
+        return ("u1", (self._width,)) if self._is_in_rows else (descriptor, (2,))
 
     def fill_cells(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
         offsets, data = split_text(array)
-        if not self._in_rows:
+        if not self._is_in_rows:
             return _fill_descriptors(cells, np.diff(offsets), 1, heap_at)
         cells[:] = pad_with_nul(offsets, data, self._width)
         return heap_at
 
-    def in_heap(self, array: pa.Array) -> bytes:
-        return b"" if self._in_rows else split_text(array)[1].tobytes()
+    def to_heap_bytes(self, array: pa.Array) -> bytes:
+        return b"" if self._is_in_rows else split_text(array)[1].tobytes()
 
     def tform_value(self, descriptor: str) -> str:
-        return f"{self._width}A" if self._in_rows else f"1{_descriptor_letter(descriptor)}A({self._width})"
+        return f"{self._width}A" if self._is_in_rows else f"1{_descriptor_letter(descriptor)}A({self._width})"
 
     def header_cards(self, descriptor: str) -> dict[str, Card]:
         cards = super().header_cards(descriptor)
-        if self._in_rows and "x" in self._arraysize:
+        if self._is_in_rows and "x" in self._arraysize:
             cards["TDIM"] = _tdim_value(self._arraysize)
         return cards
 
     @property
-    def as_written(self) -> Field:
+    def written_field(self) -> Field:
         return replace(self.field, type=ColumnType("char", self._arraysize, self.field.type.xtype))
 
     @property
     def _arraysize(self) -> str:
-        """An array of strings stays one where whole strings are in the rows."""
+        """The arraysize written; an array of strings remains one if each cell holds whole strings."""
         length = self.field.type.string_length
-        if not self._in_rows:
+        if not self._is_in_rows:
             return f"{length}x*" if length else "*"
         is_whole = length and self._width % length == 0
         return f"{length}x{self._width // length}" if is_whole else str(self._width)
@@ -250,15 +259,15 @@ class _Text(FitsColumn):
         return max(self._widths.longest, 1)
 
 
-def column_for(field: Field, name: str) -> FitsColumn:
-    """``name`` is the column's in the header, where it is ASCII."""
+def new_fits_column(field: Field, name: str) -> FitsColumn:
+    """Create the writer of a column; ``name`` is its ASCII name in the header."""
     if field.type.is_text or field.type.is_timestamp:
         return _Text(field, name)
     return _Variable(field, name) if fixed_size(field) is None else _Fixed(field, name)
 
 
 def _tdim_value(arraysize: str) -> str:
-    """TDIM."""
+    """Return the value of TDIM."""
     return f"({arraysize.replace('x', ',')})"
 
 
@@ -268,7 +277,7 @@ def _to_logicals(array: pa.Array) -> np.ndarray:
 
 
 def _fill_descriptors(cells: np.ndarray, counts: np.ndarray, size: int, heap_at: int) -> int:
-    """Descriptors: how many items a cell has, and where in the heap its bytes begin. Where the last ends."""
+    """Write each cell's item count and heap position; return the position after the last."""
     ends = heap_at + np.cumsum(counts) * size
     cells[:, 0] = counts
     cells[:, 1] = ends - counts * size
@@ -279,6 +288,6 @@ def _descriptor_letter(descriptor: str) -> str:
     return "Q" if descriptor == ">i8" else "P"
 
 
-def in_ascii(value: str) -> str:
-    """As much of it as a header can hold."""
+def to_ascii(value: str) -> str:
+    """Replace non-ASCII characters by '?' and runs of white space by one space, for a header."""
     return "".join(character if " " <= character <= "~" else "?" for character in " ".join(value.split()))

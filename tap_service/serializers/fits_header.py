@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-BLOCK = 2880
+BLOCK_SIZE = 2880
 
-_CARD = 80
-#: characters between the quotes of a card, one of which says that it goes on
-_ROOM = 67
+_CARD_LENGTH = 80
+#: characters between the quotes of a card, excluding the '&' that marks a continuation
+_MAX_CARD_TEXT = 67
 
-#: a value in a header; texts are ASCII without control characters
+#: a header value; text is ASCII without control characters
 Card = str | int | bool
 
 
 def write_fits_header(cards: Mapping[str, Card]) -> bytes:
-    """The cards in their order, with END and to the end of the block."""
-    lines = "".join(line.ljust(_CARD) for key, value in cards.items() for line in _card_lines(key, value))
-    whole = lines + "END".ljust(_CARD)
-    return (whole + " " * (-len(whole) % BLOCK)).encode("ascii")
+    """Write the cards in order, then END, padded to a whole number of blocks."""
+    lines = [line for key, value in cards.items() for line in _card_lines(key, value)]
+    header = "".join(line.ljust(_CARD_LENGTH) for line in [*lines, "END"])
+    return (header + " " * (-len(header) % BLOCK_SIZE)).encode("ascii")
 
 
 def _card_lines(key: str, value: Card) -> list[str]:
@@ -30,11 +30,11 @@ def _card_lines(key: str, value: Card) -> list[str]:
 
 
 def _split_text(value: str) -> list[str]:
-    """The text in quotes; a long one in several, each of which but the last ends with &, as section 4.2.1.2 says."""
+    """Quote text; split long text into pieces that end with '&' except the last (section 4.2.1.2)."""
     pieces, piece = [], ""
     for character in value.replace("'", "\0"):
         quoted = "''" if character == "\0" else character
-        if len(piece) + len(quoted) > _ROOM:
+        if len(piece) + len(quoted) > _MAX_CARD_TEXT:
             pieces.append(f"'{piece}&'")
             piece = ""
         piece += quoted

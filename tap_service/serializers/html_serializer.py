@@ -1,4 +1,4 @@
-"""A page to read in a browser. Everything that comes from the query or the data is escaped; nothing is executed."""
+"""An HTML page for browsers. Text from the query and the data is escaped; the page runs no scripts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.cell_text import Spelling, format_cells
 from tap_service.serializers.field_arrays import conform_batch, join_text
-from tap_service.serializers.parallel_columns import by_column
+from tap_service.serializers.parallel_columns import map_columns
 from tap_service.serializers.serializer import Serializer, Status
 from tap_service.serializers.votable_serializer import escape_cells
 from tap_service.xml_text import element, escape_text
@@ -43,20 +43,20 @@ class Html(Serializer):
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        words = by_column(_format_html_cells, conform_batch(batch, self.fields), self.fields)
+        words = map_columns(_format_html_cells, conform_batch(batch, self.fields), self.fields)
         return join_text(words, "<tr><td>", "</td><td>", "</td></tr>\n")
 
     def write_footer(self, status: Status) -> Iterable[bytes]:
-        ended = {"OK": "The result is whole.", "OVERFLOW": status.text, "ERROR": f"The query failed: {status.text}"}
-        cited = [f"To cite: {citation}" for citation in self.info.citations]
-        said = [ended[status.value], *cited, *(f"Rights: {rights}" for rights in self.info.rights)]
-        paragraphs = "".join(element("p", line) + "\n" for line in said)
+        ends = {"OK": "The result is whole.", "OVERFLOW": status.text, "ERROR": f"The query failed: {status.text}"}
+        citations = [f"To cite: {citation}" for citation in self.info.citations]
+        lines = [ends[status.value], *citations, *(f"Rights: {rights}" for rights in self.info.rights)]
+        paragraphs = "".join(element("p", line) + "\n" for line in lines)
         yield f"</tbody>\n</table>\n{paragraphs}</body>\n</html>\n".encode()
 
 
 def _format_heading(field: Field) -> str:
     unit = element("span", f" [{field.unit}]") if field.unit else ""
-    title = "; ".join(said for said in (field.description, field.ucd, field.type.adql) if said)
+    title = "; ".join(text for text in (field.description, field.ucd, field.type.adql) if text)
     return element("th", field.name, unit, title=title)
 
 

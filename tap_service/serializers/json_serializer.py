@@ -1,8 +1,8 @@
 """JSON (RFC 8259, UTF-8): an object with ``metadata``, ``columns``, ``data`` and ``status``, in this order.
 
-A row is a list in the order of ``columns``, and one line of the file. NULL is ``null``, numbers are numbers, of 64 bits
-too; NaN and infinities, which JSON lacks, are the strings "NaN", "Infinity" and "-Infinity". Arrays are lists, of
-several axes nested, the last one of ``arraysize`` outermost; timestamps are DALI's.
+Each row is a list on its own line, in the order of ``columns``. NULL is ``null``; 64-bit integers are numbers; NaN and
+infinities, which JSON lacks, are the strings "NaN", "Infinity" and "-Infinity". Multi-dimensional arrays are nested
+lists, with the last axis of ``arraysize`` outermost; timestamps have DALI's format.
 """
 
 from __future__ import annotations
@@ -24,44 +24,40 @@ from tap_service.serializers.cell_text import (
     replace_characters,
 )
 from tap_service.serializers.field_arrays import conform_batch, join_text
-from tap_service.serializers.parallel_columns import by_column
+from tap_service.serializers.parallel_columns import map_columns
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 
-_SPELLING = Spelling('"Infinity"', '"-Infinity"', '"NaN"', unknown="null")
+_SPELLING = Spelling('"Infinity"', '"-Infinity"', '"NaN"', null_element="null")
 _ATTRIBUTES = ("unit", "ucd", "utype", "frame", "description")
 
 
 class Json(Serializer):
-    _rows_before = False
+    _has_rows = False
 
     def write_header(self) -> bytes:
-        metadata, columns = (
-            _to_json(describe_result(self.info)),
-            ",\n".join(_to_json(entry) for entry in columns_of(self.fields)),
-        )
+        metadata = _to_json(describe_result(self.info))
+        columns = ",\n".join(map(_to_json, describe_columns(self.fields)))
         return f'{{"metadata": {metadata},\n"columns": [\n{columns}\n],\n"data": [\n'.encode()
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        lines = join_text(
-            by_column(_format_json_cells, conform_batch(batch, self.fields), self.fields), "[", ",", "],\n"
-        )
-        before, self._rows_before = (b",\n" if self._rows_before else b""), True
-        return before + lines[:-2]
+        cells = map_columns(_format_json_cells, conform_batch(batch, self.fields), self.fields)
+        separator, self._has_rows = (b",\n" if self._has_rows else b""), True
+        return separator + join_text(cells, "[", ",", "],\n")[:-2]
 
     def write_footer(self, status: Status) -> Iterable[bytes]:
         if status.value == "ERROR":
             return
-        said: dict[str, Any] = {"value": status.value, "text": status.text}
+        entry: dict[str, Any] = {"value": status.value, "text": status.text}
         if status.seconds is not None:
-            said["execution_seconds"] = round(status.seconds, 3)
-        yield f'\n],\n"status": {_to_json(said)}}}\n'.encode()
+            entry["execution_seconds"] = round(status.seconds, 3)
+        yield f'\n],\n"status": {_to_json(entry)}}}\n'.encode()
 
 
 def describe_result(info: ResultInfo) -> dict[str, Any]:
-    """What a result says about itself, under the names that JSON and ECSV give it; what is not said is left out."""
-    said = {
+    """Return the metadata of a result under their names in JSON and ECSV, without empty values."""
+    metadata = {
         "service": info.service,
         "query": info.query,
         "maxrec": info.limit,
@@ -71,11 +67,11 @@ def describe_result(info: ResultInfo) -> dict[str, Any]:
         "rights": list(info.rights),
         "notes": list(info.notes),
     }
-    return {key: value for key, value in said.items() if value not in ("", None, [])}
+    return {key: value for key, value in metadata.items() if value not in ("", None, [])}
 
 
-def columns_of(fields: Sequence[Field]) -> list[dict[str, str]]:
-    """The columns with VOTable's words, what is not said left out."""
+def describe_columns(fields: Sequence[Field]) -> list[dict[str, str]]:
+    """Return the columns' VOTable attributes, without empty ones."""
     return [
         {"name": field.name, "datatype": field.type.datatype}
         | {key: getattr(field.type, key) for key in ("arraysize", "xtype") if getattr(field.type, key)}

@@ -1,4 +1,4 @@
-"""The whole number that stands for NULL in formats that have no other mark of it (VOTable's BINARY, FITS)."""
+"""Choose the integer that represents NULL in formats without a NULL of their own (VOTable BINARY, FITS)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tap_service.serializers.serializer import SerializationError
 
 
 class NullMark:
-    """``see`` all values of a column; then ``settle`` chooses a number that none of them is.
+    """After ``observe_values`` for all batches, ``choose_value`` chooses a number that the column does not contain.
 
-    ``datatype`` is the column's, or a wider one if that has no number left. ``number`` is None where nothing is NULL,
-    and where the column is not of whole numbers. ``fills_arrays``: an array that is NULL is written as NULLs.
+    ``datatype`` is the column's, or a wider one if the column leaves no number. ``number`` is None if the column has no
+    NULLs or is not an integer column. ``fills_arrays`` is true if the format writes a NULL array as NULL items.
     """
 
     def __init__(self, field: Field, *, fills_arrays: bool) -> None:
@@ -26,7 +26,7 @@ class NullMark:
         self._field = field
         self._fills_arrays = fills_arrays
         self._has_null = False
-        self._least = self._most = 0
+        self._min = self._max = 0
 
     def observe_values(self, array: pa.Array) -> None:
         if self._field.type.datatype not in INTEGERS:
@@ -38,16 +38,16 @@ class NullMark:
         self._has_null |= items.null_count > 0
         if len(items) > items.null_count:
             bounds = pc.min_max(items)
-            self._least = min(self._least, bounds["min"].as_py())
-            self._most = max(self._most, bounds["max"].as_py())
+            self._min = min(self._min, bounds["min"].as_py())
+            self._max = max(self._max, bounds["max"].as_py())
 
     def apply_to_field(self, field: Field) -> Field:
-        """The column as it is written, when all is settled."""
+        """Return the field with the chosen type and NULL."""
         null = self.number if field.type.null is None else field.type.null
         return replace(field, type=replace(field.type, datatype=self.datatype, null=null))
 
     def choose_value(self) -> None:
-        """Raises ``SerializationError`` if no integer type has a number left."""
+        """Choose ``datatype`` and ``number``. Raises ``SerializationError`` if no integer type has a number left."""
         if not self._has_null:
             return
         declared = self._field.type.null
@@ -58,10 +58,10 @@ class NullMark:
             info = np.iinfo(SCALARS[datatype].arrow.to_pandas_dtype())
             ends = (info.max, info.min) if datatype == "unsignedByte" else (info.min, info.max)
             for end in ends:
-                if not self._least <= end <= self._most:
+                if not self._min <= end <= self._max:
                     self.datatype, self.number = datatype, int(end)
                     return
         raise SerializationError(
-            f"column {self._field.name!r} has NULL, the least and the greatest number of 64 bits, which this format "
-            "cannot tell apart: ask for another one, such as RESPONSEFORMAT=votable"
+            f"column {self._field.name!r} contains NULL and both the least and the greatest 64-bit integer, so this "
+            "format has no number left for NULL: use another format, such as RESPONSEFORMAT=votable"
         )

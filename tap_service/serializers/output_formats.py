@@ -1,4 +1,4 @@
-"""The output formats, one a line: what RESPONSEFORMAT takes, what /capabilities says, what is sent back."""
+"""The output formats: their RESPONSEFORMAT values, entries in /capabilities, and serializers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,25 @@ from tap_service.serializers.votable_serializer import Binary, Binary2, TableDat
 
 
 class UnknownFormatError(ValueError):
-    """RESPONSEFORMAT names no format; the message lists them."""
+    """RESPONSEFORMAT names an unknown format; the message lists the known ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """``mime`` and ``aliases`` are the values of RESPONSEFORMAT that ask for it.
+    """An output format.
 
-    ``tells_status``: clients look for the end of the query in the document. Of all others they learn it from the
-    headers, which wait a little for it.
+    Parameters
+    ----------
+    mime
+        The media type, which RESPONSEFORMAT also accepts.
+    aliases
+        Further values of RESPONSEFORMAT.
+    extension
+        Extension of file names, without the dot.
+    serializer
+        Creates the serializer of one result.
+    ivo_id
+        Identifier of the format in TAPRegExt, '' if it has none.
     """
 
     mime: str
@@ -34,13 +44,17 @@ class Format:
     extension: str
     serializer: SerializerFactory
     ivo_id: str = ""
-    tells_status: bool = True
+
+    @property
+    def is_votable(self) -> bool:
+        """Whether the document is a VOTable, in which clients look for QUERY_STATUS."""
+        return "xml" in self.mime
 
     @property
     def content_type(self) -> str:
-        """The response's Content-Type: clients take text without a charset for Latin-1; XML says its own."""
-        says_its_own = self.mime.startswith("text/xml") or not self.mime.startswith("text/")
-        return self.mime if says_its_own else f"{self.mime};charset=utf-8"
+        """The response's Content-Type; clients read text without a charset as Latin-1, except XML."""
+        needs_charset = self.mime.startswith("text/") and not self.mime.startswith("text/xml")
+        return f"{self.mime};charset=utf-8" if needs_charset else self.mime
 
 
 _VOTABLE = "application/x-votable+xml"
@@ -55,31 +69,45 @@ FORMATS = (
     Format(_VOTABLE + ";serialization=TABLEDATA", ("votable/td",), "vot", TableData, _ID + "td"),
     Format("text/xml", (), "xml", Binary2, _ID + "binary2"),
     Format("text/xml;serialization=TABLEDATA", (), "xml", TableData, _ID + "td"),
-    Format("text/csv;header=present", ("text/csv", "csv"), "csv", Csv, tells_status=False),
-    Format("text/csv;header=absent", (), "csv", CsvWithoutHeader, tells_status=False),
-    Format("text/tab-separated-values", ("tsv",), "tsv", Tsv, tells_status=False),
-    Format("application/fits", ("fits",), "fits", Fits, tells_status=False),
-    Format("application/vnd.apache.parquet", ("parquet",), "parquet", Parquet, tells_status=False),
-    Format("application/vnd.apache.arrow.stream", ("arrow",), "arrows", ArrowStream, tells_status=False),
-    Format("application/vnd.apache.arrow.file", ("arrow-file", "feather"), "arrow", ArrowFile, tells_status=False),
-    Format("application/json", ("json",), "json", Json, tells_status=False),
-    Format("text/ecsv", ("ecsv",), "ecsv", Ecsv, tells_status=False),
-    Format("text/html", ("html",), "html", Html, tells_status=False),
-    Format("text/plain", ("text", "txt"), "txt", PlainText, tells_status=False),
+    Format("text/csv;header=present", ("text/csv", "csv"), "csv", Csv),
+    Format("text/csv;header=absent", (), "csv", CsvWithoutHeader),
+    Format("text/tab-separated-values", ("tsv",), "tsv", Tsv),
+    Format("application/fits", ("fits",), "fits", Fits),
+    Format("application/vnd.apache.parquet", ("parquet",), "parquet", Parquet),
+    Format("application/vnd.apache.arrow.stream", ("arrow",), "arrows", ArrowStream),
+    Format("application/vnd.apache.arrow.file", ("arrow-file", "feather"), "arrow", ArrowFile),
+    Format("application/json", ("json",), "json", Json),
+    Format("text/ecsv", ("ecsv",), "ecsv", Ecsv),
+    Format("text/html", ("html",), "html", Html),
+    Format("text/plain", ("text", "txt"), "txt", PlainText),
 )
 
 
 def find_format(responseformat: str = "") -> Format:
-    """The format that a RESPONSEFORMAT value asks for, the default for an empty one.
+    """Find the format for a value of RESPONSEFORMAT.
 
-    Case, white space, the order of parameters and ``charset=utf-8`` do not matter. Raises ``UnknownFormatError``.
+    Parameters
+    ----------
+    responseformat
+        A media type or an alias; case, white space, the order of parameters and ``charset=utf-8`` are ignored. The
+        empty string selects the default, the first of ``FORMATS``.
+
+    Returns
+    -------
+    Format
+        The requested format.
+
+    Raises
+    ------
+    UnknownFormatError
+        No format has this name.
     """
     if not responseformat.strip():
         return FORMATS[0]
     found = _BY_NAME.get(_normalise_mime_type(responseformat))
     if found is None:
         known = ", ".join(name for entry in FORMATS for name in (*entry.aliases, entry.mime))
-        raise UnknownFormatError(f"RESPONSEFORMAT={responseformat[:100]!r} is not known; the formats are: {known}")
+        raise UnknownFormatError(f"RESPONSEFORMAT={responseformat[:100]!r} is unknown; the formats are: {known}")
     return found
 
 

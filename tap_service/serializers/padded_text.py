@@ -1,4 +1,4 @@
-"""Columns of text as wide as their longest cell: for formats that align or count them."""
+"""Widths of text columns in formats that pad all cells to the longest."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-#: Text is padded while that makes it no more than so many times larger, or costs less than the bytes below: one long
-#: cell in a column of short ones would make a result thousands of times larger than its rows.
-_FACTOR = 4
-_SMALL = 1 << 20
+#: A column is padded if it grows by no more than this factor or remains below the size: one long cell among short ones
+#: would make the result thousands of times larger.
+_MAX_GROWTH = 4
+_MAX_SMALL_COLUMN = 1 << 20
 
 
 @dataclass(slots=True)
 class Widths:
-    """Of the cells of a column seen so far: the longest, and all together; in bytes or characters."""
+    """The longest and the total size of a column's cells, in bytes or characters."""
 
     longest: int = 0
     total: int = 0
@@ -26,4 +26,4 @@ class Widths:
             self.total += pc.sum(sizes).as_py()
 
     def may_pad(self, rows: int) -> bool:
-        return self.longest * rows <= max(_FACTOR * self.total, _SMALL)
+        return self.longest * rows <= max(_MAX_GROWTH * self.total, _MAX_SMALL_COLUMN)

@@ -1,7 +1,6 @@
-"""Parquet with the columns' description as a VOTable in the footer, by the IVOA's VOParquet note 1.0.
+"""Parquet with a VOTable in the footer that describes the columns (IVOA VOParquet note 1.0).
 
-Columns are as in Arrow IPC. QUERY_STATUS, in the VOTable and as a key of its own, at the end of the file like all of
-the footer, tells whether the rows were cut at the limit.
+Columns are as in Arrow IPC. QUERY_STATUS is in that VOTable and in a key of its own.
 """
 
 from __future__ import annotations
@@ -14,43 +13,42 @@ import pyarrow.parquet as pq
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.arrow_serializer import (
-    Outbox,
+    OutputBuffer,
     arrow_batches,
     arrow_schema,
-    named_apart,
+    rename_duplicate_fields,
     result_metadata,
     status_metadata,
 )
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 
-#: A row group: what is in memory of a result, and what readers of some columns can skip. Fewer rows if they are large.
-_GROUP_ROWS = 1 << 17
-_GROUP_BYTES = 64 << 20
+#: size of a row group, which is held in memory until it is written
+_MAX_GROUP_ROWS = 1 << 17
+_MAX_GROUP_BYTES = 64 << 20
 
 
 class Parquet(Serializer):
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
-        super().__init__(named_apart(fields), info, scratch)
+        super().__init__(rename_duplicate_fields(fields), info, scratch)
         self._schema = arrow_schema(self.fields)
-        self._out = Outbox()
+        self._out = OutputBuffer()
         self._writer = pq.ParquetWriter(
             pa.PythonFile(self._out, "w"),
             self._schema,
             compression="zstd",
             use_dictionary=[field.name for field in self.fields if field.type.is_text],
         )
-        self._waiting: list[pa.RecordBatch] = []
+        self._buffered: list[pa.RecordBatch] = []
 
     def write_header(self) -> bytes:
         return self._out.take_bytes()
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
         for part in arrow_batches(batch, self.fields, self._schema):
-            self._waiting.append(part)
-            if (
-                sum(part.num_rows for part in self._waiting) >= _GROUP_ROWS
-                or self._count_buffered_bytes() >= _GROUP_BYTES
-            ):
+            self._buffered.append(part)
+            n_rows = sum(part.num_rows for part in self._buffered)
+            n_bytes = sum(part.nbytes for part in self._buffered)
+            if n_rows >= _MAX_GROUP_ROWS or n_bytes >= _MAX_GROUP_BYTES:
                 self._write_group()
         return self._out.take_bytes()
 
@@ -62,10 +60,7 @@ class Parquet(Serializer):
         self._writer.close()
         yield self._out.take_bytes()
 
-    def _count_buffered_bytes(self) -> int:
-        return sum(part.nbytes for part in self._waiting)
-
     def _write_group(self) -> None:
-        if self._waiting:
-            self._writer.write_table(pa.Table.from_batches(self._waiting, self._schema))
-        self._waiting = []
+        if self._buffered:
+            self._writer.write_table(pa.Table.from_batches(self._buffered, self._schema))
+        self._buffered = []

@@ -1,8 +1,8 @@
-"""Text to read: columns aligned under their names, numbers to the right.
+"""Plain text for people: columns aligned under their names, numbers to the right.
 
-The widths are those of the longest cells, so the rows wait until the last is known. NULL is blank; control characters
-in text, line ends too, are shown as spaces. The line of dashes tells readers where columns begin. A comment at the end
-says that the row limit has cut the result.
+A column is as wide as its longest cell, so rows are spooled until the last one arrives. NULL is blank; control
+characters in text, including line ends, become spaces. A line of dashes marks the columns. If the row limit cut the
+result, a comment at the end reports it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.cell_text import Spelling, control_characters, format_cells
-from tap_service.serializers.csv_serializer import distinct_names, one_line
+from tap_service.serializers.csv_serializer import distinct_names, to_one_line
 from tap_service.serializers.field_arrays import conform_batch, join_text
 from tap_service.serializers.padded_text import Widths
-from tap_service.serializers.parallel_columns import by_column
+from tap_service.serializers.parallel_columns import map_columns
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.spooled_rows import SpooledRows
 
@@ -28,34 +28,35 @@ _SPELLING = Spelling("inf", "-inf", "nan")
 class PlainText(Serializer):
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
         super().__init__(fields, info, scratch)
-        self._names = distinct_names([one_line(field.name) for field in fields])
-        self._waiting = SpooledRows(scratch)
+        self._names = distinct_names([to_one_line(field.name) for field in fields])
+        self._spooled = SpooledRows(scratch)
         self._widths = [Widths() for _ in self.fields]
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        texts = by_column(_format_plain_cells, conform_batch(batch, self.fields), self.fields)
+        texts = map_columns(_format_plain_cells, conform_batch(batch, self.fields), self.fields)
         for text, widths in zip(texts, self._widths, strict=True):
             widths.observe_sizes(pc.utf8_length(text))
-        self._waiting.add_batch(pa.record_batch(texts, names=[str(number) for number in range(len(texts))]))
+        self._spooled.add_batch(pa.record_batch(texts, names=[str(number) for number in range(len(texts))]))
         return b""
 
     def write_footer(self, status: Status) -> Iterable[bytes]:
         if status.value == "ERROR":
             return
-        rows = self._waiting.count
-        shown = [
-            max(len(name), widths.longest if widths.may_pad(rows) else 0)
-            for name, widths in zip(self._names, self._widths, strict=True)
+        rows = self._spooled.count
+        widths = [
+            max(len(name), sizes.longest if sizes.may_pad(rows) else 0)
+            for name, sizes in zip(self._names, self._widths, strict=True)
         ]
-        aligned = [(field.type.is_numeric, width) for field, width in zip(self.fields, shown, strict=True)]
-        yield _join_line([_pad_name(name, *way) for name, way in zip(self._names, aligned, strict=True)])
-        yield _join_line(["-" * width for width in shown])
-        for batch in self._waiting:
-            yield join_text([_pad_words(*pair) for pair in zip(batch.columns, aligned, strict=True)], "", " ", "\n")
+        aligned = [(field.type.is_numeric, width) for field, width in zip(self.fields, widths, strict=True)]
+        yield _join_line([_pad_name(name, *alignment) for name, alignment in zip(self._names, aligned, strict=True)])
+        yield _join_line(["-" * width for width in widths])
+        for batch in self._spooled:
+            cells = [_pad_words(words, *alignment) for words, alignment in zip(batch.columns, aligned, strict=True)]
+            yield join_text(cells, "", " ", "\n")
         if status.text:
-            yield f"\n# {one_line(status.text)}\n".encode()  # readers take it for a comment
+            yield f"\n# {to_one_line(status.text)}\n".encode()  # readers skip it as a comment
 
 
 def _format_plain_cells(column: pa.Array, field: Field) -> pa.Array:
@@ -66,8 +67,7 @@ def _format_plain_cells(column: pa.Array, field: Field) -> pa.Array:
     return words
 
 
-def _pad_words(words: pa.Array, way: tuple[bool, int]) -> pa.Array:
-    right, width = way
+def _pad_words(words: pa.Array, right: bool, width: int) -> pa.Array:
     return pc.utf8_lpad(words, width) if right else pc.utf8_rpad(words, width)
 
 

@@ -1,4 +1,4 @@
-"""What every serializer has in common: the result's description, its status, and what they do."""
+"""The base class of serializers, and the description and status of a result."""
 
 from __future__ import annotations
 
@@ -15,16 +15,33 @@ from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 
 
 class SerializationError(Exception):
-    """A value that the format cannot carry; the message names the column and the way out."""
+    """The format cannot represent a value; the message names the column."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultInfo:
-    """What a result says about itself; '' = not said.
+    """Metadata of a result; empty values are omitted.
 
-    ``limit`` is the row limit in force, None = none. ``citations`` are bibcodes, DOIs or texts to cite, ``rights``
-    licences, of the tables used. ``software``: product and version; ``request_date``: ISO 8601, UTC. ``links``: LINKs
-    and service descriptors, which refer to the fields by their places.
+    Parameters
+    ----------
+    query
+        The ADQL text.
+    service
+        Name of the service.
+    limit
+        The row limit in force, None if there is none.
+    notes
+        Notes for the user, such as a predicted truncation.
+    citations
+        Bibcodes, DOIs or texts to cite for the tables used.
+    rights
+        Licences of the tables used.
+    software
+        Product and version of the service.
+    request_date
+        Time of the request, ISO 8601 in UTC.
+    links
+        LINKs and service descriptors, which refer to fields by position.
     """
 
     query: str = ""
@@ -40,9 +57,16 @@ class ResultInfo:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How the result ended, with DALI's words; ``text`` is for the user.
+    """The final status of a result.
 
-    ``seconds``: how long the engine has worked for it, None if that is not known.
+    Parameters
+    ----------
+    value
+        DALI's QUERY_STATUS.
+    text
+        A message for the user.
+    seconds
+        The engine's working time in seconds, None if unknown.
     """
 
     value: Literal["OK", "OVERFLOW", "ERROR"]
@@ -54,17 +78,39 @@ OK = Status("OK")
 
 
 def overflow_status(limit: int, way_out: str) -> Status:
-    """The result was cut at ``limit`` rows; ``way_out`` is a sentence on how to get the rest."""
+    """Return the status of a result that was cut at the row limit.
+
+    Parameters
+    ----------
+    limit
+        The row limit.
+    way_out
+        A sentence on how to get the remaining rows, or ''.
+
+    Returns
+    -------
+    Status
+        OVERFLOW with a message for the user.
+    """
     rows = "1 row" if limit == 1 else f"{limit:,} rows"
-    said = f"The result was cut at {rows}, the row limit of this request (MAXREC). {way_out}"
-    return Status("OVERFLOW", said.rstrip())
+    text = f"The result was cut at {rows}, the row limit of this request (MAXREC). {way_out}"
+    return Status("OVERFLOW", text.rstrip())
 
 
 class Serializer(ABC):
-    """Makes one result document: ``header()``, then ``rows`` per batch, then ``footer``; the bytes can be streamed.
+    """Writes one document: ``write_header``, then ``write_rows`` for each batch, then ``write_footer``.
 
-    A format whose beginning depends on all rows gives no bytes before the footer, and keeps the rows in ``scratch``.
-    The header says QUERY_STATUS OK where the format has a place for it; the footer tells what happened since.
+    The bytes can be streamed. The header reports QUERY_STATUS OK in formats that have a place for it, and the footer
+    any other final status.
+
+    Parameters
+    ----------
+    fields
+        The columns of the result.
+    info
+        Metadata of the result.
+    scratch
+        Disk space for rows. Formats that cannot be streamed spool all rows there and write nothing before the footer.
     """
 
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
@@ -73,18 +119,34 @@ class Serializer(ABC):
         self.scratch = scratch
 
     def write_header(self) -> bytes:
+        """Return the bytes before the rows."""
         return b""
 
     @abstractmethod
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
-        """The batch's columns match the fields by position; their types are ``field.type.arrow`` or cast to it safely.
+        """Return the bytes of a batch.
 
-        Raises ``SerializationError`` for a value that does not fit the declared type.
+        Parameters
+        ----------
+        batch
+            Columns in the order of the fields, of the type ``field.type.arrow`` or one that casts to it safely.
+
+        Returns
+        -------
+        bytes
+            The bytes that are complete, possibly none.
+
+        Raises
+        ------
+        SerializationError
+            The format cannot represent a value, or a value does not fit the declared type.
+        NoRoom
+            The rows do not fit into the scratch space.
         """
 
     @abstractmethod
     def write_footer(self, status: Status) -> Iterable[bytes]:
-        """The rest of the document, in pieces. Of a result that failed none, unless the format has words for that."""
+        """Yield the remaining bytes; none for a failed query, unless the format can represent an error."""
 
 
 class SerializerFactory(Protocol):

@@ -1,4 +1,4 @@
-"""Rows that wait for the last of them, on disk: for formats whose beginning depends on all rows."""
+"""Spool rows to disk for formats that cannot be streamed, because their beginning depends on all rows."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from tap_service.scratch_files import NoRoom, ScratchFile, ScratchSpace
 
 
 class SpooledRows:
-    """Batches of one schema, to be read from the first on any number of times. Memory is held for one batch."""
+    """Batches of one schema on disk; they can be iterated repeatedly. Only one batch is in memory."""
 
     def __init__(self, scratch: ScratchSpace) -> None:
         self.count = 0
         self._scratch = scratch
         self._sizes: list[int] = []
-        self._held = 0
+        self._size = 0
         self._file: ScratchFile | None = None
         self._schema: pa.Schema | None = None
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
-        """Raises NoRoom when the budget of the scratch space is used up, OSError of the disk."""
+        """Append a batch. Raises ``NoRoom`` if the scratch space's budget is exhausted, and the disk's ``OSError``."""
         data = batch.serialize()
         budget = self._scratch.budget
         if not budget.take_bytes(data.size):
             raise NoRoom(
-                f"the result is larger than the {budget.limit} bytes that this service holds for results whose format "
-                "begins with their length: ask for fewer rows or columns, or for a format that is streamed, such as "
+                f"the result is larger than the {budget.limit} bytes that this service reserves for formats that "
+                "cannot be streamed: request fewer rows or columns, or a streamed format such as "
                 "RESPONSEFORMAT=votable or parquet"
             )
-        at = self._held
-        self._held += data.size
+        at = self._size
+        self._size += data.size
         if self._file is None:
             self._file = ScratchFile(self._scratch.directory)
             self._schema = batch.schema
@@ -48,4 +48,4 @@ class SpooledRows:
             at += size
 
     def __del__(self) -> None:
-        self._scratch.budget.return_bytes(self._held)
+        self._scratch.budget.return_bytes(self._size)

@@ -1,7 +1,7 @@
-"""Rows as VOTable BINARY and BINARY2 bytes (VOTable 1.4, chapter 5), by columns.
+"""Encode columns as rows of VOTable BINARY and BINARY2 (VOTable 1.4, chapter 5).
 
-A row is a sequence of *groups*: fixed-width cells, packed in one big-endian numpy record, then at most one cell of
-variable width, whose item count is the last member of the record. Records and variable cells are joined by Arrow.
+A row is a sequence of *groups*: a big-endian numpy record of fixed-width cells, then at most one cell of variable
+width; the record's last member is the item count of this cell. Arrow joins records and variable cells.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tap_service.serializers.serializer import SerializationError
 
 
 def fixed_size(field: Field) -> int | None:
-    """Number of items of a cell (1 for a scalar, 2 for a complex number), None where it varies."""
+    """Return the number of items of a cell (1 for a scalar, 2 for a complex number), None if it varies."""
     arraysize = field.type.stored_type.arraysize
     if field.type.is_timestamp or "*" in arraysize:
         return None
@@ -43,9 +43,9 @@ class _Group:
 
 
 class RowEncoder:
-    """Encodes conformed columns; ``flags`` puts BINARY2's null flags before each row.
+    """Encodes conformed columns; ``flags`` writes BINARY2's null flags before each row.
 
-    Without flags a whole number that is NULL is the one that the type declares for it, and so it is within arrays.
+    Without flags, and inside arrays, a NULL integer becomes the number that its type declares.
     """
 
     def __init__(self, fields: Sequence[Field], *, flags: bool) -> None:
@@ -67,20 +67,19 @@ class RowEncoder:
                 groups.append(_Group(np.dtype(members), tuple(fixed), index))
                 members, fixed = [], []
             else:
-                members.append(
-                    (str(index), _item_dtype(field), (size * _item_width(field),) if field.type.arraysize else ())
-                )
+                shape = (size * _item_width(field),) if field.type.arraysize else ()
+                members.append((str(index), _item_dtype(field), shape))
                 fixed.append(index)
         if members:
             groups.append(_Group(np.dtype(members), tuple(fixed), None))
         return groups
 
     def encode_rows(self, columns: Sequence[pa.Array]) -> bytes:
-        """The rows' bytes. Raises ``SerializationError`` for values that arraysize or NULL as declared cannot carry."""
+        """Return the rows' bytes. Raises ``SerializationError`` if the declared arraysize or NULL does not fit."""
         count = len(columns[0])
         if not count:
             return b""
-        pieces: list[pa.Array] = []
+        parts: list[pa.Array] = []
         for number, group in enumerate(self._groups):
             record = np.zeros(count, group.record)
             if number == 0 and self._flags:
@@ -90,15 +89,15 @@ class RowEncoder:
             if group.variable is not None:
                 counts, cells = self._variable_cells(columns[group.variable], self._fields[group.variable])
                 record["count"] = counts // self._parts[group.variable]
-                pieces += [_record_to_binary(record), cells]
-            elif not pieces:
+                parts += [_record_to_binary(record), cells]
+            elif not parts:
                 return record.tobytes()
             else:
-                pieces.append(_record_to_binary(record))
-        return join_rows(pieces)
+                parts.append(_record_to_binary(record))
+        return join_rows(parts)
 
     def _null_flags(self, columns: Sequence[pa.Array], count: int) -> np.ndarray:
-        """One bit a column, the first column in the highest bit of the first byte; shape (n, bytes)."""
+        """Return one bit per column, the first column in the highest bit of the first byte; shape (n, bytes)."""
         flags = np.zeros((count, (len(columns) + 7) // 8), np.uint8)
         for index, (column, field) in enumerate(zip(columns, self._fields, strict=True)):
             if column.null_count or field.type.is_array:
@@ -106,7 +105,7 @@ class RowEncoder:
         return flags
 
     def _fixed_cells(self, column: pa.Array, field: Field) -> np.ndarray:
-        """Cells of fixed width: shape (n,) for a scalar, (n, arraysize) for an array."""
+        """Return cells of fixed width, of shape (n,) for scalars and (n, arraysize) for arrays."""
         if field.type.datatype in TEXT:
             return _padded_text(column, field)
         if not field.type.is_array:
@@ -115,7 +114,9 @@ class RowEncoder:
         counts = list_lengths(column)
         present = counts != 0
         if (counts[present] != size).any():
-            raise SerializationError(f"column {field.name!r} is declared with {size} items, a value has more or fewer")
+            raise SerializationError(
+                f"column {field.name!r} is declared with {size} items, but a value has more or fewer"
+            )
         items = self._to_items(column.flatten(), field).reshape(-1, size)
         if present.all():
             return items
@@ -124,7 +125,7 @@ class RowEncoder:
         return cells
 
     def _variable_cells(self, column: pa.Array, field: Field) -> tuple[np.ndarray, pa.Array]:
-        """Item counts and bytes of cells of variable width."""
+        """Return the item counts and the bytes of cells of variable width."""
         if field.type.datatype in TEXT:
             offsets, data = _text_parts(column, field)
             return np.diff(offsets) // _item_width(field), build_binary(offsets, data)
@@ -134,30 +135,32 @@ class RowEncoder:
         return counts, build_binary(offsets, items.view(np.uint8))
 
     def _to_items(self, array: pa.Array, field: Field) -> np.ndarray:
-        """Scalars of a column or elements of its arrays, native byte order, NULL replaced as the serialization says."""
+        """Return a column's scalars or array elements in native byte order, with NULLs replaced."""
         if field.type.datatype == "boolean":
             codes = pc.if_else(array, pa.scalar(ord("T"), pa.uint8()), pa.scalar(ord("F"), pa.uint8()))
             return as_numpy(pc.fill_null(codes, 0))
         if array.null_count:
             if field.type.null is None and field.type.datatype in INTEGERS and (field.type.is_array or not self._flags):
-                raise SerializationError(f"column {field.name!r} has an array with a NULL inside, which VOTable lacks")
+                raise SerializationError(
+                    f"column {field.name!r} has a NULL inside an array, which this format does not support"
+                )
             array = array.cast(field.type.scalar.arrow)
             array = pc.fill_null(array, pa.scalar(_null_value(field), array.type))
         return as_numpy(array)
 
 
 def _null_value(field: Field) -> float | int:
-    """What stands in the bytes of a NULL."""
+    """Return the value written for a NULL."""
     return float("nan") if field.type.datatype in FLOATS else field.type.null or 0
 
 
 def _item_dtype(field: Field) -> str:
-    """numpy dtype of one item in the bytes; of one byte for text."""
+    """Return the numpy dtype of an encoded item, of one byte for text."""
     return "u1" if field.type.datatype in (*TEXT, "boolean") else field.type.scalar.numpy
 
 
 def _item_width(field: Field) -> int:
-    """Record members an item takes: the two bytes of a UTF-16 unit are two."""
+    """Return the number of array elements per item: two for the bytes of a UTF-16 unit."""
     return 2 if field.type.datatype == "unicodeChar" else 1
 
 
@@ -167,25 +170,24 @@ def _record_to_binary(record: np.ndarray) -> pa.Array:
 
 
 def _padded_text(column: pa.Array, field: Field) -> np.ndarray:
-    """Text of a declared length, padded with NUL."""
+    """Pad text with NUL to its declared length."""
     size = fixed_size(field) or 0
     width = size * _item_width(field)
     offsets, data = _text_parts(column, field)
-    taken = np.diff(offsets)
-    if (taken > width).any():
+    if (np.diff(offsets) > width).any():
         raise SerializationError(f"column {field.name!r} is declared with {size} characters, but a value is longer")
     return pad_with_nul(offsets, data, width)
 
 
 def pad_with_nul(offsets: np.ndarray, data: np.ndarray, width: int) -> np.ndarray:
-    """Cells of variable length, none above ``width``, with NUL behind them; shape (n, width)."""
+    """Pad cells of at most ``width`` bytes with NUL; shape (n, width)."""
     cells = np.zeros((len(offsets) - 1, width), np.uint8)
     cells[np.arange(width) < np.diff(offsets)[:, None]] = data
     return cells
 
 
 def _text_parts(column: pa.Array, field: Field) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets and bytes in the column's encoding: ASCII, with '?' for anything else, or UTF-16BE."""
+    """Return offsets and bytes in the column's encoding: UTF-16BE, or ASCII with '?' for other characters."""
     text = format_timestamps(column) if field.type.is_timestamp else column
     text = pc.fill_null(text, "") if text.null_count else text
     offsets, data = split_text(text)
@@ -195,7 +197,7 @@ def _text_parts(column: pa.Array, field: Field) -> tuple[np.ndarray, np.ndarray]
     if not wide:
         return split_text(pc.replace_substring_regex(text, r"[^\x00-\x7f]", "?"))
     units = as_numpy(pc.utf8_length(text)).astype(np.int64)
-    pairs = data >= 0xF0  # such a byte of UTF-8 begins a character that takes a surrogate pair
+    pairs = data >= 0xF0  # first UTF-8 byte of a character that needs a surrogate pair
     if pairs.any():
         units += np.diff(_from_zero(np.cumsum(pairs))[offsets])
     return _from_zero(np.cumsum(units)) * 2, _encode_utf16(data)

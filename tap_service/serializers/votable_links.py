@@ -1,4 +1,4 @@
-"""VOTable's LINK elements, and service descriptors by DataLink 1.1, section 4: RESOURCEs beside that of the results."""
+"""Write VOTable LINK elements, and service descriptors: RESOURCEs after the results (DataLink 1.1, section 4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tap_service.xml_text import Markup, element, join_lines, optional_element, 
 
 
 def links_by_place(links: Iterable[PlacedLink], ids: Sequence[str]) -> dict[int, Markup]:
-    """The LINKs of each FIELD that has some."""
+    """Return the LINKs of each FIELD that has any, by its position."""
     found: dict[int, Markup] = {}
     for placed in links:
         names = {name: ids[place] for name, place in placed.columns.items()}
@@ -31,15 +31,15 @@ def _write_link(link: Link, names: Mapping[str, str]) -> Markup:
 
 
 def service_resources(services: Sequence[PlacedService], fields: Sequence[Field], ids: Sequence[str]) -> Markup:
-    """A RESOURCE for each service, one a line; a service that is there for two rows of a table has two names."""
+    """Write a RESOURCE line for each service; a service of two joined copies of a table gets two names."""
     names = distinct_names([placed.service.name for placed in services])
-    made = (_write_resource(name, placed, fields, ids) for name, placed in zip(names, services, strict=True))
-    return Markup("".join(f"{resource}\n" for resource in made))
+    resources = (_write_resource(name, placed, fields, ids) for name, placed in zip(names, services, strict=True))
+    return Markup("".join(f"{resource}\n" for resource in resources))
 
 
 def _write_resource(name: str, placed: PlacedService, fields: Sequence[Field], ids: Sequence[str]) -> Markup:
     service = placed.service
-    said = {
+    params = {
         "standardID": service.standard_id,
         "resourceIdentifier": service.resource_identifier,
         "accessURL": service.access_url,
@@ -50,39 +50,38 @@ def _write_resource(name: str, placed: PlacedService, fields: Sequence[Field], i
     for param in service.input_params:
         if param.ref:
             place = placed.columns[param.ref]
-            inputs.append(_of_column(param, fields[place], ids[place]))
+            inputs.append(_column_param(param, fields[place], ids[place]))
         else:
-            inputs.append(_of_user(param))
+            inputs.append(_user_param(param))
     parts = join_lines(
         optional_element("DESCRIPTION", service.description.strip()),
-        *(_write_param(key, CHAR, value) for key, value in said.items() if value),
+        *(_write_param(key, CHAR, value) for key, value in params.items() if value),
         element("GROUP", join_lines(*inputs), name="inputParams"),
     )
     return element("RESOURCE", parts, type="meta", utype="adhoc:service", name=name)
 
 
-def _of_column(param: InputParam, field: Field, ident: str) -> Markup:
+def _column_param(param: InputParam, field: Field, ident: str) -> Markup:
     about = {"unit": field.unit, "ucd": field.ucd, "ref": ident}
     return _write_param(param.name, field.type, "", about, optional_element("DESCRIPTION", param.description))
 
 
-def _of_user(param: InputParam) -> Markup:
-    """A constant, or what the user gives."""
+def _user_param(param: InputParam) -> Markup:
+    """Write a constant or an input of the user."""
     limits = (("MIN", param.min), ("MAX", param.max))
     values = [element(name, value=str(limit)) for name, limit in limits if limit is not None]
     values += [element("OPTION", value=option) for option in param.options]
     about = {"unit": param.unit, "ucd": param.ucd, "utype": param.utype}
     description = optional_element("DESCRIPTION", param.description)
-    return _write_param(
-        param.name, param.type, param.value, about, description, element("VALUES", *values) if values else ""
-    )
+    domain = element("VALUES", *values) if values else ""
+    return _write_param(param.name, param.type, param.value, about, description, domain)
 
 
 def _write_param(
     name: str, kind: ColumnType, value: str, about: Mapping[str, str] | None = None, *children: str
 ) -> Markup:
-    """``value`` is there even if it is empty: what the user or a row says."""
+    """Write a PARAM; an empty ``value`` is written too, because the user or a row supplies it."""
     attributes = {"name": name, "datatype": kind.datatype, "arraysize": kind.arraysize, "xtype": kind.xtype}
-    attributes = {key: said for key, said in (attributes | dict(about or {})).items() if said}
+    attributes = {key: text for key, text in (attributes | dict(about or {})).items() if text}
     start, inside = start_tag("PARAM", attributes | {"value": value}), "".join(children)
     return Markup(f"{start}{inside}</PARAM>" if inside else f"{start[:-1]}/>")

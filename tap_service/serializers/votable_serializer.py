@@ -1,14 +1,14 @@
 """VOTable 1.4 (namespace v1.3) in BINARY2, BINARY and TABLEDATA.
 
-The row data differ; the document around them is the same: QUERY_STATUS OK first, and after the table what happened
-since.
+The serializations share the document around the rows: QUERY_STATUS OK comes first, and any other final status after the
+table.
 
-What a serialization cannot carry is defined here:
+Losses of the serializations:
 
-- ``char`` is ASCII: any other character is written '?' (the loader declares such columns ``unicodeChar``);
-- TABLEDATA cannot hold the characters that XML forbids: U+FFFD, or '?' in ``char``;
-- an empty string or array and NULL are one in TABLEDATA and BINARY, NaN and NULL are one in BINARY;
-- a NULL integer is a value declared in VALUES, in BINARY, and within arrays in all serializations.
+- ``char`` is ASCII: other characters become '?' (the loader declares columns with such characters ``unicodeChar``);
+- in TABLEDATA characters that XML forbids become U+FFFD, or '?' in ``char``;
+- TABLEDATA and BINARY write an empty string or array as NULL, and BINARY writes NaN as NULL;
+- in BINARY, and inside arrays in all serializations, a NULL integer becomes a number declared in VALUES.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.cell_text import Spelling, format_cells, replace_characters
 from tap_service.serializers.field_arrays import conform_batch, join_text, split_text
 from tap_service.serializers.null_values import NullMark
-from tap_service.serializers.parallel_columns import by_column
+from tap_service.serializers.parallel_columns import map_columns
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.spooled_rows import SpooledRows
 from tap_service.serializers.votable_binary_rows import RowEncoder, fixed_size
@@ -44,12 +44,12 @@ CLOSING = Markup("</VOTABLE>\n")
 
 
 def query_status(status: Status) -> Markup:
-    """The INFO element of DALI 1.1, section 4.4."""
+    """Write the INFO element QUERY_STATUS (DALI 1.1, section 4.4)."""
     return element("INFO", status.text, name="QUERY_STATUS", value=status.value)
 
 
 def named_info(name: str, value: str, ucd: str = "") -> Markup:
-    """An INFO element, nothing for an empty value."""
+    """Write an INFO element; nothing for an empty value."""
     return element("INFO", name=name, value=value, ucd=ucd) if value else Markup("")
 
 
@@ -60,23 +60,23 @@ def _execution_time(status: Status) -> Markup:
 
 
 def _write_citation(text: str) -> Markup:
-    """DALI 1.1, section 4.4.3."""
+    """Write the INFO element of a citation (DALI 1.1, section 4.4.3)."""
     is_bibcode = re.fullmatch(r"\d{4}[A-Za-z.&]{5}[\w.]{9}[A-Za-z.]", text)
     return named_info("citation", text, "meta.bib.bibcode" if is_bibcode else "meta.bib")
 
 
 class VOTable(Serializer):
-    """The document around the rows; a subclass writes what is inside DATA."""
+    """Writes the document around the rows; subclasses write the content of DATA."""
 
     data_start = ""
     data_end = ""
 
     def write_header(self) -> bytes:
-        lines = [*_write_description(self.fields, self.info, Status("OK"))]
-        return (OPENING + RESOURCE + "\n".join([*lines, "<DATA>" + self.data_start])).encode()
+        lines = [*_write_description(self.fields, self.info, Status("OK")), "<DATA>" + self.data_start]
+        return (OPENING + RESOURCE + "\n".join(lines)).encode()
 
     def flush_data(self) -> bytes:
-        """Bytes of the data kept back so far."""
+        """Return the bytes of the data that ``write_rows`` has retained."""
         return b""
 
     def write_footer(self, status: Status) -> Iterable[bytes]:
@@ -90,22 +90,22 @@ class VOTable(Serializer):
 
 
 def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> bytes:
-    """A VOTable without data: what other formats carry along as the description of their rows.
+    """Write a VOTable without data, which other formats embed to describe their columns.
 
-    ``status``: None before the end of a result whose format says elsewhere how it ended.
+    ``status`` is None before the end of the result.
     """
     lines = [*_write_description(fields, info, status), "</TABLE>\n"]
     return (OPENING + RESOURCE + "\n".join(lines) + _write_end(fields, info)).encode()
 
 
 def _write_end(fields: Sequence[Field], info: ResultInfo) -> Markup:
-    """The end of the results, and the services that take values of them."""
+    """Write the end of the results and the descriptors of services that use their values."""
     services = service_resources(info.links.services, fields, _Ids(fields).fields)
     return Markup(RESOURCE_END + services + CLOSING)
 
 
 class _Ids:
-    """The XML IDs of a document: of frames, of time systems, and of fields in their order."""
+    """The XML IDs of a document's frames, time systems and fields."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self.frames = {frame: f"coosys_{frame}" for frame in sorted({field.frame for field in fields} - {""})}
@@ -115,14 +115,14 @@ class _Ids:
         self.fields = field_ids([field.name for field in fields], taken)
 
     def find_ref(self, field: Field) -> str:
-        """The ID of the frame or time system of a field."""
+        """Return the ID of a field's frame or time system, '' if it has neither."""
         if field.frame:
             return self.frames[field.frame]
         return "" if field.time_system is None else self.times[field.time_system]
 
 
 def _write_description(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> Iterable[Markup]:
-    """The lines before the data, up to the last FIELD."""
+    """Yield the lines before the data, up to the last FIELD."""
     infos = (
         query_status(status) if status else Markup(""),
         named_info("standardID", "ivo://ivoa.net/std/TAP"),
@@ -152,7 +152,7 @@ def _write_field(field: Field, ident: str, ref: str, links: Markup) -> Markup:
         "ID": ident,
         "name": field.name,
         "datatype": kind.datatype,
-        "arraysize": "" if kind.arraysize == "1" else kind.arraysize,  # one is what is meant without it
+        "arraysize": "" if kind.arraysize == "1" else kind.arraysize,  # 1 is the default
         "xtype": kind.xtype,
         "unit": field.unit,
         "ucd": field.ucd,
@@ -165,9 +165,9 @@ def _write_field(field: Field, ident: str, ref: str, links: Markup) -> Markup:
 
 
 def field_ids(names: Sequence[str], taken_already: Iterable[str] = ()) -> list[str]:
-    """Unique XML names as near to the columns' names as can be: astropy takes them for its column names.
+    """Return unique XML IDs close to the columns' names, which astropy uses as column names.
 
-    None is another column's name, for clients look up references in both.
+    No ID equals another column's name, because clients look up references among both.
     """
     taken, own = set(taken_already), set(names)
     ids = []
@@ -185,7 +185,7 @@ def field_ids(names: Sequence[str], taken_already: Iterable[str] = ()) -> list[s
 
 
 class Binary2(VOTable):
-    """BINARY2: every value and every NULL as it is, and the fastest to write and to read."""
+    """BINARY2: lossless, and the fastest to write and to read."""
 
     data_start = '<BINARY2>\n<STREAM encoding="base64">\n'
     data_end = "\n</STREAM>\n</BINARY2>"
@@ -193,18 +193,20 @@ class Binary2(VOTable):
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
         super().__init__(fields, info, scratch)
         self._encoder = RowEncoder(self.fields, flags=True)
-        self._kept = b""
+        self._remainder = b""
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
-        text, self._kept = _encode_base64(self._kept + self._encoder.encode_rows(conform_batch(batch, self.fields)))
+        text, self._remainder = _encode_base64(
+            self._remainder + self._encoder.encode_rows(conform_batch(batch, self.fields))
+        )
         return text
 
     def flush_data(self) -> bytes:
-        return pybase64.b64encode(self._kept)
+        return pybase64.b64encode(self._remainder)
 
 
 def _encode_base64(data: bytes) -> tuple[bytes, bytes]:
-    """base64 of all whole triples of bytes, and the one or two bytes that wait for more."""
+    """Encode the whole triples of bytes; return their base64 and the one or two bytes left over."""
     whole = len(data) - len(data) % 3
     return pybase64.b64encode(memoryview(data)[:whole]), data[whole:]
 
@@ -212,8 +214,8 @@ def _encode_base64(data: bytes) -> tuple[bytes, bytes]:
 class Binary(VOTable):
     """BINARY: for readers from before VOTable 1.3.
 
-    A whole number that is NULL is one that no other row has, which VALUES declares: so the rows wait until the last is
-    known. Where all numbers of a type are taken, the column is of a wider one.
+    A NULL integer becomes a number that no row has, declared in VALUES before the rows, so rows are spooled until the
+    last one arrives. If a column leaves no number, it gets a wider type.
     """
 
     data_start = '<BINARY>\n<STREAM encoding="base64">\n'
@@ -222,7 +224,7 @@ class Binary(VOTable):
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
         super().__init__(fields, info, scratch)
         self._marks = [NullMark(field, fills_arrays=fixed_size(field) is not None) for field in fields]
-        self._waiting = SpooledRows(scratch)
+        self._spooled = SpooledRows(scratch)
 
     def write_header(self) -> bytes:
         return b""
@@ -232,7 +234,7 @@ class Binary(VOTable):
         for mark, array in zip(self._marks, arrays, strict=True):
             mark.observe_values(array)
         if batch.num_rows:
-            self._waiting.add_batch(pa.record_batch(arrays, names=[str(number) for number in range(len(arrays))]))
+            self._spooled.add_batch(pa.record_batch(arrays, names=[str(number) for number in range(len(arrays))]))
         return b""
 
     def write_footer(self, status: Status) -> Iterable[bytes]:
@@ -241,11 +243,11 @@ class Binary(VOTable):
         self.fields = tuple(mark.apply_to_field(field) for mark, field in zip(self._marks, self.fields, strict=True))
         encoder = RowEncoder(self.fields, flags=False)
         yield super().write_header()
-        kept = b""
-        for batch in self._waiting:
-            text, kept = _encode_base64(kept + encoder.encode_rows(batch.columns))
+        remainder = b""
+        for batch in self._spooled:
+            text, remainder = _encode_base64(remainder + encoder.encode_rows(batch.columns))
             yield text
-        yield pybase64.b64encode(kept)
+        yield pybase64.b64encode(remainder)
         yield from super().write_footer(status)
 
 
@@ -258,15 +260,15 @@ class TableData(VOTable):
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        words = by_column(_xml_cells, conform_batch(batch, self.fields), self.fields)
+        words = map_columns(_xml_cells, conform_batch(batch, self.fields), self.fields)
         return join_text(words, "<TR><TD>", "</TD><TD>", "</TD></TR>\n")
 
 
 _SPELLING = Spelling(plus_infinity="+Inf", minus_infinity="-Inf")
 
-#: bytes of UTF-8 after which a cell has to be looked at: controls, markup, and 0xEF, which begins U+FFFE and U+FFFF
-_SUSPECT = np.zeros(256, bool)
-_SUSPECT[[*range(9), 11, 12, *range(13, 32), *b"&<>", 0xEF]] = True
+#: UTF-8 bytes of characters that may need escaping: controls, markup, and 0xEF, which begins U+FFFE and U+FFFF
+_SUSPECT_BYTES = np.zeros(256, bool)
+_SUSPECT_BYTES[[*range(9), 11, 12, *range(13, 32), *b"&<>", 0xEF]] = True
 _FORBIDDEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x{FFFE}\x{FFFF}]"
 _NOT_ASCII = r"[^\t\n\r\x20-\x7f]"
 
@@ -279,9 +281,10 @@ def _xml_cells(column: pa.Array, field: Field) -> pa.Array:
 
 
 def escape_cells(words: pa.Array, *, ascii_only: bool = False) -> pa.Array:
-    """Text without NULL as the character data of XML or HTML."""
+    """Escape text without NULLs for XML or HTML."""
     data = split_text(words)[1]
-    if _SUSPECT[data].any() or (ascii_only and data.size and data.max() >= 0x80):
-        words = pc.replace_substring_regex(words, _NOT_ASCII if ascii_only else _FORBIDDEN, "?" if ascii_only else "�")
+    if _SUSPECT_BYTES[data].any() or (ascii_only and data.size and data.max() >= 0x80):
+        pattern, replacement = (_NOT_ASCII, "?") if ascii_only else (_FORBIDDEN, "�")
+        words = pc.replace_substring_regex(words, pattern, replacement)
         words = replace_characters(words, (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;")))
     return words

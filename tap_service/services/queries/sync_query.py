@@ -159,9 +159,9 @@ class SyncAnswer:
     async def wait_first_bytes(self) -> None:
         """Wait for the first bytes. Raises the query's error if there are none.
 
-        If only HTTP headers can carry the final status, wait a moment for the end of a short query.
+        If the status is sent in an HTTP header (all formats but VOTable), wait a moment for the end of a short query.
         """
-        if not self.format.tells_status:
+        if not self.format.is_votable:
             await asyncio.wait({self._running}, timeout=SETTLING_SECONDS)
         if not await self._spool.wait_readable() and self.execution.failure is not None:
             raise self.execution.failure

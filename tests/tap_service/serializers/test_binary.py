@@ -133,8 +133,8 @@ def test_binary_declares_a_number_for_null_that_no_row_has(write, kind, values, 
 @pytest.mark.parametrize(
     ("responseformat", "field", "value", "message"),
     [
-        ("votable/b2", Field("x", ColumnType("int", "*")), [1, None], "has an array with a NULL inside"),
-        ("votable/td", Field("x", ColumnType("int", "*")), [1, None], "has an array with a NULL inside"),
+        ("votable/b2", Field("x", ColumnType("int", "*")), [1, None], "has a NULL inside an array"),
+        ("votable/td", Field("x", ColumnType("int", "*")), [1, None], "has a NULL inside an array"),
         ("votable", Field("x", ColumnType("double", "2")), [1.0], "declared with 2 items"),
         ("votable", Field("x", ColumnType("char", "2")), "abc", "declared with 2 characters"),
         ("votable", Field("x", ColumnType("unicodeChar", "1")), "𝄞", "declared with 1 characters"),

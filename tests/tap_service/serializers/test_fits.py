@@ -44,7 +44,9 @@ def test_null_integers_are_a_value_that_no_row_has(
 
 
 def test_no_value_is_left_for_null(write: Any) -> None:
-    with pytest.raises(SerializationError, match=r"'x' has NULL, the least and the greatest .*RESPONSEFORMAT=votable"):
+    with pytest.raises(
+        SerializationError, match=r"'x' contains NULL and both the least and the greatest .*RESPONSEFORMAT=votable"
+    ):
         write("fits", [Field("x", LONG)], [[-(2**63), 2**63 - 1, None]])
 
 
@@ -53,7 +55,7 @@ def test_a_long_text_among_short_ones_goes_into_the_heap(
     write: Any, descriptor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if descriptor == "Q":
-        monkeypatch.setattr(fits_module, "_MOST_IN_P", 10)
+        monkeypatch.setattr(fits_module, "_MAX_P_DESCRIPTOR", 10)
     texts = ["short", "x" * 2000, None, *["word"] * 5000]
     arrays = [[1.0], None, [2.0, 3.0], *[[4.0, 5.0]] * 5000]
     fields = [Field("t", UNICODE), Field("a", ColumnType("double", "*")), Field("n", INT)]
