@@ -8,10 +8,10 @@ from typing import Any
 from clickhouse_schema.datatypes import Field
 from loaders.load_error import LoadError
 from tap_service.readers.csv_reader import CsvSource
-from tap_service.readers.file_columns import felis_column
-from tap_service.readers.position_columns import position_of, split_ucd
+from tap_service.readers.file_columns import field_to_felis
+from tap_service.readers.position_columns import find_position_columns, split_ucd
 from tap_service.readers.table_source import Source
-from tap_service.readers.votable_link_reader import declared_links
+from tap_service.readers.votable_link_reader import read_declared_links
 from tap_service.readers.votable_reader import VotableSource
 
 
@@ -31,7 +31,7 @@ def describe_source(
     table: dict[str, Any] = {"name": table_name}
     if source.description:
         table["description"] = source.description
-    table["columns"] = [felis_column(field) for field in source.fields if only is None or field.name in only]
+    table["columns"] = [field_to_felis(field) for field in source.fields if only is None or field.name in only]
     if only is None:
         table |= _describe_layout_and_services(source, table["columns"])
     return {"name": schema_name, "tables": [table]}
@@ -51,7 +51,7 @@ def _describe_layout_and_services(source: Source, columns: list[dict[str, Any]])
     if layout:
         keys["skyhouse:layout"] = layout
     if isinstance(source, VotableSource):
-        links = declared_links(source.path, source.fields)
+        links = read_declared_links(source.path, source.fields)
         for column in columns:
             if column["name"] in links.columns:
                 column["skyhouse:links"] = links.columns[column["name"]]
@@ -62,7 +62,7 @@ def _describe_layout_and_services(source: Source, columns: list[dict[str, Any]])
 
 def _describe_layout(fields: tuple[Field, ...]) -> dict[str, Any]:
     layout: dict[str, Any] = {}
-    position = position_of(fields)
+    position = find_position_columns(fields)
     if position:
         layout["position"] = list(position)
     ids = [field.name for field in fields if split_ucd(field.ucd) >= {"meta.id", "meta.main"}]

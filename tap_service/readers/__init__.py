@@ -64,7 +64,7 @@ ECSV, CSV = FORMATS[2], FORMATS[4]
 
 def open_source(path: Path) -> Source:
     """The table in a file. Raises ``ReadError`` if it cannot be read or its format is not known."""
-    found = _by_start(first_bytes(path))
+    found = _find_format_by_start(read_first_bytes(path))
     name = path.name.lower().removesuffix(".gz")
     found = found or next((format for format in FORMATS if name.endswith(format.extensions)), None)
     if found is not None:
@@ -80,8 +80,8 @@ def open_upload(path: Path, content_type: str) -> Source:
     """
     kind = content_type.partition(";")[0].strip().lower()
     declared = next((format for format in FORMATS if kind in format.types), None)
-    start = first_bytes(path)
-    found = _by_start(start)
+    start = read_first_bytes(path)
+    found = _find_format_by_start(start)
     if declared is not None and found is not declared and (found not in (None, ECSV) or declared.starts):
         seen = f"is {found.name}" if found else f"does not begin as {declared.name} does"
         raise ReadError(f"{path} {seen}, and its Content-Type says {declared.name}: one of both is wrong")
@@ -91,11 +91,11 @@ def open_upload(path: Path, content_type: str) -> Source:
     return (found or declared or CSV).open(path)
 
 
-def _by_start(start: bytes) -> Format | None:
+def _find_format_by_start(start: bytes) -> Format | None:
     return next((format for format in FORMATS if format.starts and start.startswith(format.starts)), None)
 
 
-def first_bytes(path: Path) -> bytes:
+def read_first_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             start = file.read(64)

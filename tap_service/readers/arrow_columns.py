@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, Field, arrow_to_column_type
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import MOST_COLUMNS
+from tap_service.readers.table_source import MAX_FILE_COLUMNS
 from tap_service.readers.votable_reader import read_metadata
 
 _VOTABLE_KEY = b"IVOA.VOTable-Parquet.content"
@@ -28,10 +28,10 @@ class ArrowColumns:
     unusable: dict[str, str] = field(default_factory=dict)
 
 
-def arrow_columns(schema: pa.Schema, name: str) -> ArrowColumns:
+def read_arrow_schema(schema: pa.Schema, name: str) -> ArrowColumns:
     """What a schema tells. ``name``: of the file, for messages. Raises ``ReadError`` for a broken VOTable in it."""
-    if len(schema) > MOST_COLUMNS:
-        raise ReadError(f"{name} has {len(schema)} columns; a table has {MOST_COLUMNS} at most")
+    if len(schema) > MAX_FILE_COLUMNS:
+        raise ReadError(f"{name} has {len(schema)} columns; a table has {MAX_FILE_COLUMNS} at most")
     unusable: dict[str, str] = {}
     try:
         found = ArrowColumns(tuple(_plain_fields(schema, unusable)), unusable=unusable)

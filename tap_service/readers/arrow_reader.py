@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from tap_service.readers.arrow_columns import arrow_columns
+from tap_service.readers.arrow_columns import read_arrow_schema
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import RowBlock, numbered_from, piece_rows
+from tap_service.readers.table_source import RowBlock, count_block_rows, number_rows_from
 
 _FILE, _END = b"ARROW1\0\0", b"ARROW1"
 
@@ -28,17 +28,17 @@ class ArrowSource:
         self.rows: int | None = None
         _check_end(path)
         with self._open_stream() as reader:
-            told = arrow_columns(reader.schema, str(path))
+            told = read_arrow_schema(reader.schema, str(path))
         self.fields, self.description, self.unusable = told.fields, told.description, told.unusable
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         first = 1
         with self._open_stream() as reader:
             for batch in self._read_batches(reader):
-                size = piece_rows(batch.nbytes / max(batch.num_rows, 1))
+                size = count_block_rows(batch.nbytes / max(batch.num_rows, 1))
                 for start in range(0, batch.num_rows, size):
                     part = batch.slice(start, size).select(list(columns))
-                    yield RowBlock(part, numbered_from(first), 0.0)
+                    yield RowBlock(part, number_rows_from(first), 0.0)
                     first += part.num_rows
 
     def _read_batches(self, reader: pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:

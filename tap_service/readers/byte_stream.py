@@ -18,7 +18,7 @@ class ByteStream:
     ``most_bytes``: of any stream of this process, unpacked; None is no limit.
     """
 
-    most_bytes: ClassVar[int | None] = None
+    max_bytes: ClassVar[int | None] = None
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -51,15 +51,15 @@ class ByteStream:
         except (OSError, EOFError, zlib.error) as error:
             raise ReadError(f"{self.path} is broken: {error}") from error
 
-    def readline(self, most: int = -1) -> bytes:
+    def readline(self, max_bytes: int = -1) -> bytes:
         """Up to ``most`` bytes of the line."""
         try:
-            return self._count_bytes(self._file.readline(most))
+            return self._count_bytes(self._file.readline(max_bytes))
         except (OSError, EOFError, zlib.error) as error:
             raise ReadError(f"{self.path} is broken: {error}") from error
 
     def _count_bytes(self, data: bytes) -> bytes:
         self._count += len(data)
-        if self.most_bytes is not None and self._count > self.most_bytes:
-            raise ReadError(f"{self.path} has more than {self.most_bytes} bytes, unpacked")
+        if self.max_bytes is not None and self._count > self.max_bytes:
+            raise ReadError(f"{self.path} has more than {self.max_bytes} bytes, unpacked")
         return data

@@ -35,15 +35,15 @@ def find_caster(given: pa.DataType, wanted: ColumnType) -> Caster:
         return _chain_casters(lambda array: array.dictionary_decode(), find_caster(given.value_type, wanted))
     text = _is_text(given)
     if wanted.is_array:
-        return _array_from_text(wanted) if text else _cast_lists(wanted)
+        return _text_to_array(wanted) if text else _cast_lists(wanted)
     if wanted.is_timestamp:
-        return _chain_casters(_cast_to_text, _time_from_text) if text else _cast_to_timestamp
+        return _chain_casters(_cast_to_text, _text_to_timestamp) if text else _cast_to_timestamp
     if wanted.datatype in ("char", "unicodeChar"):
         return _cast_to_text
     if wanted.is_boolean:
-        return _chain_casters(_cast_to_text, _boolean_from_text) if text else _cast_by_arrow(wanted)
+        return _chain_casters(_cast_to_text, _text_to_boolean) if text else _cast_by_arrow(wanted)
     if text:
-        return _chain_casters(_cast_to_text, _number_from_text(wanted))
+        return _chain_casters(_cast_to_text, _text_to_number(wanted))
     if wanted.is_integer and pa.types.is_floating(given):
         return _chain_casters(_nan_to_null, _cast_by_arrow(wanted))
     return _cast_by_arrow(wanted)
@@ -86,7 +86,7 @@ def _cast_to_text(array: pa.Array) -> pa.Array:
     return array.cast(pa.string())
 
 
-def _number_from_text(wanted: ColumnType) -> Caster:
+def _text_to_number(wanted: ColumnType) -> Caster:
     def cast(array: pa.Array) -> pa.Array:
         trimmed = pc.ascii_trim_whitespace(array)
         trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
@@ -106,7 +106,7 @@ def _text_to_double(text: pa.Array) -> pa.Array:
         return pc.replace_substring_regex(text, r"^([-+0-9.]+)[dD]([-+]?[0-9]+)$", r"\1e\2").cast(pa.float64())
 
 
-def _boolean_from_text(array: pa.Array) -> pa.Array:
+def _text_to_boolean(array: pa.Array) -> pa.Array:
     unknown = sorted(set(pc.unique(array).drop_null().to_pylist()) - _BOOLEANS.keys())
     meant = {word: _BOOLEANS.get(word.strip().lower(), word) for word in unknown} | _BOOLEANS
     if any(isinstance(value, str) for value in meant.values()):
@@ -122,7 +122,7 @@ def _cast_to_timestamp(array: pa.Array) -> pa.Array:
     return array.cast(arrow)
 
 
-def _time_from_text(array: pa.Array) -> pa.Array:
+def _text_to_timestamp(array: pa.Array) -> pa.Array:
     """DALI timestamps: ISO 8601 with or without time of day and Z."""
     trimmed = pc.replace_substring_regex(pc.ascii_trim_whitespace(array), "Z$", "")
     trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
@@ -156,12 +156,12 @@ def _replace_elements(lists: pa.Array, values: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets), values, mask=lists.is_null())
 
 
-def _array_from_text(wanted: ColumnType) -> Caster:
+def _text_to_array(wanted: ColumnType) -> Caster:
     """Arrays in text files: JSON (ECSV) or values with blanks or commas between them (VOTable, DALI)."""
     if wanted.datatype == "boolean":
-        listed = _listed_truths
+        listed = _parse_boolean_list
     else:
-        listed = partial(_listed_numbers, bits=wanted.scalar.arrow.bit_width if wanted.datatype in INTEGERS else 0)
+        listed = partial(_parse_number_list, bits=wanted.scalar.arrow.bit_width if wanted.datatype in INTEGERS else 0)
 
     def cast(array: pa.Array) -> pa.Array:
         try:
@@ -180,7 +180,7 @@ def _flatten_values(values: list[Any]) -> list[Any]:
     return values
 
 
-def _listed_numbers(text: str, bits: int) -> list[Any]:
+def _parse_number_list(text: str, bits: int) -> list[Any]:
     """``bits``: of whole numbers; 0 of others."""
     if text.lstrip().startswith("["):
         return [float(value) if isinstance(value, str) else value for value in _flatten_values(json.loads(text))]
@@ -198,7 +198,7 @@ def _parse_integer(word: str, bits: int) -> int | float:
     return int(word) if word.lstrip("+-").isdigit() else float(word)
 
 
-def _listed_truths(text: str) -> list[Any]:
+def _parse_boolean_list(text: str) -> list[Any]:
     """Booleans one by one; bits may stand side by side (VOTable)."""
     if text.lstrip().startswith("["):
         return _flatten_values(json.loads(text))

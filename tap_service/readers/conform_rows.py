@@ -29,10 +29,10 @@ from tap_service.readers.table_source import Fault, RowBlock, Source
 
 #: What DateTime64(6) of ClickHouse holds.
 _TIME_RANGE = (datetime(1900, 1, 1, tzinfo=UTC), datetime(2299, 12, 31, 23, 59, 59, 999999, tzinfo=UTC))
-_SHOWN = 200
+_MAX_SHOWN = 200
 
 #: Of a cast: values without a counterpart, also for their types have none at all
-_MISFITS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError)
+_CAST_ERRORS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError)
 
 Check = Callable[[pa.Array, pa.Array], "tuple[pa.Array | None, str]"]
 
@@ -51,7 +51,7 @@ class Conformer:
     """Fits pieces of ``source`` to ``table``. Raises ``ReadError`` if the file lacks a column of the table."""
 
     def __init__(self, table: Table, source: Source) -> None:
-        names = _file_columns(source)
+        names = _list_file_columns(source)
         found = {column.name: find_matching_name(column.name, names) for column in table.columns}
         missing = [column.name for column in table.columns if not (found[column.name] or column.if_missing)]
         if missing:
@@ -107,7 +107,7 @@ class Conformer:
         return batch, sorted(found, key=lambda fault: fault.where)
 
 
-def _file_columns(source: Source) -> dict[str, None]:
+def _list_file_columns(source: Source) -> dict[str, None]:
     names: dict[str, None] = {}
     for field in source.fields:
         if field.name in names:
@@ -145,7 +145,7 @@ def _fit_column(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int,
         for row in np.flatnonzero(pc.fill_null(mask, False).to_numpy(zero_copy_only=False)).tolist():
             bad.setdefault(row, reason)
     if type_.is_array:
-        array = _empty_for_null(shape_columns.without_nan(type_, array))
+        array = _replace_null_lists(shape_columns.replace_nan_shapes(type_, array))
         return array, shape_columns.find_bad_shapes(type_, array) | bad
     if fitting.nan_is_null:
         return pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array), bad
@@ -158,7 +158,7 @@ def _cast_column(
     """``cast`` of the whole vector; where it fails, of the rows that it does not fail for."""
     try:
         return cast(given), {}
-    except _MISFITS:
+    except _CAST_ERRORS:
         misfits = _find_misfits(cast, given, 0)
     if len(misfits) == len(given):  # perhaps no value of this type has a counterpart, not even NULL
         return pa.nulls(len(given), wanted), misfits
@@ -171,7 +171,7 @@ def _find_misfits(cast: Callable[[pa.Array], pa.Array], given: pa.Array, offset:
     """Rows that ``cast`` refuses, by halving: k bad rows of n cost about k log n casts of shrinking size."""
     try:
         cast(given)
-    except _MISFITS as error:
+    except _CAST_ERRORS as error:
         if len(given) < 2:
             return dict.fromkeys(range(offset, offset + len(given)), _shorten_reason(str(error)))
         middle = len(given) // 2
@@ -193,7 +193,7 @@ def _list_checks(column: Column, table: Table) -> tuple[Check, ...]:
     if type_.datatype == "float" and not type_.is_array:
         checks.append(_find_overflow)
     if type_.is_timestamp:
-        checks.append(_time_range)
+        checks.append(_find_times_out_of_range)
     elif type_.is_text and type_.datatype == "char":
         checks.append(
             lambda _, array: (
@@ -202,28 +202,28 @@ def _list_checks(column: Column, table: Table) -> tuple[Check, ...]:
             )
         )
     if column.values:
-        checks.append(_none_of(column.values, type_.arrow))
-    checks += _checks_of_length(type_)
+        checks.append(_check_values(column.values, type_.arrow))
+    checks += _list_length_checks(type_)
     position = table.layout.position
     if position and column.name in position:
         low, high, what = (0.0, 360.0, "longitude") if column.name == position[0] else (-90.0, 90.0, "latitude")
-        checks.append(_out_of(low, high, what))
+        checks.append(_check_range(low, high, what))
     return tuple(checks)
 
 
-def _checks_of_length(kind: ColumnType) -> list[Check]:
+def _list_length_checks(kind: ColumnType) -> list[Check]:
     """By arraysize: '8' and '8*' bound a text; arrays are of a size, or of whole steps along the last axis."""
     *inner, last = kind.stored_type.arraysize.split("x")
     step = math.prod(map(int, inner))
     bound = last.rstrip("*")
     if kind.is_text:
-        return [_longer_than(step * int(bound), kind.datatype)] if bound else []
+        return [_check_max_length(step * int(bound), kind.datatype)] if bound else []
     if not kind.is_array:
         return []
-    return [_not_of_length(step * int(bound))] if bound == last else [_not_in_steps(step)] if step > 1 else []
+    return [_check_length(step * int(bound))] if bound == last else [_check_length_step(step)] if step > 1 else []
 
 
-def _none_of(values: tuple[int | str, ...], arrow: pa.DataType) -> Check:
+def _check_values(values: tuple[int | str, ...], arrow: pa.DataType) -> Check:
     known = pa.array(values, arrow)
     reason = f"none of {', '.join(map(str, values))}"
     return lambda _, array: (pc.and_(pc.is_valid(array), pc.invert(pc.is_in(array, known))), reason)
@@ -235,12 +235,12 @@ def _find_overflow(given: pa.Array, array: pa.Array) -> tuple[pa.Array | None, s
     return pc.and_(pc.is_inf(array), pc.is_finite(given)), "does not fit the type REAL"
 
 
-def _time_range(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
+def _find_times_out_of_range(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
     low, high = (pa.scalar(bound, array.type) for bound in _TIME_RANGE)
     return pc.or_(pc.less(array, low), pc.greater(array, high)), "a time outside the years 1900 to 2299"
 
 
-def _longer_than(length: int, datatype: str) -> Check:
+def _check_max_length(length: int, datatype: str) -> Check:
     """VOTable counts the units of UTF-16 in a ``unicodeChar``: a character beyond the first 65,536 takes two."""
     if datatype == "char":
         return lambda _, array: (pc.greater(pc.utf8_length(array), length), f"longer than {length} characters")
@@ -252,11 +252,11 @@ def _longer_than(length: int, datatype: str) -> Check:
     return check
 
 
-def _not_of_length(length: int) -> Check:
+def _check_length(length: int) -> Check:
     return lambda _, array: (pc.not_equal(pc.list_value_length(array), length), f"not {length} values")
 
 
-def _not_in_steps(step: int) -> Check:
+def _check_length_step(step: int) -> Check:
     def check(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
         counts = pc.list_value_length(array)
         rest = pc.subtract(counts, pc.multiply(pc.divide(counts, step), step))
@@ -265,7 +265,7 @@ def _not_in_steps(step: int) -> Check:
     return check
 
 
-def _out_of(low: float, high: float, what: str) -> Check:
+def _check_range(low: float, high: float, what: str) -> Check:
     """NULL and NaN are not out of range: a comparison with them is NULL or false."""
     return lambda _, array: (
         pc.or_(pc.less(array, low), pc.greater(array, high)),
@@ -273,7 +273,7 @@ def _out_of(low: float, high: float, what: str) -> Check:
     )
 
 
-def _empty_for_null(lists: pa.Array) -> pa.Array:
+def _replace_null_lists(lists: pa.Array) -> pa.Array:
     """The engine's arrays are never NULL: an empty one stands for it."""
     return pc.if_else(pc.is_valid(lists), lists, pa.scalar([], lists.type)) if lists.null_count else lists
 
@@ -286,4 +286,4 @@ def _show_value(value: pa.Scalar) -> str:
     if isinstance(shown, bytes):
         shown = shown.decode("utf-8", "backslashreplace")
     text = "" if shown is None else str(shown)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+    return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "..."

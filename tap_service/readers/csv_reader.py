@@ -20,16 +20,16 @@ import pyarrow.csv as pacsv
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field, arrow_to_column_type
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import LONGEST_HEADER, LONGEST_ROW, MOST_COLUMNS, Fault, RowBlock
+from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_HEADER_BYTES, MAX_ROW_BYTES, Fault, RowBlock
 
-_BLOCK = 4 << 20
+_BLOCK_BYTES = 4 << 20
 
-_SHOWN = 200
+_MAX_SHOWN = 200
 
 _NUMBER = r"^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$"
 
 #: Part of a text column's values that are numbers, from which on it was probably meant to be one of numbers
-_MOSTLY = 0.5
+_MIN_NUMBER_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,17 @@ class CsvSource:
             def skip(row: pacsv.InvalidRow, faults: list[Fault] = faults, broken: list[int] = broken) -> str:
                 broken.append(row.number - 1)
                 reason = f"{row.actual_columns} fields where there are {row.expected_columns} columns"
-                faults.append(Fault(row.number - 1, "", row.text[:_SHOWN], reason))
+                faults.append(Fault(row.number - 1, "", row.text[:_MAX_SHOWN], reason))
                 return "skip"
 
             table = self._parse_block(block.text, dict.fromkeys(columns, pa.binary()), skip)
-            lines = _Lines(block, tuple(broken))
-            told = tuple(Fault(lines.of_row(fault.where), fault.column, fault.value, fault.reason) for fault in faults)
+            lines = _LineNumbers(block, tuple(broken))
+            told = tuple(
+                Fault(lines.find_line(fault.where), fault.column, fault.value, fault.reason) for fault in faults
+            )
             batches = table.select(list(columns)).combine_chunks().to_batches()
             batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.select(list(columns)).schema)
-            yield RowBlock(batch, lines.of_good_row, block.fraction, told)
+            yield RowBlock(batch, lines.find_good_row_line, block.fraction, told)
 
     def widen_type(self, column: Field) -> ColumnType | None:
         """The next type that a column may be guessed as whose values do not fit its own; None after text."""
@@ -103,10 +105,10 @@ class CsvSource:
         for name in texts:
             fits = pc.match_substring_regex(table[name], _NUMBER)
             share = pc.mean(fits).as_py() or 0
-            if _MOSTLY <= share < 1:
+            if _MIN_NUMBER_SHARE <= share < 1:
                 row = pc.index(fits, False).as_py()
-                value = table[name][row].as_py().decode(errors="replace")[:_SHOWN]
-                line = _Lines(block, tuple(broken)).of_good_row(row)
+                value = table[name][row].as_py().decode(errors="replace")[:_MAX_SHOWN]
+                line = _LineNumbers(block, tuple(broken)).find_good_row_line(row)
                 why = f"for values like {value!r} in line {line}; most of the others are numbers"
                 yield f"column {name} is taken as text {why}"
 
@@ -117,7 +119,7 @@ class CsvSource:
             return
         table = self._parse_block(block.text, {}, lambda _: "skip")
         for column in table.schema:
-            yield Field(column.name, _guessed_type(column.type))
+            yield Field(column.name, _guess_type(column.type))
 
     def _parse_block(self, text: bytes, types: dict[str, pa.DataType], skip: object) -> pa.Table:
         try:
@@ -149,16 +151,16 @@ class CsvSource:
                 line += 1
             rest = b""
             while True:
-                read = stream.read(_BLOCK)
+                read = stream.read(_BLOCK_BYTES)
                 rest += read
-                cut = _row_end(rest) if read else len(rest)
+                cut = _find_last_row_end(rest) if read else len(rest)
                 if cut:
                     block, rest = _Block(rest[:cut], line, stream.fraction_read), rest[cut:]
                     line += block.text.count(b"\n")
                     yield block
-                elif len(rest) > LONGEST_ROW:
+                elif len(rest) > MAX_ROW_BYTES:
                     raise ReadError(
-                        f"{self.path}: a row has more than {LONGEST_ROW} bytes; "
+                        f"{self.path}: a row has more than {MAX_ROW_BYTES} bytes; "
                         f"perhaps a quote that opens in or after line {line} is not closed"
                     )
                 if not read:
@@ -178,19 +180,19 @@ class _Block:
     fraction: float
 
 
-class _Lines:
+class _LineNumbers:
     """Lines of a block's rows, found only if somebody asks: rows may hold line ends, and blank lines are no rows."""
 
     def __init__(self, block: _Block, broken: tuple[int, ...]) -> None:
         self._block = block
         self._broken = broken
 
-    def of_row(self, row: int) -> int:
+    def find_line(self, row: int) -> int:
         return int(self._line_ends[min(row, len(self._line_ends) - 1)])
 
-    def of_good_row(self, row: int) -> int:
+    def find_good_row_line(self, row: int) -> int:
         good = np.arange(row + len(self._broken) + 1)
-        return self.of_row(int(np.delete(good, [at for at in self._broken if at < len(good)])[row]))
+        return self.find_line(int(np.delete(good, [at for at in self._broken if at < len(good)])[row]))
 
     @cached_property
     def _line_ends(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -203,7 +205,7 @@ class _Lines:
         return np.array(lines or [self._block.line], np.int64)
 
 
-def _row_end(text: bytes) -> int:
+def _find_last_row_end(text: bytes) -> int:
     """The place after the last line end that is not inside quotes; 0 if there is none."""
     cut = text.rfind(b"\n") + 1
     if text.count(b'"', 0, cut) % 2 == 0:
@@ -221,12 +223,12 @@ def _row_end(text: bytes) -> int:
 def _detect_dialect(path: Path, delimiters: tuple[str, ...]) -> Dialect:
     with ByteStream(path) as stream:
         line = 1
-        header = stream.readline(LONGEST_HEADER + 1).removeprefix(b"\xef\xbb\xbf")
+        header = stream.readline(MAX_HEADER_BYTES + 1).removeprefix(b"\xef\xbb\xbf")
         while header.startswith(b"#") or header == b"\n" or header == b"\r\n":
-            header = stream.readline(LONGEST_HEADER + 1)
+            header = stream.readline(MAX_HEADER_BYTES + 1)
             line += 1
-    if len(header) > LONGEST_HEADER:
-        raise ReadError(f"{path}: the names of the columns in line {line} take more than {LONGEST_HEADER} bytes")
+    if len(header) > MAX_HEADER_BYTES:
+        raise ReadError(f"{path}: the names of the columns in line {line} take more than {MAX_HEADER_BYTES} bytes")
     try:
         text = header.decode().strip("\r\n")
     except UnicodeDecodeError as error:
@@ -241,8 +243,8 @@ def _detect_dialect(path: Path, delimiters: tuple[str, ...]) -> Dialect:
             f"{path}: the names of the columns in line {line} cannot be read ({error}); "
             "rows must end with a line feed, and quotes must be closed"
         ) from error
-    if len(names) > MOST_COLUMNS:
-        raise ReadError(f"{path}: line {line} names {len(names)} columns; a table has {MOST_COLUMNS} at most")
+    if len(names) > MAX_FILE_COLUMNS:
+        raise ReadError(f"{path}: line {line} names {len(names)} columns; a table has {MAX_FILE_COLUMNS} at most")
     if "" in names:
         raise ReadError(f"{path}: column {names.index('') + 1} has no name in line {line}")
     if all(_is_number(name) for name in names):
@@ -260,7 +262,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _guessed_type(arrow: pa.DataType) -> ColumnType:
+def _guess_type(arrow: pa.DataType) -> ColumnType:
     """Text where Arrow guesses what is not a value of ADQL, or had nothing to guess from."""
     if pa.types.is_time(arrow) or pa.types.is_null(arrow) or pa.types.is_binary(arrow) or pa.types.is_duration(arrow):
         return UNICODE

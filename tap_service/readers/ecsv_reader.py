@@ -12,11 +12,11 @@ from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.csv_reader import CsvSource, Dialect
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import LONGEST_HEADER, MOST_COLUMNS
-from tap_service.readers.votable_xml_reader import column_type
+from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_HEADER_BYTES
+from tap_service.readers.votable_xml_reader import find_column_type
 
 #: Of an array, as schema files have them
-_MOST_AXES = 5
+_MAX_AXES = 5
 
 #: ECSV datatype -> VOTable datatype
 _DATATYPES = {
@@ -44,8 +44,8 @@ class EcsvSource(CsvSource):
             raise ReadError(f"{path}: the ECSV header has no list of columns (datatype)")
         if not all(isinstance(column, dict) and isinstance(column.get("name"), str) for column in columns):
             raise ReadError(f"{path}: each column in the ECSV header (datatype) needs a name, and text as name")
-        if len(columns) > MOST_COLUMNS:
-            raise ReadError(f"{path} has {len(columns)} columns; a table has {MOST_COLUMNS} at most")
+        if len(columns) > MAX_FILE_COLUMNS:
+            raise ReadError(f"{path} has {len(columns)} columns; a table has {MAX_FILE_COLUMNS} at most")
         names = tuple(column["name"] for column in columns)
         unusable: dict[str, str] = {}
         fields = tuple(_list_fields(columns, unusable))
@@ -62,12 +62,12 @@ def _read_header(path: Path) -> tuple[dict[str, Any], int]:
     length = 0
     with ByteStream(path) as stream:
         line = 1
-        while (text := stream.readline(LONGEST_HEADER + 1)).startswith(b"#"):
+        while (text := stream.readline(MAX_HEADER_BYTES + 1)).startswith(b"#"):
             lines.append(text[1:].removeprefix(b" "))
             line += 1
             length += len(text)
-            if length > LONGEST_HEADER:
-                raise ReadError(f"{path}: the ECSV header has more than {LONGEST_HEADER} bytes")
+            if length > MAX_HEADER_BYTES:
+                raise ReadError(f"{path}: the ECSV header has more than {MAX_HEADER_BYTES} bytes")
     try:
         header = yaml.load(b"".join(lines[1:]).decode(), _Loader)  # noqa: S506 a SafeLoader
     except yaml.YAMLError as error:
@@ -115,7 +115,7 @@ def _list_fields(columns: list[dict[str, Any]], unusable: dict[str, str]) -> Ite
             continue
         meta = _as_mapping(column.get("meta"))
         if xtype := _scalar_to_text(meta.get("xtype")):
-            type_, _ = column_type(type_.datatype, type_.arraysize, xtype)
+            type_, _ = find_column_type(type_.datatype, type_.arraysize, xtype)
         unit = column.get("unit", "")
         yield Field(
             name,
@@ -139,7 +139,7 @@ def _find_type(column: dict[str, Any]) -> ColumnType | None:
         return None
     slowest, *faster = (size.strip() for size in shape.rstrip("]").split(","))
     sizes = [*reversed(faster), slowest if slowest.isdigit() else "*"]
-    if len(sizes) > _MOST_AXES or not all(size.isdigit() for size in faster):
+    if len(sizes) > _MAX_AXES or not all(size.isdigit() for size in faster):
         return None
     return ColumnType(_DATATYPES[item], "x".join(sizes))
 

@@ -7,7 +7,7 @@ from typing import Any
 from clickhouse_schema.datatypes import FELIS, Field
 
 #: VOTable datatype -> Felis' word; where that says less, the datatype itself is kept beside it
-_WORDS = {
+_FELIS_DATATYPES = {
     "boolean": "boolean",
     "unsignedByte": "byte",
     "short": "short",
@@ -22,13 +22,13 @@ _WORDS = {
 }
 
 
-def felis_column(field: Field) -> dict[str, Any]:
+def field_to_felis(field: Field) -> dict[str, Any]:
     """A column with every metadatum that the file has."""
     column: dict[str, Any] = {"name": field.name}
     if field.type.is_timestamp:
         column["datatype"] = "timestamp"
     else:
-        column["datatype"] = _WORDS[field.type.datatype]
+        column["datatype"] = _FELIS_DATATYPES[field.type.datatype]
         if FELIS[column["datatype"]] != field.type.datatype:
             column["votable:datatype"] = field.type.datatype
         if field.type.arraysize and not _is_unbounded(field):

@@ -49,7 +49,7 @@ _FORM = re.compile(r"\s*(\d*)([A-Z])([A-Z]?)")
 _SIZES = re.compile(r"\s*\(\s*([1-9][0-9]{0,8}(?:\s*,\s*[1-9][0-9]{0,8}){1,4})\s*\)\s*")
 
 #: Bytes of the variable arrays of one piece of rows: what more is cannot be cut into rows by offsets of 32 bits.
-_MOST_OF_HEAP = 1 << 30
+_MAX_HEAP_BYTES = 1 << 30
 
 
 class Heap:
@@ -64,8 +64,10 @@ class Heap:
         """The bytes of all arrays, one after the other."""
         if ((places < 0) | (sizes < 0)).any():
             raise ReadError(f"{self._path} has variable arrays at places that cannot be")
-        if sizes.sum(dtype=np.float64) > _MOST_OF_HEAP:
-            raise ReadError(f"{self._path} has variable arrays of more than {_MOST_OF_HEAP} bytes in {len(sizes)} rows")
+        if sizes.sum(dtype=np.float64) > _MAX_HEAP_BYTES:
+            raise ReadError(
+                f"{self._path} has variable arrays of more than {_MAX_HEAP_BYTES} bytes in {len(sizes)} rows"
+            )
         parts = []
         for place, size in zip(*_join_adjacent(places, sizes), strict=True):
             part = os.pread(self._file.fileno(), size, self._start + place)
@@ -130,7 +132,7 @@ class FitsColumn:
         counts, places = stored[:, 0].astype(np.int64), stored[:, 1].astype(np.int64)
         item = np.dtype(_LETTERS[self.letter][1])
         counts *= self._items_per_value
-        if (counts > _MOST_OF_HEAP).any():
+        if (counts > _MAX_HEAP_BYTES).any():
             raise ReadError(f"column {self.name} has an array of {counts.max()} values")
         data = heap.read_arrays(places, counts * item.itemsize)
         offsets = np.r_[0, np.cumsum(counts)].astype(np.int32)
@@ -156,7 +158,7 @@ class FitsColumn:
         return pa.array(native, mask=mask)
 
 
-def fits_columns(header: Header) -> Iterator[FitsColumn]:
+def parse_fits_columns(header: Header) -> Iterator[FitsColumn]:
     """The columns of a BINTABLE. Raises ``ValueError`` if its header contradicts itself."""
     offset = 0
     for number in range(1, int(header["TFIELDS"]) + 1):

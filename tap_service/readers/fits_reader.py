@@ -16,21 +16,21 @@ import pyarrow as pa
 
 from clickhouse_schema.datatypes import Field
 from tap_service.readers.byte_stream import ByteStream
-from tap_service.readers.fits_column_reader import FitsColumn, Header, Heap, fits_columns
+from tap_service.readers.fits_column_reader import FitsColumn, Header, Heap, parse_fits_columns
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import (
-    LONGEST_HEADER,
-    LONGEST_ROW,
-    MOST_COLUMNS,
+    MAX_FILE_COLUMNS,
+    MAX_HEADER_BYTES,
+    MAX_ROW_BYTES,
     RowBlock,
-    numbered_from,
-    piece_rows,
+    count_block_rows,
+    number_rows_from,
 )
 
-_BLOCK = 2880
+_BLOCK_BYTES = 2880
 
 #: Headers that are looked at for that of a table
-_MOST_PARTS = 1000
+_MAX_HDUS = 1000
 
 
 class FitsSource:
@@ -40,18 +40,18 @@ class FitsSource:
     def __init__(self, path: Path) -> None:
         self.path = path
         with ByteStream(path) as stream:
-            header = _first_table(stream)
-            numbers = _Numbers(header, path)
-        self._row_bytes = numbers.read_integer("NAXIS1", most=LONGEST_ROW)
+            header = _read_table_header(stream)
+            numbers = _HeaderIntegers(header, path)
+        self._row_bytes = numbers.read_integer("NAXIS1", most=MAX_ROW_BYTES)
         self.rows: int | None = numbers.read_integer("NAXIS2")
         self._heap_start = numbers.read_integer("THEAP", self._row_bytes * self.rows)
-        numbers.read_integer("TFIELDS", most=MOST_COLUMNS)
+        numbers.read_integer("TFIELDS", most=MAX_FILE_COLUMNS)
         self.description = ""
         self.unusable: dict[str, str] = {}
         self._columns: dict[str, FitsColumn] = {}
         fields: list[Field] = []
         try:
-            for column in fits_columns(header):
+            for column in parse_fits_columns(header):
                 if column.unusable:
                     self.unusable[column.name] = column.unusable
                     continue
@@ -73,11 +73,11 @@ class FitsSource:
         )
         needs_heap = any(column.is_variable for column in wanted)
         with ByteStream(self.path) as stream, self._open_heap() if needs_heap else nullcontext() as heap:
-            _first_table(stream)
+            _read_table_header(stream)
             first = 1
             total = self.rows or 0
             while first <= total:
-                count = min(piece_rows(self._row_bytes), total - first + 1)
+                count = min(count_block_rows(self._row_bytes), total - first + 1)
                 block = stream.read(count * self._row_bytes)
                 if len(block) < count * self._row_bytes:
                     raise ReadError(f"{self.path} ends in row {first + len(block) // self._row_bytes} of {total}")
@@ -85,13 +85,13 @@ class FitsSource:
                 arrays = [column.read_values(rows[column.name], heap) for column in wanted]
                 batch = pa.RecordBatch.from_arrays(arrays, list(columns))
                 first += count
-                yield RowBlock(batch, numbered_from(first - count), (first - 1) / total)
+                yield RowBlock(batch, number_rows_from(first - count), (first - 1) / total)
 
     @contextmanager
     def _open_heap(self) -> Iterator[Heap]:
         """The bytes after the rows, at random access: of the file itself, or of a copy on disk if it is packed."""
         with ByteStream(self.path) as stream:
-            start = _first_table_start(stream) + self._heap_start
+            start = _find_table_start(stream) + self._heap_start
         if not stream.is_gzip:
             with self.path.open("rb") as file:
                 yield Heap(file, start, self.path)
@@ -103,46 +103,46 @@ class FitsSource:
             yield Heap(unpacked, start, self.path)
 
 
-def _first_table(stream: ByteStream) -> Header:
+def _read_table_header(stream: ByteStream) -> Header:
     """The header of the first binary table, with the stream left at its data."""
     return _find_table(stream)[0]
 
 
-def _first_table_start(stream: ByteStream) -> int:
+def _find_table_start(stream: ByteStream) -> int:
     return _find_table(stream)[1]
 
 
 def _find_table(stream: ByteStream) -> tuple[Header, int]:
     """Header and position of the data of the first binary table."""
     position = 0
-    for _ in range(_MOST_PARTS):
+    for _ in range(_MAX_HDUS):
         header, length = _read_header(stream)
         position += length
         if _read_text(header, "XTENSION") == "BINTABLE":
             if "T" in (_read_text(header, "ZIMAGE"), _read_text(header, "ZTABLE")):
                 raise ReadError(f"{stream.path} holds a compressed image or table: unpack it with funpack first")
             return header, position
-        size = _pad_to_block(_data_bytes(_Numbers(header, stream.path)))
+        size = _pad_to_block(_count_data_bytes(_HeaderIntegers(header, stream.path)))
         position += size
         while size > 0:
             block = stream.read(min(size, 1 << 20))
             if not block:
                 raise ReadError(f"{stream.path} has no binary table")
             size -= len(block)
-    raise ReadError(f"{stream.path} has no binary table among its first {_MOST_PARTS} parts")
+    raise ReadError(f"{stream.path} has no binary table among its first {_MAX_HDUS} parts")
 
 
 def _read_header(stream: ByteStream) -> tuple[Header, int]:
     from astropy.io import fits  # it takes a third of the time in which a reader starts
 
     cards = bytearray()
-    while not any(cards[at : at + 8] == b"END     " for at in range(max(0, len(cards) - _BLOCK), len(cards), 80)):
-        block = stream.read(_BLOCK)
-        if len(block) < _BLOCK:
+    while not any(cards[at : at + 8] == b"END     " for at in range(max(0, len(cards) - _BLOCK_BYTES), len(cards), 80)):
+        block = stream.read(_BLOCK_BYTES)
+        if len(block) < _BLOCK_BYTES:
             raise ReadError(f"{stream.path} has no binary table")
         cards += block
-        if len(cards) > LONGEST_HEADER:
-            raise ReadError(f"{stream.path} has a header of more than {LONGEST_HEADER} bytes")
+        if len(cards) > MAX_HEADER_BYTES:
+            raise ReadError(f"{stream.path} has a header of more than {MAX_HEADER_BYTES} bytes")
     try:
         parsed = fits.Header.fromstring(cards.decode("ascii"))
         return {card.keyword: card.value for card in reversed(parsed.cards)}, len(cards)
@@ -156,7 +156,7 @@ def _read_text(header: Header, key: str) -> str:
     return str(value).strip() if not isinstance(value, bool) else "FT"[value]
 
 
-class _Numbers:
+class _HeaderIntegers:
     """The counts in a header, which have to be there unless there is a default. Raises ReadError."""
 
     def __init__(self, header: Header, path: Path) -> None:
@@ -170,7 +170,7 @@ class _Numbers:
         return value
 
 
-def _data_bytes(numbers: _Numbers) -> int:
+def _count_data_bytes(numbers: _HeaderIntegers) -> int:
     axes = [
         numbers.read_integer(f"NAXIS{number}") for number in range(1, numbers.read_integer("NAXIS", 0, most=999) + 1)
     ]
@@ -181,4 +181,4 @@ def _data_bytes(numbers: _Numbers) -> int:
 
 
 def _pad_to_block(size: int) -> int:
-    return -(-size // _BLOCK) * _BLOCK
+    return -(-size // _BLOCK_BYTES) * _BLOCK_BYTES

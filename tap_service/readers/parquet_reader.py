@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tap_service.readers.arrow_columns import arrow_columns
+from tap_service.readers.arrow_columns import read_arrow_schema
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import RowBlock, numbered_from, piece_rows
+from tap_service.readers.table_source import RowBlock, count_block_rows, number_rows_from
 
 
 class ParquetSource:
@@ -30,7 +30,7 @@ class ParquetSource:
             raise ReadError(f"{path} is not readable as Parquet: {error}") from error
         self.rows: int | None = self._file.metadata.num_rows
         # what a writer adds at its end is in the footer alone, not in the Arrow schema that is kept there
-        told = arrow_columns(schema.with_metadata(self._file.metadata.metadata), str(path))
+        told = read_arrow_schema(schema.with_metadata(self._file.metadata.metadata), str(path))
         self.fields, self.description, self.unusable = told.fields, told.description, told.unusable
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
@@ -38,11 +38,11 @@ class ParquetSource:
         first = 1
         for group in range(self._file.num_row_groups):
             metadata = self._file.metadata.row_group(group)
-            size = piece_rows(metadata.total_byte_size / max(metadata.num_rows, 1))
+            size = count_block_rows(metadata.total_byte_size / max(metadata.num_rows, 1))
             try:
                 for batch in self._file.iter_batches(size, [group], list(columns)):
                     done = first + batch.num_rows
-                    yield RowBlock(batch, numbered_from(first), (done - 1) / total)
+                    yield RowBlock(batch, number_rows_from(first), (done - 1) / total)
                     first = done
             except pa.ArrowMemoryError:
                 raise

@@ -12,7 +12,7 @@ _POSITION_NAMES = (("ra", "dec"), ("ra_icrs", "de_icrs"), ("raj2000", "dej2000")
 _DEGREES = frozenset({"", "deg", "degree", "degrees"})
 
 
-def position_of(fields: tuple[Field, ...]) -> tuple[str, str] | None:
+def find_position_columns(fields: tuple[Field, ...]) -> tuple[str, str] | None:
     """The position columns by UCD (``pos.eq.ra;meta.main``), else by name; numbers in degrees only."""
     usable = [field for field in fields if field.type.is_numeric and field.unit.strip().lower() in _DEGREES]
     longitude = _find_only(field.name for field in usable if split_ucd(field.ucd) >= {"pos.eq.ra", "meta.main"})

@@ -36,8 +36,8 @@ from tap_service.readers.column_casts import NULL_INSIDE
 from tap_service.readers.conform_rows import Conformer
 from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.ecsv_reader import EcsvSource
-from tap_service.readers.file_columns import felis_column
-from tap_service.readers.position_columns import position_of
+from tap_service.readers.file_columns import field_to_felis
+from tap_service.readers.position_columns import find_position_columns
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, Source
 from tap_service.readers.votable_reader import VotableSource
@@ -45,14 +45,14 @@ from tap_service.readers.votable_reader import VotableSource
 #: What a full disk, a full quota and a too large file are told as
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-_OPEN_FILES = 64
-_SHOWN_CALLS = 20
+_MAX_OPEN_FILES = 64
+_MAX_SHOWN_CALLS = 20
 
 #: The whole numbers that stand for NULL within arrays of a file that has another mark of it
-_SPARE = {"unsignedByte": 255, "short": -(2**15), "int": -(2**31), "long": -(2**63)}
+_NULL_STAND_INS = {"unsignedByte": 255, "short": -(2**15), "int": -(2**31), "long": -(2**63)}
 
 #: Of the model of a table as JSON: names, units, descriptions
-_LONGEST_MODEL = 8 << 20
+_MAX_MODEL_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class _Plan:
 
 
 def main() -> None:
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
     line = sys.stdin.readline()
     if not line:  # whoever started this process has ended without a request
         return
@@ -125,13 +125,13 @@ def answer_request(request: Request) -> Answer:
     except OSError as error:
         if error.errno in _NO_ROOM:
             return Answer(f"what is in it has no room here: {error.strerror}")
-        traceback.print_exc(_SHOWN_CALLS)
+        traceback.print_exc(_MAX_SHOWN_CALLS)
     except Exception:
-        traceback.print_exc(_SHOWN_CALLS)
+        traceback.print_exc(_MAX_SHOWN_CALLS)
     return Answer("the file is broken, in a way that is hard to tell: write it anew, perhaps with another program")
 
 
-def _end_with(parent: int) -> None:
+def _exit_with_parent(parent: int) -> None:
     """End when the service has: nobody waits for the answer then."""
     while os.getppid() == parent:
         time.sleep(1)
@@ -143,11 +143,11 @@ def limit_process(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_MAX_OPEN_FILES, _MAX_OPEN_FILES))
     most = 2 * limits.unpacked_bytes
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # it is an OSError then
-    ByteStream.most_bytes = limits.unpacked_bytes
+    ByteStream.max_bytes = limits.unpacked_bytes
 
 
 def read_table(request: Request) -> Answer:
@@ -162,15 +162,15 @@ def read_table(request: Request) -> Answer:
     if len(source.fields) > limits.columns:
         raise ReadError(f"the file has {len(source.fields)} columns, and a table has {limits.columns} at most here")
     if source.rows is not None and source.rows > limits.rows:
-        raise _too_many_rows(limits)
-    plan = _Plan(list(source.fields), position_of(source.fields))
+        raise _build_row_limit_error(limits)
+    plan = _Plan(list(source.fields), find_position_columns(source.fields))
     while True:
         table = _plan_table(request.name, source, plan)
         rows, fault = _write_rows(table, source, request)
         if fault is None:
-            return Answer(table=_as_json(table), rows=rows)
-        if not _try_other_plan(plan, source, fault):
-            raise _bad_row(source, fault)
+            return Answer(table=_table_to_json(table), rows=rows)
+        if not _relax_plan(plan, source, fault):
+            raise _build_row_error(source, fault)
 
 
 def _fit_to_table(table: Table, source: Source, request: Request) -> Answer:
@@ -183,11 +183,11 @@ def _fit_to_table(table: Table, source: Source, request: Request) -> Answer:
             raise ReadError(f"the file {what} columns: {names}; the table has {', '.join(there.values())}")
     rows, fault = _write_rows(table, source, request)
     if fault is not None:
-        raise _bad_row(source, fault)
+        raise _build_row_error(source, fault)
     return Answer(table=request.table, rows=rows)
 
 
-def _bad_row(source: Source, fault: Fault) -> ReadError:
+def _build_row_error(source: Source, fault: Fault) -> ReadError:
     where = f"{source.unit} {fault.where}" + (f", column {fault.column}" if fault.column else "")
     verb = "" if fault.reason.startswith(("does ", "has ")) or not fault.column else "is "
     return ReadError(f"{where}: " + (f"{fault.value!r} {verb}{fault.reason}" if fault.value else fault.reason))
@@ -195,7 +195,7 @@ def _bad_row(source: Source, fault: Fault) -> ReadError:
 
 def _plan_table(name: str, source: Source, plan: _Plan) -> Table:
     try:
-        columns = tuple(Column.model_validate(felis_column(each)) for each in plan.fields)
+        columns = tuple(Column.model_validate(field_to_felis(each)) for each in plan.fields)
         layout = Layout(position=plan.position)
         table = Table(name=name, description=source.description, columns=columns, layout=layout)
     except ValidationError as error:
@@ -209,10 +209,10 @@ def _plan_table(name: str, source: Source, plan: _Plan) -> Table:
     return table
 
 
-def _as_json(table: Table) -> str:
+def _table_to_json(table: Table) -> str:
     text = table.model_dump_json(by_alias=True)
-    if len(text) > _LONGEST_MODEL:
-        raise ReadError(f"the names, units and descriptions of the columns take more than {_LONGEST_MODEL} bytes")
+    if len(text) > _MAX_MODEL_BYTES:
+        raise ReadError(f"the names, units and descriptions of the columns take more than {_MAX_MODEL_BYTES} bytes")
     return text
 
 
@@ -230,7 +230,7 @@ def _write_rows(table: Table, source: Source, request: Request) -> tuple[int, Fa
             rows += batch.num_rows
             size += max(batch.nbytes, batch.num_rows * least)
             if rows > limits.rows:
-                raise _too_many_rows(limits)
+                raise _build_row_limit_error(limits)
             if size > limits.unpacked_bytes:
                 raise ReadError(f"the rows of the file take more than {limits.unpacked_bytes} bytes")
             _check_cells(batch, rows - batch.num_rows, limits.cell_bytes)
@@ -252,7 +252,7 @@ def _check_cells(batch: pa.RecordBatch, before: int, most: int) -> None:
             raise ReadError(f"row {row}, column {name}: a value has more than {most} bytes")
 
 
-def _try_other_plan(plan: _Plan, source: Source, fault: Fault) -> bool:
+def _relax_plan(plan: _Plan, source: Source, fault: Fault) -> bool:
     """Whether the columns can be taken otherwise so that this row is good.
 
     Positions out of range are none, text that is not ASCII is Unicode, too short a length of texts is none, timestamps
@@ -273,17 +273,19 @@ def _try_other_plan(plan: _Plan, source: Source, fault: Fault) -> bool:
     elif before.type.is_timestamp and isinstance(source, VotableSource | EcsvSource):
         wider = CHAR
     elif before.type.datatype in INTEGERS and fault.reason == NULL_INSIDE:
-        wider = replace(before.type, null=_SPARE[before.type.datatype])
+        wider = replace(before.type, null=_NULL_STAND_INS[before.type.datatype])
     elif isinstance(source, CsvSource) and not isinstance(source, EcsvSource):
         wider = source.widen_type(before)
     if wider is None:
         return False
     plan.fields[place] = replace(before, type=wider)
-    plan.position = plan.position if before.name not in (plan.position or ()) else position_of(tuple(plan.fields))
+    plan.position = (
+        plan.position if before.name not in (plan.position or ()) else find_position_columns(tuple(plan.fields))
+    )
     return True
 
 
-def _too_many_rows(limits: Limits) -> ReadError:
+def _build_row_limit_error(limits: Limits) -> ReadError:
     return ReadError(f"the file has more than {limits.rows} rows")
 
 

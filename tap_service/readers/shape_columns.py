@@ -34,7 +34,7 @@ SHAPES = pa.list_(pa.list_(pa.float64()))
 RANGES = pa.list_(pa.uint64())
 
 #: Vertices of a convex polygon are this far from its other edges, in its circumference; else it is looked at closely.
-_CLEAR = 1e-6
+_MIN_CLEARANCE = 1e-6
 
 #: Directions and radii, in radians, of the discs that a shape lies in
 Discs = tuple[Vectors, NDArray[np.float64]]
@@ -51,7 +51,7 @@ def find_bad_shapes(kind: ColumnType, values: pa.Array) -> dict[int, str]:
     for size in np.unique(sizes[sizes > 0]).tolist():
         of_size = np.flatnonzero(sizes == size)
         some = numbers[starts[of_size][:, None] + np.arange(size)]
-        for place in np.flatnonzero(~_surely_good(kind.xtype, some)).tolist():
+        for place in np.flatnonzero(~_find_surely_valid(kind.xtype, some)).tolist():
             try:
                 _check_shape(kind.xtype, some[place].tolist())
             except ShapeError as error:
@@ -59,7 +59,7 @@ def find_bad_shapes(kind: ColumnType, values: pa.Array) -> dict[int, str]:
     return rows
 
 
-def without_nan(kind: ColumnType, values: pa.Array) -> pa.Array:
+def replace_nan_shapes(kind: ColumnType, values: pa.Array) -> pa.Array:
     """Points and circles of nothing but NaN are NULL: a fixed size has no other mark in FITS and VOTable's BINARY."""
     if kind.xtype not in ("point", "circle"):
         return values
@@ -72,7 +72,7 @@ def without_nan(kind: ColumnType, values: pa.Array) -> pa.Array:
     return pc.if_else(pa.array(known[ends] > known[starts]), values, pa.scalar(None, values.type))
 
 
-def _surely_good(xtype: str, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _find_surely_valid(xtype: str, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Rows that need no closer look: of polygons, those that are clearly convex."""
     count, size = numbers.shape
     if (xtype, size) not in (("point", 2), ("circle", 3)) and xtype != "polygon":
@@ -98,7 +98,7 @@ def _is_convex(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     heights = np.einsum("nej,nvj->nev", across / np.maximum(size, 1e-300)[..., None], a)
     count = a.shape[1]
     own = np.eye(count, dtype=bool) | np.roll(np.eye(count, dtype=bool), 1, axis=1)
-    least = _CLEAR * size.sum(axis=1)[:, None, None]
+    least = _MIN_CLEARANCE * size.sum(axis=1)[:, None, None]
     one_side = (own | (heights > least)).all(axis=(1, 2)) | (own | (heights < -least)).all(axis=(1, 2))
     return np.asarray(one_side & (size > 1e-12).all(axis=1))
 
@@ -126,7 +126,7 @@ def read_regions(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array,
     covers = np.full(len(given), NOWHERE, dtype=np.uint64)
     plain = {} if kind.xtype == "moc" else _parse_plain_shapes(given)
     if plain:
-        covers[list(plain)] = _cover_numbers(*_discs_of_plain(list(plain.values())))
+        covers[list(plain)] = _cover_numbers(*_plain_shapes_to_discs(list(plain.values())))
     for row, text in enumerate(given):
         if row in plain:
             shapes[row] = [[0.0, 1.0, *plain[row]]]
@@ -156,7 +156,7 @@ def _parse_plain_shapes(texts: list[str | None]) -> dict[int, list[float]]:
     return found
 
 
-def _discs_of_plain(shapes: list[list[float]]) -> tuple[Vectors, NDArray[np.float64], NDArray[np.int64]]:
+def _plain_shapes_to_discs(shapes: list[list[float]]) -> tuple[Vectors, NDArray[np.float64], NDArray[np.int64]]:
     places = [shape[:2] if len(shape) == 3 else shape for shape in shapes]
     numbers = np.array([number for place in places for number in place])
     counts = np.array([len(place) // 2 for place in places])
@@ -173,7 +173,7 @@ def _read_moc(text: str) -> tuple[list[int], int]:
         return [], NOWHERE
     if not isinstance(region, Moc):
         raise ShapeError("this is a shape, not a MOC such as '4/30-33 5/8'")
-    return region.ranges.ravel().tolist(), cover_number(*_discs_of_moc(region))
+    return region.ranges.ravel().tolist(), find_cover_number(*_moc_to_discs(region))
 
 
 def _read_region(text: str) -> tuple[list[list[float]], int]:
@@ -186,7 +186,7 @@ def _read_region(text: str) -> tuple[list[list[float]], int]:
     if not all(bounded):
         return rows, EVERYWHERE
     vectors, radii = zip(*(discs for term in bounded for discs in term), strict=True)
-    return rows, cover_number(np.concatenate(vectors), np.concatenate(radii))
+    return rows, find_cover_number(np.concatenate(vectors), np.concatenate(radii))
 
 
 def _list_caps(shape: Simple) -> Discs:
@@ -200,7 +200,7 @@ def _list_caps(shape: Simple) -> Discs:
     return middle, np.array([radius])
 
 
-def _discs_of_moc(moc: Moc) -> Discs:
+def _moc_to_discs(moc: Moc) -> Discs:
     vectors, radii = [], []
     for order, cells in moc.list_cells():
         vectors.append(cell_centres(order, np.array(cells, dtype=np.uint64)))
@@ -219,14 +219,14 @@ def is_covered(kind: ColumnType, shape: list[Any], number: int) -> bool:
         number // NUMBERS_PER_CELL >> (2 * (FINEST_ORDER - number % NUMBERS_PER_CELL)),
     )
     centre = cell_centres(order, np.array([cell], dtype=np.uint64))
-    vectors, radii = _stored_discs(kind, shape)
+    vectors, radii = _stored_shape_to_discs(kind, shape)
     apart = separations(vectors, centre) + radii
     return bool((apart <= max_cell_radius(order) + cap_radius(order) + SLACK).all())
 
 
-def _stored_discs(kind: ColumnType, shape: list[Any]) -> Discs:
+def _stored_shape_to_discs(kind: ColumnType, shape: list[Any]) -> Discs:
     if kind.xtype == "moc":
-        return _discs_of_moc(Moc(np.array(shape, dtype=np.int64).reshape(-1, 2)))
+        return _moc_to_discs(Moc(np.array(shape, dtype=np.int64).reshape(-1, 2)))
     numbers = [part[2:] for part in shape if part[0] >= 0 and part[1] > 0] if has_shape_texts(kind) else [shape]
     vectors, radii = zip(*(_list_caps(_build_shape(part)) for part in numbers), strict=True)
     return np.concatenate(vectors), np.concatenate(radii)
@@ -238,7 +238,7 @@ def _build_shape(numbers: list[float]) -> Simple:
     return Range(*numbers) if len(numbers) == 4 else Polygon(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
 
 
-def cover_number(vectors: Vectors, radii: NDArray[np.float64]) -> int:
+def find_cover_number(vectors: Vectors, radii: NDArray[np.float64]) -> int:
     """Number of the cell of a shape that lies in discs; see ``clickhouse_schema.shape_cover``."""
     return int(_cover_numbers(vectors, radii, np.zeros(1, dtype=np.int64))[0])
 

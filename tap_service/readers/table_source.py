@@ -13,14 +13,14 @@ from clickhouse_schema.datatypes import Field
 
 #: Rows of a piece where rows are narrow, and bytes of a piece where they are wide: small enough that no table's width
 #: makes the loader grow, large enough that numpy and Arrow work on whole vectors.
-PIECE_ROWS = 65536
-PIECE_BYTES = 16 << 20
+MAX_BLOCK_ROWS = 65536
+MAX_BLOCK_BYTES = 16 << 20
 
 #: What no good file goes beyond, so that a bad one is known before it fills the memory: the columns of a table, the
 #: bytes of one row or one value, and those of the description of a table above its rows.
-MOST_COLUMNS = 5000
-LONGEST_ROW = 64 << 20
-LONGEST_HEADER = 16 << 20
+MAX_FILE_COLUMNS = 5000
+MAX_ROW_BYTES = 64 << 20
+MAX_HEADER_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,11 @@ class Source(Protocol):
         """The rows, with at least the named columns in each batch."""
 
 
-def piece_rows(row_bytes: float) -> int:
+def count_block_rows(row_bytes: float) -> int:
     """Rows of a piece when a row takes about ``row_bytes`` in memory."""
-    return max(1, min(PIECE_ROWS, int(PIECE_BYTES / max(row_bytes, 1))))
+    return max(1, min(MAX_BLOCK_ROWS, int(MAX_BLOCK_BYTES / max(row_bytes, 1))))
 
 
-def numbered_from(first: int) -> Callable[[int], int]:
+def number_rows_from(first: int) -> Callable[[int], int]:
     """``where`` for a piece whose first row has the number ``first``."""
     return lambda row: first + row

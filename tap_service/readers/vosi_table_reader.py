@@ -11,9 +11,9 @@ from xml.parsers import expat
 from clickhouse_schema.datatypes import REGION_XTYPE
 from clickhouse_schema.schema_model import MAX_COLUMNS
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.votable_xml_reader import VotableField, votable_field
+from tap_service.readers.votable_xml_reader import VotableField, parse_votable_field
 
-_DEPTH = 16
+_MAX_DEPTH = 16
 
 #: VODataService's own type words (section 3.5.3 of VODataService 1.1) -> VOTable datatype, arraysize, xtype
 _TAP_TYPES = {
@@ -43,22 +43,22 @@ class Definition:
     keys: list[tuple[str, list[tuple[str, str]], str]] = field(default_factory=list)
 
 
-class _Seen(Exception):
+class _RootFound(Exception):
     pass
 
 
-def _see_element(name: str, *_: object) -> None:
-    raise _Seen(name)
+def _stop_at_root(name: str, *_: object) -> None:
+    raise _RootFound(name)
 
 
 def find_root_name(document: bytes) -> str:
     """The name of the document's first element, or of its DOCTYPE, without a prefix; '' if there is none to be seen."""
     parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler = _see_element
-    parser.StartDoctypeDeclHandler = _see_element  # and no further: it may expand to anything
+    parser.StartElementHandler = _stop_at_root
+    parser.StartDoctypeDeclHandler = _stop_at_root  # and no further: it may expand to anything
     try:
         parser.Parse(document, False)
-    except _Seen as seen:
+    except _RootFound as seen:
         return str(seen).rpartition(" ")[2]
     except expat.ExpatError:  # it is no XML
         return ""
@@ -107,8 +107,8 @@ class _Reader:
     def _start_element(self, qualified: str, attributes: dict[str, str]) -> None:
         name = qualified.rpartition(" ")[2]
         self._path.append(name)
-        if len(self._path) > _DEPTH:
-            raise self._build_error(f"is deeper than {_DEPTH} elements")
+        if len(self._path) > _MAX_DEPTH:
+            raise self._build_error(f"is deeper than {_MAX_DEPTH} elements")
         if len(self._path) == 1 and name != "table":
             raise self._build_error(f"starts with the element {name}, and not with table")
         self._text.clear()
@@ -160,4 +160,4 @@ class _Reader:
         name = column["name"]
         if len(name) > 1 and name[0] == name[-1] == '"':  # as TAP writes names that are none of ADQL's regular ones
             column["name"] = name[1:-1].replace('""', '"')
-        return votable_field(column)
+        return parse_votable_field(column)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from clickhouse_schema.datatypes import TEXT, count_characters
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import LONGEST_ROW
-from tap_service.readers.votable_xml_reader import VotableField, null_of
+from tap_service.readers.table_source import MAX_ROW_BYTES
+from tap_service.readers.votable_xml_reader import VotableField, parse_null
 
 _ITEMS = {
     "boolean": "u1",
@@ -49,14 +49,14 @@ class _Layout:
     @property
     def width(self) -> int:
         """Bytes of a fixed column."""
-        return self.bytes_of(self.count or 0)
+        return self.count_bytes(self.count or 0)
 
     @property
     def values_per_item(self) -> int:
         """Of an item: a complex number has two."""
         return 2 if self.column.field.type.is_complex else 1
 
-    def bytes_of(self, count: int) -> int:
+    def count_bytes(self, count: int) -> int:
         return -(-count // 8) if self.column.datatype == "bit" else count * self.values_per_item * self.item.itemsize
 
 
@@ -67,7 +67,7 @@ class BinaryRows:
         self._mask_bytes = -(-len(columns) // 8) if with_mask else 0
         self._layouts = [_find_layout(column) for column in columns]
         width = self._mask_bytes + sum(4 if layout.count is None else layout.width for layout in self._layouts)
-        if not 0 < width <= LONGEST_ROW:
+        if not 0 < width <= MAX_ROW_BYTES:
             raise ReadError(f"the FIELDs of the VOTable say that a row has at least {width} bytes, which is not read")
 
     def take_rows(self, data: bytes, most: int) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
@@ -105,7 +105,7 @@ class BinaryRows:
                     (count,) = length(data, at)
                     at += 4
                 row.append((at, count))
-                at += layout.bytes_of(count)
+                at += layout.count_bytes(count)
             if len(row) < len(self._layouts) or at > size or at == used:
                 break
             for (place, count), all_places, all_counts in zip(row, places, counts, strict=True):
@@ -182,7 +182,7 @@ def _decode_items(layout: _Layout, raw: NDArray[Any]) -> pa.Array:
         true, false = np.isin(raw, _TRUE), np.isin(raw, _FALSE)
         return pa.array(true, mask=~(true | false))
     mask = None
-    null = null_of(layout.column.null)
+    null = parse_null(layout.column.null)
     if null is not None:
         mask = raw == null
     return pa.array(raw.astype(raw.dtype.newbyteorder("=")), mask=mask)

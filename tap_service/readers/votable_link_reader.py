@@ -20,9 +20,9 @@ from clickhouse_schema.strict_model import StrictModel
 from clickhouse_schema.ucd_words import find_ucd_fault
 from clickhouse_schema.vounit import normalise_unit
 from tap_service.readers.byte_stream import ByteStream
-from tap_service.readers.file_columns import felis_column
+from tap_service.readers.file_columns import field_to_felis
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.votable_xml_reader import votable_field
+from tap_service.readers.votable_xml_reader import parse_votable_field
 
 _READ = 1 << 20
 
@@ -39,14 +39,14 @@ class DeclaredLinks:
     services: list[Keys]
 
 
-def declared_links(path: Path, fields: Sequence[Field]) -> DeclaredLinks:
+def read_declared_links(path: Path, fields: Sequence[Field]) -> DeclaredLinks:
     """Of a document whose first TABLE has these ``fields``.
 
     Left out is what no schema file can have: references to other columns, addresses that are not of http.
     """
-    document = _without_data(path)
+    document = _parse_without_data(path)
     usable = {field.name: field for field in fields}
-    columns = {_local_name(element): element for element in next(document.iter("TABLE")).iterfind("FIELD")}
+    columns = {_read_name(element): element for element in next(document.iter("TABLE")).iterfind("FIELD")}
     columns = {name: element for name, element in columns.items() if name in usable}
     names = {name: name for name in columns} | {element.get("ID", name): name for name, element in columns.items()}
     single = {key: name for key, name in names.items() if not usable[name].type.is_array}
@@ -60,7 +60,7 @@ def declared_links(path: Path, fields: Sequence[Field]) -> DeclaredLinks:
     return DeclaredLinks({name: found for name, found in links.items() if found}, [*services.values()])
 
 
-def _without_data(path: Path) -> Element:
+def _parse_without_data(path: Path) -> Element:
     """The document's elements, empty ones in place of DATA."""
     builder = TreeBuilder()
     parser = expat.ParserCreate(namespace_separator=" ")
@@ -97,7 +97,7 @@ def _without_data(path: Path) -> Element:
     return builder.close()
 
 
-def _local_name(element: Element) -> str:
+def _read_name(element: Element) -> str:
     return element.get("name", element.get("ID", ""))
 
 
@@ -129,18 +129,18 @@ def _read_service(element: Element, names: Mapping[str, str]) -> Keys | None:
 
 
 def _read_input(element: Element, names: Mapping[str, str]) -> InputParam | None:
-    about = {"name": _local_name(element), "description": _read_description(element)}
+    about = {"name": _read_name(element), "description": _read_description(element)}
     ref, value = element.get("ref", ""), element.get("value", "")
     if ref and ref not in names:
         return None
     keys: Keys = about | {"ref": names.get(ref, ""), "value": "" if ref else value}
     if not ref and not value:
-        field = votable_field(dict(element.items()) | about)
+        field = parse_votable_field(dict(element.items()) | about)
         if field.unusable:
             return None
         unit, ucd = normalise_unit(field.field.unit) or "", field.field.ucd
         known = replace(field.field, unit=unit, ucd="" if ucd and find_ucd_fault(ucd) else ucd)
-        keys = felis_column(known) | _read_values(element, known)
+        keys = field_to_felis(known) | _read_values(element, known)
     return _validate_model(InputParam, keys)
 
 

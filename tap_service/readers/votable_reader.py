@@ -15,7 +15,14 @@ from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.column_casts import NO_VALUE
 from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import LONGEST_HEADER, LONGEST_ROW, PIECE_ROWS, Fault, RowBlock, numbered_from
+from tap_service.readers.table_source import (
+    MAX_BLOCK_ROWS,
+    MAX_HEADER_BYTES,
+    MAX_ROW_BYTES,
+    Fault,
+    RowBlock,
+    number_rows_from,
+)
 from tap_service.readers.votable_binary_reader import BinaryRows
 from tap_service.readers.votable_xml_reader import VotableParser, VotableTable
 
@@ -42,8 +49,8 @@ class VotableSource:
                 data = stream.read(_READ)
                 parser.feed(data, last=not data)
                 length += len(data)
-                if length > LONGEST_HEADER:
-                    raise ReadError(f"{path} has more than {LONGEST_HEADER} bytes before the rows of a table begin")
+                if length > MAX_HEADER_BYTES:
+                    raise ReadError(f"{path} has more than {MAX_HEADER_BYTES} bytes before the rows of a table begin")
                 if not data:
                     break
         self._table = parser.table
@@ -71,12 +78,12 @@ class VotableSource:
             while data := stream.read(_READ):
                 parser.feed(data)
                 if rows:
-                    yield self._cells_piece(rows, columns, first, stream.fraction_read)
+                    yield self._build_block(rows, columns, first, stream.fraction_read)
                     first += len(rows)
                     rows.clear()
             parser.feed(b"", last=True)
 
-    def _cells_piece(
+    def _build_block(
         self, rows: list[list[str | None]], columns: tuple[str, ...], first: int, fraction: float
     ) -> RowBlock:
         declared = len(self._table.columns)
@@ -113,15 +120,15 @@ class VotableSource:
         for data, fraction in self._decode_stream():
             held += data
             while True:
-                rows, places, counts, used = reader.take_rows(held, PIECE_ROWS)
+                rows, places, counts, used = reader.take_rows(held, MAX_BLOCK_ROWS)
                 if not rows:
                     break
                 arrays = reader.decode_columns(held[:used], places, counts, columns)
-                yield RowBlock(pa.RecordBatch.from_arrays(arrays, list(columns)), numbered_from(first), fraction)
+                yield RowBlock(pa.RecordBatch.from_arrays(arrays, list(columns)), number_rows_from(first), fraction)
                 first += rows
                 held = held[used:]
-            if len(held) > LONGEST_ROW:
-                raise ReadError(f"{self.path}: row {first} takes more than {LONGEST_ROW} bytes")
+            if len(held) > MAX_ROW_BYTES:
+                raise ReadError(f"{self.path}: row {first} takes more than {MAX_ROW_BYTES} bytes")
         if held:
             raise ReadError(f"{self.path} ends inside row {first}")
 

@@ -24,9 +24,9 @@ from clickhouse_schema.datatypes import (
     is_integer_in_range,
 )
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import LONGEST_ROW, MOST_COLUMNS
+from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_ROW_BYTES
 
-_DEPTH = 64
+_MAX_DEPTH = 64
 _SERIALIZATIONS = ("TABLEDATA", "BINARY", "BINARY2", "FITS")
 
 
@@ -99,8 +99,8 @@ class VotableParser:
         except (LookupError, ValueError) as error:  # by expat's way to Python's codecs
             raise self._build_error(f"has an encoding that is not read: {error}; write it in UTF-8") from error
         self._waiting += len(data)
-        if self._waiting > LONGEST_ROW:
-            raise self._build_error(f"has a value or a comment of more than {LONGEST_ROW} bytes")
+        if self._waiting > MAX_ROW_BYTES:
+            raise self._build_error(f"has a value or a comment of more than {MAX_ROW_BYTES} bytes")
 
     def _build_error(self, reason: str) -> ReadError:
         return ReadError(f"{self._name}, line {self._parser.CurrentLineNumber}: the VOTable {reason}")
@@ -111,8 +111,8 @@ class VotableParser:
     def _start_element(self, qualified: str, attributes: dict[str, str]) -> None:
         name = qualified.rpartition(" ")[2]
         self._path.append(name)
-        if len(self._path) > _DEPTH:
-            raise self._build_error(f"is deeper than {_DEPTH} elements")
+        if len(self._path) > _MAX_DEPTH:
+            raise self._build_error(f"is deeper than {_MAX_DEPTH} elements")
         if len(self._path) == 1 and name != "VOTABLE":
             raise self._build_error(f"starts with the element {name}")
         if self.data_ended:
@@ -166,8 +166,8 @@ class VotableParser:
         if name == "TD":
             self._parser.CharacterDataHandler = None
             self._cells.append("".join(self._text))
-            if len(self._cells) > MOST_COLUMNS:
-                raise self._build_error(f"has a row of more than {MOST_COLUMNS} cells")
+            if len(self._cells) > MAX_FILE_COLUMNS:
+                raise self._build_error(f"has a row of more than {MAX_FILE_COLUMNS} cells")
         elif name == "TR":
             if self._row is not None:
                 self._row(self._cells)
@@ -177,9 +177,9 @@ class VotableParser:
             self._parser.CharacterDataHandler = None
             self._set_description(" ".join("".join(self._text).split()))
         elif name == "FIELD" and self._in_table:
-            self.table.columns.append(votable_field(self._column))
-            if len(self.table.columns) > MOST_COLUMNS:
-                raise self._build_error(f"has more than {MOST_COLUMNS} columns")
+            self.table.columns.append(parse_votable_field(self._column))
+            if len(self.table.columns) > MAX_FILE_COLUMNS:
+                raise self._build_error(f"has more than {MAX_FILE_COLUMNS} columns")
             self._column = {}
         elif name == "TABLE" and self._in_table:
             self.table.description = self.table.description or self._resource_description
@@ -195,11 +195,11 @@ class VotableParser:
             self._resource_description = text
 
 
-def votable_field(attributes: dict[str, str]) -> VotableField:
+def parse_votable_field(attributes: dict[str, str]) -> VotableField:
     """Of the attributes of a FIELD or PARAM, with its description and VALUES' null among them."""
     datatype, arraysize = attributes.get("datatype", ""), attributes.get("arraysize", "").strip()
-    type_, unusable = column_type(datatype, arraysize, attributes.get("xtype", ""))
-    null = null_of(attributes.get("null", ""))
+    type_, unusable = find_column_type(datatype, arraysize, attributes.get("xtype", ""))
+    null = parse_null(attributes.get("null", ""))
     if isinstance(null, int) and type_.is_array and is_integer_in_range(null, type_.datatype):
         type_ = replace(type_, null=null)
     described = Field(
@@ -219,7 +219,7 @@ _ARRAYSIZE = re.compile(r"(([0-9]{1,9}x){0,4}([0-9]{1,9}\*?|\*))?")
 _GEOMETRIES = {"point": "2", "circle": "3", "interval": "2"}
 
 
-def column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
+def find_column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
     """The type, and why the column cannot be loaded if it cannot."""
     if not _ARRAYSIZE.fullmatch(arraysize):
         return CHAR, f"its arraysize {arraysize!r} is none of VOTable"
@@ -230,14 +230,14 @@ def column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, 
     if datatype in TEXT:
         if xtype.lower().removeprefix("adql:") == "timestamp" and "x" not in arraysize:
             return TIMESTAMP, ""
-        return ColumnType(datatype, arraysize or "1", _xtype_of_text(xtype)), ""
+        return ColumnType(datatype, arraysize or "1", _find_text_xtype(xtype)), ""
     arraysize = "" if arraysize == "1" else arraysize
     if xtype == "polygon" and datatype in FLOATS and arraysize and "x" not in arraysize:
         return ColumnType(datatype, "*", xtype), ""
-    return ColumnType(datatype, arraysize, _xtype_of_numbers(xtype, datatype, arraysize)), ""
+    return ColumnType(datatype, arraysize, _find_number_xtype(xtype, datatype, arraysize)), ""
 
 
-def _xtype_of_text(xtype: str) -> str:
+def _find_text_xtype(xtype: str) -> str:
     """What texts can be; ADQL 2.0's own words but one name what has other datatypes now."""
     if xtype.lower() == REGION_XTYPE.lower():
         return REGION_XTYPE
@@ -245,7 +245,7 @@ def _xtype_of_text(xtype: str) -> str:
     return "" if is_other else xtype
 
 
-def _xtype_of_numbers(xtype: str, datatype: str, arraysize: str) -> str:
+def _find_number_xtype(xtype: str, datatype: str, arraysize: str) -> str:
     """DALI's geometries have to be of their datatype and arraysize: numbers of others are no such thing."""
     if xtype in _GEOMETRIES:
         numbers = NUMBERS if xtype == "interval" else FLOATS
@@ -253,7 +253,7 @@ def _xtype_of_numbers(xtype: str, datatype: str, arraysize: str) -> str:
     return "" if xtype.lower().startswith("adql:") or xtype in ("polygon", "moc", "timestamp") else xtype
 
 
-def null_of(text: str) -> int | float | None:
+def parse_null(text: str) -> int | float | None:
     """Of VALUES: a whole number, also written as hexadecimal, or another one; None for what no number of VOTable is."""
     if re.fullmatch(r"\s*[-+]?(0[xX][0-9a-fA-F]{1,16}|[1-9][0-9]{0,18}|0)\s*", text):
         return int(text, 0)

@@ -125,13 +125,13 @@ def test_covers_hold_their_shapes(loading: EmbeddedEngine) -> None:
     rng = np.random.default_rng(4)
     for size in 10.0 ** np.arange(-7, 2):
         centre = Cone(float(rng.uniform(0, 360)), float(rng.choice([-90, 0, 41.8, 90])), float(size))
-        number = shape_columns.cover_number(centre.centre, np.radians([size]))
+        number = shape_columns.find_cover_number(centre.centre, np.radians([size]))
         assert shape_columns.is_covered(CIRCLE, [centre.lon, centre.lat, size], number)
         assert number == EVERYWHERE or not shape_columns.is_covered(
             CIRCLE, [centre.lon, centre.lat, 10 * size + 1e-5], number
         )
     far = positions_to_vectors(np.array([0.0, 180.0]), np.array([0.0, 0.0]))
-    assert shape_columns.cover_number(far, np.zeros(2)) == EVERYWHERE
+    assert shape_columns.find_cover_number(far, np.zeros(2)) == EVERYWHERE
     assert not shape_columns.is_covered(CIRCLE, [], 7)
     assert shape_columns.is_covered(MOC, [], NOWHERE)
 

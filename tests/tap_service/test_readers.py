@@ -360,7 +360,7 @@ def test_csv_rows_keep_their_lines_across_blocks(tmp_path: Path, monkeypatch: py
 
 def test_csv_with_a_quote_that_never_closes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK", 100)
-    monkeypatch.setattr("tap_service.readers.csv_reader.LONGEST_ROW", 1000)
+    monkeypatch.setattr("tap_service.readers.csv_reader.MAX_ROW_BYTES", 1000)
     (tmp_path / "t.csv").write_text('n,t\n1,x\n2,"open\n' + "3,y\n" * 1000)
     with pytest.raises(ReadError, match="a quote that opens in or after line"):
         read(tmp_path / "t.csv")

@@ -17,8 +17,8 @@ from clickhouse_schema.schema_files.schema_checks import find_table_problems
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
 from clickhouse_schema.vounit import normalise_unit
 from tap_service.constants import MAX_DEFINITION_BYTES, MAX_MODEL_BYTES
-from tap_service.readers.file_columns import felis_column
-from tap_service.readers.position_columns import position_of
+from tap_service.readers.file_columns import field_to_felis
+from tap_service.readers.position_columns import find_position_columns
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.vosi_table_reader import Definition, find_root_name, read_definition
 from tap_service.service_errors import Forbidden, NotFound, ParameterFault, UploadFault
@@ -107,8 +107,8 @@ def read_vosi_document(path: Path, content_type: str) -> bytes | None:
 
 def build_table(name: str, fields: tuple[Field, ...], **about: Any) -> Table:
     """Build a table with a position in its layout. Raises ValidationError."""
-    columns = tuple(Column.model_validate(felis_column(field)) for field in fields)
-    return Table(name=name, columns=columns, layout=Layout(position=position_of(fields)), **about)
+    columns = tuple(Column.model_validate(field_to_felis(field)) for field in fields)
+    return Table(name=name, columns=columns, layout=Layout(position=find_position_columns(fields)), **about)
 
 
 def check_table(table: Table) -> Table:

@@ -20,7 +20,7 @@ from clickhouse_schema.schema_model import Layout, Table
 from tap_service.config import Config
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Job
-from tap_service.readers.position_columns import position_of
+from tap_service.readers.position_columns import find_position_columns
 from tap_service.serializers import ResultInfo
 from tap_service.service_errors import Conflict, Forbidden, NotFound, ParameterFault, QueryFault, UserFault
 from tap_service.services.queries.query_execution import QueryExecution
@@ -206,7 +206,7 @@ def add_index(table: Table, wanted: str, *, unique: bool) -> tuple[Table, str]:
 
 
 def _find_position_columns(table: Table) -> tuple[str, ...]:
-    return position_of(tuple(column.field for column in table.columns)) or ()
+    return find_position_columns(tuple(column.field for column in table.columns)) or ()
 
 
 def _set_position(table: Table, longitude: str, latitude: str, *, unique: bool) -> tuple[Table, str]:

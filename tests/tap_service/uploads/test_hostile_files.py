@@ -32,7 +32,7 @@ UNFORESEEN = "hard to tell"
 @pytest.fixture
 def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
     """Read a file in this process, without the sandbox's system limits."""
-    monkeypatch.setattr(ByteStream, "most_bytes", LIMITS.unpacked_bytes)
+    monkeypatch.setattr(ByteStream, "max_bytes", LIMITS.unpacked_bytes)
 
     def read(content: bytes, content_type: str = "") -> Answer:
         path = tmp_path / "file"
