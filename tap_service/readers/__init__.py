@@ -70,7 +70,7 @@ def open_source(path: Path) -> Source:
     if found is not None:
         return found.open(path)
     known = ", ".join(f"{format.name} ({' '.join(format.extensions)})" for format in FORMATS)
-    raise ReadError(f"{path} is of no format that can be loaded; known are {known}")
+    raise ReadError(f"{path} has an unknown format; supported formats are {known}")
 
 
 def open_upload(path: Path, content_type: str) -> Source:
@@ -83,11 +83,11 @@ def open_upload(path: Path, content_type: str) -> Source:
     start = read_first_bytes(path)
     found = _find_format_by_start(start)
     if declared is not None and found is not declared and (found not in (None, ECSV) or declared.starts):
-        seen = f"is {found.name}" if found else f"does not begin as {declared.name} does"
-        raise ReadError(f"{path} {seen}, and its Content-Type says {declared.name}: one of both is wrong")
+        actual = f"is a {found.name} file" if found else f"does not start like a {declared.name} file"
+        raise ReadError(f"{path} {actual}, but its Content-Type is for {declared.name}: correct one of them")
     if found is None and declared is None and b"\0" in start:
         known = ", ".join(format.name for format in FORMATS)
-        raise ReadError(f"{path} is no table of a known format; known are {known}")
+        raise ReadError(f"{path} is not a table in a known format; supported formats are {known}")
     return (found or declared or CSV).open(path)
 
 

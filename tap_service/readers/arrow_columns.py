@@ -31,12 +31,12 @@ class ArrowColumns:
 def read_arrow_schema(schema: pa.Schema, name: str) -> ArrowColumns:
     """What a schema tells. ``name``: of the file, for messages. Raises ``ReadError`` for a broken VOTable in it."""
     if len(schema) > MAX_FILE_COLUMNS:
-        raise ReadError(f"{name} has {len(schema)} columns; a table has {MAX_FILE_COLUMNS} at most")
+        raise ReadError(f"{name} has {len(schema)} columns; the limit is {MAX_FILE_COLUMNS}")
     unusable: dict[str, str] = {}
     try:
         found = ArrowColumns(tuple(_plain_fields(schema, unusable)), unusable=unusable)
     except UnicodeDecodeError as error:
-        raise ReadError(f"{name} has a column whose name is not UTF-8") from error
+        raise ReadError(f"{name} has a column name that is not UTF-8") from error
     document = (schema.metadata or {}).get(_VOTABLE_KEY)
     if document is not None:
         table = read_metadata(document, f"{name} ({_VOTABLE_KEY.decode()})")
@@ -59,7 +59,7 @@ def _plain_fields(schema: pa.Schema, unusable: dict[str, str]) -> Iterator[Field
             try:
                 type_ = arrow_to_column_type(column.type)
             except KeyError:
-                unusable[column.name] = f"the type {column.type} has no counterpart in VOTable"
+                unusable[column.name] = f"the type {column.type} has no VOTable equivalent"
                 continue
         yield Field(column.name, type_, description=described, nullable=column.nullable)
 

@@ -64,7 +64,7 @@ class ArrowSource:
             except pa.ArrowMemoryError:
                 raise
             except (pa.ArrowException, OSError) as error:
-                raise ReadError(f"{self.path} is not readable as Arrow: {error}") from error
+                raise ReadError(f"{self.path} cannot be read as Arrow: {error}") from error
             yield reader
 
 
@@ -74,4 +74,4 @@ def _check_end(path: Path) -> None:
         if file.read(len(_FILE)) == _FILE:
             file.seek(-min(len(_END), os.fstat(file.fileno()).st_size), os.SEEK_END)
             if file.read() != _END:
-                raise ReadError(f"{path} is an Arrow file without its end")
+                raise ReadError(f"{path} is an incomplete Arrow file: it has no end marker")

@@ -61,5 +61,5 @@ class ByteStream:
     def _count_bytes(self, data: bytes) -> bytes:
         self._count += len(data)
         if self.max_bytes is not None and self._count > self.max_bytes:
-            raise ReadError(f"{self.path} has more than {self.max_bytes} bytes, unpacked")
+            raise ReadError(f"{self.path} has more than {self.max_bytes} bytes when unpacked")
         return data

@@ -110,7 +110,7 @@ def _text_to_boolean(array: pa.Array) -> pa.Array:
     unknown = sorted(set(pc.unique(array).drop_null().to_pylist()) - _BOOLEANS.keys())
     meant = {word: _BOOLEANS.get(word.strip().lower(), word) for word in unknown} | _BOOLEANS
     if any(isinstance(value, str) for value in meant.values()):
-        raise ValueError("not a truth value")
+        raise ValueError("not a boolean")
     return pa.array([meant.get(word) for word in array.to_pylist()], pa.bool_())
 
 
@@ -209,5 +209,5 @@ def _parse_boolean_list(text: str) -> list[Any]:
         elif set(word) <= {"0", "1"}:
             values += [bit == "1" for bit in word]
         else:
-            raise ValueError("not a truth value")
+            raise ValueError("not a boolean")
     return values

@@ -57,7 +57,7 @@ class Conformer:
         if missing:
             raise ReadError(
                 f"{source.path} has no column {', '.join(missing)} of table {table.name} (it has "
-                f"{', '.join(names)}); correct the names in the schema file or take the columns out of it"
+                f"{', '.join(names)}); correct the names in the schema file or remove the columns from it"
             )
         self._fittings = [
             _Fitting(
@@ -189,7 +189,7 @@ def _list_checks(column: Column, table: Table) -> tuple[Check, ...]:
     type_ = column.type
     checks: list[Check] = []
     if not column.nullable and not type_.is_array:
-        checks.append(lambda _, array: (pc.is_null(array), "has no value, and the column is not nullable"))
+        checks.append(lambda _, array: (pc.is_null(array), "has no value, but the column is not nullable"))
     if type_.datatype == "float" and not type_.is_array:
         checks.append(_find_overflow)
     if type_.is_timestamp:
@@ -225,7 +225,7 @@ def _list_length_checks(kind: ColumnType) -> list[Check]:
 
 def _check_values(values: tuple[int | str, ...], arrow: pa.DataType) -> Check:
     known = pa.array(values, arrow)
-    reason = f"none of {', '.join(map(str, values))}"
+    reason = f"not one of {', '.join(map(str, values))}"
     return lambda _, array: (pc.and_(pc.is_valid(array), pc.invert(pc.is_in(array, known))), reason)
 
 
@@ -247,20 +247,20 @@ def _check_max_length(length: int, datatype: str) -> Check:
 
     def check(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
         pairs = pc.count_substring_regex(array, r"[\x{10000}-\x{10ffff}]")
-        return pc.greater(pc.add(pc.utf8_length(array), pairs), length), f"longer than {length} units of UTF-16"
+        return pc.greater(pc.add(pc.utf8_length(array), pairs), length), f"longer than {length} UTF-16 units"
 
     return check
 
 
 def _check_length(length: int) -> Check:
-    return lambda _, array: (pc.not_equal(pc.list_value_length(array), length), f"not {length} values")
+    return lambda _, array: (pc.not_equal(pc.list_value_length(array), length), f"not an array of {length} values")
 
 
 def _check_length_step(step: int) -> Check:
     def check(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
         counts = pc.list_value_length(array)
         rest = pc.subtract(counts, pc.multiply(pc.divide(counts, step), step))
-        return pc.not_equal(rest, 0), f"not a multiple of {step} values"
+        return pc.not_equal(rest, 0), f"not an array whose length is a multiple of {step}"
 
     return check
 

@@ -70,7 +70,7 @@ class CsvSource:
 
             def skip(row: pacsv.InvalidRow, faults: list[Fault] = faults, broken: list[int] = broken) -> str:
                 broken.append(row.number - 1)
-                reason = f"{row.actual_columns} fields where there are {row.expected_columns} columns"
+                reason = f"has {row.actual_columns} fields for {row.expected_columns} columns"
                 faults.append(Fault(row.number - 1, "", row.text[:_MAX_SHOWN], reason))
                 return "skip"
 
@@ -109,8 +109,8 @@ class CsvSource:
                 row = pc.index(fits, False).as_py()
                 value = table[name][row].as_py().decode(errors="replace")[:_MAX_SHOWN]
                 line = _LineNumbers(block, tuple(broken)).find_good_row_line(row)
-                why = f"for values like {value!r} in line {line}; most of the others are numbers"
-                yield f"column {name} is taken as text {why}"
+                why = f"because of values such as {value!r} in line {line}; most of its values are numbers"
+                yield f"column {name} is read as text {why}"
 
     def _guess_fields(self) -> Iterator[Field]:
         block = next(self._read_text_blocks(), None)
@@ -141,7 +141,7 @@ class CsvSource:
                 ),
             )
         except pa.ArrowInvalid as error:
-            raise ReadError(f"{self.path} is not readable as text with columns: {error}") from error
+            raise ReadError(f"{self.path} cannot be read as delimited text: {error}") from error
 
     def _read_text_blocks(self) -> Iterator[_Block]:
         with ByteStream(self.path) as stream:
@@ -161,7 +161,7 @@ class CsvSource:
                 elif len(rest) > MAX_ROW_BYTES:
                     raise ReadError(
                         f"{self.path}: a row has more than {MAX_ROW_BYTES} bytes; "
-                        f"perhaps a quote that opens in or after line {line} is not closed"
+                        f"a quotation mark opened in or after line {line} may be unclosed"
                     )
                 if not read:
                     return
@@ -228,29 +228,27 @@ def _detect_dialect(path: Path, delimiters: tuple[str, ...]) -> Dialect:
             header = stream.readline(MAX_HEADER_BYTES + 1)
             line += 1
     if len(header) > MAX_HEADER_BYTES:
-        raise ReadError(f"{path}: the names of the columns in line {line} take more than {MAX_HEADER_BYTES} bytes")
+        raise ReadError(f"{path}: the column names in line {line} take more than {MAX_HEADER_BYTES} bytes")
     try:
         text = header.decode().strip("\r\n")
     except UnicodeDecodeError as error:
-        raise ReadError(f"{path}: the names of the columns in line {line} are not UTF-8") from error
+        raise ReadError(f"{path}: the column names in line {line} are not UTF-8") from error
     if not text:
-        raise ReadError(f"{path} has no line with the names of the columns")
+        raise ReadError(f"{path} has no header line with column names")
     delimiter = next((mark for mark in delimiters if mark in text), delimiters[0])
     try:
         names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
     except csv.Error as error:
         raise ReadError(
-            f"{path}: the names of the columns in line {line} cannot be read ({error}); "
-            "rows must end with a line feed, and quotes must be closed"
+            f"{path}: the column names in line {line} cannot be read ({error}); "
+            "rows must end with a line feed, and quotation marks must be closed"
         ) from error
     if len(names) > MAX_FILE_COLUMNS:
-        raise ReadError(f"{path}: line {line} names {len(names)} columns; a table has {MAX_FILE_COLUMNS} at most")
+        raise ReadError(f"{path}: line {line} names {len(names)} columns; the limit is {MAX_FILE_COLUMNS}")
     if "" in names:
         raise ReadError(f"{path}: column {names.index('') + 1} has no name in line {line}")
     if all(_is_number(name) for name in names):
-        raise ReadError(
-            f"{path}: line {line} has numbers where the names of the columns should be; put a line with names first"
-        )
+        raise ReadError(f"{path}: line {line} has numbers instead of column names; add a header line")
     return Dialect(delimiter, names, line + 1)
 
 

@@ -43,9 +43,9 @@ class EcsvSource(CsvSource):
         if not isinstance(columns, list) or not columns:
             raise ReadError(f"{path}: the ECSV header has no list of columns (datatype)")
         if not all(isinstance(column, dict) and isinstance(column.get("name"), str) for column in columns):
-            raise ReadError(f"{path}: each column in the ECSV header (datatype) needs a name, and text as name")
+            raise ReadError(f"{path}: each column in the ECSV header (datatype) needs a name that is text")
         if len(columns) > MAX_FILE_COLUMNS:
-            raise ReadError(f"{path} has {len(columns)} columns; a table has {MAX_FILE_COLUMNS} at most")
+            raise ReadError(f"{path} has {len(columns)} columns; the limit is {MAX_FILE_COLUMNS}")
         names = tuple(column["name"] for column in columns)
         unusable: dict[str, str] = {}
         fields = tuple(_list_fields(columns, unusable))
@@ -90,7 +90,7 @@ class _Loader(yaml.SafeLoader):
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
-            raise yaml.constructor.ConstructorError(None, None, "merge keys (<<) are not read", node.start_mark)
+            raise yaml.constructor.ConstructorError(None, None, "merge keys (<<) are not supported", node.start_mark)
         super().flatten_mapping(node)
 
 

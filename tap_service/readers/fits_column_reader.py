@@ -63,7 +63,7 @@ class Heap:
     def read_arrays(self, places: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
         """The bytes of all arrays, one after the other."""
         if ((places < 0) | (sizes < 0)).any():
-            raise ReadError(f"{self._path} has variable arrays at places that cannot be")
+            raise ReadError(f"{self._path} has variable arrays at invalid offsets")
         if sizes.sum(dtype=np.float64) > _MAX_HEAP_BYTES:
             raise ReadError(
                 f"{self._path} has variable arrays of more than {_MAX_HEAP_BYTES} bytes in {len(sizes)} rows"
@@ -173,7 +173,7 @@ def _parse_column(header: Header, number: int, offset: int) -> tuple[FitsColumn,
     form = str(header.get(f"TFORM{number}", ""))
     match = _FORM.match(form)
     if match is None:
-        raise ValueError(f"TFORM{number} is {form!r}")
+        raise ValueError(f"TFORM{number} is invalid: {form!r}")
     repeat, letter, element = int(match[1] or 1), match[2], match[3]
     is_variable = letter in ("P", "Q")
     if is_variable:
@@ -203,7 +203,7 @@ def _parse_column(header: Header, number: int, offset: int) -> tuple[FitsColumn,
 def _find_stored_dtype(letter: str, repeat: int) -> tuple[int, Any]:
     """Bytes in a row, and the dtype."""
     if letter not in _LETTERS:
-        raise ValueError(f"the TFORM letter {letter} is none of FITS")
+        raise ValueError(f"FITS does not define the TFORM letter {letter}")
     item = np.dtype(_LETTERS[letter][1])
     count = -(-repeat // 8) if letter == "X" else 2 * repeat if letter in "CM" else repeat
     return count * item.itemsize, (item, (count,))
@@ -214,11 +214,11 @@ def _find_type(
 ) -> tuple[ColumnType, str]:
     """The column's type, and why it cannot be read if it cannot."""
     if letter not in _LETTERS:
-        return ColumnType("char", "*"), f"its TFORM letter {letter} is none of FITS"
+        return ColumnType("char", "*"), f"FITS does not define its TFORM letter {letter}"
     if repeat == 0:
         return ColumnType("char", "*"), "it has no values"
     if letter == "X" and is_variable:
-        return ColumnType("char", "*"), "variable arrays of bits are not read"
+        return ColumnType("char", "*"), "variable arrays of bits are not supported"
     datatype = _LETTERS[letter][0]
     if letter == "A":
         sizes = _SIZES.fullmatch(dimensions or "")
@@ -226,7 +226,7 @@ def _find_type(
             return ColumnType("char", sizes[1].replace(",", "x").replace(" ", "")), ""
         return ColumnType("char", "*" if is_variable else f"{repeat}*"), ""
     if letter in "CM" and (scale, zero) != (1, 0):
-        return ColumnType("char", "*"), "complex numbers with TSCAL or TZERO are not read"
+        return ColumnType("char", "*"), "complex numbers with TSCAL or TZERO are not supported"
     if letter not in "LX" and (scale, zero) != (1, 0):
         unsigned = _UNSIGNED.get((letter, int(zero))) if scale == 1 else None
         datatype = unsigned[1] if unsigned else "double"

@@ -58,7 +58,7 @@ class FitsSource:
                 self._columns[column.name] = column
                 fields.append(column.field)
         except (ArithmeticError, KeyError, TypeError, ValueError) as error:
-            raise ReadError(f"{path}: the header of its table cannot be used: {error}") from error
+            raise ReadError(f"{path}: the header of its table is invalid: {error}") from error
         self.fields = tuple(fields)
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
@@ -129,7 +129,7 @@ def _find_table(stream: ByteStream) -> tuple[Header, int]:
             if not block:
                 raise ReadError(f"{stream.path} has no binary table")
             size -= len(block)
-    raise ReadError(f"{stream.path} has no binary table among its first {_MAX_HDUS} parts")
+    raise ReadError(f"{stream.path} has no binary table among its first {_MAX_HDUS} HDUs")
 
 
 def _read_header(stream: ByteStream) -> tuple[Header, int]:

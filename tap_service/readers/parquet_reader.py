@@ -23,11 +23,11 @@ class ParquetSource:
             self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
             schema = self._file.schema_arrow
         except UnicodeDecodeError as error:
-            raise ReadError(f"{path} has names of columns that are not UTF-8") from error
+            raise ReadError(f"{path} has column names that are not UTF-8") from error
         except pa.ArrowMemoryError:
             raise
         except (pa.ArrowException, OSError) as error:
-            raise ReadError(f"{path} is not readable as Parquet: {error}") from error
+            raise ReadError(f"{path} cannot be read as Parquet: {error}") from error
         self.rows: int | None = self._file.metadata.num_rows
         # what a writer adds at its end is in the footer alone, not in the Arrow schema that is kept there
         told = read_arrow_schema(schema.with_metadata(self._file.metadata.metadata), str(path))
@@ -49,4 +49,4 @@ class ParquetSource:
             except (pa.ArrowException, OSError) as error:
                 raise ReadError(f"{self.path} is broken in or after row {first}: {error}") from error
         if first - 1 != self.rows:
-            raise ReadError(f"{self.path} has {first - 1} rows, and its footer says {self.rows}")
+            raise ReadError(f"{self.path} has {first - 1} rows, but its footer declares {self.rows}")

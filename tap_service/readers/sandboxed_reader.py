@@ -124,11 +124,11 @@ def answer_request(request: Request) -> Answer:
         return Answer(f"reading it takes more than {request.limits.memory} bytes of memory")
     except OSError as error:
         if error.errno in _NO_ROOM:
-            return Answer(f"what is in it has no room here: {error.strerror}")
+            return Answer(f"there is no space for its rows: {error.strerror}")
         traceback.print_exc(_MAX_SHOWN_CALLS)
     except Exception:
         traceback.print_exc(_MAX_SHOWN_CALLS)
-    return Answer("the file is broken, in a way that is hard to tell: write it anew, perhaps with another program")
+    return Answer("the file is broken in an unknown way: write it again, perhaps with another program")
 
 
 def _exit_with_parent(parent: int) -> None:
@@ -158,9 +158,9 @@ def read_table(request: Request) -> Answer:
         return _fit_to_table(Table.model_validate_json(request.table), source, request)
     if source.unusable:
         listed = "; ".join(f"{name}: {reason}" for name, reason in source.unusable.items())
-        raise ReadError(f"the file has columns that cannot be taken ({listed}); leave them out")
+        raise ReadError(f"the file has unsupported columns ({listed}); remove them")
     if len(source.fields) > limits.columns:
-        raise ReadError(f"the file has {len(source.fields)} columns, and a table has {limits.columns} at most here")
+        raise ReadError(f"the file has {len(source.fields)} columns; the limit is {limits.columns}")
     if source.rows is not None and source.rows > limits.rows:
         raise _build_row_limit_error(limits)
     plan = _Plan(list(source.fields), find_position_columns(source.fields))
@@ -177,7 +177,7 @@ def _fit_to_table(table: Table, source: Source, request: Request) -> Answer:
     """The rows for a table that is there, which the file has to have the columns of, in any order."""
     there = {column.name.lower(): column.name for column in table.columns}
     given = {name.lower(): name for name in (*(field.name for field in source.fields), *source.unusable)}
-    for missing, what in ((there.keys() - given.keys(), "lacks"), (given.keys() - there.keys(), "has besides")):
+    for missing, what in ((there.keys() - given.keys(), "lacks"), (given.keys() - there.keys(), "has extra")):
         if missing:
             names = ", ".join(sorted({**given, **there}[name] for name in missing))
             raise ReadError(f"the file {what} columns: {names}; the table has {', '.join(there.values())}")
@@ -200,7 +200,7 @@ def _plan_table(name: str, source: Source, plan: _Plan) -> Table:
         table = Table(name=name, description=source.description, columns=columns, layout=layout)
     except ValidationError as error:
         said = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise ReadError(f"the columns of the file cannot be used: {said}") from error
+        raise ReadError(f"the columns of the file are invalid: {said}") from error
     # the engine keeps columns of its own beside positions and shapes, and only there
     has_more = table.layout.position is not None or any(has_cover(column.type) for column in columns)
     for column in columns:

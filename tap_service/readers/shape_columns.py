@@ -134,7 +134,7 @@ def read_regions(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array,
             try:
                 shapes[row], covers[row] = _read_moc(text) if kind.xtype == "moc" else _read_region(text)
             except ShapeError as error:
-                rows[row] = f"no {kind.adql}: {error.message}"
+                rows[row] = f"not a valid {kind.adql}: {error.message}"
     arrow = RANGES if kind.xtype == "moc" else SHAPES
     return pa.array(shapes, arrow), pa.array(covers, pa.uint64()), rows
 

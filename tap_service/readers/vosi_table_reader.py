@@ -70,7 +70,7 @@ def read_definition(document: bytes) -> Definition:
     reader = _Reader()
     reader.parse_document(document)
     if not reader.found.columns:
-        raise ReadError("the definition has no columns: give each as a column element with a name and a dataType")
+        raise ReadError("the definition has no columns: add a column element with a name and a dataType for each")
     return reader.found
 
 
@@ -96,21 +96,21 @@ class _Reader:
         try:
             self._parser.Parse(document, True)
         except expat.ExpatError as error:
-            raise self._build_error(f"is no well-formed XML: {expat.ErrorString(error.code)}") from error
+            raise self._build_error(f"is not well-formed XML: {expat.ErrorString(error.code)}") from error
 
     def _build_error(self, reason: str) -> ReadError:
         return ReadError(f"line {self._parser.CurrentLineNumber}: the definition {reason}")
 
     def _refuse_doctype(self, *_: object) -> None:
-        raise self._build_error("has a DOCTYPE, which is not accepted")
+        raise self._build_error("has a DOCTYPE, which is not allowed")
 
     def _start_element(self, qualified: str, attributes: dict[str, str]) -> None:
         name = qualified.rpartition(" ")[2]
         self._path.append(name)
         if len(self._path) > _MAX_DEPTH:
-            raise self._build_error(f"is deeper than {_MAX_DEPTH} elements")
+            raise self._build_error(f"nests elements deeper than {_MAX_DEPTH} levels")
         if len(self._path) == 1 and name != "table":
-            raise self._build_error(f"starts with the element {name}, and not with table")
+            raise self._build_error(f"starts with the element {name} instead of table")
         self._text.clear()
         if name == "column":
             self._column = {}

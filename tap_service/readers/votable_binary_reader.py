@@ -68,7 +68,9 @@ class BinaryRows:
         self._layouts = [_find_layout(column) for column in columns]
         width = self._mask_bytes + sum(4 if layout.count is None else layout.width for layout in self._layouts)
         if not 0 < width <= MAX_ROW_BYTES:
-            raise ReadError(f"the FIELDs of the VOTable say that a row has at least {width} bytes, which is not read")
+            raise ReadError(
+                f"the FIELDs of the VOTable declare rows of at least {width} bytes; the limits are 1 and {MAX_ROW_BYTES}"
+            )
 
     def take_rows(self, data: bytes, most: int) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
         """Up to ``most`` whole rows: how many, the places and item counts of each column, and the bytes used."""

@@ -93,7 +93,7 @@ def _parse_without_data(path: Path) -> Element:
             parser.Parse(b"", True)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)
-            raise ReadError(f"{path}, line {error.lineno}: the VOTable is no well-formed XML: {reason}") from error
+            raise ReadError(f"{path}, line {error.lineno}: the VOTable is not well-formed XML: {reason}") from error
     return builder.close()
 
 

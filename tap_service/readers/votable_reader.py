@@ -89,7 +89,7 @@ class VotableSource:
         declared = len(self._table.columns)
         numbers = [first + place for place, row in enumerate(rows) if len(row) == declared]
         faults = tuple(
-            Fault(first + place, "", "", f"{len(row)} cells where there are {declared} columns")
+            Fault(first + place, "", "", f"has {len(row)} cells for {declared} columns")
             for place, row in enumerate(rows)
             if len(row) != declared
         )
@@ -135,9 +135,7 @@ class VotableSource:
     def _decode_stream(self) -> Iterator[tuple[bytes, float]]:
         """The bytes of the STREAM, and the part of the file that is read."""
         if self._table.encoding not in ("", "base64"):
-            raise ReadError(
-                f"{self.path}: a STREAM with the encoding {self._table.encoding!r} is not read, only base64"
-            )
+            raise ReadError(f"{self.path}: the STREAM encoding {self._table.encoding!r} is not supported; use base64")
         texts: list[str] = []
         parser = VotableParser(str(self.path), stream=texts.append)
         rest = b""
@@ -157,7 +155,7 @@ class VotableSource:
         try:
             return binascii.a2b_base64(text, strict_mode=bool(text))
         except binascii.Error as error:
-            raise ReadError(f"{self.path}: the STREAM is no base64: {error}") from error
+            raise ReadError(f"{self.path}: the STREAM is not valid base64: {error}") from error
 
     # --- FITS
 
@@ -171,7 +169,7 @@ class VotableSource:
             try:
                 inside = FitsSource(path)
                 if len(inside.fields) != len(self.fields):
-                    raise ReadError(f"{path} has other columns than the VOTable's FIELDs")
+                    raise ReadError(f"{path} has different columns from the VOTable's FIELDs")
                 names = {field.name: other.name for field, other in zip(self.fields, inside.fields, strict=True)}
                 for piece in inside.read_blocks(tuple(names[name] for name in columns)):
                     yield replace(piece, batch=piece.batch.rename_columns(list(columns)))

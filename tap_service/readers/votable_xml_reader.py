@@ -95,9 +95,9 @@ class VotableParser:
         try:
             self._parser.Parse(data, last)
         except expat.ExpatError as error:
-            raise self._build_error(f"is no well-formed XML: {expat.ErrorString(error.code)}") from error
+            raise self._build_error(f"is not well-formed XML: {expat.ErrorString(error.code)}") from error
         except (LookupError, ValueError) as error:  # by expat's way to Python's codecs
-            raise self._build_error(f"has an encoding that is not read: {error}; write it in UTF-8") from error
+            raise self._build_error(f"has an unsupported encoding: {error}; write it in UTF-8") from error
         self._waiting += len(data)
         if self._waiting > MAX_ROW_BYTES:
             raise self._build_error(f"has a value or a comment of more than {MAX_ROW_BYTES} bytes")
@@ -106,20 +106,20 @@ class VotableParser:
         return ReadError(f"{self._name}, line {self._parser.CurrentLineNumber}: the VOTable {reason}")
 
     def _refuse_doctype(self, *_: object) -> None:
-        raise self._build_error("has a DOCTYPE, which is not accepted")
+        raise self._build_error("has a DOCTYPE, which is not allowed")
 
     def _start_element(self, qualified: str, attributes: dict[str, str]) -> None:
         name = qualified.rpartition(" ")[2]
         self._path.append(name)
         if len(self._path) > _MAX_DEPTH:
-            raise self._build_error(f"is deeper than {_MAX_DEPTH} elements")
+            raise self._build_error(f"nests elements deeper than {_MAX_DEPTH} levels")
         if len(self._path) == 1 and name != "VOTABLE":
             raise self._build_error(f"starts with the element {name}")
         if self.data_ended:
             return
         if name == "TD":
             if attributes.get("encoding"):
-                raise self._build_error("has encoded cells (TD encoding), which are not read")
+                raise self._build_error("has encoded cells (TD encoding), which are not supported")
             self._collect_text()
         elif name == "TR":
             self._cells = []
@@ -129,7 +129,7 @@ class VotableParser:
     def _start_metadata(self, name: str, attributes: dict[str, str]) -> None:
         if "href" in attributes and name in ("STREAM", "FITS"):
             raise self._build_error(
-                f"keeps its data in another file ({attributes['href']!r}): put it into the document"
+                f"keeps its data in another file ({attributes['href']!r}): include it in the document"
             )
         if name == "TABLE" and not self._in_table:
             self._in_table = True
@@ -222,11 +222,11 @@ _GEOMETRIES = {"point": "2", "circle": "3", "interval": "2"}
 def find_column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
     """The type, and why the column cannot be loaded if it cannot."""
     if not _ARRAYSIZE.fullmatch(arraysize):
-        return CHAR, f"its arraysize {arraysize!r} is none of VOTable"
+        return CHAR, f"its arraysize {arraysize!r} is not valid in VOTable"
     if datatype == "bit":  # readers differ in what they take for the bits of a column, not in booleans
         datatype = "boolean"
     if datatype not in SCALARS:
-        return CHAR, f"its datatype {datatype!r} is none of VOTable"
+        return CHAR, f"its datatype {datatype!r} is not valid in VOTable"
     if datatype in TEXT:
         if xtype.lower().removeprefix("adql:") == "timestamp" and "x" not in arraysize:
             return TIMESTAMP, ""

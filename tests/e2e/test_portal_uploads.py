@@ -185,7 +185,7 @@ class TestFormats:
 class TestNoTables:
     def test_a_sentence_and_the_page_goes_on(self, page: Page, portal_url: str, tmp_path: Path, shot: Shot) -> None:
         bad = {
-            "picture.png": (b"\x89PNG\r\n\x1a\n" + bytes(300), "no table of a known format"),
+            "picture.png": (b"\x89PNG\r\n\x1a\n" + bytes(300), "not a table in a known format"),
             "empty.csv": (b"", "The file is empty."),
             "page.html": (b"<!DOCTYPE html><html><body>404</body></html>", "DOCTYPE"),
             "cut.vot": (b'<VOTABLE><RESOURCE><TABLE><FIELD name="a" datatype="int"/><DATA><TABLEDATA><TR>', "XML"),

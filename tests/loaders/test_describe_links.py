@@ -106,5 +106,5 @@ def test_what_no_schema_file_could_have_is_left_out(tmp_path: Path) -> None:
 def test_a_document_that_breaks_after_its_table_is_told(tmp_path: Path) -> None:
     path = tmp_path / "broken.vot"
     path.write_text(FOREIGN.replace("</VOTABLE>", "</VOTABLE"))
-    with pytest.raises(ReadError, match="line 19: the VOTable is no well-formed XML"):
+    with pytest.raises(ReadError, match="line 19: the VOTable is not well-formed XML"):
         described_as(path)

@@ -54,7 +54,7 @@ BAD = {
     12: ("c", "10 20 180.1", "radius 180.1 is not between 0 and 180 degrees"),
     13: ("c", "10 91 1", "declination 91 is not between -90 and 90 degrees"),
     14: ("c", "nan 20 1", "(nan, 20) is not a position"),
-    15: ("c", "10 20", "not 3 values"),
+    15: ("c", "10 20", "not an array of 3 values"),
     16: ("v", "1 1 2 2", "a polygon of 2 distinct vertices"),
     17: ("v", "0 0 1 1 0 1 1 0", "edges 1 and 3 of the polygon cross"),
     18: ("v", "0 0 1 1 0", "a polygon of 5 numbers, an odd count"),
@@ -63,12 +63,12 @@ BAD = {
     21: (
         "s_region",
         "Circle ICRS 1 2",
-        "no REGION: 2 numbers instead of 3, in the Circle at character 1 of the region",
+        "not a valid REGION: 2 numbers instead of 3, in the Circle at character 1 of the region",
     ),
-    22: ("s_region", "Polygon 0 0 1 1 0 1 1 0", "no REGION: edges 1 and 3 of the polygon cross"),
-    23: ("s_region", "nonsense", "no REGION: 'nonsense' at character 1 of the region is not a shape"),
-    24: ("m", "4/999999", "no MOC: cells '999999' at character 3 of the MOC"),
-    25: ("m", "Circle 1 2 3", "no MOC: this is a shape, not a MOC such as '4/30-33 5/8'"),
+    22: ("s_region", "Polygon 0 0 1 1 0 1 1 0", "not a valid REGION: edges 1 and 3 of the polygon cross"),
+    23: ("s_region", "nonsense", "not a valid REGION: 'nonsense' at character 1 of the region is not a shape"),
+    24: ("m", "4/999999", "not a valid MOC: cells '999999' at character 3 of the MOC"),
+    25: ("m", "Circle 1 2 3", "not a valid MOC: this is a shape, not a MOC such as '4/30-33 5/8'"),
 }
 
 

@@ -239,9 +239,9 @@ def test_votable_binary_arrays(form: str, tmp_path: Path) -> None:
     ("document", "said"),
     [
         ('<!DOCTYPE x [<!ENTITY e "y">]><VOTABLE/>', "line 1: the VOTable has a DOCTYPE"),
-        ("<VOTABLE><RESOURCE>", "no well-formed XML"),
+        ("<VOTABLE><RESOURCE>", "not well-formed XML"),
         ("<VOTABLE>" + "<RESOURCE>" * 70, "deeper than 64"),
-        ("<html/>", "of no format|starts with the element html"),
+        ("<html/>", "an unknown format|starts with the element html"),
         ("<VOTABLE><RESOURCE/></VOTABLE>", "no TABLE with FIELDs"),
         (
             '<VOTABLE><RESOURCE><TABLE><FIELD name="a" datatype="int"/><DATA><BINARY><STREAM href="file:///etc/passwd"/>'
@@ -348,7 +348,7 @@ def test_csv_types_are_guessed(tmp_path: Path) -> None:
 
 
 def test_csv_rows_keep_their_lines_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK", 100)
+    monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK_BYTES", 100)
     lines = [f'{number},"a\nb{number}"' if number % 3 == 0 else f"{number},b" for number in range(200)]
     lines[150] = "bad"
     (tmp_path / "t.csv").write_text("n,t\n" + "\n".join(lines))
@@ -359,22 +359,22 @@ def test_csv_rows_keep_their_lines_across_blocks(tmp_path: Path, monkeypatch: py
 
 
 def test_csv_with_a_quote_that_never_closes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK", 100)
+    monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK_BYTES", 100)
     monkeypatch.setattr("tap_service.readers.csv_reader.MAX_ROW_BYTES", 1000)
     (tmp_path / "t.csv").write_text('n,t\n1,x\n2,"open\n' + "3,y\n" * 1000)
-    with pytest.raises(ReadError, match="a quote that opens in or after line"):
+    with pytest.raises(ReadError, match="a quotation mark opened in or after line"):
         read(tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("t.dat", b"1 2 3", "of no format that can be loaded; known are Parquet"),
+        ("t.dat", b"1 2 3", "an unknown format; supported formats are Parquet"),
         ("t.csv", b"", "is empty"),
         ("t.csv", b"a,,c\n1,2,3\n", "column 2 has no name in line 1"),
         ("t.csv", b"a,b\r1,2\r", "line 1 cannot be read .*rows must end with a line feed"),
-        ("t.csv", b"1,2.5\n3,4\n", "line 1 has numbers where the names of the columns should be"),
-        ("t.parquet", b"PAR1 and no more", "not readable as Parquet"),
+        ("t.csv", b"1,2.5\n3,4\n", "line 1 has numbers instead of column names"),
+        ("t.parquet", b"PAR1 and no more", "cannot be read as Parquet"),
         ("t.ecsv", b"# %ECSV 1.0\n# ---\n# {a: [}\n", "the ECSV header is broken"),
         ("t.fits", b"SIMPLE  =                    T" + b" " * 50 + b"END" + b" " * 2797, "no binary table"),
     ],

@@ -48,7 +48,7 @@ def test_types(data_type: str, expected: ColumnType) -> None:
 
 @pytest.mark.parametrize("data_type", ["<dataType>BLOB</dataType>", "<dataType>DROP TABLE</dataType>"])
 def test_types_that_are_none(data_type: str) -> None:
-    assert "is none of VOTable" in read_definition(column(data_type)).columns[0].unusable
+    assert "is not valid in VOTable" in read_definition(column(data_type)).columns[0].unusable
 
 
 def test_what_the_service_writes_is_read() -> None:

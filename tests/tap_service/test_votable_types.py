@@ -325,7 +325,7 @@ def test_an_uploaded_footprint_is_a_region(service: Served) -> None:
     assert read(again.content)[1] == [[2]]
     broken = Column("s_region", "char", "*", (*texts[:2], "Circle ICRS 1 2"), "ADQL:Region")
     assert answer(service, query, identifiers, broken) == (
-        "table t: row 3, column s_region: 'Circle ICRS 1 2' is no REGION: 2 numbers instead of 3, in the Circle at "
+        "table t: row 3, column s_region: 'Circle ICRS 1 2' is not a valid REGION: 2 numbers instead of 3, in the Circle at "
         "character 1 of the region"
     )
 

@@ -26,7 +26,7 @@ from tap_service.service_errors import UploadFault
 from tap_service.services.uploads.table_files import TableFileReader
 
 LIMITS = Limits(rows=100_000, columns=200, cell_bytes=1 << 16, unpacked_bytes=32 << 20, memory=1 << 30, seconds=20)
-UNFORESEEN = "hard to tell"
+UNFORESEEN = "broken in an unknown way"
 
 
 @pytest.fixture
@@ -141,11 +141,11 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         document(INT, stream(b"", "FITS", 'href="http://127.0.0.1:1/"')),
         "keeps its data in another file",
     ),
-    "doctype": (document(INT, ROW, '<!DOCTYPE VOTABLE SYSTEM "file:///etc/passwd">'), "DOCTYPE, which is not accepted"),
-    "billion laughs": (document(INT, ROW.replace("1", "&a40;"), LAUGHS), "DOCTYPE, which is not accepted"),
+    "doctype": (document(INT, ROW, '<!DOCTYPE VOTABLE SYSTEM "file:///etc/passwd">'), "DOCTYPE, which is not allowed"),
+    "billion laughs": (document(INT, ROW.replace("1", "&a40;"), LAUGHS), "DOCTYPE, which is not allowed"),
     "entity": (document(INT, ROW.replace("1", "&x;")), "undefined entity"),
     "nrows": (document(INT, ROW, table='nrows="99999999999"'), "more than 100000 rows"),
-    "depth": (b"<VOTABLE>" + b"<RESOURCE>" * 100_000, "deeper than 64 elements"),
+    "depth": (b"<VOTABLE>" + b"<RESOURCE>" * 100_000, "deeper than 64 levels"),
     "codec": (document(INT, ROW).replace(b'"1.0"', b'"1.0" encoding="rot13"', 1), "write it in UTF-8"),
     "columns": (document("".join(f'<FIELD name="c{i}" datatype="int"/>' for i in range(WIDE)), ROW), "5000 columns"),
     "cells": (document(INT, "<TABLEDATA><TR>" + "<TD/>" * WIDE), "row of more than 5000 cells"),
@@ -162,11 +162,11 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         "arraysize|a row has at least",
     ),
     "array length": (document(DOUBLES, stream(b"\xff\xff\xff\xffabcd")), "ends inside row 1"),
-    "gzip stream": (document(INT, stream(b"abcd", attributes='encoding="gzip"')), "only base64"),
-    "no base64": (document(INT, "<BINARY><STREAM encoding='base64'>%%%%</STREAM></BINARY>"), "no base64"),
+    "gzip stream": (document(INT, stream(b"abcd", attributes='encoding="gzip"')), "use base64"),
+    "no base64": (document(INT, "<BINARY><STREAM encoding='base64'>%%%%</STREAM></BINARY>"), "not valid base64"),
     "no fits inside": (document(INT, stream(b"hello", "FITS")), "the FITS file inside has no binary table"),
     "complex length": (document(COMPLEX, stream(b"\xff\xff\xff\xffabcd")), "ends inside row 1"),
-    "complex parts": (document(COMPLEX, ROW), "not a multiple of 2 values"),
+    "complex parts": (document(COMPLEX, ROW), "length is a multiple of 2"),
     "complex cell": (document(COMPLEX, ROW.replace("1", "1 2 " * 8200)), "more than 65536 bytes"),
     "run of bits": (
         document(COMPLEX.replace("doubleComplex", "bit"), ROW.replace("1", "10" * 40_000)),
@@ -207,7 +207,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         fits(8, 2, ["1PE"], card("THEAP", 1 << 60), data=struct.pack(">iiii", 5, 0, 5, 0) * 180),
         "ends inside its variable arrays",
     ),
-    "negative heap": (fits(8, 2, ["1PE"], data=struct.pack(">iiii", -5, 0, 5, -9) * 180), "at places that cannot be"),
+    "negative heap": (fits(8, 2, ["1PE"], data=struct.pack(">iiii", -5, 0, 5, -9) * 180), "at invalid offsets"),
     "huge array": (
         fits(16, 1, ["1QE"], data=struct.pack(">qq", 1 << 61, 0) * 180),
         "array of 2305843009213693952 values",
@@ -220,21 +220,21 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         gzip.compress(PRIMARY + b"COMMENT".ljust(80) * 300_000, 1),
         "header of more than 16777216 bytes",
     ),
-    "endless parts": (PRIMARY + EMPTY_PART * 1100, "no binary table among its first 1000 parts"),
+    "endless parts": (PRIMARY + EMPTY_PART * 1100, "no binary table among its first 1000 HDUs"),
     "no table inside": (PRIMARY, "no binary table"),
-    "no columns": (fits(0, 5, []), "cannot be used"),
+    "no columns": (fits(0, 5, []), "columns of the file are invalid"),
     # Parquet and Arrow
-    "footer": (b"PAR1" + b"x" * 20 + struct.pack("<I", 0x7FFFFFFF) + b"PAR1", "not readable as Parquet"),
+    "footer": (b"PAR1" + b"x" * 20 + struct.pack("<I", 0x7FFFFFFF) + b"PAR1", "cannot be read as Parquet"),
     "rows in the footer": (footer_says(b"\x80\xa0\x94\xa5\x8d\x1d"), "more than 100000 rows"),
-    "fewer rows in the footer": (footer_says(b"\x02"), "has 100 rows, and its footer says 1"),
+    "fewer rows in the footer": (footer_says(b"\x02"), "has 100 rows, but its footer declares 1"),
     "wide parquet": (parquet(pa.table({f"c{i}": [1] for i in range(WIDE)})), "10000 columns"),
-    "deep parquet": (parquet(DEEP), "cannot be taken|too deeply nested"),
+    "deep parquet": (parquet(DEEP), "unsupported columns|too deeply nested"),
     "wide arrow": (arrow(pa.table({f"c{i}": [1] for i in range(WIDE)})), "10000 columns"),
-    "deep arrow": (arrow(DEEP), "cannot be taken"),
-    "texts in lists": (arrow(pa.table({"a": [["x"]]})), "cannot be taken"),
+    "deep arrow": (arrow(DEEP), "unsupported columns"),
+    "texts in lists": (arrow(pa.table({"a": [["x"]]})), "unsupported columns"),
     "run ends": (
         arrow(pa.table({"a": pa.RunEndEncodedArray.from_arrays([90_000_000], ["x" * 1000])}, schema=None)),
-        "cannot be taken",
+        "unsupported columns",
     ),
     "nulls": (arrow(pa.table({"a": pa.nulls(100_001)})), "more than 100000 rows"),
     "length of a buffer": (
@@ -243,7 +243,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         ),
         "broken|memory",
     ),
-    "no end": (arrow(pa.table({"a": [1]}), file=True)[:-8], "without its end"),
+    "no end": (arrow(pa.table({"a": [1]}), file=True)[:-8], "no end marker"),
     "name of no text": (arrow(pa.table({"abcdefgh": [1]})).replace(b"abcdefgh", b"abcdef\xff\xfe"), "not UTF-8"),
     # text
     "aliases as a name": (ecsv(ALIASES + COLUMNS.replace("name: a", "name: *a14")), "text as name"),
@@ -259,20 +259,20 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "wide text": (",".join(f"c{i}" for i in range(WIDE)).encode() + b"\n", "names 10000 columns"),
     "names without end": (b"a," * 9_000_000, "take more than 16777216 bytes"),
     "not UTF-8": (b"a,b\n1,\xe9\n", "line 2, column b: .* is not valid UTF-8"),
-    "ragged": (b"a,b\n1,2\n1,2,3\n", "line 3: '1,2,3' 3 fields where there are 2 columns"),
-    "short text": (b"a,b\n" + b'1,"x\n' + b"1,2\n" * 9_000_000, "more than 33554432 bytes, unpacked"),
+    "ragged": (b"a,b\n1,2\n1,2,3\n", "line 3: '1,2,3' has 3 fields for 2 columns"),
+    "short text": (b"a,b\n" + b'1,"x\n' + b"1,2\n" * 9_000_000, "more than 33554432 bytes when unpacked"),
     "control in a name": ('"a\u202eb",c\n1,2\n'.encode(), "control character"),
     "name of the storage": (b"ra,dec,hpx29\n1,2,3\n", "hpx29 is reserved for the storage"),
     "name of the engine": (b"_row_exists\n1\n", "_row_exists is reserved for the storage"),
-    "NUL": (b'"b\0c"\n1\n', "no table of a known format"),
+    "NUL": (b'"b\0c"\n1\n', "not a table in a known format"),
     # none of these
     "nothing": (b"", "is empty"),
     "blanks": (b" \n\n", "no name in line"),
-    "zip": (zipped(), "no table of a known format"),
-    "gzip of gzip": (gzip.compress(gzip.compress(b"a\n1\n")), "no table of a known format"),
-    "program": (b"\x7fELF\2\1\1" + b"\0" * 100, "no table of a known format"),
+    "zip": (zipped(), "not a table in a known format"),
+    "gzip of gzip": (gzip.compress(gzip.compress(b"a\n1\n")), "not a table in a known format"),
+    "program": (b"\x7fELF\2\1\1" + b"\0" * 100, "not a table in a known format"),
     "cut gzip": (gzip.compress(b"a\n" + b"1\n" * 1000)[:-8], "ended before the end-of-stream marker"),
-    "zeros, packed": (gzip.compress(b"\0" * 50_000_000, 1), "no table of a known format"),
+    "zeros, packed": (gzip.compress(b"\0" * 50_000_000, 1), "not a table in a known format"),
     "text, packed": (gzip.compress(b"a\n" + b"1\n" * 200_000, 1), "more than 100000 rows"),
 }
 
@@ -291,9 +291,9 @@ def test_what_is_refused(read: Callable[..., Answer], case: str) -> None:
 @pytest.mark.parametrize(
     ("content", "kind", "said"),
     [
-        (b"a,b\n1,2\n", "application/x-votable+xml", "does not begin as VOTable does"),
-        (document(INT, ROW), "text/csv", "is VOTable, and its Content-Type says CSV"),
-        (document(INT, ROW), "application/fits; x=y", "is VOTable, and its Content-Type says FITS"),
+        (b"a,b\n1,2\n", "application/x-votable+xml", "does not start like a VOTable file"),
+        (document(INT, ROW), "text/csv", "is a VOTable file, but its Content-Type is for CSV"),
+        (document(INT, ROW), "application/fits; x=y", "is a VOTable file, but its Content-Type is for FITS"),
         (parquet(pa.table({"a": [1]})), "application/vnd.apache.arrow.file", "is Parquet"),
     ],
 )

@@ -89,9 +89,9 @@ def peak(process: int) -> int:
     ("case", "said"),
     [
         ("href to a file", "keeps its data in another file"),
-        ("billion laughs", "DOCTYPE, which is not accepted"),
+        ("billion laughs", "DOCTYPE, which is not allowed"),
         ("rows in the footer", "more than 100000 rows"),
-        ("zip", "no table of a known format"),
+        ("zip", "not a table in a known format"),
     ],
 )
 def test_files(tight: Served, case: str, said: str) -> None:
@@ -241,7 +241,7 @@ def test_a_job_tells_the_same(tight: Served) -> None:
     made = httpx.post(f"{tight.tap}/async", data=data, files={"t": ("t", content)}, timeout=60, verify=False)
     job = Job(made.headers["location"])
     assert job.wait_for_end() == "ERROR"
-    assert "DOCTYPE, which is not accepted" in job.message
+    assert "DOCTYPE, which is not allowed" in job.message
 
 
 # --- clients and processes --------------------------------------------------------------------------------------------

@@ -289,7 +289,7 @@ def test_a_job_whose_table_is_none(either: Served) -> None:
     job = create_job(either.tap)
     job.url = created.headers["location"]
     assert job.wait_for_end() == "ERROR"
-    assert "table t: the file, line 1: the VOTable is no well-formed XML" in job.message
+    assert "table t: the file, line 1: the VOTable is not well-formed XML" in job.message
 
 
 # --- by address -------------------------------------------------------------------------------------------------------

@@ -352,7 +352,7 @@ def test_columns_may_have_any_name(alice: User) -> None:
     ("content", "kind", "said"),
     [
         ("", "text/csv", "the request has no body"),
-        ("x\n", "application/fits", "does not begin as FITS does"),
+        ("x\n", "application/fits", "does not start like a FITS file"),
         ("<table><name>x</name></table>", "text/xml", "the definition has no columns"),
         ("<tableset/>", "text/xml", "starts with the element tableset"),
         ("<table><column><name>x</name></column></table>", "text/xml", "a column without a dataType: x"),
@@ -360,7 +360,7 @@ def test_columns_may_have_any_name(alice: User) -> None:
         ('<!DOCTYPE t [<!ENTITY a "b">]><table/>', "text/xml", "DOCTYPE"),
         ("<table>" + "<a>" * 50 + "</a>" * 50 + "</table>", "text/xml", "deeper than 16"),
         ("<table><column></table>", "text/xml", "mismatched tag"),
-        (DEFINITION.replace(">long<", ">complex<"), "text/xml", "its datatype 'complex' is none of VOTable"),
+        (DEFINITION.replace(">long<", ">complex<"), "text/xml", "its datatype 'complex' is not valid in VOTable"),
         (DEFINITION.replace("<name>id<", "<name>RA<"), "text/xml", "the column ra occurs twice"),
         (DEFINITION.replace("<name>id<", "<name>hpx29<"), "text/xml", "is reserved for the storage"),
         (DEFINITION.replace("<name>id<", f"<name>{'x' * 65}<"), "text/xml", "names have at most 64"),
@@ -399,7 +399,7 @@ def test_a_table_is_not_replaced_unasked(alice: User) -> None:
     ("content", "said"),
     [
         ("id,ra,dec\n3,1,1\n", "the file lacks columns: name; the table has id, ra, dec, name"),
-        ("id,ra,dec,name,z\n3,1,1,x,2\n", "the file has besides columns: z"),
+        ("id,ra,dec,name,z\n3,1,1,x,2\n", "the file has extra columns: z"),
         ("id,ra,dec,name\n3,1,1,x\nfour,1,1,y\n", "line 3, column id: 'four'"),
     ],
 )
