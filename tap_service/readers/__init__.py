@@ -1,6 +1,7 @@
-"""Readers of table files, one file a format. ``open_source`` finds the reader by the first bytes, then the name.
+"""Readers of table files, one module for each format.
 
-What comes over the network is read in a process of its own: see ``apart``.
+``open_source`` detects the format by the first bytes, then by the file name. Files from the network are read in the
+sandbox: see ``sandboxed_reader``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tap_service.readers.votable_reader import VotableSource
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """``starts`` are first bytes (after gunzip and leading white space) that only this format has."""
+    """A readable format. ``starts``: the first bytes that identify it, after decompression and leading white space."""
 
     name: str
     extensions: tuple[str, ...]
@@ -63,10 +64,27 @@ ECSV, CSV = FORMATS[2], FORMATS[4]
 
 
 def open_source(path: Path) -> Source:
-    """The table in a file. Raises ``ReadError`` if it cannot be read or its format is not known."""
+    """Open the table in a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file, optionally compressed with gzip. Its extension matters only if its first bytes identify no format.
+
+    Returns
+    -------
+    Source
+        The fields of the table and an iterator over its row blocks.
+
+    Raises
+    ------
+    ReadError
+        The file cannot be read, or its format is unknown.
+    """
     found = _find_format_by_start(read_first_bytes(path))
-    name = path.name.lower().removesuffix(".gz")
-    found = found or next((format for format in FORMATS if name.endswith(format.extensions)), None)
+    if found is None:
+        name = path.name.lower().removesuffix(".gz")
+        found = next((format for format in FORMATS if name.endswith(format.extensions)), None)
     if found is not None:
         return found.open(path)
     known = ", ".join(f"{format.name} ({' '.join(format.extensions)})" for format in FORMATS)
@@ -74,9 +92,25 @@ def open_source(path: Path) -> Source:
 
 
 def open_upload(path: Path, content_type: str) -> Source:
-    """The table in a file without a name; a ``content_type`` that names a format has to be true. Raises ``ReadError``.
+    """Open the table in an uploaded file, which has no name.
 
-    Without one (or a general one) the first bytes tell; CSV and TSV have none of their own, and are what is left.
+    Parameters
+    ----------
+    path : Path
+        The file, optionally compressed with gzip.
+    content_type : str
+        The Content-Type of the upload. If it names no known format, the first bytes decide; a text file that they do
+        not identify is read as CSV.
+
+    Returns
+    -------
+    Source
+        The fields of the table and an iterator over its row blocks.
+
+    Raises
+    ------
+    ReadError
+        The file cannot be read, its format is unknown, or ``content_type`` names another format.
     """
     kind = content_type.partition(";")[0].strip().lower()
     declared = next((format for format in FORMATS if kind in format.types), None)
@@ -96,6 +130,7 @@ def _find_format_by_start(start: bytes) -> Format | None:
 
 
 def read_first_bytes(path: Path) -> bytes:
+    """Return the first bytes of a file after decompression, without byte order mark and leading white space."""
     try:
         with path.open("rb") as file:
             start = file.read(64)

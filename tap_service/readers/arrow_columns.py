@@ -1,7 +1,8 @@
-"""The columns of Arrow's own formats: types of the data, with what an embedded VOTable says of them.
+"""The columns of Arrow and Parquet files: the types of the data with the metadata of an embedded VOTable.
 
 VOParquet (IVOA Note, "VOTable metadata in Parquet"): the key ``IVOA.VOTable-Parquet.content`` of the schema's metadata
-holds a VOTable document without data whose FIELDs describe the columns of the same names. Our Arrow files have it too.
+holds a VOTable document without data, whose FIELDs describe the columns of the same names. Arrow files that Skyhouse
+writes have it too.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _VOTABLE_KEY = b"IVOA.VOTable-Parquet.content"
 
 @dataclass
 class ArrowColumns:
-    """``unusable``: columns that no type of Skyhouse carries, each with the reason."""
+    """The metadata of a schema. ``unusable``: the columns that cannot be stored, each with the reason."""
 
     fields: tuple[Field, ...]
     description: str = ""
@@ -29,7 +30,7 @@ class ArrowColumns:
 
 
 def read_arrow_schema(schema: pa.Schema, name: str) -> ArrowColumns:
-    """What a schema tells. ``name``: of the file, for messages. Raises ``ReadError`` for a broken VOTable in it."""
+    """Return the columns of a schema. ``name``: the file in messages. Raises ``ReadError``."""
     if len(schema) > MAX_FILE_COLUMNS:
         raise ReadError(f"{name} has {len(schema)} columns; the limit is {MAX_FILE_COLUMNS}")
     unusable: dict[str, str] = {}
@@ -41,16 +42,17 @@ def read_arrow_schema(schema: pa.Schema, name: str) -> ArrowColumns:
     if document is not None:
         table = read_metadata(document, f"{name} ({_VOTABLE_KEY.decode()})")
         found.description = table.description
-        said = {field.name: field for field in table.fields}
+        described = {field.name: field for field in table.fields}
         found.fields = tuple(
-            _merge_metadata(field, said[field.name]) if field.name in said else field for field in found.fields
+            _merge_metadata(field, described[field.name]) if field.name in described else field
+            for field in found.fields
         )
     return found
 
 
 def _plain_fields(schema: pa.Schema, unusable: dict[str, str]) -> Iterator[Field]:
     for column in schema:
-        described = (column.metadata or {}).get(b"description", b"").decode("utf-8", "replace")
+        description = (column.metadata or {}).get(b"description", b"").decode("utf-8", "replace")
         if pa.types.is_decimal(column.type):
             type_ = DOUBLE
         elif pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
@@ -61,13 +63,13 @@ def _plain_fields(schema: pa.Schema, unusable: dict[str, str]) -> Iterator[Field
             except KeyError:
                 unusable[column.name] = f"the type {column.type} has no VOTable equivalent"
                 continue
-        yield Field(column.name, type_, description=described, nullable=column.nullable)
+        yield Field(column.name, type_, description=description, nullable=column.nullable)
 
 
-def _merge_metadata(field: Field, said: Field) -> Field:
-    """The types stay those of the data, refined by an xtype."""
+def _merge_metadata(field: Field, described: Field) -> Field:
+    """Return the described field with the type of the data, refined by an xtype."""
     type_ = field.type
-    same = type_.scalar.arrow == said.type.scalar.arrow and type_.is_array == said.type.is_array
-    if same and not type_.is_timestamp:
-        type_ = said.type
-    return replace(said, name=field.name, type=type_, nullable=field.nullable)
+    is_same = type_.scalar.arrow == described.type.scalar.arrow and type_.is_array == described.type.is_array
+    if is_same and not type_.is_timestamp:
+        type_ = described.type
+    return replace(described, name=field.name, type=type_, nullable=field.nullable)

@@ -1,6 +1,6 @@
-"""Arrow IPC, stream and file (Arrow columnar format 1.5, "IPC Streaming Format" and "IPC File Format").
+"""Reader of Arrow IPC streams and files (Arrow columnar format 1.5, "IPC Streaming Format" and "IPC File Format").
 
-Both are read from the start: the file format is the stream's messages behind eight bytes of its own.
+Both are read from the start: a file is a stream behind eight bytes of magic.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class ArrowSource:
         self.rows: int | None = None
         _check_end(path)
         with self._open_stream() as reader:
-            told = read_arrow_schema(reader.schema, str(path))
-        self.fields, self.description, self.unusable = told.fields, told.description, told.unusable
+            columns = read_arrow_schema(reader.schema, str(path))
+        self.fields, self.description, self.unusable = columns.fields, columns.description, columns.unusable
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         first = 1
@@ -45,7 +45,7 @@ class ArrowSource:
         while True:
             try:
                 batch = reader.read_next_batch()
-                batch.validate(full=True)  # offsets that point outside of a buffer would be followed
+                batch.validate(full=True)  # without it, Arrow follows offsets that point outside a buffer
             except StopIteration:
                 return
             except pa.ArrowMemoryError:
@@ -69,7 +69,7 @@ class ArrowSource:
 
 
 def _check_end(path: Path) -> None:
-    """A file that was cut off between two batches would be read as a shorter one: only its end tells."""
+    """Refuse a truncated file: cut between two batches, it would be read as a shorter one."""
     with path.open("rb") as file:
         if file.read(len(_FILE)) == _FILE:
             file.seek(-min(len(_END), os.fstat(file.fileno()).st_size), os.SEEK_END)

@@ -1,4 +1,4 @@
-"""A file's bytes from start to end, unpacked if it is gzip, with the part of the file that is read."""
+"""A sequential reader of a file, which decompresses gzip and counts its progress."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tap_service.readers.read_error import ReadError
 
 
 class ByteStream:
-    """Reads ``path`` once. Raises ``ReadError`` where the file cannot be read or its gzip is broken.
+    """Read ``path`` once. Raises ``ReadError`` if the file cannot be read or its gzip data is broken.
 
-    ``most_bytes``: of any stream of this process, unpacked; None is no limit.
+    ``max_bytes``: the limit of every stream of this process, after decompression; None is no limit.
     """
 
     max_bytes: ClassVar[int | None] = None
@@ -41,18 +41,18 @@ class ByteStream:
 
     @property
     def fraction_read(self) -> float:
-        """The part of the file, packed if it is, that is read."""
+        """The fraction of the stored file, 0 to 1, that is read."""
         return min(1.0, self._raw.tell() / self._size)
 
     def read(self, size: int) -> bytes:
-        """``size`` bytes, fewer only at the end."""
+        """Read ``size`` bytes, fewer only at the end."""
         try:
             return self._count_bytes(self._file.read(size))
         except (OSError, EOFError, zlib.error) as error:
             raise ReadError(f"{self.path} is broken: {error}") from error
 
     def readline(self, max_bytes: int = -1) -> bytes:
-        """Up to ``most`` bytes of the line."""
+        """Read the rest of the line, at most ``max_bytes``."""
         try:
             return self._count_bytes(self._file.readline(max_bytes))
         except (OSError, EOFError, zlib.error) as error:

@@ -1,7 +1,7 @@
-"""How a vector of one Arrow type becomes one of a column's type: a cast for each pair of kinds, exact or refused.
+"""Exact casts of Arrow arrays to the types of columns.
 
-A caster raises ``pyarrow.ArrowInvalid`` or ``ValueError`` if any value has no exact counterpart; ``conform`` finds
-which. Rounding a double to a column's float is allowed, as is reading a decimal as a double.
+A caster raises ``pyarrow.ArrowInvalid`` or ``ValueError`` if any value has no exact equivalent; ``conform_rows`` finds
+the rows. Rounding a double to float and a decimal to double is allowed.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from clickhouse_schema.datatypes import INTEGERS, ColumnType
 
 Caster = Callable[[pa.Array], pa.Array]
 
-#: An element of an array without value, in texts
+#: A missing element of an array, in text
 NO_VALUE = "null"
 
-#: What is said of one that its column has no room for
+#: The reason of a fault for a missing element that the column cannot store
 NULL_INSIDE = "has a NULL inside the array"
 
-#: As written in CSV files, VOTable and FITS; None is what stands for no value.
+#: The spellings in CSV, VOTable and FITS; None is NULL.
 _BOOLEANS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False, "": None, "?": None}
 
 
 def find_caster(given: pa.DataType, wanted: ColumnType) -> Caster:
-    """The cast from an Arrow type to the column's; it may refuse every value, but there is always one."""
+    """Return the cast from an Arrow type to the type of a column; for unrelated types it raises for every value."""
     if pa.types.is_dictionary(given):
         return _chain_casters(lambda array: array.dictionary_decode(), find_caster(given.value_type, wanted))
     text = _is_text(given)
@@ -80,7 +80,7 @@ def _nan_to_null(array: pa.Array) -> pa.Array:
 
 
 def _cast_to_text(array: pa.Array) -> pa.Array:
-    """Valid UTF-8, or refused: Arrow checks it only on the way from binary to string."""
+    """Cast to text, via binary: Arrow validates UTF-8 only in the cast from binary to string."""
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
         array = array.cast(pa.binary())
     return array.cast(pa.string())
@@ -99,7 +99,7 @@ def _text_to_number(wanted: ColumnType) -> Caster:
 
 
 def _text_to_double(text: pa.Array) -> pa.Array:
-    """Text as doubles; an exponent written Fortran's way (1.5D3) counts too."""
+    """Parse doubles, including Fortran exponents (1.5D3)."""
     try:
         return text.cast(pa.float64())
     except pa.ArrowInvalid:
@@ -108,14 +108,14 @@ def _text_to_double(text: pa.Array) -> pa.Array:
 
 def _text_to_boolean(array: pa.Array) -> pa.Array:
     unknown = sorted(set(pc.unique(array).drop_null().to_pylist()) - _BOOLEANS.keys())
-    meant = {word: _BOOLEANS.get(word.strip().lower(), word) for word in unknown} | _BOOLEANS
-    if any(isinstance(value, str) for value in meant.values()):
+    values = {word: _BOOLEANS.get(word.strip().lower(), word) for word in unknown} | _BOOLEANS
+    if any(isinstance(value, str) for value in values.values()):
         raise ValueError("not a boolean")
-    return pa.array([meant.get(word) for word in array.to_pylist()], pa.bool_())
+    return pa.array([values.get(word) for word in array.to_pylist()], pa.bool_())
 
 
 def _cast_to_timestamp(array: pa.Array) -> pa.Array:
-    """Times and dates; without a zone they are UTC, as in DALI."""
+    """Cast times and dates; without a time zone they are UTC, as in DALI."""
     arrow = pa.timestamp("us", tz="UTC")
     if pa.types.is_date(array.type) or (pa.types.is_timestamp(array.type) and array.type.tz is None):
         return array.cast(pa.timestamp("us")).cast(arrow)
@@ -123,18 +123,18 @@ def _cast_to_timestamp(array: pa.Array) -> pa.Array:
 
 
 def _text_to_timestamp(array: pa.Array) -> pa.Array:
-    """DALI timestamps: ISO 8601 with or without time of day and Z."""
+    """Parse DALI timestamps: ISO 8601, with or without time of day and Z."""
     trimmed = pc.replace_substring_regex(pc.ascii_trim_whitespace(array), "Z$", "")
     trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
     return trimmed.cast(pa.timestamp("us")).cast(pa.timestamp("us", tz="UTC"))
 
 
 def _cast_lists(wanted: ColumnType) -> Caster:
-    """Lists of any kind; an element without value is NaN of numbers, NULL of booleans, and refused of others."""
-    floating = pa.types.is_floating(wanted.scalar.arrow)
+    """Cast lists; a missing element becomes NaN in floats and NULL in booleans, and is refused in other types."""
+    is_float = pa.types.is_floating(wanted.scalar.arrow)
 
     def cast(array: pa.Array) -> pa.Array:
-        lists = array.cast(wanted.arrow, safe=not floating)
+        lists = array.cast(wanted.arrow, safe=not is_float)
         values = lists.flatten()
         if wanted.null is not None:
             return _replace_elements(
@@ -142,7 +142,7 @@ def _cast_lists(wanted: ColumnType) -> Caster:
             )
         if values.null_count == 0 or wanted.has_null_elements:
             return lists
-        if not floating:
+        if not is_float:
             raise ValueError(NULL_INSIDE)
         return _replace_elements(lists, values.fill_null(float("nan")))
 
@@ -150,22 +150,23 @@ def _cast_lists(wanted: ColumnType) -> Caster:
 
 
 def _replace_elements(lists: pa.Array, values: pa.Array) -> pa.Array:
-    """The lists with other elements, those of ``flatten``."""
+    """Return the lists with other elements, in the order of ``flatten``."""
     sizes = lists.value_lengths().fill_null(0).to_numpy()
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), values, mask=lists.is_null())
 
 
 def _text_to_array(wanted: ColumnType) -> Caster:
-    """Arrays in text files: JSON (ECSV) or values with blanks or commas between them (VOTable, DALI)."""
+    """Parse arrays in text: JSON (ECSV), or values separated by blanks or commas (VOTable, DALI)."""
     if wanted.datatype == "boolean":
-        listed = _parse_boolean_list
+        parse = _parse_boolean_list
     else:
-        listed = partial(_parse_number_list, bits=wanted.scalar.arrow.bit_width if wanted.datatype in INTEGERS else 0)
+        bits = wanted.scalar.arrow.bit_width if wanted.datatype in INTEGERS else 0
+        parse = partial(_parse_number_list, bits=bits)
 
     def cast(array: pa.Array) -> pa.Array:
         try:
-            rows = [None if not text else listed(text) for text in _cast_to_text(array).to_pylist()]
+            rows = [parse(text) if text else None for text in _cast_to_text(array).to_pylist()]
             return _cast_lists(wanted)(pa.array(rows, pa.list_(wanted.scalar.arrow)))
         except (ArithmeticError, RecursionError, TypeError) as error:
             raise ValueError(str(error)) from error
@@ -174,14 +175,14 @@ def _text_to_array(wanted: ColumnType) -> Caster:
 
 
 def _flatten_values(values: list[Any]) -> list[Any]:
-    """Without inner lists: those of several axes, the last one of ``arraysize`` outermost."""
+    """Flatten the nested lists of a multidimensional array; the last axis of ``arraysize`` is outermost."""
     while any(isinstance(value, list) for value in values):
         values = [item for value in values for item in (value if isinstance(value, list) else [value])]
     return values
 
 
 def _parse_number_list(text: str, bits: int) -> list[Any]:
-    """``bits``: of whole numbers; 0 of others."""
+    """Parse numbers. ``bits``: the width of integers, 0 for floats."""
     if text.lstrip().startswith("["):
         return [float(value) if isinstance(value, str) else value for value in _flatten_values(json.loads(text))]
     if "_" in text:
@@ -191,7 +192,7 @@ def _parse_number_list(text: str, bits: int) -> list[Any]:
 
 
 def _parse_integer(word: str, bits: int) -> int | float:
-    """Also hexadecimal, which VOTable has for two's complements."""
+    """Parse an integer, including VOTable hexadecimal, which is the two's complement."""
     if word[:2] in ("0x", "0X"):
         value = int(word, 16)
         return value - (1 << bits) if bits > 8 and value >> (bits - 1) else value
@@ -199,7 +200,7 @@ def _parse_integer(word: str, bits: int) -> int | float:
 
 
 def _parse_boolean_list(text: str) -> list[Any]:
-    """Booleans one by one; bits may stand side by side (VOTable)."""
+    """Parse booleans; bits may follow each other without separator (VOTable)."""
     if text.lstrip().startswith("["):
         return _flatten_values(json.loads(text))
     values: list[bool | None] = []

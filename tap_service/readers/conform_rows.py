@@ -1,11 +1,11 @@
-"""Rows of a file made to fit a table's columns, and the rows that do not fit found, by whole vectors.
+"""Vectorised conversion of the rows of a file to the columns of a table, and detection of the rows that do not fit.
 
-A row is bad if a value does not fit its column's type, text is not UTF-8 (or, in a ``char`` column, not ASCII), a
-column that is not nullable has no value, a value is none of its column's ``values``, a shape is none (``shapes``), or
-a position is out of range: ra in [0, 360], dec in [-90, 90]. Rows whose position is NULL or NaN are good.
+A row is bad if a value does not fit the type of its column or is not among its ``values``, if text is not UTF-8 (in a
+``char`` column, not ASCII), if a value of a non-nullable column is missing, if a shape is invalid
+(``shape_columns``), or if a position is out of range: ra in [0, 360], dec in [-90, 90]. NULL and NaN are in range.
 
-NaN in an integer column is NULL, and so it is in a nullable column of a format (FITS, VOTable) whose mark of a missing
-number it is. An empty text in a column with ``values`` is NULL: those formats have no other.
+NaN becomes NULL in integer columns, and in nullable float columns of formats that mark missing numbers by NaN (FITS,
+VOTable). An empty text becomes NULL in columns with ``values``, since these formats have no other mark.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from tap_service.readers.column_casts import NULL_INSIDE, find_caster
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, RowBlock, Source
 
-#: What DateTime64(6) of ClickHouse holds.
+#: The range of DateTime64(6) in ClickHouse
 _TIME_RANGE = (datetime(1900, 1, 1, tzinfo=UTC), datetime(2299, 12, 31, 23, 59, 59, 999999, tzinfo=UTC))
 _MAX_SHOWN = 200
 
-#: Of a cast: values without a counterpart, also for their types have none at all
+#: The errors of a cast for values, or types, without an equivalent
 _CAST_ERRORS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError)
 
 Check = Callable[[pa.Array, pa.Array], "tuple[pa.Array | None, str]"]
@@ -39,7 +39,7 @@ Check = Callable[[pa.Array, pa.Array], "tuple[pa.Array | None, str]"]
 
 @dataclass(frozen=True, slots=True)
 class _Fitting:
-    """How one column of the file becomes one of the table; ``source_name`` '' = NULL in every row."""
+    """The conversion of a file column to a table column; without a ``source_name``, every row is NULL."""
 
     column: Column
     source_name: str
@@ -48,7 +48,27 @@ class _Fitting:
 
 
 class Conformer:
-    """Fits pieces of ``source`` to ``table``. Raises ``ReadError`` if the file lacks a column of the table."""
+    """Convert row blocks of ``source`` to the columns of ``table``.
+
+    Parameters
+    ----------
+    table : Table
+        The target table.
+    source : Source
+        The file.
+
+    Attributes
+    ----------
+    source_names : tuple of str
+        The columns to read from the file, for ``Source.read_blocks``.
+    schema : pyarrow.Schema
+        The columns of the table, followed by the shapes and covers of its region and MOC columns.
+
+    Raises
+    ------
+    ReadError
+        The file lacks a column of the table, or has two columns of the same name.
+    """
 
     def __init__(self, table: Table, source: Source) -> None:
         names = _list_file_columns(source)
@@ -69,32 +89,38 @@ class Conformer:
             for column in table.columns
         ]
         self.source_names = tuple(fitting.source_name for fitting in self._fittings if fitting.source_name)
-        read = [column for column in table.columns if has_shape_texts(column.type)]
-        hidden = [
-            field
-            for column in read
-            for field in (
-                (
-                    shape_column(column.name),
-                    shape_columns.RANGES if column.type.xtype == "moc" else shape_columns.SHAPES,
-                ),
-                (cover_column(column.name), pa.uint64()),
-            )
-        ]
+        hidden = []
+        for column in table.columns:
+            if has_shape_texts(column.type):
+                shapes = shape_columns.RANGES if column.type.xtype == "moc" else shape_columns.SHAPES
+                hidden += [(shape_column(column.name), shapes), (cover_column(column.name), pa.uint64())]
         self.schema = pa.schema([*((column.name, column.type.arrow) for column in table.columns), *hidden])
 
-    def conform_block(self, piece: RowBlock) -> tuple[pa.RecordBatch, list[Fault]]:
-        """The good rows, and a fault for each bad one (its first bad column)."""
+    def conform_block(self, block: RowBlock) -> tuple[pa.RecordBatch, list[Fault]]:
+        """Convert a row block.
+
+        Parameters
+        ----------
+        block : RowBlock
+            Rows with at least the columns ``source_names``.
+
+        Returns
+        -------
+        batch : pyarrow.RecordBatch
+            The good rows, with ``schema``.
+        faults : list of Fault
+            One fault for each bad row, for its first bad column, in the order of the file.
+        """
         faults: dict[int, tuple[str, str, str]] = {}
         arrays = []
         hidden: list[pa.Array] = []
         for fitting in self._fittings:
-            given = _find_given_column(piece.batch, fitting)
+            given = _find_given_column(block.batch, fitting)
             array, bad = _fit_column(given, fitting)
             if has_shape_texts(fitting.column.type):
-                *beside, unread = shape_columns.read_regions(fitting.column.type, array)
-                hidden += beside
-                bad |= unread
+                shapes, covers, invalid = shape_columns.read_regions(fitting.column.type, array)
+                hidden += [shapes, covers]
+                bad |= invalid
             for row, reason in bad.items():
                 faults.setdefault(row, (fitting.column.name, _show_value(given[row]), reason))
             arrays.append(array)
@@ -103,7 +129,7 @@ class Conformer:
             keep = np.ones(batch.num_rows, bool)
             keep[list(faults)] = False
             batch = batch.filter(pa.array(keep))
-        found = [*piece.faults, *(Fault(piece.where(row), *fault) for row, fault in faults.items())]
+        found = [*block.faults, *(Fault(block.where(row), *fault) for row, fault in faults.items())]
         return batch, sorted(found, key=lambda fault: fault.where)
 
 
@@ -117,11 +143,11 @@ def _list_file_columns(source: Source) -> dict[str, None]:
 
 
 def find_matching_name(name: str, names: Collection[str]) -> str | None:
-    """The file's column for a table's: of the same name, else the only one that differs in case alone."""
+    """Return the file column of the same name, else the only one whose name differs in case alone."""
     if name in names:
         return name
-    alike = [other for other in names if other.lower() == name.lower()]
-    return alike[0] if len(alike) == 1 else None
+    similar = [other for other in names if other.lower() == name.lower()]
+    return similar[0] if len(similar) == 1 else None
 
 
 def _find_given_column(batch: pa.RecordBatch, fitting: _Fitting) -> pa.Array:
@@ -131,7 +157,7 @@ def _find_given_column(batch: pa.RecordBatch, fitting: _Fitting) -> pa.Array:
 
 
 def _fit_column(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int, str]]:
-    """The column in the table's type with NULL where it does not fit, and why it does not."""
+    """Return the column in the type of the table, with NULL for misfits, and the reason for each misfit row."""
     type_ = fitting.column.type
     cast = find_caster(given.type, type_)
     array, misfits = _cast_column(cast, given, type_.arrow)
@@ -155,12 +181,12 @@ def _fit_column(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int,
 def _cast_column(
     cast: Callable[[pa.Array], pa.Array], given: pa.Array, wanted: pa.DataType
 ) -> tuple[pa.Array, dict[int, str]]:
-    """``cast`` of the whole vector; where it fails, of the rows that it does not fail for."""
+    """Cast the whole vector, or if that fails, the rows that can be cast; return the reasons for the others."""
     try:
         return cast(given), {}
     except _CAST_ERRORS:
         misfits = _find_misfits(cast, given, 0)
-    if len(misfits) == len(given):  # perhaps no value of this type has a counterpart, not even NULL
+    if len(misfits) == len(given):  # some types have no cast, not even for NULL
         return pa.nulls(len(given), wanted), misfits
     good = np.ones(len(given), bool)
     good[list(misfits)] = False
@@ -168,7 +194,7 @@ def _cast_column(
 
 
 def _find_misfits(cast: Callable[[pa.Array], pa.Array], given: pa.Array, offset: int) -> dict[int, str]:
-    """Rows that ``cast`` refuses, by halving: k bad rows of n cost about k log n casts of shrinking size."""
+    """Find the rows that ``cast`` refuses by bisection: k bad rows of n cost about k log n casts of shrinking size."""
     try:
         cast(given)
     except _CAST_ERRORS as error:
@@ -180,9 +206,11 @@ def _find_misfits(cast: Callable[[pa.Array], pa.Array], given: pa.Array, offset:
     return {}
 
 
-def _shorten_reason(said: str) -> str:
-    """What a cast says of a value, in the words of a fault; '' if it has no more to say than that it does not fit."""
-    return "not valid UTF-8" if "UTF8" in said else said if said == NULL_INSIDE else ""
+def _shorten_reason(message: str) -> str:
+    """Return the reason in the error message of a cast; '' if it is only that the value does not fit."""
+    if "UTF8" in message:
+        return "not valid UTF-8"
+    return message if message == NULL_INSIDE else ""
 
 
 def _list_checks(column: Column, table: Table) -> tuple[Check, ...]:
@@ -206,13 +234,13 @@ def _list_checks(column: Column, table: Table) -> tuple[Check, ...]:
     checks += _list_length_checks(type_)
     position = table.layout.position
     if position and column.name in position:
-        low, high, what = (0.0, 360.0, "longitude") if column.name == position[0] else (-90.0, 90.0, "latitude")
-        checks.append(_check_range(low, high, what))
+        is_longitude = column.name == position[0]
+        checks.append(_check_range(0.0, 360.0, "longitude") if is_longitude else _check_range(-90.0, 90.0, "latitude"))
     return tuple(checks)
 
 
 def _list_length_checks(kind: ColumnType) -> list[Check]:
-    """By arraysize: '8' and '8*' bound a text; arrays are of a size, or of whole steps along the last axis."""
+    """Return the checks that the arraysize implies: a maximum text length, an array length or a divisor of it."""
     *inner, last = kind.stored_type.arraysize.split("x")
     step = math.prod(map(int, inner))
     bound = last.rstrip("*")
@@ -220,7 +248,9 @@ def _list_length_checks(kind: ColumnType) -> list[Check]:
         return [_check_max_length(step * int(bound), kind.datatype)] if bound else []
     if not kind.is_array:
         return []
-    return [_check_length(step * int(bound))] if bound == last else [_check_length_step(step)] if step > 1 else []
+    if bound == last:
+        return [_check_length(step * int(bound))]
+    return [_check_length_step(step)] if step > 1 else []
 
 
 def _check_values(values: tuple[int | str, ...], arrow: pa.DataType) -> Check:
@@ -241,7 +271,7 @@ def _find_times_out_of_range(_: pa.Array, array: pa.Array) -> tuple[pa.Array, st
 
 
 def _check_max_length(length: int, datatype: str) -> Check:
-    """VOTable counts the units of UTF-16 in a ``unicodeChar``: a character beyond the first 65,536 takes two."""
+    """Check the length of text; a ``unicodeChar`` counts UTF-16 units, two for a character beyond U+FFFF."""
     if datatype == "char":
         return lambda _, array: (pc.greater(pc.utf8_length(array), length), f"longer than {length} characters")
 
@@ -265,23 +295,23 @@ def _check_length_step(step: int) -> Check:
     return check
 
 
-def _check_range(low: float, high: float, what: str) -> Check:
-    """NULL and NaN are not out of range: a comparison with them is NULL or false."""
+def _check_range(low: float, high: float, axis: str) -> Check:
+    """Check the range of a coordinate; NULL and NaN pass, since comparisons with them are NULL or false."""
     return lambda _, array: (
         pc.or_(pc.less(array, low), pc.greater(array, high)),
-        f"a {what} outside [{low:g}, {high:g}]",
+        f"a {axis} outside [{low:g}, {high:g}]",
     )
 
 
 def _replace_null_lists(lists: pa.Array) -> pa.Array:
-    """The engine's arrays are never NULL: an empty one stands for it."""
+    """Replace NULL by an empty list, since arrays in ClickHouse cannot be NULL."""
     return pc.if_else(pc.is_valid(lists), lists, pa.scalar([], lists.type)) if lists.null_count else lists
 
 
 def _show_value(value: pa.Scalar) -> str:
     try:
         shown = value.as_py()
-    except (ArithmeticError, ValueError):  # a time that Python has not
+    except (ArithmeticError, ValueError):  # a time out of range in Python
         shown = "a value"
     if isinstance(shown, bytes):
         shown = shown.decode("utf-8", "backslashreplace")

@@ -1,14 +1,14 @@
-"""CSV and TSV: the first line that is no comment names the columns; types are guessed from the first rows.
+"""Reader of CSV and TSV: the first line that is not a comment names the columns; types are guessed from the first rows.
 
-The text is cut into blocks at row ends and each block parsed by Arrow into binary columns, so that one bad value or one
-broken line costs one row. An empty field is NULL; a quoted empty one ("") is an empty text.
+The text is cut into blocks at row ends. Arrow parses each block into binary columns, so that a bad value or a broken
+line costs one row. An empty field is NULL; a quoted empty field ("") is an empty text.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -28,13 +28,13 @@ _MAX_SHOWN = 200
 
 _NUMBER = r"^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$"
 
-#: Part of a text column's values that are numbers, from which on it was probably meant to be one of numbers
+#: The fraction of numbers among the values of a text column above which it probably should be numeric
 _MIN_NUMBER_SHARE = 0.5
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How rows are written: the delimiter, the columns' names in order, and the line of the first row."""
+    """The syntax of the rows: the delimiter, the column names in order, and the line of the first row."""
 
     delimiter: str
     names: tuple[str, ...]
@@ -42,9 +42,9 @@ class Dialect:
 
 
 class CsvSource:
-    """``dialect`` and ``fields`` are read from the file unless given (ECSV).
+    """A CSV file. ``dialect`` and ``fields`` are detected unless given (ECSV).
 
-    ``delimiters``: what may stand between values, the first of them that the line with the names has.
+    ``delimiters``: the candidates; the first one that occurs in the header line is used.
     """
 
     unit = "line"
@@ -76,21 +76,20 @@ class CsvSource:
 
             table = self._parse_block(block.text, dict.fromkeys(columns, pa.binary()), skip)
             lines = _LineNumbers(block, tuple(broken))
-            told = tuple(
-                Fault(lines.find_line(fault.where), fault.column, fault.value, fault.reason) for fault in faults
-            )
-            batches = table.select(list(columns)).combine_chunks().to_batches()
-            batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.select(list(columns)).schema)
-            yield RowBlock(batch, lines.find_good_row_line, block.fraction, told)
+            located = tuple(replace(fault, where=lines.find_line(fault.where)) for fault in faults)
+            selected = table.select(list(columns))
+            batches = selected.combine_chunks().to_batches()
+            batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=selected.schema)
+            yield RowBlock(batch, lines.find_good_row_line, block.fraction, located)
 
     def widen_type(self, column: Field) -> ColumnType | None:
-        """The next type that a column may be guessed as whose values do not fit its own; None after text."""
+        """Return the next wider type for a guessed column whose values do not fit; None if it is text already."""
         if column.type == UNICODE:
             return None
         return DOUBLE if column.type.is_integer else UNICODE
 
     def list_misguessed(self) -> Iterator[str]:
-        """Sentences about columns taken as text for a few of the first values, while most are numbers."""
+        """Describe the columns that a few of the first values make text although most values are numbers."""
         texts = [field.name for field in self.fields if field.type == UNICODE] if self._is_guessed else []
         block = next(self._read_text_blocks(), None) if texts else None
         if block is None:
@@ -125,7 +124,7 @@ class CsvSource:
         try:
             return pacsv.read_csv(
                 pa.BufferReader(text),
-                # one thread and one block: only then does Arrow number the broken rows
+                # Arrow numbers the broken rows only with one thread and one block
                 read_options=pacsv.ReadOptions(
                     column_names=self._dialect.names, use_threads=False, block_size=len(text) + 1
                 ),
@@ -173,7 +172,7 @@ class TsvSource(CsvSource):
 
 @dataclass(frozen=True)
 class _Block:
-    """Whole rows, of which the first begins in ``line`` of the file."""
+    """Complete rows; the first begins in ``line`` of the file."""
 
     text: bytes
     line: int
@@ -181,7 +180,7 @@ class _Block:
 
 
 class _LineNumbers:
-    """Lines of a block's rows, found only if somebody asks: rows may hold line ends, and blank lines are no rows."""
+    """The line of each row of a block, computed on demand: rows may contain line ends, and blank lines are not rows."""
 
     def __init__(self, block: _Block, broken: tuple[int, ...]) -> None:
         self._block = block
@@ -197,26 +196,25 @@ class _LineNumbers:
     @cached_property
     def _line_ends(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         lines = []
-        inside = False
+        is_quoted = False
         for line, text in enumerate(self._block.text.split(b"\n"), self._block.line):
-            if not inside and text.rstrip(b"\r"):
+            if not is_quoted and text.rstrip(b"\r"):
                 lines.append(line)
-            inside ^= text.count(b'"') % 2 == 1
+            is_quoted ^= text.count(b'"') % 2 == 1
         return np.array(lines or [self._block.line], np.int64)
 
 
 def _find_last_row_end(text: bytes) -> int:
-    """The place after the last line end that is not inside quotes; 0 if there is none."""
-    cut = text.rfind(b"\n") + 1
-    if text.count(b'"', 0, cut) % 2 == 0:
-        return cut
-    inside = False
-    found = at = 0
-    for part in text.split(b'"'):  # every second one is inside
-        end = 0 if inside else text.rfind(b"\n", at, at + len(part)) + 1
-        found = end or found
-        at += len(part) + 1
-        inside = not inside
+    """Return the offset after the last line end outside quotation marks; 0 if there is none."""
+    last = text.rfind(b"\n") + 1
+    if text.count(b'"', 0, last) % 2 == 0:
+        return last
+    found = start = 0
+    for number, part in enumerate(text.split(b'"')):
+        is_quoted = number % 2 == 1
+        if not is_quoted:
+            found = text.rfind(b"\n", start, start + len(part)) + 1 or found
+        start += len(part) + 1
     return found
 
 
@@ -261,7 +259,7 @@ def _is_number(text: str) -> bool:
 
 
 def _guess_type(arrow: pa.DataType) -> ColumnType:
-    """Text where Arrow guesses what is not a value of ADQL, or had nothing to guess from."""
+    """Return the type that Arrow guesses; text if ADQL lacks it or all values are missing."""
     if pa.types.is_time(arrow) or pa.types.is_null(arrow) or pa.types.is_binary(arrow) or pa.types.is_duration(arrow):
         return UNICODE
     return arrow_to_column_type(arrow)

@@ -1,4 +1,4 @@
-"""ECSV (Enhanced Character-Separated Values, astropy APE 6): CSV below a YAML header with types and units."""
+"""Reader of ECSV (Enhanced Character-Separated Values, astropy APE 6): CSV with a YAML header of types and units."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_HEADER_BYTES
 from tap_service.readers.votable_xml_reader import find_column_type
 
-#: Of an array, as schema files have them
+#: The limit for arrays in schema files
 _MAX_AXES = 5
 
 #: ECSV datatype -> VOTable datatype
@@ -57,7 +57,7 @@ class EcsvSource(CsvSource):
 
 
 def _read_header(path: Path) -> tuple[dict[str, Any], int]:
-    """The YAML above the data, and the line that names the columns."""
+    """Return the YAML above the data, and the number of the line that names the columns."""
     lines = []
     length = 0
     with ByteStream(path) as stream:
@@ -73,7 +73,7 @@ def _read_header(path: Path) -> tuple[dict[str, Any], int]:
     except yaml.YAMLError as error:
         where = f" in line {mark.line + 2}" if (mark := getattr(error, "problem_mark", None)) is not None else ""
         raise ReadError(f"{path}: the ECSV header is broken{where}: {getattr(error, 'problem', error)}") from error
-    except (ArithmeticError, TypeError, ValueError) as error:  # dates, numbers and texts that are none
+    except (ArithmeticError, TypeError, ValueError) as error:  # invalid dates, numbers and texts
         raise ReadError(f"{path}: the ECSV header is broken: {error}") from error
     except RecursionError as error:
         raise ReadError(f"{path}: the ECSV header is nested too deeply") from error
@@ -83,9 +83,9 @@ def _read_header(path: Path) -> tuple[dict[str, Any], int]:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML whose tags of Python objects (astropy's units, Time ...) are read as the plain values below them.
+    """A YAML loader that reads tagged objects (astropy units, Time ...) as the plain values below the tags.
 
-    Merge keys are not followed: a few lines of them can stand for billions of values.
+    It refuses merge keys: a few lines of them can expand to billions of values.
     """
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
@@ -145,12 +145,12 @@ def _find_type(column: dict[str, Any]) -> ColumnType | None:
 
 
 def _scalar_to_text(value: Any) -> str:
-    """A text or a number as text; '' for all else: aliases in lists can make a short header a text without end."""
+    """Return a text or a number as text, '' for other values: lists with aliases can expand without limit."""
     return str(value) if isinstance(value, str | int | float) else ""
 
 
 def _as_mapping(meta: Any) -> dict[str, Any]:
-    """A mapping, or YAML's ordered one: a list of pairs or of mappings with one key."""
+    """Convert a mapping or a YAML ordered mapping (a list of pairs or of mappings with one key)."""
     if isinstance(meta, dict):
         return meta
     pairs: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The columns of a table file under the keys of a schema file (Felis' YAML)."""
+"""Columns of a table file as columns of a schema file (Felis YAML)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from clickhouse_schema.datatypes import FELIS, Field
 
-#: VOTable datatype -> Felis' word; where that says less, the datatype itself is kept beside it
+#: VOTable datatype -> Felis datatype; if that loses information, the column keeps the VOTable datatype too
 _FELIS_DATATYPES = {
     "boolean": "boolean",
     "unsignedByte": "byte",
@@ -23,7 +23,7 @@ _FELIS_DATATYPES = {
 
 
 def field_to_felis(field: Field) -> dict[str, Any]:
-    """A column with every metadatum that the file has."""
+    """Return the column with all metadata of the file, under the keys of a schema file."""
     column: dict[str, Any] = {"name": field.name}
     if field.type.is_timestamp:
         column["datatype"] = "timestamp"
@@ -37,19 +37,21 @@ def field_to_felis(field: Field) -> dict[str, Any]:
             column["skyhouse:null"] = field.type.null
         if field.type.xtype:
             column["votable:xtype"] = field.type.xtype
-    said = {
+    metadata = {
         "description": field.description,
         "ivoa:ucd": field.ucd,
         "ivoa:unit": field.unit,
         "votable:utype": field.utype,
     }
-    return column | {key: value for key, value in said.items() if value}
+    return column | {key: value for key, value in metadata.items() if value}
 
 
 def _is_unbounded(field: Field) -> bool:
-    """Whether no bound of a text's length is to be kept. Of a ``unicodeChar`` none is: files count characters in it as
-    often as units of UTF-16, and a value that is longer than declared could be loaded but never be sent. The length of
-    the strings of an array says where each begins."""
+    """Whether the column drops the declared length of its texts.
+
+    A ``unicodeChar`` always does: some files count characters, others UTF-16 units, and a value that is longer than
+    declared could be loaded but not sent. Arrays keep the length of their strings, which separates them.
+    """
     if field.type.string_length:
         return False
     return field.type.is_text and (field.type.arraysize == "*" or field.type.datatype == "unicodeChar")

@@ -1,4 +1,4 @@
-"""Columns of a FITS binary table: TFORM and its companions to Arrow."""
+"""Conversion of the columns of a FITS binary table to Arrow, by TFORM and related keywords."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.read_error import ReadError
 
-#: TFORM letter -> VOTable datatype and bytes as stored, of complex numbers those of each part
+#: TFORM letter -> VOTable datatype and stored dtype, for complex numbers the dtype of each part
 _LETTERS = {
     "L": ("boolean", "u1"),
     "X": ("boolean", "u1"),
@@ -32,7 +32,7 @@ _LETTERS = {
     "M": ("doubleComplex", ">f8"),
 }
 
-#: TZERO by which FITS writes the integers that it has no type for, with the numpy and VOTable types they become.
+#: TFORM letter and TZERO of integers without a FITS type -> numpy and VOTable types
 _UNSIGNED = {
     ("B", -128): ("i1", "short"),
     ("I", 1 << 15): ("u2", "int"),
@@ -40,20 +40,20 @@ _UNSIGNED = {
     ("K", 1 << 63): ("u8", "long"),
 }
 
-#: Keywords and values; of a keyword that is there twice, the first
+#: Keywords and values; the first value of a repeated keyword
 Header = Mapping[str, Any]
 
 _FORM = re.compile(r"\s*(\d*)([A-Z])([A-Z]?)")
 
-#: TDIM of more than one axis
+#: TDIM with more than one axis
 _SIZES = re.compile(r"\s*\(\s*([1-9][0-9]{0,8}(?:\s*,\s*[1-9][0-9]{0,8}){1,4})\s*\)\s*")
 
-#: Bytes of the variable arrays of one piece of rows: what more is cannot be cut into rows by offsets of 32 bits.
+#: The limit for the variable arrays of a row block, so that 32-bit offsets suffice
 _MAX_HEAP_BYTES = 1 << 30
 
 
 class Heap:
-    """The heap of a table: variable arrays by their place in it."""
+    """The heap of a table, with its variable arrays."""
 
     def __init__(self, file: IO[bytes], start: int, path: Path) -> None:
         self._file = file
@@ -61,7 +61,7 @@ class Heap:
         self._path = path
 
     def read_arrays(self, places: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
-        """The bytes of all arrays, one after the other."""
+        """Return the concatenated bytes of the arrays at byte offsets ``places`` with ``sizes`` in bytes."""
         if ((places < 0) | (sizes < 0)).any():
             raise ReadError(f"{self._path} has variable arrays at invalid offsets")
         if sizes.sum(dtype=np.float64) > _MAX_HEAP_BYTES:
@@ -78,7 +78,7 @@ class Heap:
 
 
 def _join_adjacent(places: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[list[int], list[int]]:
-    """Arrays that follow one another without a gap are read together."""
+    """Merge arrays without gaps between them into single reads."""
     held = sizes > 0
     places, sizes = places[held], sizes[held]
     if not len(places):
@@ -89,7 +89,7 @@ def _join_adjacent(places: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple
 
 @dataclass(frozen=True)
 class FitsColumn:
-    """A column. ``stored`` is its dtype in a row, ``offset`` its place there; ``unusable`` says why it is not read."""
+    """A column. ``stored``: dtype in a row; ``offset``: byte offset in a row; ``unusable``: why it cannot be read."""
 
     name: str
     field: Field
@@ -104,7 +104,7 @@ class FitsColumn:
     unusable: str = ""
 
     def read_values(self, stored: NDArray[Any], heap: Heap | None) -> pa.Array:
-        """Arrow values of a block of rows."""
+        """Convert the column of a row block to Arrow."""
         if heap is not None and self.is_variable:
             return self._read_variable(stored, heap)
         if self.letter == "A":
@@ -112,17 +112,13 @@ class FitsColumn:
             return _split_strings(stored, length) if length else _read_fixed_text(stored.reshape(len(stored), -1))
         if self.letter == "X":
             bits = np.unpackbits(stored.reshape(len(stored), -1), axis=1)[:, : self.repeat].astype(bool)
-            return (
-                pa.array(bits[:, 0])
-                if self.repeat == 1
-                else _group_into_lists(pa.array(bits.ravel()), self.repeat, len(bits))
-            )
+            if self.repeat == 1:
+                return pa.array(bits[:, 0])
+            return _group_into_lists(pa.array(bits.ravel()), self.repeat, len(bits))
         values = self._convert_scalars(stored.reshape(-1))
-        return (
-            _group_into_lists(values, self._items_per_value * self.repeat, len(stored))
-            if self.field.type.is_array
-            else values
-        )
+        if not self.field.type.is_array:
+            return values
+        return _group_into_lists(values, self._items_per_value * self.repeat, len(stored))
 
     @property
     def _items_per_value(self) -> int:
@@ -141,25 +137,24 @@ class FitsColumn:
         return pa.ListArray.from_arrays(pa.array(offsets), self._convert_scalars(np.frombuffer(data, item)))
 
     def _convert_scalars(self, raw: NDArray[Any]) -> pa.Array:
-        """Scalars: truth values, TNULL, TSCAL and TZERO."""
+        """Convert scalars: booleans, TNULL, TSCAL and TZERO."""
         if self.letter == "L":
             return pa.array(raw == ord("T"), mask=(raw != ord("T")) & (raw != ord("F")))
         mask = None if self.null is None else raw == self.null
         native = raw.astype(raw.dtype.newbyteorder("="))
         unsigned = _UNSIGNED.get((self.letter, int(self.zero))) if self.scale == 1 else None
         if unsigned:
-            width = np.dtype(unsigned[0])
-            # adding TZERO is turning the first bit over
-            native = (
-                native.view(f"u{width.itemsize}") ^ np.array(1 << (8 * width.itemsize - 1), f"u{width.itemsize}")
-            ).view(width)
+            target = np.dtype(unsigned[0])
+            raw_type = f"u{target.itemsize}"
+            first_bit = np.array(1 << (8 * target.itemsize - 1), raw_type)
+            native = (native.view(raw_type) ^ first_bit).view(target)  # adding TZERO flips the first bit
         elif (self.scale, self.zero) != (1, 0):
             native = native * self.scale + self.zero
         return pa.array(native, mask=mask)
 
 
 def parse_fits_columns(header: Header) -> Iterator[FitsColumn]:
-    """The columns of a BINTABLE. Raises ``ValueError`` if its header contradicts itself."""
+    """Parse the columns of a BINTABLE. Raises ``ValueError`` if its header is inconsistent."""
     offset = 0
     for number in range(1, int(header["TFIELDS"]) + 1):
         column, width = _parse_column(header, number, offset)
@@ -201,7 +196,7 @@ def _parse_column(header: Header, number: int, offset: int) -> tuple[FitsColumn,
 
 
 def _find_stored_dtype(letter: str, repeat: int) -> tuple[int, Any]:
-    """Bytes in a row, and the dtype."""
+    """Return the bytes in a row, and the dtype."""
     if letter not in _LETTERS:
         raise ValueError(f"FITS does not define the TFORM letter {letter}")
     item = np.dtype(_LETTERS[letter][1])
@@ -212,7 +207,7 @@ def _find_stored_dtype(letter: str, repeat: int) -> tuple[int, Any]:
 def _find_type(
     letter: str, repeat: int, is_variable: bool, scale: float, zero: float, dimensions: str | None
 ) -> tuple[ColumnType, str]:
-    """The column's type, and why it cannot be read if it cannot."""
+    """Return the type of the column, and the reason if it cannot be read."""
     if letter not in _LETTERS:
         return ColumnType("char", "*"), f"FITS does not define its TFORM letter {letter}"
     if repeat == 0:
@@ -235,7 +230,7 @@ def _find_type(
 
 
 def _read_fixed_text(characters: NDArray[np.uint8]) -> pa.Array:
-    """Fixed strings without the blanks at their end; a NUL ends a string."""
+    """Convert fixed-width strings, without trailing blanks; NUL ends a string."""
     width = characters.shape[1]
     places = np.arange(1, width + 1)
     ended = np.minimum.accumulate(characters != 0, axis=1)
@@ -248,7 +243,7 @@ def _read_fixed_text(characters: NDArray[np.uint8]) -> pa.Array:
 
 
 def _split_strings(characters: NDArray[np.uint8], length: int) -> pa.Array:
-    """Arrays of strings, each with blanks from its first NUL on."""
+    """Convert arrays of strings, each padded with blanks from its first NUL."""
     each = characters.reshape(-1, length)
     ended = np.minimum.accumulate(each != 0, axis=1)
     rows = np.where(ended, each, np.uint8(ord(" "))).reshape(len(characters), -1)

@@ -1,6 +1,6 @@
-"""FITS binary tables (FITS standard 4.0, section 7.3), read row block by row block into Arrow by numpy.
+"""Reader of FITS binary tables (FITS standard 4.0, section 7.3).
 
-The first BINTABLE of the file is the table. NaN is FITS' mark of an undefined value, so it counts as NULL.
+It reads the first BINTABLE of the file. FITS marks undefined values by NaN, which becomes NULL.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tap_service.readers.table_source import (
 
 _BLOCK_BYTES = 2880
 
-#: Headers that are looked at for that of a table
+#: HDUs searched for a binary table
 _MAX_HDUS = 1000
 
 
@@ -89,7 +89,7 @@ class FitsSource:
 
     @contextmanager
     def _open_heap(self) -> Iterator[Heap]:
-        """The bytes after the rows, at random access: of the file itself, or of a copy on disk if it is packed."""
+        """Open the heap for random access, in the file itself or, if that is compressed, in a copy on disk."""
         with ByteStream(self.path) as stream:
             start = _find_table_start(stream) + self._heap_start
         if not stream.is_gzip:
@@ -104,7 +104,7 @@ class FitsSource:
 
 
 def _read_table_header(stream: ByteStream) -> Header:
-    """The header of the first binary table, with the stream left at its data."""
+    """Return the header of the first binary table and advance the stream to its data."""
     return _find_table(stream)[0]
 
 
@@ -113,7 +113,7 @@ def _find_table_start(stream: ByteStream) -> int:
 
 
 def _find_table(stream: ByteStream) -> tuple[Header, int]:
-    """Header and position of the data of the first binary table."""
+    """Return the header of the first binary table and the position of its data."""
     position = 0
     for _ in range(_MAX_HDUS):
         header, length = _read_header(stream)
@@ -133,7 +133,7 @@ def _find_table(stream: ByteStream) -> tuple[Header, int]:
 
 
 def _read_header(stream: ByteStream) -> tuple[Header, int]:
-    from astropy.io import fits  # it takes a third of the time in which a reader starts
+    from astropy.io import fits  # deferred: a third of the start time of a reader
 
     cards = bytearray()
     while not any(cards[at : at + 8] == b"END     " for at in range(max(0, len(cards) - _BLOCK_BYTES), len(cards), 80)):
@@ -151,13 +151,13 @@ def _read_header(stream: ByteStream) -> tuple[Header, int]:
 
 
 def _read_text(header: Header, key: str) -> str:
-    """The value as it is written, '' if there is none."""
+    """Return the value as written in the file; '' if there is none."""
     value = header.get(key, "")
     return str(value).strip() if not isinstance(value, bool) else "FT"[value]
 
 
 class _HeaderIntegers:
-    """The counts in a header, which have to be there unless there is a default. Raises ReadError."""
+    """The integers of a header. Raises ``ReadError`` if one without a default is missing, or one is out of range."""
 
     def __init__(self, header: Header, path: Path) -> None:
         self._header = header

@@ -1,4 +1,4 @@
-"""Parquet by row groups, with the metadata that VOParquet keeps in its footer: see ``arrow_types``."""
+"""Reader of Parquet by row groups, with the VOParquet metadata of its footer: see ``arrow_columns``."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class ParquetSource:
         except (pa.ArrowException, OSError) as error:
             raise ReadError(f"{path} cannot be read as Parquet: {error}") from error
         self.rows: int | None = self._file.metadata.num_rows
-        # what a writer adds at its end is in the footer alone, not in the Arrow schema that is kept there
-        told = read_arrow_schema(schema.with_metadata(self._file.metadata.metadata), str(path))
-        self.fields, self.description, self.unusable = told.fields, told.description, told.unusable
+        # metadata added when the file was closed is in the footer only, not in the Arrow schema stored there
+        columns = read_arrow_schema(schema.with_metadata(self._file.metadata.metadata), str(path))
+        self.fields, self.description, self.unusable = columns.fields, columns.description, columns.unusable
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         total = self.rows or 1

@@ -1,4 +1,4 @@
-"""Which columns of a table file are its position."""
+"""Detection of the position columns of a table file."""
 
 from __future__ import annotations
 
@@ -6,14 +6,26 @@ from collections.abc import Iterable
 
 from clickhouse_schema.datatypes import Field
 
-#: Names of equatorial positions in degrees as catalogues write them, the surest first.
+#: Common names of equatorial coordinates in degrees, the most reliable first
 _POSITION_NAMES = (("ra", "dec"), ("ra_icrs", "de_icrs"), ("raj2000", "dej2000"), ("_raj2000", "_dej2000"))
 
 _DEGREES = frozenset({"", "deg", "degree", "degrees"})
 
 
 def find_position_columns(fields: tuple[Field, ...]) -> tuple[str, str] | None:
-    """The position columns by UCD (``pos.eq.ra;meta.main``), else by name; numbers in degrees only."""
+    """Find the columns of the position.
+
+    Parameters
+    ----------
+    fields : tuple of Field
+        The columns of the file.
+
+    Returns
+    -------
+    tuple of str or None
+        The names of longitude and latitude (degrees), found by UCD (``pos.eq.ra;meta.main``), else by name; None if
+        there are no such numeric columns.
+    """
     usable = [field for field in fields if field.type.is_numeric and field.unit.strip().lower() in _DEGREES]
     longitude = _find_only(field.name for field in usable if split_ucd(field.ucd) >= {"pos.eq.ra", "meta.main"})
     latitude = _find_only(field.name for field in usable if split_ucd(field.ucd) >= {"pos.eq.dec", "meta.main"})

@@ -1,7 +1,7 @@
-"""What is wrong with a table file, for whoever sent it."""
+"""The error for a table file that cannot be read."""
 
 from __future__ import annotations
 
 
 class ReadError(Exception):
-    """The file cannot be read, or not as a table; the text says what, where, and the way out."""
+    """The file cannot be read as a table; the message has the cause, the place and the remedy for its sender."""

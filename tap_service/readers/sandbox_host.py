@@ -1,9 +1,9 @@
-"""The process that readers are forked from: it has loaded all that they need, and never sees a file itself.
+"""The process that forks sandboxed readers: it imports all their modules, and reads no file itself.
 
-``python -m tap_service.readers.sandbox_host FD``, where FD is a socket (SOCK_SEQPACKET) to whoever started it. Each
-message has four files in it: the request, where the answer goes, where what else the reader says goes, and a socket on
-which the reader's exit status is told, as ``subprocess`` gives it. Closing that socket kills the reader; closing the
-first one kills them all and ends this process.
+``python -m tap_service.readers.sandbox_host FD``: FD is a socket (SOCK_SEQPACKET) to the parent process. Each message
+carries four file descriptors: standard input, output and error of the reader (request, answer, log) and a socket for
+its exit status, encoded as by ``subprocess``. Closing the status socket kills the reader; closing FD kills all readers
+and ends this process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from tap_service.readers import sandboxed_reader
 
-#: Files in a message
+#: File descriptors in a message
 FILES = 4
 
 
@@ -30,12 +30,12 @@ class _Reader:
 
 
 class _Host:
-    """One thread and no other: a fork has nothing but the thread that forks."""
+    """The event loop, in a single thread: a fork copies only the thread that calls it."""
 
     def __init__(self, requests: socket.socket) -> None:
         self._requests = requests
         self._selector = selectors.DefaultSelector()
-        self._readers: dict[int, _Reader] = {}  # by the descriptor that becomes readable when the reader has ended
+        self._readers: dict[int, _Reader] = {}  # by pidfd, which becomes readable when the reader ends
 
     def serve(self) -> None:
         self._selector.register(self._requests, selectors.EVENT_READ)
@@ -46,7 +46,7 @@ class _Host:
                         return self._end_readers()
                 elif key.fd in self._readers:
                     self._report_exit(key.fd)
-                else:  # nobody waits for it any more
+                else:  # the client has closed the status socket
                     os.kill(key.data, signal.SIGKILL)
                     self._selector.unregister(key.fileobj)
 
@@ -77,7 +77,7 @@ class _Host:
         with reader.status:
             try:
                 reader.status.send(str(os.waitstatus_to_exitcode(status)).encode())
-            except OSError:  # nobody waits for it any more
+            except OSError:  # the client has closed the status socket
                 return
 
     def _end_readers(self) -> None:
@@ -86,7 +86,7 @@ class _Host:
 
 
 def _run_reader(files: list[int]) -> None:
-    """In the new process: its only files are those of the message."""
+    """Run the reader in the forked process, with only the file descriptors of the message open."""
     code = 1
     try:
         for number, file in enumerate(files[:3]):
@@ -103,5 +103,5 @@ def _run_reader(files: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service is asked to end, and ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service handles it, and ends this process
     _Host(socket.socket(fileno=int(sys.argv[1]))).serve()

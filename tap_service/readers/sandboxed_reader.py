@@ -1,9 +1,9 @@
-"""Reads the table in a file that anybody may have sent: a process of its own, which has few rights and ends by itself.
+"""Reader of the table in an untrusted file, in a short-lived process with few rights.
 
-It is forked from one that has loaded what it needs (``host``). It gets one request as a line of JSON on standard
-input, writes the rows as an Arrow stream into the file that the request names, and answers with one line of JSON: the
-table and its rows, or what is wrong. Memory, processor time, open files and the bytes that it may write are limited by
-the system, so that a file can at worst end its own reader. It also ends with the process that it was forked from.
+``sandbox_host`` forks it. It reads one request as a line of JSON from standard input, writes the rows as an Arrow
+stream to the file that the request names, and answers with one line of JSON: the table and its row count, or the error.
+The operating system limits its memory, processor time, open files and written bytes, so that a hostile file can at
+worst end its own reader. The reader also ends when its parent process does.
 """
 
 from __future__ import annotations
@@ -42,22 +42,36 @@ from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, Source
 from tap_service.readers.votable_reader import VotableSource
 
-#: What a full disk, a full quota and a too large file are told as
+#: The errors for a full disk, a full quota and a file that is too large
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _MAX_OPEN_FILES = 64
 _MAX_SHOWN_CALLS = 20
 
-#: The whole numbers that stand for NULL within arrays of a file that has another mark of it
+#: The integers that replace missing elements of arrays in formats without declared null values
 _NULL_STAND_INS = {"unsignedByte": 255, "short": -(2**15), "int": -(2**31), "long": -(2**63)}
 
-#: Of the model of a table as JSON: names, units, descriptions
+#: The limit for the model of a table as JSON: names, units, descriptions
 _MAX_MODEL_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of a table; ``unpacked_bytes`` of the file and of its rows; ``memory`` (bytes) and ``seconds`` of the process."""
+    """The limits of a request.
+
+    Attributes
+    ----------
+    rows, columns : int
+        The size of the table.
+    cell_bytes : int
+        The bytes of a value.
+    unpacked_bytes : int
+        The bytes of the file after decompression, and of its rows.
+    memory : int
+        The address space of the process, in bytes.
+    seconds : int
+        The processor time of the process.
+    """
 
     rows: int
     columns: int
@@ -69,9 +83,20 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Paths of what is read and written, the name of the table, and the Content-Type of what is read, '' for none.
+    """A request to read a file.
 
-    ``table``: the model that the rows have to fit, as JSON; '' = what the file says.
+    Attributes
+    ----------
+    source, rows : str
+        The paths of the file and of the Arrow stream to write.
+    name : str
+        The name of the table.
+    content_type : str
+        The Content-Type of the file; '' if unknown.
+    limits : Limits
+        The limits of the table and of the process.
+    table : str
+        The model of the table that the rows have to fit, as JSON; '' to derive it from the file.
     """
 
     source: str
@@ -84,7 +109,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``error`` is '' if the rows are there. ``table``: its model as JSON."""
+    """The outcome of a request. ``error``: '' if the rows are written; ``table``: the model of the table as JSON."""
 
     error: str = ""
     table: str = ""
@@ -93,7 +118,7 @@ class Answer:
 
 @dataclass
 class _Plan:
-    """How the columns are taken: as the file says, until a row shows that this cannot be."""
+    """The columns of the table to write: those that the file declares, relaxed when a row does not fit."""
 
     fields: list[Field]
     position: tuple[str, str] | None
@@ -102,19 +127,29 @@ class _Plan:
 def main() -> None:
     threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
     line = sys.stdin.readline()
-    if not line:  # whoever started this process has ended without a request
+    if not line:  # the client has ended without a request
         return
-    request = json.loads(line)
-    asked = Request(**{**request, "limits": Limits(**request["limits"])})
-    limit_process(asked.limits)
-    print(json.dumps(asdict(answer_request(asked))), flush=True)
+    fields = json.loads(line)
+    request = Request(**{**fields, "limits": Limits(**fields["limits"])})
+    limit_process(request.limits)
+    print(json.dumps(asdict(answer_request(request))), flush=True)
 
 
 def answer_request(request: Request) -> Answer:
-    """What ``read`` gives, or what is wrong with the file.
+    """Read the table of a request.
 
-    A file can be broken in more ways than its format's library has errors for: what is not foreseen here is told as
-    that, and how it came to be goes to standard error, which the service logs.
+    Unexpected exceptions of a format library become a general error; their traceback goes to standard error, which the
+    service logs.
+
+    Parameters
+    ----------
+    request : Request
+        The files, the table and the limits.
+
+    Returns
+    -------
+    Answer
+        The table and the number of its rows, or the error.
     """
     try:
         return read_table(request)
@@ -132,26 +167,26 @@ def answer_request(request: Request) -> Answer:
 
 
 def _exit_with_parent(parent: int) -> None:
-    """End when the service has: nobody waits for the answer then."""
+    """Exit when the parent process has ended."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
 
 
 def limit_process(limits: Limits) -> None:
-    """What this process may take from now on; no core dump."""
+    """Limit the resources of this process; disable core dumps."""
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (_MAX_OPEN_FILES, _MAX_OPEN_FILES))
-    most = 2 * limits.unpacked_bytes
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # it is an OSError then
+    max_written = 2 * limits.unpacked_bytes
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max_written, max_written))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the write then raises OSError
     ByteStream.max_bytes = limits.unpacked_bytes
 
 
 def read_table(request: Request) -> Answer:
-    """Raises ReadError."""
+    """Read the table of a request and write its rows. Raises ``ReadError``."""
     limits = request.limits
     source = open_upload(Path(request.source), request.content_type)
     if request.table:
@@ -174,13 +209,13 @@ def read_table(request: Request) -> Answer:
 
 
 def _fit_to_table(table: Table, source: Source, request: Request) -> Answer:
-    """The rows for a table that is there, which the file has to have the columns of, in any order."""
-    there = {column.name.lower(): column.name for column in table.columns}
+    """Write the rows for an existing table; the file needs the same columns, in any order."""
+    wanted = {column.name.lower(): column.name for column in table.columns}
     given = {name.lower(): name for name in (*(field.name for field in source.fields), *source.unusable)}
-    for missing, what in ((there.keys() - given.keys(), "lacks"), (given.keys() - there.keys(), "has extra")):
-        if missing:
-            names = ", ".join(sorted({**given, **there}[name] for name in missing))
-            raise ReadError(f"the file {what} columns: {names}; the table has {', '.join(there.values())}")
+    for differing, verb in ((wanted.keys() - given.keys(), "lacks"), (given.keys() - wanted.keys(), "has extra")):
+        if differing:
+            names = ", ".join(sorted({**given, **wanted}[name] for name in differing))
+            raise ReadError(f"the file {verb} columns: {names}; the table has {', '.join(wanted.values())}")
     rows, fault = _write_rows(table, source, request)
     if fault is not None:
         raise _build_row_error(source, fault)
@@ -199,12 +234,12 @@ def _plan_table(name: str, source: Source, plan: _Plan) -> Table:
         layout = Layout(position=plan.position)
         table = Table(name=name, description=source.description, columns=columns, layout=layout)
     except ValidationError as error:
-        said = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise ReadError(f"the columns of the file are invalid: {said}") from error
-    # the engine keeps columns of its own beside positions and shapes, and only there
-    has_more = table.layout.position is not None or any(has_cover(column.type) for column in columns)
+        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ReadError(f"the columns of the file are invalid: {reason}") from error
+    # the storage adds columns beside positions and shapes only
+    has_hidden = table.layout.position is not None or any(has_cover(column.type) for column in columns)
     for column in columns:
-        if column.name in UNSTORABLE or (has_more and is_reserved_column(column.name)):
+        if column.name in UNSTORABLE or (has_hidden and is_reserved_column(column.name)):
             raise ReadError(f"the column name {column.name} is reserved for the storage: choose another")
     return table
 
@@ -217,18 +252,18 @@ def _table_to_json(table: Table) -> str:
 
 
 def _write_rows(table: Table, source: Source, request: Request) -> tuple[int, Fault | None]:
-    """The number of rows, or the first bad one."""
+    """Write the rows; return their number, and the first bad row if there is one."""
     limits = request.limits
     conformer = Conformer(table, source)
-    least = sum(column.type.min_bytes for column in table.columns)
+    min_row_bytes = sum(column.type.min_bytes for column in table.columns)
     rows = size = 0
     with open(request.rows, "wb") as file, pa.ipc.new_stream(file, conformer.schema) as writer:
-        for piece in source.read_blocks(conformer.source_names):
-            batch, faults = conformer.conform_block(piece)
+        for block in source.read_blocks(conformer.source_names):
+            batch, faults = conformer.conform_block(block)
             if faults:
                 return rows, faults[0]
             rows += batch.num_rows
-            size += max(batch.nbytes, batch.num_rows * least)
+            size += max(batch.nbytes, batch.num_rows * min_row_bytes)
             if rows > limits.rows:
                 raise _build_row_limit_error(limits)
             if size > limits.unpacked_bytes:
@@ -238,8 +273,8 @@ def _write_rows(table: Table, source: Source, request: Request) -> tuple[int, Fa
     return rows, None
 
 
-def _check_cells(batch: pa.RecordBatch, before: int, most: int) -> None:
-    """Raises ReadError for a value of more than ``most`` bytes."""
+def _check_cells(batch: pa.RecordBatch, before: int, max_bytes: int) -> None:
+    """Raise ``ReadError`` for a value that is too long; ``before`` is the number of rows before the batch."""
     for name, values in zip(batch.schema.names, batch.columns, strict=True):
         if pa.types.is_string(values.type):
             sizes = pc.binary_length(values)
@@ -247,16 +282,16 @@ def _check_cells(batch: pa.RecordBatch, before: int, most: int) -> None:
             sizes = pc.multiply(pc.list_value_length(values), values.type.value_type.bit_width // 8 or 1)
         else:
             continue
-        if batch.num_rows and (pc.max(sizes).as_py() or 0) > most:
+        if batch.num_rows and (pc.max(sizes).as_py() or 0) > max_bytes:
             row = before + 1 + int(np.argmax(sizes.fill_null(0).to_numpy(zero_copy_only=False)))
-            raise ReadError(f"row {row}, column {name}: a value has more than {most} bytes")
+            raise ReadError(f"row {row}, column {name}: a value has more than {max_bytes} bytes")
 
 
 def _relax_plan(plan: _Plan, source: Source, fault: Fault) -> bool:
-    """Whether the columns can be taken otherwise so that this row is good.
+    """Relax the plan so that the row of ``fault`` fits; return whether that is possible.
 
-    Positions out of range are none, text that is not ASCII is Unicode, too short a length of texts is none, timestamps
-    that the engine has not stay texts, and types that were guessed get wider.
+    Columns with positions out of range lose that role, non-ASCII text becomes Unicode, text loses a length that is too
+    short, timestamps that cannot be stored become text, and guessed types become wider.
     """
     if plan.position and fault.column in plan.position and "outside" in fault.reason:
         plan.position = None

@@ -1,4 +1,4 @@
-"""Columns of shapes: those that are none are found, and texts of regions and MOCs are read once, when they come in."""
+"""Validation of shape columns, and parsing of region and MOC texts, once, when they are loaded."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from clickhouse_schema.shape_cover import (
 _NUMBER = r"[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d{1,2})?"
 _PLAIN = re.compile(rf"\s*(?P<shape>circle|polygon)\s+(icrs\s+)?(?P<numbers>({_NUMBER}(\s+|$))+)", re.IGNORECASE)
 
-#: Arrow types of what is kept beside a text
+#: Arrow types of the shapes stored beside texts
 SHAPES = pa.list_(pa.list_(pa.float64()))
 RANGES = pa.list_(pa.uint64())
 
-#: Vertices of a convex polygon are this far from its other edges, in its circumference; else it is looked at closely.
+#: The minimum distance of a vertex from the other edges of a clearly convex polygon, in units of its circumference
 _MIN_CLEARANCE = 1e-6
 
-#: Directions and radii, in radians, of the discs that a shape lies in
+#: Unit vectors of the centres and radii, in radians, of discs that contain a shape
 Discs = tuple[Vectors, NDArray[np.float64]]
 
 
 def find_bad_shapes(kind: ColumnType, values: pa.Array) -> dict[int, str]:
-    """Rows of points, circles or polygons that are none, and why. Empty ones are NULLs."""
+    """Find the rows with invalid points, circles or polygons, and the reasons. Empty lists are NULL."""
     if kind.xtype not in ("point", "circle", "polygon"):
         return {}
     rows: dict[int, str] = {}
@@ -49,18 +49,18 @@ def find_bad_shapes(kind: ColumnType, values: pa.Array) -> dict[int, str]:
     sizes = np.nan_to_num(values.value_lengths().to_numpy(zero_copy_only=False)).astype(np.int64)
     starts = np.cumsum(sizes) - sizes
     for size in np.unique(sizes[sizes > 0]).tolist():
-        of_size = np.flatnonzero(sizes == size)
-        some = numbers[starts[of_size][:, None] + np.arange(size)]
-        for place in np.flatnonzero(~_find_surely_valid(kind.xtype, some)).tolist():
+        same_size = np.flatnonzero(sizes == size)
+        candidates = numbers[starts[same_size][:, None] + np.arange(size)]
+        for place in np.flatnonzero(~_find_surely_valid(kind.xtype, candidates)).tolist():
             try:
-                _check_shape(kind.xtype, some[place].tolist())
+                _check_shape(kind.xtype, candidates[place].tolist())
             except ShapeError as error:
-                rows[int(of_size[place])] = error.message
+                rows[int(same_size[place])] = error.message
     return rows
 
 
 def replace_nan_shapes(kind: ColumnType, values: pa.Array) -> pa.Array:
-    """Points and circles of nothing but NaN are NULL: a fixed size has no other mark in FITS and VOTable's BINARY."""
+    """Replace points and circles of only NaN by NULL: FITS and BINARY have no other mark for a fixed size."""
     if kind.xtype not in ("point", "circle"):
         return values
     numbers = values.flatten()
@@ -73,10 +73,10 @@ def replace_nan_shapes(kind: ColumnType, values: pa.Array) -> pa.Array:
 
 
 def _find_surely_valid(xtype: str, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Rows that need no closer look: of polygons, those that are clearly convex."""
+    """Find the rows that need no exact check; polygons need none if they are clearly convex."""
     count, size = numbers.shape
     if (xtype, size) not in (("point", 2), ("circle", 3)) and xtype != "polygon":
-        return np.ones(count, dtype=bool)  # the length of these is checked elsewhere
+        return np.ones(count, dtype=bool)  # ``conform_rows`` checks the length
     if xtype == "polygon" and (size < 6 or size % 2):
         return np.zeros(count, dtype=bool)
     places = numbers[:, :2] if xtype != "polygon" else numbers
@@ -116,9 +116,23 @@ def _check_shape(xtype: str, numbers: list[float]) -> None:
 
 
 def read_regions(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array, dict[int, str]]:
-    """What a column of regions or MOCs keeps beside its texts: shapes and covers; and the rows that cannot be read.
+    """Parse a column of regions or MOCs into the shapes and covers stored beside it.
 
-    NULL, an empty text and an empty MOC have no shape.
+    Parameters
+    ----------
+    kind : ColumnType
+        The type of the column.
+    texts : pyarrow.Array
+        Regions in STC-S, or MOCs; NULL, an empty text and an empty MOC have no shape.
+
+    Returns
+    -------
+    shapes : pyarrow.Array
+        One list for each text: of type ``RANGES`` for MOCs, else of type ``SHAPES``.
+    covers : pyarrow.Array
+        One shape cover for each text, of type uint64.
+    invalid : dict of int to str
+        The rows that cannot be parsed, with the reasons.
     """
     rows: dict[int, str] = {}
     given = texts.to_pylist()
@@ -140,7 +154,7 @@ def read_regions(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array,
 
 
 def _parse_plain_shapes(texts: list[str | None]) -> dict[int, list[float]]:
-    """The numbers of texts that are one good circle or polygon in ICRS, as nearly all are: ten times as fast."""
+    """Parse the texts that are a single valid ICRS circle or polygon, as most are: ten times as fast."""
     found: dict[int, list[float]] = {}
     for row, text in enumerate(texts):
         match = _PLAIN.fullmatch(text) if text else None
@@ -149,10 +163,10 @@ def _parse_plain_shapes(texts: list[str | None]) -> dict[int, list[float]]:
             if (match["shape"].lower() == "circle") == (len(numbers) == 3):
                 found[row] = numbers
     for kind, is_circle in ((CIRCLE, True), (POLYGON, False)):
-        some = [row for row, numbers in found.items() if (len(numbers) == 3) == is_circle]
-        bad = find_bad_shapes(kind, pa.array([found[row] for row in some], kind.arrow))
+        rows = [row for row, numbers in found.items() if (len(numbers) == 3) == is_circle]
+        bad = find_bad_shapes(kind, pa.array([found[row] for row in rows], kind.arrow))
         for place in bad:
-            del found[some[place]]
+            del found[rows[place]]
     return found
 
 
@@ -209,19 +223,17 @@ def _moc_to_discs(moc: Moc) -> Discs:
 
 
 def is_covered(kind: ColumnType, shape: list[Any], number: int) -> bool:
-    """Whether all of a row's shape, as it is stored, is where its cover says."""
+    """Whether the cover of a row contains its stored shape."""
     if not shape or number == NOWHERE:
         return (not shape) == (number == NOWHERE)
     if number == EVERYWHERE:
         return True
-    order, cell = (
-        number % NUMBERS_PER_CELL,
-        number // NUMBERS_PER_CELL >> (2 * (FINEST_ORDER - number % NUMBERS_PER_CELL)),
-    )
+    finest_cell, order = divmod(number, NUMBERS_PER_CELL)
+    cell = finest_cell >> (2 * (FINEST_ORDER - order))
     centre = cell_centres(order, np.array([cell], dtype=np.uint64))
     vectors, radii = _stored_shape_to_discs(kind, shape)
-    apart = separations(vectors, centre) + radii
-    return bool((apart <= max_cell_radius(order) + cap_radius(order) + SLACK).all())
+    reach = separations(vectors, centre) + radii
+    return bool((reach <= max_cell_radius(order) + cap_radius(order) + SLACK).all())
 
 
 def _stored_shape_to_discs(kind: ColumnType, shape: list[Any]) -> Discs:
@@ -239,12 +251,12 @@ def _build_shape(numbers: list[float]) -> Simple:
 
 
 def find_cover_number(vectors: Vectors, radii: NDArray[np.float64]) -> int:
-    """Number of the cell of a shape that lies in discs; see ``clickhouse_schema.shape_cover``."""
+    """Return the shape cover of the discs; see ``clickhouse_schema.shape_cover``."""
     return int(_cover_numbers(vectors, radii, np.zeros(1, dtype=np.int64))[0])
 
 
 def _cover_numbers(vectors: Vectors, radii: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Of several shapes: the discs of each begin at its place in ``starts``."""
+    """Return the covers of several shapes; the discs of each begin at its index in ``starts``."""
     counts = np.diff(np.append(starts, len(vectors)))
     total = np.add.reduceat(vectors, starts)
     size = vector_lengths(total)

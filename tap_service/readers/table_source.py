@@ -1,4 +1,4 @@
-"""What every reader gives: fields with their metadata, and the rows in pieces of bounded size."""
+"""The interface of every reader: fields with their metadata, and the rows in blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from clickhouse_schema.datatypes import Field
 
-#: Rows of a piece where rows are narrow, and bytes of a piece where they are wide: small enough that no table's width
-#: makes the loader grow, large enough that numpy and Arrow work on whole vectors.
+#: The limits of a row block, by rows for narrow tables and by bytes for wide ones: small enough to bound the memory of
+#: the loader, large enough for vectorised work in numpy and Arrow.
 MAX_BLOCK_ROWS = 65536
 MAX_BLOCK_BYTES = 16 << 20
 
-#: What no good file goes beyond, so that a bad one is known before it fills the memory: the columns of a table, the
-#: bytes of one row or one value, and those of the description of a table above its rows.
+#: The limits of a file, which reject a bad one before it fills the memory: the columns of a table, the bytes of a row
+#: or a value, and the bytes of the header above the rows.
 MAX_FILE_COLUMNS = 5000
 MAX_ROW_BYTES = 64 << 20
 MAX_HEADER_BYTES = 16 << 20
@@ -25,7 +25,19 @@ MAX_HEADER_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One bad row. ``where`` is its 1-based row in the file (line, in text files); ``column`` '' is the whole row."""
+    """A bad row.
+
+    Attributes
+    ----------
+    where : int
+        The 1-based number of the row in the file, in text files of the line.
+    column : str
+        The bad column; '' if the whole row is bad.
+    value : str
+        The bad value, shortened; '' if there is none.
+    reason : str
+        The cause, as the end of a sentence.
+    """
 
     where: int
     column: str
@@ -35,10 +47,18 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class RowBlock:
-    """Some rows in the order of the file.
+    """Consecutive rows of a file.
 
-    ``where(i)`` is the number of row ``i`` of the batch for messages. ``faults`` are rows that could not be split into
-    columns and are not in the batch. ``fraction`` of the file is read when the piece is done.
+    Attributes
+    ----------
+    batch : RecordBatch
+        The rows, in the order of the file.
+    where : callable
+        Maps the index of a row in the batch to its number in the file, for messages.
+    fraction : float
+        The fraction of the file that is read at the end of the block, 0 to 1.
+    faults : tuple of Fault
+        Rows that could not be split into columns; they are not in the batch.
     """
 
     batch: pa.RecordBatch
@@ -48,29 +68,59 @@ class RowBlock:
 
 
 class Source(Protocol):
-    """One table in a file. Pieces are the same each time the same file is read."""
+    """A table in a file.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    unit : str
+        The unit of ``Fault.where``: "row" or "line".
+    nan_is_null : bool
+        Whether the format marks a missing number by NaN.
+    fields : tuple of Field
+        The columns that can be stored, with their metadata.
+    unusable : dict of str to str
+        The columns that cannot be stored, each with the reason.
+    description : str
+        The description of the table; '' if there is none.
+    rows : int or None
+        The number of rows; None if the header does not contain it.
+    """
 
     path: Path
-    #: What a fault's ``where`` counts: "row" or "line".
     unit: str
-    #: Whether the format's own mark of a missing number is NaN.
     nan_is_null: bool
     fields: tuple[Field, ...]
-    #: Columns that no type of Skyhouse carries, each with the reason.
     unusable: dict[str, str]
     description: str
-    #: None where only reading the whole file would tell.
     rows: int | None
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
-        """The rows, with at least the named columns in each batch."""
+        """Read the rows in blocks, which are the same each time the same file is read.
+
+        Parameters
+        ----------
+        columns : tuple of str
+            The names of the columns that each batch has to contain.
+
+        Yields
+        ------
+        RowBlock
+            Consecutive rows of the file.
+
+        Raises
+        ------
+        ReadError
+            The file is broken or exceeds a limit.
+        """
 
 
 def count_block_rows(row_bytes: float) -> int:
-    """Rows of a piece when a row takes about ``row_bytes`` in memory."""
+    """Return the rows of a block whose rows take about ``row_bytes`` in memory."""
     return max(1, min(MAX_BLOCK_ROWS, int(MAX_BLOCK_BYTES / max(row_bytes, 1))))
 
 
 def number_rows_from(first: int) -> Callable[[int], int]:
-    """``where`` for a piece whose first row has the number ``first``."""
+    """Return ``RowBlock.where`` for a block whose first row has the number ``first``."""
     return lambda row: first + row

@@ -1,6 +1,7 @@
-"""The definition of a table as VOSI 1.1 writes it (a ``table`` of VODataService 1.1), parsed by expat.
+"""Parser of table definitions in VOSI 1.1 (a ``table`` of VODataService 1.1).
 
-Refused, for a document may come from anybody: DOCTYPE (so no entities of its own), depth above 16.
+Documents are untrusted, so it refuses DOCTYPE (and with it entity declarations) and elements nested deeper than 16
+levels.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from tap_service.readers.votable_xml_reader import VotableField, parse_votable_f
 
 _MAX_DEPTH = 16
 
-#: VODataService's own type words (section 3.5.3 of VODataService 1.1) -> VOTable datatype, arraysize, xtype
+#: TAP types of VODataService 1.1 (section 3.5.3) -> VOTable datatype, arraysize, xtype
 _TAP_TYPES = {
     "BOOLEAN": ("boolean", "", ""),
     "SMALLINT": ("short", "", ""),
@@ -35,7 +36,7 @@ _SIZED = ("CHAR", "VARCHAR")
 
 @dataclass
 class Definition:
-    """A table that shall be. ``keys``: target table, (own column, its column) pairs, description of each."""
+    """A table to create. ``keys``: target table, (column, target column) pairs and description of each foreign key."""
 
     columns: list[VotableField] = field(default_factory=list)
     description: str = ""
@@ -52,21 +53,37 @@ def _stop_at_root(name: str, *_: object) -> None:
 
 
 def find_root_name(document: bytes) -> str:
-    """The name of the document's first element, or of its DOCTYPE, without a prefix; '' if there is none to be seen."""
+    """Return the name, without prefix, of the first element or of the DOCTYPE; '' if there is none."""
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = _stop_at_root
-    parser.StartDoctypeDeclHandler = _stop_at_root  # and no further: it may expand to anything
+    parser.StartDoctypeDeclHandler = _stop_at_root  # stops before a DOCTYPE expands entities
     try:
         parser.Parse(document, False)
     except _RootFound as seen:
         return str(seen).rpartition(" ")[2]
-    except expat.ExpatError:  # it is no XML
+    except expat.ExpatError:  # not XML
         return ""
     return ""
 
 
 def read_definition(document: bytes) -> Definition:
-    """Raises ReadError with the line where the document is broken or holds what is refused."""
+    """Read a table definition.
+
+    Parameters
+    ----------
+    document : bytes
+        The XML document.
+
+    Returns
+    -------
+    Definition
+        The columns, metadata and foreign keys; at least one column.
+
+    Raises
+    ------
+    ReadError
+        The document is broken or refused, or has no columns; the message has the line.
+    """
     reader = _Reader()
     reader.parse_document(document)
     if not reader.found.columns:
@@ -75,7 +92,7 @@ def read_definition(document: bytes) -> Definition:
 
 
 class _Reader:
-    """Collects the texts of the elements on the way."""
+    """The event handlers of the parser, which collect the texts of elements."""
 
     def __init__(self) -> None:
         self.found = Definition()
@@ -142,15 +159,15 @@ class _Reader:
             setattr(self.found, name, text)
 
     def _build_field(self) -> VotableField:
-        """As the FIELD of a VOTable would have it."""
+        """Build the column from the attributes of the equivalent VOTable FIELD."""
         column = self._column
         if not column.get("name"):
             raise self._build_error("has a column without a name")
         if not column.get("datatype"):
             raise self._build_error(f"has a column without a dataType: {column['name']}")
         word = column["datatype"].upper().removeprefix("ADQL:")
-        is_own = not column.get("type", "").endswith("VOTableType") and word in _TAP_TYPES
-        if is_own:
+        is_tap_type = not column.get("type", "").endswith("VOTableType") and word in _TAP_TYPES
+        if is_tap_type:
             datatype, arraysize, xtype = _TAP_TYPES[word]
             size = column.get("size", "")
             arraysize = f"{size}*" if word in _SIZED and size.isdigit() and int(size) else arraysize
@@ -158,6 +175,6 @@ class _Reader:
         else:
             column = {**column, "xtype": column.get("extendedType", "")}
         name = column["name"]
-        if len(name) > 1 and name[0] == name[-1] == '"':  # as TAP writes names that are none of ADQL's regular ones
+        if len(name) > 1 and name[0] == name[-1] == '"':  # a delimited identifier of ADQL
             column["name"] = name[1:-1].replace('""', '"')
         return parse_votable_field(column)

@@ -1,6 +1,6 @@
-"""BINARY and BINARY2 rows of a VOTable (VOTable 1.4, sections 5.3 and 5.4) into Arrow by numpy.
+"""Conversion of BINARY and BINARY2 rows of a VOTable (VOTable 1.4, sections 5.3 and 5.4) to Arrow.
 
-Only the lengths of variable arrays are looked at row by row; all values are taken out as whole vectors.
+Only the lengths of variable arrays are read row by row; all values are converted as whole vectors.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FALSE = np.frombuffer(b"Ff0", np.uint8)
 
 @dataclass(frozen=True)
 class _Layout:
-    """One column in a row: ``count`` items, or a four-byte number of items before them where it is None."""
+    """A column in a row: ``count`` items; if that is None, a four-byte count precedes the items."""
 
     column: VotableField
     item: np.dtype[Any]
@@ -48,12 +48,12 @@ class _Layout:
 
     @property
     def width(self) -> int:
-        """Bytes of a fixed column."""
+        """The bytes of a column of fixed length."""
         return self.count_bytes(self.count or 0)
 
     @property
     def values_per_item(self) -> int:
-        """Of an item: a complex number has two."""
+        """2 for complex numbers, else 1."""
         return 2 if self.column.field.type.is_complex else 1
 
     def count_bytes(self, count: int) -> int:
@@ -61,7 +61,7 @@ class _Layout:
 
 
 class BinaryRows:
-    """Cuts a byte stream into rows and rows into Arrow columns."""
+    """Splits a byte stream into rows, and rows into Arrow columns."""
 
     def __init__(self, columns: Sequence[VotableField], *, with_mask: bool) -> None:
         self._mask_bytes = -(-len(columns) // 8) if with_mask else 0
@@ -69,19 +69,23 @@ class BinaryRows:
         width = self._mask_bytes + sum(4 if layout.count is None else layout.width for layout in self._layouts)
         if not 0 < width <= MAX_ROW_BYTES:
             raise ReadError(
-                f"the FIELDs of the VOTable declare rows of at least {width} bytes; the limits are 1 and {MAX_ROW_BYTES}"
+                f"the FIELDs of the VOTable declare rows of {width} or more bytes, not 1 to {MAX_ROW_BYTES}"
             )
 
-    def take_rows(self, data: bytes, most: int) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
-        """Up to ``most`` whole rows: how many, the places and item counts of each column, and the bytes used."""
+    def take_rows(
+        self, data: bytes, max_rows: int
+    ) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
+        """Split off complete rows: their number, the offsets and item counts of each column, and the bytes used."""
         if all(layout.count is not None for layout in self._layouts):
-            return self._take_fixed(data, most)
-        return self._take_variable(data, most)
+            return self._take_fixed(data, max_rows)
+        return self._take_variable(data, max_rows)
 
-    def _take_fixed(self, data: bytes, most: int) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
+    def _take_fixed(
+        self, data: bytes, max_rows: int
+    ) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
         widths = [layout.width for layout in self._layouts]
         row = self._mask_bytes + sum(widths)
-        rows = min(most, len(data) // row)
+        rows = min(max_rows, len(data) // row)
         starts = np.arange(rows, dtype=np.int64) * row + self._mask_bytes
         offsets = np.r_[0, np.cumsum(widths)][:-1]
         places = [starts + offset for offset in offsets]
@@ -89,14 +93,14 @@ class BinaryRows:
         return rows, places, counts, rows * row
 
     def _take_variable(
-        self, data: bytes, most: int
+        self, data: bytes, max_rows: int
     ) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
         places: list[list[int]] = [[] for _ in self._layouts]
         counts: list[list[int]] = [[] for _ in self._layouts]
         length = struct.Struct(">I").unpack_from
         used = rows = 0
         size = len(data)
-        while rows < most:
+        while rows < max_rows:
             at = used + self._mask_bytes
             row = []
             for layout in self._layouts:
@@ -124,7 +128,7 @@ class BinaryRows:
         counts: list[NDArray[np.int64]],
         names: Sequence[str],
     ) -> list[pa.Array]:
-        """The named columns of rows that ``take`` found."""
+        """Decode the named columns of the rows from ``take_rows``."""
         whole = np.frombuffer(data, np.uint8)
         mask_starts = places[0] - self._mask_bytes - (4 if self._layouts[0].count is None else 0)
         found = {}
@@ -152,7 +156,7 @@ def _decode_column(
     counts: NDArray[np.int64],
     null: NDArray[np.bool_] | None,
 ) -> pa.Array:
-    """One column: its bytes gathered one after the other, read as items, and cut into rows."""
+    """Decode a column: gather its bytes, read them as items, and split these into rows."""
     type_ = layout.column.field.type
     if layout.column.datatype == "bit":
         return _decode_bits(whole, places, counts, null, is_array=type_.is_array)
@@ -193,9 +197,9 @@ def _decode_items(layout: _Layout, raw: NDArray[Any]) -> pa.Array:
 def _decode_texts(
     layout: _Layout, gathered: NDArray[np.uint8], counts: NDArray[np.int64], null: NDArray[np.bool_] | None
 ) -> pa.Array:
-    """Texts up to the first NUL, those of fixed length without the blanks at their end.
+    """Decode texts up to their first NUL; texts of fixed length lose their trailing blanks.
 
-    Without flags of NULL (BINARY) an empty text is one.
+    Without NULL flags (BINARY), an empty text is NULL.
     """
     type_ = layout.column.field.type
     size = 2 if type_.datatype == "unicodeChar" else 1
@@ -222,7 +226,7 @@ def _decode_utf16(data: bytes) -> str:
 
 
 def _decode_text(data: bytes) -> str:
-    """ASCII is what the standard has; some write UTF-8, and STIL the low byte of each character, which is Latin-1."""
+    """Decode text, ASCII by the standard; some programs write UTF-8, and STIL writes Latin-1."""
     data = data.split(b"\0", 1)[0]
     try:
         return data.decode()
@@ -239,7 +243,7 @@ def _decode_bits(
     is_array: bool,
 ) -> pa.Array:
     widths = -(-counts // 8)
-    if not is_array:  # a single bit stands at either end of its byte, by writer
+    if not is_array:  # writers put a single bit at either end of its byte
         return pa.array(whole[places] != 0, mask=null)
     bits = np.unpackbits(_gather_bytes(whole, places, widths))
     starts = np.cumsum(widths * 8) - widths * 8

@@ -1,6 +1,6 @@
-"""LINKs and service descriptors of a VOTable, under the keys of a schema file.
+"""Reader of the LINKs and service descriptors of a VOTable, as keys of a schema file.
 
-The services stand after the rows, so the document is read to its end; of the data nothing is kept.
+Service descriptors follow the rows, so it reads the whole document, but keeps no data.
 """
 
 from __future__ import annotations
@@ -33,16 +33,33 @@ _Model = TypeVar("_Model", bound=StrictModel)
 
 @dataclass(frozen=True, slots=True)
 class DeclaredLinks:
-    """``columns``: the LINKs of each column that has some."""
+    """The links of a document. ``columns``: the LINKs of each column that has any."""
 
     columns: dict[str, list[Keys]]
     services: list[Keys]
 
 
 def read_declared_links(path: Path, fields: Sequence[Field]) -> DeclaredLinks:
-    """Of a document whose first TABLE has these ``fields``.
+    """Read the LINKs and service descriptors of a VOTable.
 
-    Left out is what no schema file can have: references to other columns, addresses that are not of http.
+    Omits those that a schema file cannot contain: references to unknown columns, and URLs without http or https.
+
+    Parameters
+    ----------
+    path : Path
+        The document.
+    fields : sequence of Field
+        The columns of its first TABLE.
+
+    Returns
+    -------
+    DeclaredLinks
+        The LINKs by column, and the services.
+
+    Raises
+    ------
+    ReadError
+        The document is not well-formed XML.
     """
     document = _parse_without_data(path)
     usable = {field.name: field for field in fields}
@@ -50,9 +67,9 @@ def read_declared_links(path: Path, fields: Sequence[Field]) -> DeclaredLinks:
     columns = {name: element for name, element in columns.items() if name in usable}
     names = {name: name for name in columns} | {element.get("ID", name): name for name, element in columns.items()}
     single = {key: name for key, name in names.items() if not usable[name].type.is_array}
-    links = {
-        name: _drop_unknown(_read_link(link, single) for link in e.iterfind("LINK")) for name, e in columns.items()
-    }
+    links = {}
+    for name, element in columns.items():
+        links[name] = _drop_unknown(_read_link(link, single) for link in element.iterfind("LINK"))
     resources = [e for e in document.iter("RESOURCE") if e.get("utype") == "adhoc:service"]
     services: dict[str, Keys] = {}
     for service in _drop_unknown(_read_service(element, names) for element in resources):
@@ -61,7 +78,7 @@ def read_declared_links(path: Path, fields: Sequence[Field]) -> DeclaredLinks:
 
 
 def _parse_without_data(path: Path) -> Element:
-    """The document's elements, empty ones in place of DATA."""
+    """Parse the document with empty DATA elements."""
     builder = TreeBuilder()
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
@@ -71,21 +88,21 @@ def _parse_without_data(path: Path) -> Element:
         builder.start(name, attributes)
         if name == "DATA":
             parser.StartElementHandler = parser.CharacterDataHandler = None
-            parser.EndElementHandler = end_of_data
+            parser.EndElementHandler = end_data
 
     def end(qualified: str) -> None:
         builder.end(qualified.rpartition(" ")[2])
 
-    def end_of_data(qualified: str) -> None:
+    def end_data(qualified: str) -> None:
         if qualified.rpartition(" ")[2] == "DATA":
-            listen()
+            set_handlers()
             builder.end("DATA")
 
-    def listen() -> None:
+    def set_handlers() -> None:
         parser.StartElementHandler, parser.EndElementHandler = start, end
         parser.CharacterDataHandler = builder.data
 
-    listen()
+    set_handlers()
     with ByteStream(path) as stream:
         try:
             while data := stream.read(_READ):
@@ -106,7 +123,7 @@ def _drop_unknown(found: Iterable[_Item | None]) -> list[_Item]:
 
 
 def _read_link(element: Element, names: Mapping[str, str]) -> Keys | None:
-    """``names``: of columns, by their IDs and names."""
+    """Read a LINK; None if a schema file cannot contain it. ``names``: column names by ID and name."""
     keys = {key: element.get(key, "") for key in ("href", "content-role", "content-type", "title", "value")}
     link = _validate_model(Link, {key: value for key, value in keys.items() if value})
     if link is None or not names.keys() >= set(link.columns):
@@ -115,13 +132,13 @@ def _read_link(element: Element, names: Mapping[str, str]) -> Keys | None:
 
 
 def _read_service(element: Element, names: Mapping[str, str]) -> Keys | None:
-    said = {param.get("name", ""): param.get("value", "") for param in element.iterfind("PARAM")}
+    params = {param.get("name", ""): param.get("value", "") for param in element.iterfind("PARAM")}
     about = ("standardID", "resourceIdentifier", "accessURL", "contentType", "exampleURL")
     inputs = [_read_input(param, names) for param in element.iterfind("GROUP[@name='inputParams']/PARAM")]
     keys = {
         "name": element.get("name", element.get("ID", "service")),
         "description": _read_description(element),
-        **{key: said.get(key) for key in about},
+        **{key: params.get(key) for key in about},
         "inputParams": tuple(_drop_unknown(inputs)),
     }
     service = _validate_model(Service, {key: value for key, value in keys.items() if value})
@@ -145,7 +162,7 @@ def _read_input(element: Element, names: Mapping[str, str]) -> InputParam | None
 
 
 def _read_values(element: Element, field: Field) -> Keys:
-    """MIN and MAX of numbers, OPTIONs of texts."""
+    """Read the MIN and MAX of numbers, or the OPTIONs of texts."""
     if field.type.is_text:
         options = tuple(option.get("value", "") for option in element.iterfind("VALUES/OPTION"))
         return {"options": options} if options else {}

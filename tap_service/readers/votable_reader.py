@@ -1,4 +1,4 @@
-"""VOTable in all its serializations, read as a stream: one piece of rows is held, whatever the document's size."""
+"""Streaming reader of VOTable in all its serializations, which holds one row block in memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _READ = 1 << 20
 
 
 def read_metadata(document: bytes, name: str) -> VotableTable:
-    """The first table of a VOTable document without data."""
+    """Return the first table of a VOTable document without data."""
     parser = VotableParser(name)
     parser.feed(document, last=True)
     return parser.table
@@ -106,8 +106,8 @@ class VotableSource:
             array = pa.array(cells, pa.string())
             if not (column.field.type.is_text or column.field.type.is_timestamp):
                 array = pc.ascii_trim_whitespace(array)
-            for nothing in {"", null}:
-                array = pc.if_else(pc.equal(array, nothing), pa.scalar(None, pa.string()), array)
+            for missing in {"", null}:
+                array = pc.if_else(pc.equal(array, missing), pa.scalar(None, pa.string()), array)
             arrays.append(array)
         return RowBlock(pa.RecordBatch.from_arrays(arrays, list(columns)), numbers.__getitem__, fraction, faults)
 
@@ -133,7 +133,7 @@ class VotableSource:
             raise ReadError(f"{self.path} ends inside row {first}")
 
     def _decode_stream(self) -> Iterator[tuple[bytes, float]]:
-        """The bytes of the STREAM, and the part of the file that is read."""
+        """Decode the STREAM: yield its bytes, and the fraction of the file that is read."""
         if self._table.encoding not in ("", "base64"):
             raise ReadError(f"{self.path}: the STREAM encoding {self._table.encoding!r} is not supported; use base64")
         texts: list[str] = []
@@ -144,9 +144,9 @@ class VotableSource:
                 parser.feed(data)
                 rest += b"".join("".join(texts).encode("ascii", "replace").split())
                 texts.clear()
-                whole = len(rest) // 4 * 4
-                yield self._decode_base64(rest[:whole]), stream.fraction_read
-                rest = rest[whole:]
+                complete = len(rest) // 4 * 4
+                yield self._decode_base64(rest[:complete]), stream.fraction_read
+                rest = rest[complete:]
             parser.feed(b"", last=True)
         if rest:
             yield self._decode_base64(rest), 1.0
@@ -160,8 +160,8 @@ class VotableSource:
     # --- FITS
 
     def _read_fits(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
-        """The FITS file inside goes to disk; its columns are the FIELDs' in the same order."""
-        with tempfile.TemporaryFile() as file:  # without a name: a reader that is killed leaves nothing
+        """Read the embedded FITS file from a copy on disk; its columns match the FIELDs in order."""
+        with tempfile.TemporaryFile() as file:  # unnamed, so that a killed reader leaves no file
             for data, _ in self._decode_stream():
                 file.write(data)
             file.flush()
@@ -171,12 +171,12 @@ class VotableSource:
                 if len(inside.fields) != len(self.fields):
                     raise ReadError(f"{path} has different columns from the VOTable's FIELDs")
                 names = {field.name: other.name for field, other in zip(self.fields, inside.fields, strict=True)}
-                for piece in inside.read_blocks(tuple(names[name] for name in columns)):
-                    yield replace(piece, batch=piece.batch.rename_columns(list(columns)))
+                for block in inside.read_blocks(tuple(names[name] for name in columns)):
+                    yield replace(block, batch=block.batch.rename_columns(list(columns)))
             except ReadError as error:
                 raise ReadError(str(error).replace(str(path), f"{self.path}: the FITS file inside")) from error
 
 
 def _mark_missing_elements(null: str, cell: str | None) -> str:
-    """The elements of an array with ``NO_VALUE`` for those that have none."""
+    """Replace the missing elements of an array, written as ``null``, by ``NO_VALUE``."""
     return " ".join(NO_VALUE if word == null else word for word in (cell or "").split())

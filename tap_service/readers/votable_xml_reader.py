@@ -1,7 +1,7 @@
-"""The XML of a VOTable, parsed by expat as it comes in: the first TABLE's metadata, then its data as events.
+"""Streaming parser of VOTable XML: the metadata of the first TABLE, then its data as events.
 
-Refused, for a document may come from anybody: DOCTYPE (so no entities of its own), references to other files
-(``href``), depth above 64, columns and values without end.
+Documents are untrusted, so the parser refuses DOCTYPE (and with it entity declarations), references to other files
+(``href``), elements nested deeper than 64 levels, and unlimited columns and values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SERIALIZATIONS = ("TABLEDATA", "BINARY", "BINARY2", "FITS")
 
 @dataclass(frozen=True)
 class VotableField:
-    """A FIELD: our field, the datatype and arraysize as declared, and VALUES' null."""
+    """A FIELD: the column, the declared datatype and arraysize, and the null of VALUES."""
 
     field: Field
     datatype: str
@@ -43,7 +43,7 @@ class VotableField:
 
 @dataclass
 class VotableTable:
-    """The first TABLE. ``serialization`` is '' until its data begins, and stays so in a table without data."""
+    """The first TABLE. ``serialization`` is '' before the data and in a table without data."""
 
     columns: list[VotableField] = field(default_factory=list)
     description: str = ""
@@ -61,7 +61,7 @@ class VotableTable:
 
 
 class VotableParser:
-    """Feed it bytes. ``row`` is called with the cells of each TR, ``stream`` with the text of a STREAM as it comes."""
+    """An incremental parser: calls ``row`` with the cells of each TR, ``stream`` with each part of a STREAM."""
 
     def __init__(
         self,
@@ -81,8 +81,8 @@ class VotableParser:
         self._column: dict[str, str] = {}
         self._resource_description = ""
         self._in_table = False
-        #: bytes since something ended
-        self._waiting = 0
+        #: bytes since the last end of an element
+        self._pending_bytes = 0
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.buffer_text = True
         self._parser.buffer_size = 1 << 18
@@ -91,15 +91,15 @@ class VotableParser:
         self._parser.EndElementHandler = self._end_element
 
     def feed(self, data: bytes, *, last: bool = False) -> None:
-        """Raises ``ReadError`` with the line where the document is broken or holds what is refused."""
+        """Parse more of the document. Raises ``ReadError`` with the line if it is broken or refused."""
         try:
             self._parser.Parse(data, last)
         except expat.ExpatError as error:
             raise self._build_error(f"is not well-formed XML: {expat.ErrorString(error.code)}") from error
-        except (LookupError, ValueError) as error:  # by expat's way to Python's codecs
+        except (LookupError, ValueError) as error:  # from Python's codecs, which expat uses
             raise self._build_error(f"has an unsupported encoding: {error}; write it in UTF-8") from error
-        self._waiting += len(data)
-        if self._waiting > MAX_ROW_BYTES:
+        self._pending_bytes += len(data)
+        if self._pending_bytes > MAX_ROW_BYTES:
             raise self._build_error(f"has a value or a comment of more than {MAX_ROW_BYTES} bytes")
 
     def _build_error(self, reason: str) -> ReadError:
@@ -150,7 +150,7 @@ class VotableParser:
             self._parser.CharacterDataHandler = None if self._stream is None else self._keep_stream_text
 
     def _keep_stream_text(self, text: str) -> None:
-        self._waiting = 0
+        self._pending_bytes = 0
         if self._stream is not None:
             self._stream(text)
 
@@ -160,7 +160,7 @@ class VotableParser:
 
     def _end_element(self, _qualified: str) -> None:
         name = self._path.pop()
-        self._waiting = 0
+        self._pending_bytes = 0
         if self.data_ended:
             return
         if name == "TD":
@@ -196,13 +196,13 @@ class VotableParser:
 
 
 def parse_votable_field(attributes: dict[str, str]) -> VotableField:
-    """Of the attributes of a FIELD or PARAM, with its description and VALUES' null among them."""
+    """Parse the attributes of a FIELD or PARAM, to which its description and the null of its VALUES are added."""
     datatype, arraysize = attributes.get("datatype", ""), attributes.get("arraysize", "").strip()
     type_, unusable = find_column_type(datatype, arraysize, attributes.get("xtype", ""))
     null = parse_null(attributes.get("null", ""))
     if isinstance(null, int) and type_.is_array and is_integer_in_range(null, type_.datatype):
         type_ = replace(type_, null=null)
-    described = Field(
+    column = Field(
         attributes.get("name", attributes.get("ID", "")),
         type_,
         unit=attributes.get("unit", ""),
@@ -210,20 +210,20 @@ def parse_votable_field(attributes: dict[str, str]) -> VotableField:
         utype=attributes.get("utype", ""),
         description=attributes.get("description", ""),
     )
-    return VotableField(described, datatype, arraysize, attributes.get("null", ""), unusable)
+    return VotableField(column, datatype, arraysize, attributes.get("null", ""), unusable)
 
 
 _ARRAYSIZE = re.compile(r"(([0-9]{1,9}x){0,4}([0-9]{1,9}\*?|\*))?")
 
-#: arraysize of DALI's geometries; a polygon has any that is of one axis
+#: DALI geometry -> arraysize; a polygon has any arraysize with one axis
 _GEOMETRIES = {"point": "2", "circle": "3", "interval": "2"}
 
 
 def find_column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
-    """The type, and why the column cannot be loaded if it cannot."""
+    """Return the type, and the reason if the column cannot be loaded."""
     if not _ARRAYSIZE.fullmatch(arraysize):
         return CHAR, f"its arraysize {arraysize!r} is not valid in VOTable"
-    if datatype == "bit":  # readers differ in what they take for the bits of a column, not in booleans
+    if datatype == "bit":  # programs disagree on the bits of a column, but not on booleans
         datatype = "boolean"
     if datatype not in SCALARS:
         return CHAR, f"its datatype {datatype!r} is not valid in VOTable"
@@ -238,7 +238,7 @@ def find_column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnT
 
 
 def _find_text_xtype(xtype: str) -> str:
-    """What texts can be; ADQL 2.0's own words but one name what has other datatypes now."""
+    """Return the xtype of a text column; of the ADQL 2.0 xtypes, only that of regions is still text."""
     if xtype.lower() == REGION_XTYPE.lower():
         return REGION_XTYPE
     is_other = xtype.lower().startswith("adql:") or xtype in (*_GEOMETRIES, "polygon", "timestamp")
@@ -246,7 +246,7 @@ def _find_text_xtype(xtype: str) -> str:
 
 
 def _find_number_xtype(xtype: str, datatype: str, arraysize: str) -> str:
-    """DALI's geometries have to be of their datatype and arraysize: numbers of others are no such thing."""
+    """Return the xtype of a numeric column; '' for a DALI geometry of the wrong datatype or arraysize."""
     if xtype in _GEOMETRIES:
         numbers = NUMBERS if xtype == "interval" else FLOATS
         return xtype if datatype in numbers and arraysize == _GEOMETRIES[xtype] else ""
@@ -254,7 +254,7 @@ def _find_number_xtype(xtype: str, datatype: str, arraysize: str) -> str:
 
 
 def parse_null(text: str) -> int | float | None:
-    """Of VALUES: a whole number, also written as hexadecimal, or another one; None for what no number of VOTable is."""
+    """Parse the null of VALUES: a decimal or hexadecimal integer, or a float; None if it is not a VOTable number."""
     if re.fullmatch(r"\s*[-+]?(0[xX][0-9a-fA-F]{1,16}|[1-9][0-9]{0,18}|0)\s*", text):
         return int(text, 0)
     try:
@@ -264,5 +264,5 @@ def parse_null(text: str) -> int | float | None:
 
 
 def _parse_row_count(text: str) -> int | None:
-    """What ``nrows`` says; None for what is no count that anything has."""
+    """Parse ``nrows``; None if it is not a plausible count."""
     return int(text) if re.fullmatch("[0-9]{1,18}", text) else None

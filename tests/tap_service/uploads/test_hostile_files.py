@@ -159,7 +159,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     ),
     "row width": (
         document(INT.replace("/", ' arraysize="999999999x999999999"/'), stream(b"abcd")),
-        "arraysize|a row has at least",
+        "arraysize|declare rows of",
     ),
     "array length": (document(DOUBLES, stream(b"\xff\xff\xff\xffabcd")), "ends inside row 1"),
     "gzip stream": (document(INT, stream(b"abcd", attributes='encoding="gzip"')), "use base64"),
@@ -246,10 +246,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "no end": (arrow(pa.table({"a": [1]}), file=True)[:-8], "no end marker"),
     "name of no text": (arrow(pa.table({"abcdefgh": [1]})).replace(b"abcdefgh", b"abcdef\xff\xfe"), "not UTF-8"),
     # text
-    "aliases as a name": (ecsv(ALIASES + COLUMNS.replace("name: a", "name: *a14")), "text as name"),
+    "aliases as a name": (ecsv(ALIASES + COLUMNS.replace("name: a", "name: *a14")), "a name that is text"),
     "merge keys": (ecsv(MERGES + COLUMNS), "merge keys"),
     "deep header": (ecsv("datatype: " + "[" * 50_000), "nested too deeply"),
-    "itself": (ecsv("datatype: &a [*a]"), "text as name"),
+    "itself": (ecsv("datatype: &a [*a]"), "a name that is text"),
     "code": (
         ecsv('datatype: !!python/object/apply:os.system ["touch /tmp/skyhouse-yaml"]'),
         "the ECSV header is broken",
@@ -294,7 +294,7 @@ def test_what_is_refused(read: Callable[..., Answer], case: str) -> None:
         (b"a,b\n1,2\n", "application/x-votable+xml", "does not start like a VOTable file"),
         (document(INT, ROW), "text/csv", "is a VOTable file, but its Content-Type is for CSV"),
         (document(INT, ROW), "application/fits; x=y", "is a VOTable file, but its Content-Type is for FITS"),
-        (parquet(pa.table({"a": [1]})), "application/vnd.apache.arrow.file", "is Parquet"),
+        (parquet(pa.table({"a": [1]})), "application/vnd.apache.arrow.file", "is a Parquet file"),
     ],
 )
 def test_wrong_types(read: Callable[..., Answer], content: bytes, kind: str, said: str) -> None:
