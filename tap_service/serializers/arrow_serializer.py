@@ -25,7 +25,7 @@ CONTENT_KEY = "IVOA.VOTable-Parquet.content"
 VERSION_KEY = "IVOA.VOTable-Parquet.version"
 CONVENTION = "1.0"
 
-#: larger batches are split, because Arrow strings have 32-bit offsets
+#: batches with more bytes are split, because Arrow strings have 32-bit offsets
 _MAX_BATCH_BYTES = 1 << 30
 
 

@@ -33,7 +33,8 @@ def _cast_to_field(array: pa.Array, field: Field) -> pa.Array:
         cast = array.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise SerializationError(f"column {field.name!r} is declared {field.type.adql}, but {error}") from error
-    if wanted == pa.float32() and pc.any(pc.and_(pc.is_inf(cast), pc.is_finite(array))).as_py():
+    overflows = wanted == pa.float32() and pc.any(pc.and_(pc.is_inf(cast), pc.is_finite(array))).as_py()
+    if overflows:
         raise SerializationError(f"column {field.name!r} is declared REAL, but contains a value above 3.4e38")
     return cast
 
@@ -75,6 +76,12 @@ def as_numpy(array: pa.Array) -> np.ndarray:
     """Return the values of an array without NULLs."""
     values: np.ndarray = array.to_numpy(zero_copy_only=False)
     return values
+
+
+def bools_to_ascii(array: pa.Array) -> np.ndarray:
+    """Return T, F, or NUL for NULL, as uint8."""
+    true, false = (pa.scalar(ord(letter), pa.uint8()) for letter in "TF")
+    return as_numpy(pc.fill_null(pc.if_else(array, true, false), 0))
 
 
 def split_text(text: pa.Array) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import FLOATS, SCALARS, ColumnType, Field
-from tap_service.serializers.field_arrays import as_numpy, format_timestamps, list_lengths, split_text
+from tap_service.serializers.field_arrays import (
+    as_numpy,
+    bools_to_ascii,
+    format_timestamps,
+    list_lengths,
+    split_text,
+)
 from tap_service.serializers.fits_header import Card
 from tap_service.serializers.null_values import NullMark
 from tap_service.serializers.padded_text import Widths
@@ -53,7 +59,7 @@ class FitsColumn(ABC):
 
     @property
     def written_field(self) -> Field:
-        """The field with the type written; TOPCAT ignores descriptions of columns of other types."""
+        """The field with the type in the file; TOPCAT ignores a description of another type."""
         return self.field
 
     @abstractmethod
@@ -136,7 +142,7 @@ class _Fixed(FitsColumn):
 
     def _to_items(self, array: pa.Array) -> np.ndarray:
         if self._datatype == "boolean":
-            return _to_logicals(array)
+            return bools_to_ascii(array)
         if not array.null_count:
             return as_numpy(array)
         wide = array.cast(SCALARS[self._datatype].arrow)
@@ -177,7 +183,7 @@ class _Variable(FitsColumn):
     def to_heap_bytes(self, array: pa.Array) -> bytes:
         items = array.flatten()
         if self.field.type.datatype == "boolean":
-            return _to_logicals(items).tobytes()
+            return bools_to_ascii(items).tobytes()
         if items.null_count:
             items = items.cast(SCALARS[self._mark.datatype].arrow)
             items = pc.fill_null(items, float("nan") if self._mark.number is None else self._mark.number)
@@ -247,7 +253,7 @@ class _Text(FitsColumn):
 
     @property
     def _arraysize(self) -> str:
-        """The arraysize written; an array of strings remains one if each cell holds whole strings."""
+        """The arraysize in the file; an array of strings remains one if each cell holds whole strings."""
         length = self.field.type.string_length
         if not self._is_in_rows:
             return f"{length}x*" if length else "*"
@@ -269,11 +275,6 @@ def new_fits_column(field: Field, name: str) -> FitsColumn:
 def _tdim_value(arraysize: str) -> str:
     """Return the value of TDIM."""
     return f"({arraysize.replace('x', ',')})"
-
-
-def _to_logicals(array: pa.Array) -> np.ndarray:
-    codes = pc.if_else(array, pa.scalar(ord("T"), pa.uint8()), pa.scalar(ord("F"), pa.uint8()))
-    return as_numpy(pc.fill_null(codes, 0))
 
 
 def _fill_descriptors(cells: np.ndarray, counts: np.ndarray, size: int, heap_at: int) -> int:

@@ -53,7 +53,8 @@ class Fits(Serializer):
         rows = self._spooled.count
         heap = sum(column.choose_form(rows) for column in self._columns)
         descriptor = ">i8" if heap > _MAX_P_DESCRIPTOR else ">i4"
-        record = np.dtype([(str(n), *column.record_member(descriptor)) for n, column in enumerate(self._columns)])
+        members = [column.record_member(descriptor) for column in self._columns]
+        record = np.dtype([(str(number), *member) for number, member in enumerate(members)])
         yield _write_primary_hdu(
             metadata_document([column.written_field for column in self._columns], self.info, status)
         )

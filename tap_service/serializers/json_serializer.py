@@ -56,7 +56,7 @@ class Json(Serializer):
 
 
 def describe_result(info: ResultInfo) -> dict[str, Any]:
-    """Return the metadata of a result under their names in JSON and ECSV, without empty values."""
+    """Return the metadata of a result, with the names used in JSON and ECSV and without empty values."""
     metadata = {
         "service": info.service,
         "query": info.query,

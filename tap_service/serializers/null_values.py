@@ -14,10 +14,11 @@ from tap_service.serializers.serializer import SerializationError
 
 
 class NullMark:
-    """After ``observe_values`` for all batches, ``choose_value`` chooses a number that the column does not contain.
+    """The number that represents NULL in a column: the declared one, or one that the column does not contain.
 
-    ``datatype`` is the column's, or a wider one if the column leaves no number. ``number`` is None if the column has no
-    NULLs or is not an integer column. ``fills_arrays`` is true if the format writes a NULL array as NULL items.
+    Call ``observe_values`` for each batch, then ``choose_value``. ``datatype`` is the column's, or a wider one if the
+    column leaves no number. ``number`` is None if the column has no NULLs or is not an integer column. ``fills_arrays``
+    is true if the format writes a NULL array as NULL items.
     """
 
     def __init__(self, field: Field, *, fills_arrays: bool) -> None:

@@ -62,7 +62,7 @@ _ID = "ivo://ivoa.net/std/TAPRegExt#output-votable-"
 
 #: the first is the default
 FORMATS = (
-    #      Content-Type                            aliases                        file   serializer        ivo-id
+    # media type, aliases, extension, serializer, IVO ID
     Format(_VOTABLE, ("votable",), "vot", Binary2, _ID + "binary2"),
     Format(_VOTABLE + ";serialization=BINARY2", ("votable/b2",), "vot", Binary2, _ID + "binary2"),
     Format(_VOTABLE + ";serialization=BINARY", ("votable/b",), "vot", Binary, _ID + "binary"),

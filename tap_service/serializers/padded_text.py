@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-#: A column is padded if it grows by no more than this factor or remains below the size: one long cell among short ones
-#: would make the result thousands of times larger.
+#: A column is padded if it grows by no more than this factor, or to no more than this size: otherwise one long cell
+#: among short ones would make the result thousands of times larger.
 _MAX_GROWTH = 4
-_MAX_SMALL_COLUMN = 1 << 20
+_MAX_PADDED_SIZE = 1 << 20
 
 
 @dataclass(slots=True)
@@ -26,4 +26,4 @@ class Widths:
             self.total += pc.sum(sizes).as_py()
 
     def may_pad(self, rows: int) -> bool:
-        return self.longest * rows <= max(_MAX_GROWTH * self.total, _MAX_SMALL_COLUMN)
+        return self.longest * rows <= max(_MAX_GROWTH * self.total, _MAX_PADDED_SIZE)

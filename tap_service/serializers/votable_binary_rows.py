@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import FLOATS, INTEGERS, TEXT, Field
 from tap_service.serializers.field_arrays import (
     as_numpy,
+    bools_to_ascii,
     build_binary,
     format_timestamps,
     join_rows,
@@ -137,8 +138,7 @@ class RowEncoder:
     def _to_items(self, array: pa.Array, field: Field) -> np.ndarray:
         """Return a column's scalars or array elements in native byte order, with NULLs replaced."""
         if field.type.datatype == "boolean":
-            codes = pc.if_else(array, pa.scalar(ord("T"), pa.uint8()), pa.scalar(ord("F"), pa.uint8()))
-            return as_numpy(pc.fill_null(codes, 0))
+            return bools_to_ascii(array)
         if array.null_count:
             if field.type.null is None and field.type.datatype in INTEGERS and (field.type.is_array or not self._flags):
                 raise SerializationError(
