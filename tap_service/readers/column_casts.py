@@ -49,6 +49,11 @@ def find_caster(given: pa.DataType, wanted: ColumnType) -> Caster:
     return _cast_by_arrow(wanted)
 
 
+def replace_with_null(values: pa.Array, missing: object) -> pa.Array:
+    """Replace the values that equal ``missing`` by NULL."""
+    return pc.if_else(pc.equal(values, missing), pa.scalar(None, values.type), values)
+
+
 def _is_text(given: pa.DataType) -> bool:
     tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary)
     return any(test(given) for test in (*tests, pa.types.is_large_binary, pa.types.is_binary_view))
@@ -64,8 +69,10 @@ def _cast_by_arrow(wanted: ColumnType) -> Caster:
     def cast(array: pa.Array) -> pa.Array:
         if array.type == arrow:
             return array
-        if pa.types.is_float16(array.type) or pa.types.is_decimal(array.type):
-            array = array.cast(pa.float64() if pa.types.is_decimal(array.type) else pa.float32(), safe=False)
+        if pa.types.is_float16(array.type):
+            array = array.cast(pa.float32(), safe=False)
+        if pa.types.is_decimal(array.type):
+            array = array.cast(pa.float64(), safe=False)
         if pa.types.is_integer(array.type) and pa.types.is_floating(arrow):
             return array.cast(arrow, safe=False)
         return array.cast(arrow)
@@ -81,7 +88,8 @@ def _nan_to_null(array: pa.Array) -> pa.Array:
 
 def _cast_to_text(array: pa.Array) -> pa.Array:
     """Cast to text, via binary: Arrow validates UTF-8 only in the cast from binary to string."""
-    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
+    is_string = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    if any(test(array.type) for test in is_string):
         array = array.cast(pa.binary())
     return array.cast(pa.string())
 
@@ -89,7 +97,7 @@ def _cast_to_text(array: pa.Array) -> pa.Array:
 def _text_to_number(wanted: ColumnType) -> Caster:
     def cast(array: pa.Array) -> pa.Array:
         trimmed = pc.ascii_trim_whitespace(array)
-        trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
+        trimmed = replace_with_null(trimmed, "")
         if wanted.is_integer:
             trimmed = pc.replace_substring_regex(trimmed, r"^\+", "")
             return trimmed.cast(wanted.arrow)
@@ -125,7 +133,7 @@ def _cast_to_timestamp(array: pa.Array) -> pa.Array:
 def _text_to_timestamp(array: pa.Array) -> pa.Array:
     """Parse DALI timestamps: ISO 8601, with or without time of day and Z."""
     trimmed = pc.replace_substring_regex(pc.ascii_trim_whitespace(array), "Z$", "")
-    trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
+    trimmed = replace_with_null(trimmed, "")
     return trimmed.cast(pa.timestamp("us")).cast(pa.timestamp("us", tz="UTC"))
 
 
@@ -137,9 +145,7 @@ def _cast_lists(wanted: ColumnType) -> Caster:
         lists = array.cast(wanted.arrow, safe=not is_float)
         values = lists.flatten()
         if wanted.null is not None:
-            return _replace_elements(
-                lists, pc.if_else(pc.equal(values, wanted.null), pa.scalar(None, values.type), values)
-            )
+            return _replace_elements(lists, replace_with_null(values, wanted.null))
         if values.null_count == 0 or wanted.has_null_elements:
             return lists
         if not is_float:

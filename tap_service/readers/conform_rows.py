@@ -23,7 +23,7 @@ from clickhouse_schema.datatypes import FLOATS, ColumnType
 from clickhouse_schema.schema_model import Column, Table
 from clickhouse_schema.shape_cover import cover_column, has_shape_texts, shape_column
 from tap_service.readers import shape_columns
-from tap_service.readers.column_casts import NULL_INSIDE, find_caster
+from tap_service.readers.column_casts import NULL_INSIDE, find_caster, replace_with_null
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, RowBlock, Source
 
@@ -129,8 +129,8 @@ class Conformer:
             keep = np.ones(batch.num_rows, bool)
             keep[list(faults)] = False
             batch = batch.filter(pa.array(keep))
-        found = [*block.faults, *(Fault(block.where(row), *fault) for row, fault in faults.items())]
-        return batch, sorted(found, key=lambda fault: fault.where)
+        misfits = (Fault(block.where(row), *fault) for row, fault in faults.items())
+        return batch, sorted([*block.faults, *misfits], key=lambda fault: fault.where)
 
 
 def _list_file_columns(source: Source) -> dict[str, None]:
@@ -162,7 +162,7 @@ def _fit_column(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int,
     cast = find_caster(given.type, type_)
     array, misfits = _cast_column(cast, given, type_.arrow)
     if fitting.column.values and type_.is_text:
-        array = pc.if_else(pc.equal(array, ""), pa.scalar(None, array.type), array)
+        array = replace_with_null(array, "")
     bad = {row: reason or f"does not fit the type {type_.adql}" for row, reason in misfits.items()}
     for check in fitting.checks:
         mask, reason = check(given, array)
@@ -256,7 +256,12 @@ def _list_length_checks(kind: ColumnType) -> list[Check]:
 def _check_values(values: tuple[int | str, ...], arrow: pa.DataType) -> Check:
     known = pa.array(values, arrow)
     reason = f"not one of {', '.join(map(str, values))}"
-    return lambda _, array: (pc.and_(pc.is_valid(array), pc.invert(pc.is_in(array, known))), reason)
+
+    def check(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
+        is_known = pc.is_in(array, known)
+        return pc.and_(pc.is_valid(array), pc.invert(is_known)), reason
+
+    return check
 
 
 def _find_overflow(given: pa.Array, array: pa.Array) -> tuple[pa.Array | None, str]:
@@ -305,7 +310,9 @@ def _check_range(low: float, high: float, axis: str) -> Check:
 
 def _replace_null_lists(lists: pa.Array) -> pa.Array:
     """Replace NULL by an empty list, since arrays in ClickHouse cannot be NULL."""
-    return pc.if_else(pc.is_valid(lists), lists, pa.scalar([], lists.type)) if lists.null_count else lists
+    if not lists.null_count:
+        return lists
+    return pc.if_else(pc.is_valid(lists), lists, pa.scalar([], lists.type))
 
 
 def _show_value(value: pa.Scalar) -> str:

@@ -191,7 +191,8 @@ class _LineNumbers:
 
     def find_good_row_line(self, row: int) -> int:
         good = np.arange(row + len(self._broken) + 1)
-        return self.find_line(int(np.delete(good, [at for at in self._broken if at < len(good)])[row]))
+        broken = [number for number in self._broken if number < len(good)]
+        return self.find_line(int(np.delete(good, broken)[row]))
 
     @cached_property
     def _line_ends(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -260,6 +261,5 @@ def _is_number(text: str) -> bool:
 
 def _guess_type(arrow: pa.DataType) -> ColumnType:
     """Return the type that Arrow guesses; text if ADQL lacks it or all values are missing."""
-    if pa.types.is_time(arrow) or pa.types.is_null(arrow) or pa.types.is_binary(arrow) or pa.types.is_duration(arrow):
-        return UNICODE
-    return arrow_to_column_type(arrow)
+    unsupported = (pa.types.is_time, pa.types.is_null, pa.types.is_binary, pa.types.is_duration)
+    return UNICODE if any(test(arrow) for test in unsupported) else arrow_to_column_type(arrow)

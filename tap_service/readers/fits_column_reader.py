@@ -111,7 +111,8 @@ class FitsColumn:
             length = self.field.type.string_length
             return _split_strings(stored, length) if length else _read_fixed_text(stored.reshape(len(stored), -1))
         if self.letter == "X":
-            bits = np.unpackbits(stored.reshape(len(stored), -1), axis=1)[:, : self.repeat].astype(bool)
+            padded = np.unpackbits(stored.reshape(len(stored), -1), axis=1)
+            bits = padded[:, : self.repeat].astype(bool)
             if self.repeat == 1:
                 return pa.array(bits[:, 0])
             return _group_into_lists(pa.array(bits.ravel()), self.repeat, len(bits))
@@ -133,13 +134,14 @@ class FitsColumn:
         data = heap.read_arrays(places, counts * item.itemsize)
         offsets = np.r_[0, np.cumsum(counts)].astype(np.int32)
         if self.letter == "A":
-            return pa.Array.from_buffers(pa.binary(), len(counts), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+            return _split_bytes(data, offsets)
         return pa.ListArray.from_arrays(pa.array(offsets), self._convert_scalars(np.frombuffer(data, item)))
 
     def _convert_scalars(self, raw: NDArray[Any]) -> pa.Array:
         """Convert scalars: booleans, TNULL, TSCAL and TZERO."""
         if self.letter == "L":
-            return pa.array(raw == ord("T"), mask=(raw != ord("T")) & (raw != ord("F")))
+            is_true, is_false = raw == ord("T"), raw == ord("F")
+            return pa.array(is_true, mask=~(is_true | is_false))
         mask = None if self.null is None else raw == self.null
         native = raw.astype(raw.dtype.newbyteorder("="))
         unsigned = _UNSIGNED.get((self.letter, int(self.zero))) if self.scale == 1 else None
@@ -237,9 +239,7 @@ def _read_fixed_text(characters: NDArray[np.uint8]) -> pa.Array:
     lengths = np.max(np.where(ended & (characters != ord(" ")), places, 0), axis=1, initial=0)
     values = characters[places <= lengths[:, None]]
     offsets = np.r_[0, np.cumsum(lengths)].astype(np.int32)
-    return pa.Array.from_buffers(
-        pa.binary(), len(characters), [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(values))]
-    )
+    return _split_bytes(np.ascontiguousarray(values), offsets)
 
 
 def _split_strings(characters: NDArray[np.uint8], length: int) -> pa.Array:
@@ -248,7 +248,11 @@ def _split_strings(characters: NDArray[np.uint8], length: int) -> pa.Array:
     ended = np.minimum.accumulate(each != 0, axis=1)
     rows = np.where(ended, each, np.uint8(ord(" "))).reshape(len(characters), -1)
     offsets = np.arange(len(rows) + 1, dtype=np.int32) * rows.shape[1]
-    return pa.Array.from_buffers(pa.binary(), len(rows), [None, pa.py_buffer(offsets), pa.py_buffer(rows.tobytes())])
+    return _split_bytes(rows.tobytes(), offsets)
+
+
+def _split_bytes(data: bytes | NDArray[np.uint8], offsets: NDArray[np.int32]) -> pa.Array:
+    return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
 def _group_into_lists(values: pa.Array, length: int, rows: int) -> pa.Array:

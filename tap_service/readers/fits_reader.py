@@ -42,10 +42,10 @@ class FitsSource:
         with ByteStream(path) as stream:
             header = _read_table_header(stream)
             numbers = _HeaderIntegers(header, path)
-        self._row_bytes = numbers.read_integer("NAXIS1", most=MAX_ROW_BYTES)
+        self._row_bytes = numbers.read_integer("NAXIS1", high=MAX_ROW_BYTES)
         self.rows: int | None = numbers.read_integer("NAXIS2")
         self._heap_start = numbers.read_integer("THEAP", self._row_bytes * self.rows)
-        numbers.read_integer("TFIELDS", most=MAX_FILE_COLUMNS)
+        numbers.read_integer("TFIELDS", high=MAX_FILE_COLUMNS)
         self.description = ""
         self.unusable: dict[str, str] = {}
         self._columns: dict[str, FitsColumn] = {}
@@ -163,21 +163,21 @@ class _HeaderIntegers:
         self._header = header
         self._path = path
 
-    def read_integer(self, key: str, default: int | None = None, least: int = 0, most: int = 1 << 62) -> int:
+    def read_integer(self, key: str, default: int | None = None, low: int = 0, high: int = 1 << 62) -> int:
         value = self._header.get(key, default)
-        if type(value) is not int or not least <= value <= most:
-            raise ReadError(f"{self._path} has a header whose {key} is not a number from {least} to {most}")
+        if type(value) is not int or not low <= value <= high:
+            raise ReadError(f"{self._path} has a header whose {key} is not a number from {low} to {high}")
         return value
 
 
 def _count_data_bytes(numbers: _HeaderIntegers) -> int:
-    axes = [
-        numbers.read_integer(f"NAXIS{number}") for number in range(1, numbers.read_integer("NAXIS", 0, most=999) + 1)
-    ]
+    count = numbers.read_integer("NAXIS", 0, high=999)
+    axes = [numbers.read_integer(f"NAXIS{number}") for number in range(1, count + 1)]
     if not axes:
         return 0
     groups, extra = numbers.read_integer("GCOUNT", 1), numbers.read_integer("PCOUNT", 0)
-    return abs(numbers.read_integer("BITPIX", least=-64, most=64)) // 8 * groups * (extra + math.prod(axes))
+    item_bytes = abs(numbers.read_integer("BITPIX", low=-64, high=64)) // 8
+    return item_bytes * groups * (extra + math.prod(axes))
 
 
 def _pad_to_block(size: int) -> int:

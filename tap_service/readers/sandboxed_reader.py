@@ -211,11 +211,13 @@ def read_table(request: Request) -> Answer:
 def _fit_to_table(table: Table, source: Source, request: Request) -> Answer:
     """Write the rows for an existing table; the file needs the same columns, in any order."""
     wanted = {column.name.lower(): column.name for column in table.columns}
-    given = {name.lower(): name for name in (*(field.name for field in source.fields), *source.unusable)}
-    for differing, verb in ((wanted.keys() - given.keys(), "lacks"), (given.keys() - wanted.keys(), "has extra")):
+    names = [*(field.name for field in source.fields), *source.unusable]
+    given = {name.lower(): name for name in names}
+    lacking, extra = wanted.keys() - given.keys(), given.keys() - wanted.keys()
+    for differing, verb in ((lacking, "lacks"), (extra, "has extra")):
         if differing:
-            names = ", ".join(sorted({**given, **wanted}[name] for name in differing))
-            raise ReadError(f"the file {verb} columns: {names}; the table has {', '.join(wanted.values())}")
+            listed = ", ".join(sorted({**given, **wanted}[name] for name in differing))
+            raise ReadError(f"the file {verb} columns: {listed}; the table has {', '.join(wanted.values())}")
     rows, fault = _write_rows(table, source, request)
     if fault is not None:
         raise _build_row_error(source, fault)

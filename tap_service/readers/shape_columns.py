@@ -79,10 +79,11 @@ def _find_surely_valid(xtype: str, numbers: NDArray[np.float64]) -> NDArray[np.b
         return np.ones(count, dtype=bool)  # ``conform_rows`` checks the length
     if xtype == "polygon" and (size < 6 or size % 2):
         return np.zeros(count, dtype=bool)
-    places = numbers[:, :2] if xtype != "polygon" else numbers
-    finite = np.isfinite(numbers).all(axis=1)
+    latitudes = numbers[:, 1::2] if xtype == "polygon" else numbers[:, 1:2]
+    is_finite = np.isfinite(numbers).all(axis=1)
     with np.errstate(invalid="ignore"):
-        good: NDArray[np.bool_] = np.logical_and(finite, (np.abs(places[:, 1::2]) <= 90).all(axis=1))
+        in_range = (np.abs(latitudes) <= 90).all(axis=1)
+        good: NDArray[np.bool_] = np.logical_and(is_finite, in_range)
         if xtype == "circle":
             return np.asarray(good & (numbers[:, 2] >= 0) & (numbers[:, 2] <= 180))
     if xtype == "polygon":
@@ -99,8 +100,9 @@ def _is_convex(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     count = a.shape[1]
     own = np.eye(count, dtype=bool) | np.roll(np.eye(count, dtype=bool), 1, axis=1)
     least = _MIN_CLEARANCE * size.sum(axis=1)[:, None, None]
-    one_side = (own | (heights > least)).all(axis=(1, 2)) | (own | (heights < -least)).all(axis=(1, 2))
-    return np.asarray(one_side & (size > 1e-12).all(axis=1))
+    is_left = (own | (heights > least)).all(axis=(1, 2))
+    is_right = (own | (heights < -least)).all(axis=(1, 2))
+    return np.asarray((is_left | is_right) & (size > 1e-12).all(axis=1))
 
 
 def _check_shape(xtype: str, numbers: list[float]) -> None:
@@ -247,7 +249,9 @@ def _stored_shape_to_discs(kind: ColumnType, shape: list[Any]) -> Discs:
 def _build_shape(numbers: list[float]) -> Simple:
     if len(numbers) == 3:
         return Cone(*numbers)
-    return Range(*numbers) if len(numbers) == 4 else Polygon(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
+    if len(numbers) == 4:
+        return Range(*numbers)
+    return Polygon(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
 
 
 def find_cover_number(vectors: Vectors, radii: NDArray[np.float64]) -> int:
@@ -263,7 +267,8 @@ def _cover_numbers(vectors: Vectors, radii: NDArray[np.float64], starts: NDArray
     centre = total / np.maximum(size, 1e-300)[:, None]
     caps = np.maximum.reduceat(separations(vectors, np.repeat(centre, counts, axis=0)) + radii, starts)
     bounded = (size >= 1e-3) & (caps <= cap_radius(0))
-    orders = np.floor(np.log2(cap_radius(0) / np.clip(caps, cap_radius(FINEST_ORDER), cap_radius(0)))).astype(np.int64)
+    radius = np.clip(caps, cap_radius(FINEST_ORDER), cap_radius(0))
+    orders = np.floor(np.log2(cap_radius(0) / radius)).astype(np.int64)
     shift = 2 * (FINEST_ORDER - orders)
     cells = vectors_to_index(centre) >> (2 * (ORDER - FINEST_ORDER)) >> shift << shift
     return np.where(bounded, cells * NUMBERS_PER_CELL + orders, EVERYWHERE).astype(np.uint64)

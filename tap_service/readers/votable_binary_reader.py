@@ -38,6 +38,13 @@ _TRUE = np.frombuffer(b"Tt1", np.uint8)
 _FALSE = np.frombuffer(b"Ff0", np.uint8)
 
 
+#: Offsets or item counts, one for each row
+_Integers = NDArray[np.int64]
+
+#: A number of rows, the offsets and item counts of each column, and the bytes that the rows take
+_Rows = tuple[int, list[_Integers], list[_Integers], int]
+
+
 @dataclass(frozen=True)
 class _Layout:
     """A column in a row: ``count`` items; if that is None, a four-byte count precedes the items."""
@@ -72,17 +79,13 @@ class BinaryRows:
                 f"the FIELDs of the VOTable declare rows of {width} or more bytes, not 1 to {MAX_ROW_BYTES}"
             )
 
-    def take_rows(
-        self, data: bytes, max_rows: int
-    ) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
+    def take_rows(self, data: bytes, max_rows: int) -> _Rows:
         """Split off complete rows: their number, the offsets and item counts of each column, and the bytes used."""
         if all(layout.count is not None for layout in self._layouts):
             return self._take_fixed(data, max_rows)
         return self._take_variable(data, max_rows)
 
-    def _take_fixed(
-        self, data: bytes, max_rows: int
-    ) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
+    def _take_fixed(self, data: bytes, max_rows: int) -> _Rows:
         widths = [layout.width for layout in self._layouts]
         row = self._mask_bytes + sum(widths)
         rows = min(max_rows, len(data) // row)
@@ -92,9 +95,7 @@ class BinaryRows:
         counts = [np.full(rows, layout.count, np.int64) for layout in self._layouts]
         return rows, places, counts, rows * row
 
-    def _take_variable(
-        self, data: bytes, max_rows: int
-    ) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
+    def _take_variable(self, data: bytes, max_rows: int) -> _Rows:
         places: list[list[int]] = [[] for _ in self._layouts]
         counts: list[list[int]] = [[] for _ in self._layouts]
         length = struct.Struct(">I").unpack_from
@@ -119,13 +120,15 @@ class BinaryRows:
                 all_counts.append(count)
             used = at
             rows += 1
-        return rows, [np.array(p, np.int64) for p in places], [np.array(c, np.int64) for c in counts], used
+        place_arrays = [np.array(column, np.int64) for column in places]
+        count_arrays = [np.array(column, np.int64) for column in counts]
+        return rows, place_arrays, count_arrays, used
 
     def decode_columns(
         self,
         data: bytes,
-        places: list[NDArray[np.int64]],
-        counts: list[NDArray[np.int64]],
+        places: list[_Integers],
+        counts: list[_Integers],
         names: Sequence[str],
     ) -> list[pa.Array]:
         """Decode the named columns of the rows from ``take_rows``."""
@@ -152,8 +155,8 @@ def _find_layout(column: VotableField) -> _Layout:
 def _decode_column(
     layout: _Layout,
     whole: NDArray[np.uint8],
-    places: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    places: _Integers,
+    counts: _Integers,
     null: NDArray[np.bool_] | None,
 ) -> pa.Array:
     """Decode a column: gather its bytes, read them as items, and split these into rows."""
@@ -174,7 +177,7 @@ def _decode_column(
     return items
 
 
-def _gather_bytes(whole: NDArray[np.uint8], places: NDArray[np.int64], widths: NDArray[np.int64]) -> NDArray[np.uint8]:
+def _gather_bytes(whole: NDArray[np.uint8], places: _Integers, widths: _Integers) -> NDArray[np.uint8]:
     if len(widths) and (widths == widths[0]).all():
         return np.ascontiguousarray(whole[places[:, None] + np.arange(widths[0])]).reshape(-1)
     ends = np.cumsum(widths)
@@ -195,7 +198,7 @@ def _decode_items(layout: _Layout, raw: NDArray[Any]) -> pa.Array:
 
 
 def _decode_texts(
-    layout: _Layout, gathered: NDArray[np.uint8], counts: NDArray[np.int64], null: NDArray[np.bool_] | None
+    layout: _Layout, gathered: NDArray[np.uint8], counts: _Integers, null: NDArray[np.bool_] | None
 ) -> pa.Array:
     """Decode texts up to their first NUL; texts of fixed length lose their trailing blanks.
 
@@ -236,8 +239,8 @@ def _decode_text(data: bytes) -> str:
 
 def _decode_bits(
     whole: NDArray[np.uint8],
-    places: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    places: _Integers,
+    counts: _Integers,
     null: NDArray[np.bool_] | None,
     *,
     is_array: bool,
@@ -255,6 +258,6 @@ def _decode_bits(
     )
 
 
-def _counts_to_offsets(counts: NDArray[np.int64]) -> NDArray[np.int32]:
+def _counts_to_offsets(counts: _Integers) -> NDArray[np.int32]:
     offsets: NDArray[np.int32] = np.r_[0, np.cumsum(counts)].astype(np.int32)
     return offsets

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tap_service.readers.byte_stream import ByteStream
-from tap_service.readers.column_casts import NO_VALUE
+from tap_service.readers.column_casts import NO_VALUE, replace_with_null
 from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import (
@@ -87,13 +87,13 @@ class VotableSource:
         self, rows: list[list[str | None]], columns: tuple[str, ...], first: int, fraction: float
     ) -> RowBlock:
         declared = len(self._table.columns)
-        numbers = [first + place for place, row in enumerate(rows) if len(row) == declared]
+        good = {number: row for number, row in enumerate(rows, first) if len(row) == declared}
         faults = tuple(
-            Fault(first + place, "", "", f"has {len(row)} cells for {declared} columns")
-            for place, row in enumerate(rows)
+            Fault(number, "", "", f"has {len(row)} cells for {declared} columns")
+            for number, row in enumerate(rows, first)
             if len(row) != declared
         )
-        by_column = list(zip(*(row for row in rows if len(row) == declared), strict=True)) or [()] * declared
+        by_column = list(zip(*good.values(), strict=True)) or [()] * declared
         arrays = []
         for name in columns:
             place = next(i for i, column in enumerate(self._table.columns) if column.field.name == name)
@@ -107,9 +107,10 @@ class VotableSource:
             if not (column.field.type.is_text or column.field.type.is_timestamp):
                 array = pc.ascii_trim_whitespace(array)
             for missing in {"", null}:
-                array = pc.if_else(pc.equal(array, missing), pa.scalar(None, pa.string()), array)
+                array = replace_with_null(array, missing)
             arrays.append(array)
-        return RowBlock(pa.RecordBatch.from_arrays(arrays, list(columns)), numbers.__getitem__, fraction, faults)
+        batch = pa.RecordBatch.from_arrays(arrays, list(columns))
+        return RowBlock(batch, [*good].__getitem__, fraction, faults)
 
     # --- BINARY, BINARY2
 

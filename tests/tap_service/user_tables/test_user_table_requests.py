@@ -364,7 +364,7 @@ def test_columns_may_have_any_name(alice: User) -> None:
         (DEFINITION.replace("<name>id<", "<name>RA<"), "text/xml", "the column ra occurs twice"),
         (DEFINITION.replace("<name>id<", "<name>hpx29<"), "text/xml", "is reserved for the storage"),
         (DEFINITION.replace("<name>id<", f"<name>{'x' * 65}<"), "text/xml", "names have at most 64"),
-        (",".join(f"c{i}" for i in range(1001)) + "\n", "text/csv", "1001 columns, and a table has 1000 at most"),
+        (",".join(f"c{i}" for i in range(1001)) + "\n", "text/csv", "1001 columns; the limit is 1000"),
     ],
 )
 def test_what_is_no_table(alice: User, content: str, kind: str, said: str) -> None:
