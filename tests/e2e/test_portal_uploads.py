@@ -98,7 +98,7 @@ def read_cells(detail: Locator) -> list[list[str]]:
     return texts
 
 
-@pytest.fixture
+@pytest.fixture(name="table")
 def make_table() -> Table:
     return Table(
         {
