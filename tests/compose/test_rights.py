@@ -95,7 +95,7 @@ def engine(url: str) -> Iterator[ClickHouseEngine]:
 def test_the_service_starts(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the catalogue as the loader has left it; commands want more."""
     monkeypatch.setenv("SKYHOUSE_CLICKHOUSE_URL", url)
-    with open_engine(tmp_path, reads=True) as engine:
+    with open_engine(tmp_path, is_read_only=True) as engine:
         assert "openngc" in [schema.name for schema in read_catalogue(engine).schemas]
     with pytest.raises(EngineError, match="Not enough privileges"), open_engine(tmp_path):
         pass

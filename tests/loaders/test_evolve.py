@@ -165,7 +165,7 @@ def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Pat
         "evolving.stars.ra is stored as Nullable(Float64)": SCHEMA.replace(
             "ra, datatype: double", "ra, datatype: float"
         ),
-        "evolving.stars.id is stored as Int64, and": MORE.replace(", nullable: false", ""),
+        "evolving.stars.id is stored as Int64, but": MORE.replace(", nullable: false", ""),
         "evolving.stars is in the order of hpx29, not of hpx29, dec": SCHEMA.replace("id: [id]", "id: [id], time: dec"),
         "position of evolving.stars determines the index of its rows": SCHEMA.replace("[ra, dec]", "[dec, ra]"),
         "the schema name system is reserved": SCHEMA.replace("name: evolving\n", "name: system\n"),
