@@ -54,7 +54,7 @@ def write_file(path: Path, rows: int) -> None:
 
 def engine_alone(engine: Engine, path: Path) -> float:
     """Seconds for the engine's own INSERT of the file, without hpx29 and without the loader."""
-    state = open_server_storage(engine, "bench", "stars").live_state()
+    state = open_server_storage(engine, "bench", "stars").live.read_state()
     if state is None:
         raise RuntimeError("the loader left no table")
     table = state.entry.tables[0].model_copy(update={"name": "plain", "layout": Layout(id=("source_id",))})
