@@ -33,6 +33,9 @@ class Format:
     open: Callable[[Path], Source]
 
 
+ECSV = Format("ECSV", (".ecsv",), ("application/x-ecsv", "text/x-ecsv"), (b"# %ECSV",), EcsvSource)
+CSV = Format("CSV", (".csv",), ("text/csv",), (), CsvSource)
+
 FORMATS = (
     Format(
         "Parquet",
@@ -48,9 +51,9 @@ FORMATS = (
         (b"ARROW1", b"\xff\xff\xff\xff"),
         ArrowSource,
     ),
-    Format("ECSV", (".ecsv",), ("application/x-ecsv", "text/x-ecsv"), (b"# %ECSV",), EcsvSource),
+    ECSV,
     Format("TSV", (".tsv",), ("text/tab-separated-values",), (), TsvSource),
-    Format("CSV", (".csv",), ("text/csv",), (), CsvSource),
+    CSV,
     Format(
         "VOTable",
         (".vot", ".votable", ".xml"),
@@ -60,7 +63,6 @@ FORMATS = (
     ),
     Format("FITS", (".fits", ".fit", ".fts"), ("application/fits", "image/fits"), (b"SIMPLE  =",), FitsSource),
 )
-ECSV, CSV = FORMATS[2], FORMATS[4]
 
 
 def open_source(path: Path) -> Source:
