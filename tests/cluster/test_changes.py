@@ -19,7 +19,7 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tests.cluster.test_loads import Said
+from tests.cluster.test_loads import Recorder
 
 SCHEMA = """\
 name: live
@@ -59,7 +59,7 @@ def live(cluster_of: Callable[[int], ClickHouseEngine], tmp_path_factory: pytest
 
 def _said(engine: ClickHouseEngine, command: str, folder: Path, schema: str) -> tuple[int, list[str]]:
     (folder / "schema.yaml").write_text(schema)
-    said = Said()
+    said = Recorder()
     return run_command(engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, said), said.lines
 
 
@@ -107,7 +107,7 @@ def test_what_was_added_is_loaded_into(live: ClickHouseEngine, tmp_path: Path) -
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
     for name in ("bands", "stars"):
         load_files(
-            live, LoadRequest((tmp_path / f"{name}.csv",), f"live.{name}", tmp_path / "r", mode="append"), Said()
+            live, LoadRequest((tmp_path / f"{name}.csv",), f"live.{name}", tmp_path / "r", mode="append"), Recorder()
         )
     assert live.fetch_table(f"SELECT count() FROM {_entry(live, 'bands').storage_sql}").column(0).to_pylist() == [2]
     stars = _entry(live, "stars").storage_sql
@@ -125,9 +125,9 @@ def test_a_table_that_was_dropped_is_made_anew(
     request = LoadRequest(
         (tmp_path / "bands.csv",), "live.bands", tmp_path / "r", tmp_path / "schema.yaml", mode="replace"
     )
-    load_files(live, request, Said())
+    load_files(live, request, Recorder())
     assert _entry(live, "bands").number == 1
-    drop_table(live, "live.bands", Said())
+    drop_table(live, "live.bands", Recorder())
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
     assert live.fetch_table(f"SELECT count() FROM {_entry(live, 'bands').storage_sql}").column(0).to_pylist() == [0]
     assert _said(live, "diff", tmp_path, MORE)[0] == 0

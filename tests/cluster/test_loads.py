@@ -98,7 +98,7 @@ with ConsoleReporter() as reporter:
 """
 
 
-class Said:
+class Recorder:
     def __init__(self) -> None:
         self.lines: list[str] = []
 
@@ -144,7 +144,7 @@ def cluster(
     yield engine
     for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "night":
-            drop_table(engine, entry.qualified_name, Said())
+            drop_table(engine, entry.qualified_name, Recorder())
     engine.execute("DROP DATABASE IF EXISTS night SYNC")
 
 
@@ -176,7 +176,7 @@ def rows_table(engine: ClickHouseEngine, part: str, name: str = "stars") -> str:
 
 def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     """Independent of the loader: every shard's copies are those that the geometry asks for, or a little more."""
-    said = Said()
+    said = Recorder()
     load_files(cluster, request(folder), said)
     assert said.lines == [f"loaded {STARS:,} rows into night.stars"]
     entry = entry_of(cluster)
@@ -213,7 +213,7 @@ def test_shards_are_read_as_those_of_many_servers_are(
     cluster: ClickHouseEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The queries of loads and verify to all servers have the same answers through the cluster and on one server."""
-    load_files(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Recorder())
     storage = find_known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
     assert storage is not None
     part_rows, placed = storage.appends.count_part_rows(), storage.live.check_shards()
@@ -245,13 +245,13 @@ POINTS = [
 
 
 def test_killed_at_each_step_of_one_load(cluster: ClickHouseEngine, folder: Path) -> None:
-    load_files(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Recorder())
     undisturbed = content(cluster)
-    drop_table(cluster, "night.stars", Said())
+    drop_table(cluster, "night.stars", Recorder())
     for text, count in POINTS:
         with pytest.raises(Killed):
-            load_files(Dying(cluster, text, count), request(folder), Said())
-    said = Said()
+            load_files(Dying(cluster, text, count), request(folder), Recorder())
+    said = Recorder()
     load_files(cluster, request(folder), said)
     assert said.lines[-1].startswith("already loaded")  # nothing is left to do after the catalogue knows
     assert content(cluster) == undisturbed
@@ -269,26 +269,26 @@ def test_killed_between_two_shards_of_a_chunk(cluster: ClickHouseEngine, folder:
         cluster.execute(
             f"ALTER TABLE night.stars{part}_rows DELETE WHERE __chunk = 1 AND {SHARD_COLUMN} = 1", {"mutations_sync": 2}
         )
-    said = Said()
+    said = Recorder()
     load_files(cluster, request(folder), said)
     assert said.lines[0] == "resuming the stopped load of night.stars"
     verify_table(cluster, "night.stars", said)
 
 
 def test_what_replaces_a_table_is_seen_at_once(cluster: ClickHouseEngine, folder: Path) -> None:
-    load_files(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Recorder())
     before = content(cluster)
     with pytest.raises(Killed):
-        load_files(Dying(cluster, "INSERT INTO skyhouse.density", 1), request(folder, "many", "replace"), Said())
+        load_files(Dying(cluster, "INSERT INTO skyhouse.density", 1), request(folder, "many", "replace"), Recorder())
     assert content(cluster) == before
     assert entry_of(cluster).storage_sql == "`night`.`stars`"
-    load_files(cluster, request(folder, "many", "replace"), Said())
+    load_files(cluster, request(folder, "many", "replace"), Recorder())
     assert entry_of(cluster).storage_sql == "`night`.`stars__0_1`"
     assert sum(int(str(row[1])) for row in content(cluster) if row[0] == LOCAL) == 2200
     assert (
         cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night' AND name = 'stars'").num_rows == 0
     )
-    verify_table(cluster, "night.stars", Said())
+    verify_table(cluster, "night.stars", Recorder())
 
 
 class _Rates:
@@ -301,8 +301,8 @@ class _Rates:
 
 def test_what_replaces_a_table_is_estimated(cluster: ClickHouseEngine, folder: Path) -> None:
     """By its rows and the size of its columns, which ClickHouse knows for wide parts."""
-    load_files(cluster, request(folder), Said())
-    load_files(cluster, request(folder, "many", "replace"), Said())
+    load_files(cluster, request(folder), Recorder())
+    load_files(cluster, request(folder, "many", "replace"), Recorder())
     rows = rows_table(cluster, LOCAL)
     cluster.execute(f"ALTER TABLE {rows} MODIFY SETTING min_bytes_for_wide_part = 0, min_rows_for_wide_part = 0")
     cluster.execute(f"OPTIMIZE TABLE {rows} FINAL")
@@ -324,7 +324,7 @@ DAMAGE = [
 
 
 def test_verify_names_what_is_wrong(cluster: ClickHouseEngine, folder: Path) -> None:
-    load_files(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Recorder())
     copies = rows_table(cluster, OVERLAP)
     sql = f"SELECT id FROM {copies} WHERE id > 10 GROUP BY id HAVING count() = 1 ORDER BY id LIMIT 3"
     one, two, three = cluster.fetch_table(sql).column(0).to_pylist()
@@ -333,7 +333,7 @@ def test_verify_names_what_is_wrong(cluster: ClickHouseEngine, folder: Path) -> 
         sql = damage.format(rows=rows_table(cluster, part), names=names, one=one, two=two, three=three)
         cluster.execute(sql, {"mutations_sync": 2})
         with pytest.raises(LoadError, match=named):
-            verify_table(cluster, "night.stars", Said())
+            verify_table(cluster, "night.stars", Recorder())
 
 
 APPEND_POINTS = [
@@ -348,16 +348,16 @@ APPEND_POINTS = [
 
 def test_an_addition_killed_anywhere_is_there_once(cluster: ClickHouseEngine, folder: Path) -> None:
     """Each is finished by what comes next, the same addition again or another one."""
-    load_files(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Recorder())
     for number, (text, count) in enumerate(APPEND_POINTS):
         pq.write_table(stars(10_000 * (number + 1), 50), folder / f"killed{number}.parquet")
         with pytest.raises(Killed):
-            load_files(Dying(cluster, text, count), request(folder, f"killed{number}", "append"), Said())
+            load_files(Dying(cluster, text, count), request(folder, f"killed{number}", "append"), Recorder())
         if number % 2 == 0:
-            load_files(cluster, request(folder, f"killed{number}", "append"), Said())
+            load_files(cluster, request(folder, f"killed{number}", "append"), Recorder())
     for number in range(len(APPEND_POINTS)):
-        load_files(cluster, request(folder, f"killed{number}", "append"), Said())
-    said = Said()
+        load_files(cluster, request(folder, f"killed{number}", "append"), Recorder())
+    said = Recorder()
     verify_table(cluster, "night.stars", said)
     rows = STARS + 50 * len(APPEND_POINTS)
     assert said.lines[0] == f"night.stars: {rows:,} rows, {rows:,} were loaded from {1 + len(APPEND_POINTS)} inputs"
@@ -365,15 +365,15 @@ def test_an_addition_killed_anywhere_is_there_once(cluster: ClickHouseEngine, fo
 
 
 def test_additions_small_and_large(cluster: ClickHouseEngine, folder: Path) -> None:
-    load_files(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Recorder())
     first = entry_of(cluster).storage_sql
     before = catalogue_log.read_content_stamps(cluster, [("night", "stars")])
-    load_files(cluster, request(folder, "few", "append"), Said())
+    load_files(cluster, request(folder, "few", "append"), Recorder())
     assert entry_of(cluster).storage_sql == first
     assert catalogue_log.read_content_stamps(cluster, [("night", "stars")]) != before
-    load_files(cluster, request(folder, "many", "append"), Said())  # two chunks: beside the table
+    load_files(cluster, request(folder, "many", "append"), Recorder())  # two chunks: beside the table
     assert entry_of(cluster).storage_sql != first
-    said = Said()
+    said = Recorder()
     verify_table(cluster, "night.stars", said)
     assert said.lines[0] == "night.stars: 5,500 rows, 5,500 were loaded from 3 inputs"
     for name in ("few", "many", "stars"):
@@ -400,7 +400,7 @@ def check_latest(cluster: ClickHouseEngine, sources: dict[str, np.ndarray]) -> N
 def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path) -> None:
     """One without a parent is put aside, as those whose distance from it is too large or unknown; one without a
     position stays. Some lie in the cells of another shard."""
-    load_files(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Recorder())
     random = np.random.default_rng(9)
     parents = stars(0, STARS).slice(2)
     of = random.integers(0, len(parents), 2000)
@@ -417,7 +417,7 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
         "mjd": random.uniform(60000, 61000, 2000),
     }
     pq.write_table(pa.table(sources), folder / "sources.parquet", row_group_size=700)
-    said = Said()
+    said = Recorder()
     load_files(cluster, request(folder, "sources", table="night.sources"), said)
     assert said.lines[-1].startswith("loaded 1,996 rows into night.sources; 4 bad rows are in ")
     with (folder / "rejects.csv").open() as file:
@@ -448,7 +448,7 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     moved = f"ALTER TABLE {rows_table(cluster, LOCAL, 'sources')} UPDATE {SHARD_COLUMN} = ({SHARD_COLUMN} + 1) % 3 WHERE number = 7"
     cluster.execute(moved, {"mutations_sync": 2})
     with pytest.raises(LoadError, match=r"shard . has 1 rows without their row of night\.stars"):
-        verify_table(cluster, "night.sources", Said())
+        verify_table(cluster, "night.sources", Recorder())
     drop_table(cluster, "night.stars", said)
     with pytest.raises(
         LoadError, match=r"rows of sources are stored with those of night\.stars: load that table first"
@@ -461,13 +461,15 @@ def test_children_of_a_parent_in_two_places(cluster: ClickHouseEngine, folder: P
     """Which has no one shard for them; one that is twice in the same place has."""
     twice = pa.table({"id": [1, 1, 2, 2], "ra": [10.0] * 4, "dec": [80.0, -80.0, 50.0, 50.0], "name": ["a"] * 4})
     pq.write_table(twice, folder / "twice.parquet")
-    load_files(cluster, request(folder, "twice"), Said())
+    load_files(cluster, request(folder, "twice"), Recorder())
     (folder / "of_twice.csv").write_text("number,star,ra,dec,mjd\n1,1,10,80,1\n2,2,10,50,1\n")
     files = (folder / "of_twice.csv",)
-    load_files(cluster, LoadRequest(files, "night.sources", folder / "r.csv", folder / "night.yaml"), said := Said())
+    load_files(
+        cluster, LoadRequest(files, "night.sources", folder / "r.csv", folder / "night.yaml"), said := Recorder()
+    )
     assert said.lines[-1].startswith("loaded 1 rows into night.sources; 1 bad rows are in ")
     assert "several rows of night.stars have this id, on several shards" in (folder / "r.csv").read_text()
-    verify_table(cluster, "night.sources", Said())
+    verify_table(cluster, "night.sources", Recorder())
 
 
 def test_a_change_that_always_fails_is_told(cluster: ClickHouseEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -483,8 +485,8 @@ def test_a_change_that_always_fails_is_told(cluster: ClickHouseEngine, monkeypat
 
 def test_children_are_not_left_behind(cluster: ClickHouseEngine, folder: Path) -> None:
     """Replacing the parents, or loading them again, is refused until the children are dropped."""
-    load_files(cluster, request(folder), Said())
-    parents, said = stars(0, STARS), Said()
+    load_files(cluster, request(folder), Recorder())
+    parents, said = stars(0, STARS), Recorder()
     names = ("id", "ra", "dec")
     children = {"number": range(2, 99), "star": parents["id"][2:99], "mjd": [60000.0] * 97}
     children |= {name: parents[name][2:99] for name in names[1:]}
@@ -509,24 +511,24 @@ def test_children_are_not_left_behind(cluster: ClickHouseEngine, folder: Path) -
 def test_a_table_without_a_place_is_whole(cluster: ClickHouseEngine, folder: Path) -> None:
     pq.write_table(pa.table({"id": [1, 2], "band": ["g", "r"]}), folder / "filters.parquet")
     pq.write_table(pa.table({"id": [3], "band": ["i"]}), folder / "more.parquet")
-    load_files(cluster, request(folder, "filters", table="night.filters"), Said())
-    load_files(cluster, request(folder, "more", "append", "night.filters"), Said())
-    load_files(cluster, request(folder, "more", "append", "night.filters"), Said())
-    verify_table(cluster, "night.filters", Said())
+    load_files(cluster, request(folder, "filters", table="night.filters"), Recorder())
+    load_files(cluster, request(folder, "more", "append", "night.filters"), Recorder())
+    load_files(cluster, request(folder, "more", "append", "night.filters"), Recorder())
+    verify_table(cluster, "night.filters", Recorder())
     found = cluster.fetch_table(f"SELECT band FROM {entry_of(cluster, 'filters').storage_sql} ORDER BY id").column(0)
     assert found.to_pylist() == ["g", "r", "i"]
-    load_files(cluster, request(folder, "more", "replace", "night.filters"), Said())
+    load_files(cluster, request(folder, "more", "replace", "night.filters"), Recorder())
     assert entry_of(cluster, "filters").storage_sql == "`night`.`filters__0_1`"
-    verify_table(cluster, "night.filters", Said())
+    verify_table(cluster, "night.filters", Recorder())
 
 
 def test_a_load_of_another_map_is_begun_again(cluster: ClickHouseEngine, folder: Path) -> None:
     """What waits was placed by the map of its time: its names have that map's number."""
     with pytest.raises(Killed):
-        load_files(Dying(cluster, "stars__local_rows', __shard) ", 1), request(folder), Said())
+        load_files(Dying(cluster, "stars__local_rows', __shard) ", 1), request(folder), Recorder())
     storage = find_known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
     assert storage is None
-    said = Said()
+    said = Recorder()
     drop_table(cluster, "night.stars", said)
     assert said.lines == ["dropped night.stars"]
     assert cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0

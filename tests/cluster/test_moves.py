@@ -25,7 +25,7 @@ from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
 from tests.cluster.in_process import served_cluster
-from tests.cluster.test_loads import Said
+from tests.cluster.test_loads import Recorder
 
 SCHEMA = """
 name: sky
@@ -81,7 +81,7 @@ def data(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         engine_setup.prepare_engine(engine)
         for name in COUNTS:
             request = LoadRequest((folder / f"{name}.parquet",), f"sky.{name}", folder / "r", folder / "sky.yaml")
-            load_files(engine, request, Said())
+            load_files(engine, request, Recorder())
         engine.close()
     return data
 
@@ -113,7 +113,7 @@ def _counts(engine: ClickHouseEngine, catalogue: Catalogue) -> dict[str, int]:
 
 def _verified(engine: ClickHouseEngine) -> None:
     for name in COUNTS:
-        verify_table(engine, f"sky.{name}", Said())
+        verify_table(engine, f"sky.{name}", Recorder())
 
 
 def _tables(engine: ClickHouseEngine) -> list[str]:
@@ -125,7 +125,7 @@ def test_a_server_without_tables_gets_them(grown: ClickHouseEngine) -> None:
     """As far as one server can show it: missing parts are created, and existing ones stay."""
     for name in ("notes", "notes__margin", "notes__overlap_rows"):
         grown.execute(f"DROP TABLE sky.{name} SYNC")
-    said = Said()
+    said = Recorder()
     rebalance.prepare_servers(grown, said)
     rebalance.prepare_servers(grown, said)
     assert said.lines == ["creating sky.notes", "all servers have all tables", "all servers have all tables"]
@@ -161,7 +161,7 @@ class Registering(Dying):
 def test_a_move_that_is_killed(text: str, count: int, is_done: bool, grown: ClickHouseEngine) -> None:
     before = catalogue_log.read_catalogue(grown)
     with pytest.raises(Killed):
-        rebalance.move_shards(Dying(grown, text, count), 0, Said())
+        rebalance.move_shards(Dying(grown, text, count), 0, Recorder())
     after = catalogue_log.read_catalogue(grown)
     assert (before.sharding != after.sharding) == is_done
     assert _counts(grown, before) == _counts(grown, after) == COUNTS
@@ -172,7 +172,7 @@ def test_what_was_left_is_dropped_by_the_next_move(grown: ClickHouseEngine) -> N
     assert placement is not None
     assert (placement.generation, placement.map.shard_count) == (1, 3)
     assert "objects__local_rows" in _tables(grown)
-    said = Said()
+    said = Recorder()
     rebalance.move_shards(grown, 0, said)
     assert said.lines == ["the shards are balanced"]
     assert _tables(grown) == sorted(f"{t}__1__{part}_rows" for t in COUNTS for part in ("local", "overlap"))
@@ -199,7 +199,7 @@ def test_who_reads_meanwhile_sees_each_row_once(grown: ClickHouseEngine) -> None
     reader = threading.Thread(target=read)
     reader.start()
     try:
-        rebalance.move_shards(grown, 2, Said())
+        rebalance.move_shards(grown, 2, Recorder())
     finally:
         ended.set()
         reader.join()
@@ -218,19 +218,19 @@ def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder
         for statement in create_sharded_sql(entry.table, "sky", base, read_topology(grown)):
             grown.execute(statement)
         with pytest.raises(LoadError, match=f"a load into sky.{name} has not ended, so nothing was moved"):
-            rebalance.move_shards(grown, 3, Said())
+            rebalance.move_shards(grown, 3, Recorder())
         for statement in drop_sharded_sql("sky", base, read_topology(grown)):
             grown.execute(statement)
     with pytest.raises(LoadError, match="something was loaded during the move, so nothing was moved"):
-        rebalance.move_shards(Registering(grown, entry), 3, Said())
+        rebalance.move_shards(Registering(grown, entry), 3, Recorder())
     assert {table.partition("__")[2][0] for table in _tables(grown)} == {"2"}
     with pytest.raises(LoadError, match="the cluster has 3 shards in remote_servers, not 4"):
-        rebalance.move_shards(grown, 4, Said())
+        rebalance.move_shards(grown, 4, Recorder())
     assert catalogue_log.read_sharding(grown) == catalogue.sharding
     assert _counts(grown, catalogue) == COUNTS
 
 
 def test_children_whose_parents_are_gone_are_told(grown: ClickHouseEngine) -> None:
-    drop_table(grown, "sky.objects", Said())
+    drop_table(grown, "sky.objects", Recorder())
     with pytest.raises(LoadError, match="which does not exist: load it, or drop sky"):
-        rebalance.report_shards(grown, 0, Said())
+        rebalance.report_shards(grown, 0, Recorder())

@@ -37,7 +37,7 @@ from tests.adql.conftest import Rows, asked, comparable
 from tests.cluster.in_process import served_cluster
 from tests.cluster.night_tables import catalogue_of, fill, write_files
 from tests.cluster.random_queries import Generator
-from tests.cluster.test_loads import Said
+from tests.cluster.test_loads import Recorder
 
 SHARDS, QUERIES, MORE = 4, 15, 500
 
@@ -65,14 +65,14 @@ def engines(
             found = ClickHouseEngine(one), ClickHouseEngine(many)
             for engine in found:
                 engine_setup.prepare_engine(engine)
-                fill(engine, folder, Said())
+                fill(engine, folder, Recorder())
             if shards > 2:
-                rebalance.move_shards(found[1], shards - 1, Said())
+                rebalance.move_shards(found[1], shards - 1, Recorder())
             if is_thorough:
-                rebalance.move_shards(found[1], 0, Said())
+                rebalance.move_shards(found[1], 0, Recorder())
             for entry in catalogue_log.read_catalogue(found[1]).entries if is_thorough else ():
                 if entry.schema.name == "night":
-                    verify_table(found[1], entry.qualified_name, Said())
+                    verify_table(found[1], entry.qualified_name, Recorder())
             yield found
             for engine in found:
                 engine.close()

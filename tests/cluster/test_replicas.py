@@ -32,7 +32,7 @@ from loaders.tables.drop_table import drop_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.engine import EngineUnavailable, QueryTimeout
 from tests.cluster.test_layout import STARS
-from tests.cluster.test_loads import Said, stars
+from tests.cluster.test_loads import Recorder, stars
 
 SERVERS = Topology(3, is_one_server=False)
 ROWS = 200
@@ -63,9 +63,11 @@ def files(engine: ClickHouseEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     pq.write_table(stars(ROWS, 10), tmp_path / "few.parquet")
     (tmp_path / "copied.yaml").write_text(SCHEMA)
     schema_file = tmp_path / "copied.yaml"
-    load_files(engine, LoadRequest((tmp_path / "stars.parquet",), "copied.stars", tmp_path / "r", schema_file), Said())
+    load_files(
+        engine, LoadRequest((tmp_path / "stars.parquet",), "copied.stars", tmp_path / "r", schema_file), Recorder()
+    )
     yield tmp_path
-    drop_table(engine, "copied.stars", Said())
+    drop_table(engine, "copied.stars", Recorder())
 
 
 def _on_servers(engine: ClickHouseEngine, monkeypatch: pytest.MonkeyPatch) -> TableStorage:
@@ -201,7 +203,7 @@ def test_a_new_server_has_all_of_what_is_whole_before_it_is_asked(
     monkeypatch.setattr(rebalance.catalogue_log, "read_catalogue", lambda _: catalogue)
     monkeypatch.setattr(rebalance, "read_topology", lambda _: SERVERS)
     monkeypatch.setattr(rebalance, "create_missing_sql", lambda *_: [])
-    rebalance.prepare_servers(engine, Said())
+    rebalance.prepare_servers(engine, Recorder())
     assert "SYNC `copied`.`bands`" in _in_short(told)
     assert "SYNC `copied`.`stars`" not in _in_short(told)
 
@@ -242,7 +244,7 @@ def test_nothing_is_added_to_a_table_of_which_nothing_is_known(engine: ClickHous
     with pytest.raises(
         LoadError, match=r"there is no record of how copied\.stars was loaded, so nothing can be appended"
     ):
-        load_files(engine, _append(files), Said())
+        load_files(engine, _append(files), Recorder())
     (entry,) = catalogue_log.read_catalogue(engine).find_tables("stars", True, "copied", True)
     assert engine.fetch_table(f"SELECT count() AS n FROM {entry.storage_sql}").column(0).to_pylist() == [ROWS]
 
@@ -252,7 +254,7 @@ def test_what_changes_the_catalogue_goes_to_one_server(monkeypatch: pytest.Monke
     given: list[object] = []
     monkeypatch.setitem(data_commands.COMMANDS, "drop", lambda engine, *_: given.append(engine))
     servers: Any = SimpleNamespace(list_servers=lambda: ["one server", "another one"])
-    assert data_commands.run_command(servers, "drop", {"table": "copied.stars"}, Said()) == 0
+    assert data_commands.run_command(servers, "drop", {"table": "copied.stars"}, Recorder()) == 0
     assert given == ["one server"]
 
 

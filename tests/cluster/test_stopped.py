@@ -23,7 +23,7 @@ from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
 from tests.cluster.in_process import in_process_cluster
-from tests.cluster.test_loads import SCHEMA, Said, cluster, folder, request, rows_table
+from tests.cluster.test_loads import SCHEMA, Recorder, cluster, folder, request, rows_table
 
 __all__ = ["cluster", "folder"]  # fixtures
 
@@ -53,78 +53,83 @@ def stop(engine: ClickHouseEngine, text: str, count: int, work: Callable[[ClickH
 
 
 def test_rows_with_missing_values_are_compared_too(cluster: ClickHouseEngine, folder: Path) -> None:
-    load_files(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Recorder())
     copies = rows_table(cluster, OVERLAP)
     for part in (LOCAL, OVERLAP):
         sql = f"ALTER TABLE {rows_table(cluster, part)} UPDATE name = NULL WHERE 1"
         cluster.execute(sql, {"mutations_sync": 2})
-    verify_table(cluster, "night.stars", Said())
+    verify_table(cluster, "night.stars", Recorder())
     values = f"min(id) + 1000000, any(ra), any(dec), NULL, any({SHARD_COLUMN})"
     one = f"SELECT {values} FROM {copies} WHERE id = (SELECT min(id) FROM {copies} WHERE id > 10) LIMIT 1"
     cluster.execute(f"INSERT INTO {copies} (id, ra, dec, name, {SHARD_COLUMN}) {one}")
     with pytest.raises(LoadError, match="has 1 rows that do not belong there"):
-        verify_table(cluster, "night.stars", Said())
+        verify_table(cluster, "night.stars", Recorder())
 
 
 def test_an_addition_that_was_stopped_is_finished_before_the_table_changes(
     cluster: ClickHouseEngine, folder: Path, tmp_path: Path
 ) -> None:
-    load_files(cluster, request(folder), Said())
-    stop(cluster, "INSERT INTO FUNCTION", 1, lambda dying: load_files(dying, request(folder, "few", "append"), Said()))
+    load_files(cluster, request(folder), Recorder())
+    stop(
+        cluster,
+        "INSERT INTO FUNCTION",
+        1,
+        lambda dying: load_files(dying, request(folder, "few", "append"), Recorder()),
+    )
     wider = tmp_path / "wider.yaml"
     wider.write_text(WIDER)
     with pytest.raises(LoadError, match=r"few\.parquet to night\.stars was stopped: any load into it finishes it"):
-        apply_schema(cluster, wider, Said())
+        apply_schema(cluster, wider, Recorder())
     with pytest.raises(
         LoadError, match=r"a load into night\.stars has not ended, .*: any load into the table finishes it"
     ):
-        rebalance.move_shards(cluster, 2, Said())
-    load_files(cluster, request(folder, "few", "append"), Said())
-    verify_table(cluster, "night.stars", Said())
-    apply_schema(cluster, wider, Said())
-    verify_table(cluster, "night.stars", Said())
+        rebalance.move_shards(cluster, 2, Recorder())
+    load_files(cluster, request(folder, "few", "append"), Recorder())
+    verify_table(cluster, "night.stars", Recorder())
+    apply_schema(cluster, wider, Recorder())
+    verify_table(cluster, "night.stars", Recorder())
 
 
 def test_a_first_load_that_was_stopped_is_no_table_to_change(cluster: ClickHouseEngine, folder: Path) -> None:
-    stop(cluster, "stars__local_rows', __shard) ", 1, lambda dying: load_files(dying, request(folder), Said()))
+    stop(cluster, "stars__local_rows', __shard) ", 1, lambda dying: load_files(dying, request(folder), Recorder()))
     with pytest.raises(LoadError, match=r"a load or drop of .* was stopped: .*, or skyhouse drop night\.stars"):
-        apply_schema(cluster, folder / "night.yaml", Said())
-    said = Said()
+        apply_schema(cluster, folder / "night.yaml", Recorder())
+    said = Recorder()
     list_tables(cluster, said)
     assert said.lines[0].endswith("start it again, or skyhouse drop night.stars")
-    drop_table(cluster, "night.stars", Said())
+    drop_table(cluster, "night.stars", Recorder())
     assert stored(cluster) == []
 
 
 @pytest.mark.parametrize("count", [1, 4, 7])
 def test_a_drop_that_was_stopped_leaves_no_dead_end(cluster: ClickHouseEngine, folder: Path, count: int) -> None:
     """Of a table that was replaced, whose names have a number."""
-    load_files(cluster, request(folder), Said())
-    load_files(cluster, request(folder, "many", "replace"), Said())
-    stop(cluster, "DROP TABLE", count, lambda dying: drop_table(dying, "night.stars", Said()))
+    load_files(cluster, request(folder), Recorder())
+    load_files(cluster, request(folder, "many", "replace"), Recorder())
+    stop(cluster, "DROP TABLE", count, lambda dying: drop_table(dying, "night.stars", Recorder()))
     left = stored(cluster)
     assert left
     assert not any(entry.schema.name == "night" for entry in catalogue_log.read_catalogue(cluster).entries)
     with pytest.raises(LoadError, match=r"skyhouse drop night\.stars"):
-        apply_schema(cluster, folder / "night.yaml", Said())
+        apply_schema(cluster, folder / "night.yaml", Recorder())
     if count == 4:
-        load_files(cluster, request(folder), Said())
+        load_files(cluster, request(folder), Recorder())
         assert not any("__0_1" in name for name in stored(cluster))
-        verify_table(cluster, "night.stars", Said())
-    drop_table(cluster, "night.stars", Said())
+        verify_table(cluster, "night.stars", Recorder())
+    drop_table(cluster, "night.stars", Recorder())
     assert stored(cluster) == []
 
 
 def test_what_drop_says_of_a_load_beside_a_table(cluster: ClickHouseEngine, folder: Path) -> None:
     """It would take the table too."""
-    load_files(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Recorder())
     stop(
         cluster,
         "stars__0_1__local_rows', __shard) ",
         1,
-        lambda dying: load_files(dying, request(folder, "many", "replace"), Said()),
+        lambda dying: load_files(dying, request(folder, "many", "replace"), Recorder()),
     )
-    said = Said()
+    said = Recorder()
     list_tables(cluster, said)
     assert said.lines[0].endswith("a load that was stopped: start it again")
 
@@ -133,12 +138,12 @@ def test_what_a_stopped_move_leaves_is_no_load(
     cluster: ClickHouseEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0)
-    load_files(cluster, request(folder), Said())
-    stop(cluster, "MODIFY COMMENT", 1, lambda dying: rebalance.move_shards(dying, 2, Said()))
-    said = Said()
+    load_files(cluster, request(folder), Recorder())
+    stop(cluster, "MODIFY COMMENT", 1, lambda dying: rebalance.move_shards(dying, 2, Recorder()))
+    said = Recorder()
     list_tables(cluster, said)
     assert said.lines[0].endswith("  left of a move, load or drop that was stopped: start it again")
-    drop_table(cluster, "night.stars", Said())
+    drop_table(cluster, "night.stars", Recorder())
     assert stored(cluster) == []
 
 
@@ -146,7 +151,7 @@ def test_a_child_without_its_parents_leaves_nothing(cluster: ClickHouseEngine, f
     (folder / "sources.csv").write_text("number,star,ra,dec,mjd\n")
     lonely = LoadRequest((folder / "sources.csv",), "night.sources", folder / "r", folder / "night.yaml")
     with pytest.raises(LoadError, match="load that table first"):
-        load_files(cluster, lonely, Said())
+        load_files(cluster, lonely, Recorder())
     assert stored(cluster) == []
 
 
@@ -156,20 +161,20 @@ def test_files_that_are_in_already_are_not_added_among_others(
 ) -> None:
     """Added each by itself, loaded together, or added together."""
 
-    def take(names: tuple[str, ...], said: Said) -> None:
+    def take(names: tuple[str, ...], said: Recorder) -> None:
         files = tuple(folder / f"{name}.parquet" for name in names)
         is_new = not stored(cluster)
         mode, schema = ("create", folder / "night.yaml") if is_new else ("append", None)
         load_files(cluster, LoadRequest(files, "night.stars", folder / "r", schema, mode=mode), said)  # type: ignore[arg-type]
 
     for names in sets:
-        take(names, Said())
+        take(names, Recorder())
     for names in (("few",), ("few", "stars")):
-        take(names, said := Said())
+        take(names, said := Recorder())
         assert said.lines[-1].startswith("already loaded: night.stars holds these files (")
     with pytest.raises(LoadError, match=r"already in night\.stars: .*/few\.parquet\. Append only the other files"):
-        take(("other", "few"), Said())
-    verify_table(cluster, "night.stars", Said())
+        take(("other", "few"), Recorder())
+    verify_table(cluster, "night.stars", Recorder())
 
 
 def test_shards_that_move_while_a_file_is_read(
@@ -177,17 +182,17 @@ def test_shards_that_move_while_a_file_is_read(
 ) -> None:
     """Rows would go into the tables that were moved from, and be dropped with them."""
     monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0)
-    load_files(cluster, request(folder), Said())
+    load_files(cluster, request(folder), Recorder())
     read = chunk_reader.read_chunks
 
     def moving(*given: Any) -> Iterator[chunk_reader.Chunk]:
-        rebalance.move_shards(cluster, 2, Said())
+        rebalance.move_shards(cluster, 2, Recorder())
         return read(*given)
 
     with monkeypatch.context() as patch:
         patch.setattr(loaders.pipeline.load_table, "read_chunks", moving)
         with pytest.raises(LoadError, match="the shards were moved during the load"):
-            load_files(cluster, request(folder, "few", "append"), Said())
-    load_files(cluster, request(folder, "few", "append"), Said())
-    verify_table(cluster, "night.stars", Said())
-    rebalance.move_shards(cluster, 3, Said())
+            load_files(cluster, request(folder, "few", "append"), Recorder())
+    load_files(cluster, request(folder, "few", "append"), Recorder())
+    verify_table(cluster, "night.stars", Recorder())
+    rebalance.move_shards(cluster, 3, Recorder())

@@ -27,7 +27,7 @@ from loaders.control.control_client import hand_over
 from tests.tap_service.site.test_first_queries import suggested
 
 
-class Said:
+class Recorder:
     """A reporter that keeps its messages."""
 
     def __init__(self) -> None:
@@ -196,7 +196,7 @@ def test_a_fault_of_ours_ends_the_command_and_not_the_service(tmp_path: Path) ->
 def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) -> None:
     client = start(service.folder, "load", stars.name, "--table", "s.stopped")
     wait_for(lambda: "s.stopped" in listed(service), client)
-    said = Said()
+    said = Recorder()
     assert hand_over(service.folder / "data", "drop", {"table": "s.stopped"}, said) == 1
     assert said.messages == ["error: another command is changing s.stopped: wait until it is done"]
     client.send_signal(signal.SIGINT)
@@ -211,7 +211,7 @@ def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) 
 
 def listed(service: Service) -> str:
     """What ``skyhouse tables`` prints, without the time that a process takes to start."""
-    said = Said()
+    said = Recorder()
     assert hand_over(service.folder / "data", "tables", {}, said) == 0
     return "\n".join(said.lines)
 

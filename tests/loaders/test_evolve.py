@@ -17,7 +17,7 @@ from loaders.tables.drop_table import drop_table
 from loaders.tables.table_list import list_tables
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.loaders.test_cli import Said as Told
+from tests.loaders.test_cli import Recorder as Told
 
 SCHEMA = """\
 name: evolving
@@ -41,7 +41,7 @@ MORE = (
 )
 
 
-class Said(Told):
+class Recorder(Told):
     """Loads report progress too."""
 
     def progress(self, rows: int, fraction: float) -> None:
@@ -54,7 +54,7 @@ def evolving(engine: EmbeddedEngine, tmp_path: Path) -> EmbeddedEngine:
     engine_setup.prepare_engine(engine)
     for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "evolving":
-            drop_table(engine, entry.qualified_name, Said())
+            drop_table(engine, entry.qualified_name, Recorder())
     _load(engine, tmp_path, SCHEMA, "id,ra,dec\n1,10,20\n2,30,40\n")
     return engine
 
@@ -65,13 +65,15 @@ def _load(
     (folder / "rows.csv").write_text(rows)
     (folder / "schema.yaml").write_text(schema)
     file = folder / "schema.yaml" if mode == "create" else None
-    load_files(engine, LoadRequest((folder / "rows.csv",), f"evolving.{table}", folder / "r", file, mode=mode), Said())  # type: ignore[arg-type]
+    load_files(
+        engine, LoadRequest((folder / "rows.csv",), f"evolving.{table}", folder / "r", file, mode=mode), Recorder()
+    )  # type: ignore[arg-type]
 
 
 def _said(engine: EmbeddedEngine, command: str, folder: Path, schema: str) -> tuple[int, list[str], str]:
     """Exit code, lines and messages of a command."""
     (folder / "schema.yaml").write_text(schema)
-    said = Said()
+    said = Recorder()
     code = run_command(engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, said)
     return code, said.lines, "\n".join(said.messages)
 
@@ -114,12 +116,12 @@ def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path:
     assert _entry(evolving, "stars").table.get_column("mag").unit == "mag"
     assert evolving.fetch_table("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'evolving.aliases'").num_rows == 2
     assert _entry(evolving, "stars").rows == 2
-    verify_table(evolving, "evolving.stars", Said())
+    verify_table(evolving, "evolving.stars", Recorder())
 
 
 def test_what_was_added_is_loaded_into(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     assert _said(evolving, "apply", tmp_path, MORE)[0] == 0
-    said = Said()
+    said = Recorder()
     list_tables(evolving, said)
     assert any(line.startswith("evolving.aliases ") and line.endswith("no rows yet") for line in said.lines)
     _load(evolving, tmp_path, MORE, "id,ra,dec,mag\n3,50,60,7.5\n", mode="append")
@@ -127,7 +129,7 @@ def test_what_was_added_is_loaded_into(evolving: EmbeddedEngine, tmp_path: Path)
     found = evolving.fetch_table("SELECT mag FROM evolving.stars JOIN evolving.aliases AS n ON n.star = stars.id")
     assert found.column(0).to_pylist() == [7.5]
     for name in ("stars", "aliases"):
-        verify_table(evolving, f"evolving.{name}", Said())
+        verify_table(evolving, f"evolving.{name}", Recorder())
 
 
 def test_a_change_that_was_killed_before_the_catalogue_knew_it_is_finished(
@@ -178,6 +180,6 @@ def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Pat
             assert said in message + "\n".join(lines)
     assert catalogue_log.read_catalogue_version(evolving) == before
     assert evolving.fetch_table("SELECT name FROM system.tables WHERE database = 'evolving'").num_rows == 1
-    said = Said()
+    said = Recorder()
     assert run_command(evolving, "schema apply", {"schema_file": str(tmp_path / "no.yaml")}, said) == 1
     assert "no.yaml" in said.messages[0]

@@ -34,7 +34,7 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 STARS = 5000
 
 
-class Said:
+class Recorder:
     """A reporter that remembers; ``stop_after`` calls of ``check`` the user stops the work."""
 
     def __init__(self, stop_after: int = 1_000_000) -> None:
@@ -96,7 +96,7 @@ def content(engine: EmbeddedEngine) -> list[int]:
 
 
 def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
-    said = Said()
+    said = Recorder()
     load_files(loading, request(stars), said)
     assert said.lines == [f"loaded {STARS:,} rows into loadtests.stars"]
     assert said.fractions == sorted(said.fractions)
@@ -120,40 +120,40 @@ def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
 
 
 def test_the_same_load_again_changes_nothing(loading: EmbeddedEngine, stars: Path) -> None:
-    load_files(loading, request(stars), Said())
+    load_files(loading, request(stars), Recorder())
     before = content(loading)
     for mode in ("create", "append", "replace"):
-        said = Said()
+        said = Recorder()
         load_files(loading, request(stars, mode), said)  # type: ignore[arg-type]
         assert said.lines == [f"already loaded: loadtests.stars holds these files ({STARS:,} rows)"]
         assert content(loading) == before
 
 
 def test_other_files_need_a_word(loading: EmbeddedEngine, stars: Path) -> None:
-    load_files(loading, request(stars), Said())
+    load_files(loading, request(stars), Recorder())
     more = stars.parent / "more.parquet"
     table = pq.read_table(stars).slice(0, 1500)
     pq.write_table(table.set_column(0, "id", pa.array(range(STARS, STARS + 1500))), more)
     with pytest.raises(LoadError, match="--append"):
-        load_files(loading, request(more), Said())
+        load_files(loading, request(more), Recorder())
     assert content(loading)[0] == STARS
-    load_files(loading, request(more, "append"), Said())
+    load_files(loading, request(more, "append"), Recorder())
     assert content(loading)[::2] == [STARS + 1500, STARS + 1500]
-    verify_table(loading, "loadtests.stars", Said())
-    load_files(loading, request(more, "append"), Said())
+    verify_table(loading, "loadtests.stars", Recorder())
+    load_files(loading, request(more, "append"), Recorder())
     assert content(loading)[0] == STARS + 1500
-    load_files(loading, request(more, "replace"), Said())
+    load_files(loading, request(more, "replace"), Recorder())
     assert content(loading)[0] == 1500
-    verify_table(loading, "loadtests.stars", Said())
+    verify_table(loading, "loadtests.stars", Recorder())
 
 
 @pytest.mark.parametrize("checks", [0, 2, 4])
 def test_a_stopped_load_goes_on(loading: EmbeddedEngine, stars: Path, checks: int) -> None:
-    load_files(loading, request(stars), Said())
+    load_files(loading, request(stars), Recorder())
     expected = content(loading)
-    drop_table(loading, "loadtests.stars", Said())
+    drop_table(loading, "loadtests.stars", Recorder())
     with pytest.raises(LoadCancelled):
-        load_files(loading, request(stars), Said(stop_after=checks))
+        load_files(loading, request(stars), Recorder(stop_after=checks))
     storage = open_server_storage(loading, "loadtests", "stars")
     assert not storage.live.has_table()
     done = len(storage.staging.count_chunk_rows())
@@ -166,18 +166,18 @@ def test_a_stopped_load_goes_on(loading: EmbeddedEngine, stars: Path, checks: in
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ServerStagingTable, "insert_chunk", counted)
-        load_files(loading, request(stars), Said())
+        load_files(loading, request(stars), Recorder())
     assert len(inserted) == 4 - done
     assert content(loading) == expected
-    verify_table(loading, "loadtests.stars", Said())
+    verify_table(loading, "loadtests.stars", Recorder())
 
 
 def test_another_load_does_not_go_on_with_it(loading: EmbeddedEngine, stars: Path) -> None:
     with pytest.raises(LoadCancelled):
-        load_files(loading, request(stars), Said(stop_after=3))
+        load_files(loading, request(stars), Recorder(stop_after=3))
     shorter = stars.parent / "shorter.parquet"
     pq.write_table(pq.read_table(stars).slice(0, 1200), shorter)
-    load_files(loading, request(shorter), Said())
+    load_files(loading, request(shorter), Recorder())
     assert content(loading)[::2] == [1200, 1200]
 
 
@@ -193,12 +193,12 @@ def test_a_load_killed_before_the_catalogue_knew_is_finished(
     with monkeypatch.context() as patch:
         patch.setattr(startup_cleanup.catalogue_log, "register_table", killed)
         with pytest.raises(Killed):
-            load_files(loading, request(stars), Said())
+            load_files(loading, request(stars), Recorder())
     assert content(loading)[0] == STARS
     with pytest.raises(LoadError, match="catalogue does not know"):
-        verify_table(loading, "loadtests.stars", Said())
+        verify_table(loading, "loadtests.stars", Recorder())
     startup_cleanup.finish_killed_loads(loading)
-    verify_table(loading, "loadtests.stars", Said())
+    verify_table(loading, "loadtests.stars", Recorder())
     assert len(catalogue_log.read_catalogue(loading).find_tables("stars", False, "loadtests")) == 1
 
 
@@ -211,17 +211,17 @@ def few(stars: Path, first: int, count: int) -> Path:
 
 def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path) -> None:
     storage = "SELECT uuid FROM system.tables WHERE database = 'loadtests' AND name = 'stars'"
-    load_files(loading, request(stars), Said())
+    load_files(loading, request(stars), Recorder())
     before = loading.fetch_table(storage)
     contents = catalogue_log.read_content_stamps(loading, [("loadtests", "stars")])
-    load_files(loading, request(few(stars, 9000, 500), "append"), Said())
-    load_files(loading, request(few(stars, 11000, 1500), "append"), Said())  # two chunks: beside the table
+    load_files(loading, request(few(stars, 9000, 500), "append"), Recorder())
+    load_files(loading, request(few(stars, 11000, 1500), "append"), Recorder())  # two chunks: beside the table
     assert loading.fetch_table(storage) != before
     before = loading.fetch_table(storage)
-    load_files(loading, request(few(stars, 7000, 300), "append"), Said())
+    load_files(loading, request(few(stars, 7000, 300), "append"), Recorder())
     assert loading.fetch_table(storage) == before
     assert catalogue_log.read_content_stamps(loading, [("loadtests", "stars")]) != contents
-    said = Said()
+    said = Recorder()
     for file in (stars, few(stars, 9000, 500), few(stars, 11000, 1500), few(stars, 7000, 300)):
         load_files(loading, request(file, "append"), said)
     assert set(said.lines) == {"already loaded: loadtests.stars holds these files (7,300 rows)"}
@@ -229,9 +229,9 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
     assert "loadtests.stars: 7,300 rows, 7,300 were loaded from 4 inputs" in said.lines
     assert content(loading)[::2] == [7300, 7300]
     assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == 7300
-    load_files(loading, request(stars, "replace"), Said())
+    load_files(loading, request(stars, "replace"), Recorder())
     assert content(loading)[0] == STARS
-    verify_table(loading, "loadtests.stars", Said())
+    verify_table(loading, "loadtests.stars", Recorder())
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
 def test_an_addition_that_was_killed_is_finished_without_its_file(
     loading: EmbeddedEngine, stars: Path, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
-    load_files(loading, request(stars), Said())
+    load_files(loading, request(stars), Recorder())
     execute = EmbeddedEngine.execute
 
     def killed(self: EmbeddedEngine, sql: str, *rest: object) -> None:
@@ -252,14 +252,14 @@ def test_an_addition_that_was_killed_is_finished_without_its_file(
     with monkeypatch.context() as patch:
         patch.setattr(EmbeddedEngine, "execute", killed)
         with pytest.raises(LoadCancelled):
-            load_files(loading, request(file, "append"), Said())
+            load_files(loading, request(file, "append"), Recorder())
     with pytest.raises(LoadError, match=r"the append of .*few9000\.parquet was stopped"):
-        verify_table(loading, "loadtests.stars", Said())
+        verify_table(loading, "loadtests.stars", Recorder())
     startup_cleanup.finish_killed_loads(loading)
-    verify_table(loading, "loadtests.stars", Said())
+    verify_table(loading, "loadtests.stars", Recorder())
     assert content(loading)[::2] == [STARS + 500, STARS + 500]
     assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS + 500
-    said = Said()
+    said = Recorder()
     load_files(loading, request(file, "append"), said)
     assert said.lines[-1].startswith("already loaded")
 
@@ -267,7 +267,7 @@ def test_an_addition_that_was_killed_is_finished_without_its_file(
 def test_a_load_onto_a_table_that_was_added_to_meanwhile_is_begun_again(
     loading: EmbeddedEngine, stars: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load_files(loading, request(stars), Said())
+    load_files(loading, request(stars), Recorder())
     many = few(stars, 20000, 2500)
 
     def killed(*_: object) -> None:
@@ -276,10 +276,10 @@ def test_a_load_onto_a_table_that_was_added_to_meanwhile_is_begun_again(
     with monkeypatch.context() as patch:
         patch.setattr(ServerPublication, "publish_staging", killed)
         with pytest.raises(LoadCancelled):
-            load_files(loading, request(many, "append"), Said())
-    load_files(loading, request(few(stars, 9000, 500), "append"), Said())
-    load_files(loading, request(many, "append"), Said())
-    verify_table(loading, "loadtests.stars", Said())
+            load_files(loading, request(many, "append"), Recorder())
+    load_files(loading, request(few(stars, 9000, 500), "append"), Recorder())
+    load_files(loading, request(many, "append"), Recorder())
+    verify_table(loading, "loadtests.stars", Recorder())
     assert content(loading)[::2] == [STARS + 3000, STARS + 3000]
 
 
@@ -297,8 +297,8 @@ def test_each_year_is_stored_apart(loading: EmbeddedEngine, stars: Path) -> None
         ids, ra = np.arange(count) + 10_000 * number, np.linspace(0, 359, count)
         pq.write_table(pa.table({"id": ids, "ra": ra, "dec": ra / 10, "mjd": mjd}), folder / f"{number}.parquet")
         asked = replace(request(folder / f"{number}.parquet", mode), schema_file=schema if number == 0 else None)  # type: ignore[arg-type]
-        load_files(loading, asked, Said())
-    verify_table(loading, "loadtests.stars", Said())
+        load_files(loading, asked, Recorder())
+    verify_table(loading, "loadtests.stars", Recorder())
     years = (
         "SELECT partition, sum(rows) AS rows FROM system.parts WHERE active AND database = 'loadtests'"
         " AND table = 'stars' GROUP BY partition ORDER BY partition"
@@ -324,7 +324,7 @@ def bad_csv(folder: Path, bad: int) -> Path:
 def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None:
     file = bad_csv(tmp_path, 3)
     file.write_text(file.read_text() + "\n77,361,0\n78,nan,0\n79,,0\n1,2\n80,inf,0\n81,0,-91\n")
-    said = Said()
+    said = Recorder()
     load_files(loading, request(file), said)
     assert said.lines == [f"loaded 49 rows into loadtests.stars; 7 bad rows are in {tmp_path / 'rejects.csv'}"]
     with (tmp_path / "rejects.csv").open() as rejects:
@@ -344,16 +344,16 @@ def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None
 
 
 def test_what_cannot_be_loaded_leaves_nothing_behind(loading: EmbeddedEngine, stars: Path) -> None:
-    load_files(loading, request(stars), Said())
+    load_files(loading, request(stars), Recorder())
     (stars.parent / "other.csv").write_text("id,ra\n1,2\n")
     two = replace(request(stars), files=(stars, stars.parent / "other.csv"), table="loadtests.two")
     with pytest.raises(ReadError, match=r"other.csv has no column dec, name of table two"):
-        load_files(loading, two, Said())
+        load_files(loading, two, Recorder())
     with pytest.raises(
         LoadError, match=r"there is a table loadtests.stars, from which LoadTests.STARS differs in case only"
     ):
-        load_files(loading, replace(request(stars), table="LoadTests.STARS"), Said())
-    said = Said()
+        load_files(loading, replace(request(stars), table="LoadTests.STARS"), Recorder())
+    said = Recorder()
     list_tables(loading, said)
     assert [line.split()[0] for line in said.lines if "oad" in line.split()[0]] == ["loadtests.stars"]
 
@@ -366,7 +366,7 @@ def test_texts_longer_than_results_can_carry_are_put_aside(loading: EmbeddedEngi
         "name: loadtests\ntables:\n- name: stars\n  columns:\n  - {name: id, datatype: int}\n"
         "  - {name: text, datatype: unicode, votable:arraysize: '3*'}\n"
     )
-    load_files(loading, replace(request(file), schema_file=schema), Said())
+    load_files(loading, replace(request(file), schema_file=schema), Recorder())
     with (tmp_path / "rejects.csv").open() as rejects:
         assert [(row[1], row[4]) for row in csv.reader(rejects)][1:] == [
             ("4", "longer than 3 UTF-16 units"),
@@ -379,7 +379,7 @@ def test_a_votable_of_texts_whose_length_counts_characters(loading: EmbeddedEngi
     file = tmp_path / "texts.vot"
     Table({"text": ["abc", "ab\N{ROCKET}"]}).write(file, format="votable")
     assert 'arraysize="3"' in file.read_text()
-    load_files(loading, request(file), Said())
+    load_files(loading, request(file), Recorder())
     (entry,) = catalogue_log.read_catalogue(loading).find_tables("stars", True, "loadtests", True)
     assert [column.type for column in entry.table.columns] == [ColumnType("unicodeChar", "*")]
     assert loading.fetch_table("SELECT text FROM loadtests.stars ORDER BY text").column(0).to_pylist() == [
@@ -389,25 +389,25 @@ def test_a_votable_of_texts_whose_length_counts_characters(loading: EmbeddedEngi
 
 
 def test_too_many_bad_rows_change_nothing(loading: EmbeddedEngine, stars: Path) -> None:
-    load_files(loading, request(stars), Said())
+    load_files(loading, request(stars), Recorder())
     before = content(loading)
     with pytest.raises(LoadError, match=r"more than 2 bad rows .*the last in line 13 of .*dec: '93' is a latitude"):
-        load_files(loading, request(bad_csv(stars.parent, 3), "replace", max_errors=2), Said())
+        load_files(loading, request(bad_csv(stars.parent, 3), "replace", max_errors=2), Recorder())
     assert content(loading) == before
-    verify_table(loading, "loadtests.stars", Said())
+    verify_table(loading, "loadtests.stars", Recorder())
 
 
 def test_verify_finds_what_is_wrong(loading: EmbeddedEngine, stars: Path) -> None:
-    load_files(loading, request(stars), Said())
+    load_files(loading, request(stars), Recorder())
     loading.execute("INSERT INTO loadtests.stars (id, ra, dec) VALUES (1, 400, 95)")
     loading.execute("ALTER TABLE loadtests.stars MODIFY COLUMN hpx29 UInt64 DEFAULT 0")
     loading.execute("INSERT INTO loadtests.stars (id, ra, dec, hpx29) VALUES (2, 10, 10, 5)")
     with pytest.raises(LoadError, match="2 rows are too many; 1 positions out of range; 2 rows with a wrong hpx29"):
-        verify_table(loading, "loadtests.stars", Said())
+        verify_table(loading, "loadtests.stars", Recorder())
 
 
 def test_queries_run_beside_a_load(loading: EmbeddedEngine, stars: Path) -> None:
-    thread = threading.Thread(target=load_files, args=(loading, request(stars), Said()))
+    thread = threading.Thread(target=load_files, args=(loading, request(stars), Recorder()))
     thread.start()
     while thread.is_alive():
         assert loading.fetch_table("SELECT 1 AS one").num_rows == 1
@@ -432,7 +432,7 @@ tables:
 def test_a_schema_file_decides(loading: EmbeddedEngine, stars: Path) -> None:
     (stars.parent / "stars.yaml").write_text(SCHEMA)
     asked = LoadRequest((stars,), "loadtests.stars", stars.parent / "r.csv", stars.parent / "stars.yaml")
-    load_files(loading, asked, Said())
+    load_files(loading, asked, Recorder())
     types = loading.fetch_table("SELECT name, type FROM system.columns WHERE database = 'loadtests' ORDER BY position")
     assert dict(zip(*types.to_pydict().values(), strict=True)) == {
         "NAME": "Nullable(String)",
@@ -441,7 +441,7 @@ def test_a_schema_file_decides(loading: EmbeddedEngine, stars: Path) -> None:
         "dec": "Nullable(Float32)",
         "hpx29": "UInt64",
     }
-    verify_table(loading, "loadtests.stars", Said())
+    verify_table(loading, "loadtests.stars", Recorder())
 
 
 @pytest.mark.parametrize(
@@ -458,10 +458,10 @@ def test_a_schema_file_that_does_not_fit(loading: EmbeddedEngine, stars: Path, o
     (stars.parent / "stars.yaml").write_text(SCHEMA.replace(old, new))
     asked = LoadRequest((stars,), "loadtests.stars", stars.parent / "r.csv", stars.parent / "stars.yaml")
     with pytest.raises(ReadError, match=said):
-        load_files(loading, asked, Said())
+        load_files(loading, asked, Recorder())
 
 
 @pytest.mark.parametrize("name", ["stars", "a.b.c", ".t", "TAP_SCHEMA.tables", "system.parts", "skyhouse.t"])
 def test_names_that_cannot_be(loading: EmbeddedEngine, stars: Path, name: str) -> None:
     with pytest.raises(LoadError, match=r"schema\.table|reserved|cannot"):
-        load_files(loading, LoadRequest((stars,), name, stars.parent / "r.csv"), Said())
+        load_files(loading, LoadRequest((stars,), name, stars.parent / "r.csv"), Recorder())

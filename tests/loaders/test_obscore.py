@@ -24,7 +24,7 @@ from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.adql.conftest import asked
-from tests.loaders.test_load import Said
+from tests.loaders.test_load import Recorder
 
 TABLE = "ivoa.ObsCore"
 GOOD = {
@@ -45,7 +45,7 @@ def obscore(engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
     engine_setup.prepare_engine(engine)
     yield engine
     if catalogue_log.read_catalogue(engine).find_tables("ObsCore", True, "ivoa"):
-        drop_table(engine, TABLE, Said())
+        drop_table(engine, TABLE, Recorder())
 
 
 def _request(folder: Path, rows: list[dict[str, str]], name: str = "obs.csv") -> LoadRequest:
@@ -71,7 +71,7 @@ def _column(engine: EmbeddedEngine, name: str) -> list[object]:
 
 
 def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) -> None:
-    said = Said()
+    said = Recorder()
     files = (find_example_file("obscore"),)
     load_files(
         obscore, LoadRequest(files, TABLE, tmp_path / "r", find_schema_file("obscore"), strict=True, max_errors=0), said
@@ -110,7 +110,7 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     """Of two files the second has a title, and a column that nobody knows."""
     first = _request(tmp_path, [GOOD | {"obs_id": "a"}])
     second = _request(tmp_path, [GOOD | {"obs_id": "b", "Obs_Title": "Über", "pol_sates": "/I/"}], "more.csv")
-    said = Said()
+    said = Recorder()
     load_files(obscore, replace(first, files=first.files + second.files), said)
     filled, left_out, unknown = said.messages
     assert filled.startswith("no file has these columns, so they are NULL: target_name, access_url, ")
@@ -124,19 +124,21 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)
     # what is appended has the columns of the table
     third = _request(tmp_path, [GOOD | {"obs_id": "c", "pol_states": "/I/", "proposal_id": "p"}], "third.csv")
-    load_files(obscore, replace(third, schema_file=None, mode="append"), Said())
+    load_files(obscore, replace(third, schema_file=None, mode="append"), Recorder())
     assert _column(obscore, "obs_title") == [None, "Über", None]
     assert _column(obscore, "pol_states") == [None, None, "/I/"]
     with pytest.raises(LoadError, match=r"other columns than those of ivoa\.ObsCore: leave out --schema"):
-        load_files(obscore, replace(_request(tmp_path, [GOOD | {"obs_id": "d"}], "fourth.csv"), mode="append"), Said())
-    verify_table(obscore, TABLE, Said())
+        load_files(
+            obscore, replace(_request(tmp_path, [GOOD | {"obs_id": "d"}], "fourth.csv"), mode="append"), Recorder()
+        )
+    verify_table(obscore, TABLE, Recorder())
 
 
 @pytest.mark.parametrize("name", ["calib_level", "obs_collection", "obs_id", "obs_publisher_did"])
 def test_columns_that_every_file_has(obscore: EmbeddedEngine, tmp_path: Path, name: str) -> None:
     row = {key: value for key, value in GOOD.items() if key != name}
     with pytest.raises(ReadError, match=f"obs.csv has no column {name} of table ObsCore"):
-        load_files(obscore, _request(tmp_path, [row]), Said())
+        load_files(obscore, _request(tmp_path, [row]), Recorder())
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == ()
 
 
@@ -149,8 +151,8 @@ def test_another_unit_than_the_standards_is_told(obscore: EmbeddedEngine, tmp_pa
     request = LoadRequest((file,), TABLE, tmp_path / "r", find_schema_file("obscore"))
     message = f"em_min is in nm in {file}, but in m in {find_schema_file('obscore')}"
     with pytest.raises(LoadError, match=f"{message}: convert the values, or correct the unit"):
-        load_files(obscore, replace(request, strict=True), Said())
-    said = Said()
+        load_files(obscore, replace(request, strict=True), Recorder())
+    said = Recorder()
     load_files(obscore, request, said)
     assert f"warning: {message}: its values are not converted" in said.messages
     assert len([line for line in said.messages if line.startswith("warning")]) == 1
@@ -165,7 +167,9 @@ def test_blank_words_of_fits_are_null(obscore: EmbeddedEngine, tmp_path: Path) -
     for name, kind in (("calib_level", int), ("s_ra", float), ("s_dec", float)):
         table[name] = [kind(row[name]) for row in rows]
     table.write(file)
-    load_files(obscore, LoadRequest((file,), TABLE, tmp_path / "r", find_schema_file("obscore"), max_errors=0), Said())
+    load_files(
+        obscore, LoadRequest((file,), TABLE, tmp_path / "r", find_schema_file("obscore"), max_errors=0), Recorder()
+    )
     assert _column(obscore, "dataproduct_type") == [None, "cube"]
 
 
@@ -203,7 +207,7 @@ BAD = (
 def test_rows_that_the_standard_does_not_allow_are_put_aside(obscore: EmbeddedEngine, tmp_path: Path) -> None:
     rows = [GOOD | {"data_rights": "", "t_min": ""} | {column: value} for column, value, _ in BAD]
     rows.append(rows[0] | {"dataproduct_type": "image"})
-    said = Said()
+    said = Recorder()
     load_files(obscore, _request(tmp_path, rows), said)
     assert said.lines == [f"loaded 1 rows into {TABLE}; {len(BAD)} bad rows are in {tmp_path / 'rejects.csv'}"]
     with (tmp_path / "rejects.csv").open(newline="") as file:
@@ -231,8 +235,8 @@ PLACES = {
 def test_regions_of_all_kinds_are_found(obscore: EmbeddedEngine, tmp_path: Path) -> None:
     rows = [GOOD | {"obs_id": name, "s_region": text} for name, text in PLACES.items()]
     rows[-1] |= {"s_ra": "", "s_dec": ""}
-    load_files(obscore, replace(_request(tmp_path, rows), max_errors=0), Said())
-    verify_table(obscore, TABLE, Said())
+    load_files(obscore, replace(_request(tmp_path, rows), max_errors=0), Recorder())
+    verify_table(obscore, TABLE, Recorder())
     near = sorted(set(PLACES) - {"null", "blank", "elsewhere"})
     assert _ids(obscore, "1 = CONTAINS(POINT(10, 20), s_region)") == near
     assert _ids(obscore, "1 = INTERSECTS(s_region, CIRCLE(10.2, 20, 0.3))") == near

@@ -9,7 +9,7 @@ import pytest
 
 from loaders.control import data_commands, engine_opener
 from tap_service.storage.engine.engine import EngineUnavailable, StorageFull
-from tests.loaders.test_load import Said
+from tests.loaders.test_load import Recorder
 
 
 class Standing:
@@ -43,7 +43,7 @@ def test_a_command_that_loses_the_engine_tells_the_way_out(tmp_path: Path, monke
         raise EngineUnavailable("the engine does not answer")
 
     monkeypatch.setitem(data_commands.COMMANDS, "load", lost)
-    said = Said()
+    said = Recorder()
     assert data_commands.run_command(Standing(tmp_path), "load", {"table": "a.b"}, said) == 1  # type: ignore[arg-type]
     assert said.messages == [
         "error: the engine failed: the engine does not answer: start the same load again when it is reachable"

@@ -22,7 +22,7 @@ from loaders.pipeline.load_table import load_files
 from loaders.tables.verify_table import verify_table
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.loaders.test_load import Said, loading
+from tests.loaders.test_load import Recorder, loading
 
 __all__ = ["loading"]
 
@@ -85,8 +85,8 @@ def _write(path: Path) -> LoadRequest:
 
 
 def test_shapes_are_loaded_found_and_verified(loading: EmbeddedEngine, tmp_path: Path) -> None:
-    load_files(loading, _write(tmp_path), Said())
-    said = Said()
+    load_files(loading, _write(tmp_path), Recorder())
+    said = Recorder()
     verify_table(loading, "loadtests.obs", said)
     assert {f"{name}: the shapes and covers of 5 rows checked" for name in ("c", "v", "s_region", "m")} <= set(
         said.lines
@@ -105,12 +105,12 @@ def test_shapes_are_loaded_found_and_verified(loading: EmbeddedEngine, tmp_path:
         assert loading.fetch_table(sql.sql, sql.settings).column(0).to_pylist() == expected, condition
     loading.execute("ALTER TABLE loadtests.obs UPDATE `__shape_m` = [1, 2] WHERE id = 1 SETTINGS mutations_sync = 2")
     with pytest.raises(LoadError, match="1 rows with a wrong shape or cover of m"):
-        verify_table(loading, "loadtests.obs", Said())
+        verify_table(loading, "loadtests.obs", Recorder())
 
 
 def test_rows_without_a_shape_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None:
     request = _write(tmp_path)
-    load_files(loading, request, Said())
+    load_files(loading, request, Recorder())
     with request.rejects.open(newline="") as file:
         _, *lines = csv.reader(file)
     first = 2 + len(GOOD)

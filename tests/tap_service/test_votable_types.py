@@ -35,7 +35,7 @@ from tap_service.readers import open_source
 from tap_service.readers.sandboxed_reader import Request, answer_request
 from tap_service.serializers import FORMATS
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.loaders.test_evolve import Said
+from tests.loaders.test_evolve import Recorder
 from tests.tap_service.conftest import Served
 from tests.tap_service.serializers.conftest import write_document
 from tests.tap_service.uploads.test_hostile_files import LIMITS
@@ -198,7 +198,7 @@ def test_every_value_that_is_loaded_comes_back(service: Served, svc_engine: Embe
         path.write_bytes(written(columns, serialization))
         mode = "append" if number else "create"
         load_files(
-            svc_engine, LoadRequest((path,), "lt.types", tmp_path / "rejects.csv", max_errors=0, mode=mode), Said()
+            svc_engine, LoadRequest((path,), "lt.types", tmp_path / "rejects.csv", max_errors=0, mode=mode), Recorder()
         )
         loaded = [
             Column(c.name, c.datatype, c.arraysize, (*before, *c.values), c.xtype, c.null)
@@ -213,7 +213,7 @@ def test_every_value_that_is_loaded_comes_back(service: Served, svc_engine: Embe
             response = service.ask("SELECT * FROM lt.types", RESPONSEFORMAT=form)
             assert response.status_code == 200, response.text
     finally:
-        drop_table(svc_engine, "lt.types", Said())
+        drop_table(svc_engine, "lt.types", Recorder())
 
 
 # --- written by others
@@ -360,10 +360,10 @@ def complex_table(
 ) -> Iterator[str]:
     path = tmp_path_factory.mktemp("complex")
     (path / "t.vot").write_bytes(written(COMPLEX, "BINARY2"))
-    load_files(svc_engine, LoadRequest((path / "t.vot",), "lt.complex", path / "rejects.csv", max_errors=0), Said())
+    load_files(svc_engine, LoadRequest((path / "t.vot",), "lt.complex", path / "rejects.csv", max_errors=0), Recorder())
     service.refresh()
     yield "lt.complex"
-    drop_table(svc_engine, "lt.complex", Said())
+    drop_table(svc_engine, "lt.complex", Recorder())
 
 
 @pytest.mark.parametrize(
