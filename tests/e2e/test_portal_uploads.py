@@ -87,6 +87,12 @@ def choose_files(page: Page, portal_url: str, *paths: Path) -> Locator:
     return page.get_by_role("region", name=paths[-1].name)
 
 
+def reload_when_kept(page: Page) -> None:
+    """Reload when the browser has stored the last change of the files."""
+    expect(page.get_by_role("region", name="Files", exact=True)).to_have_attribute("aria-busy", "false")
+    page.reload()
+
+
 def _uploads(request: Request) -> list[str]:
     return [request.url] if "multipart/form-data" in request.headers.get("content-type", "") else []
 
@@ -255,14 +261,14 @@ class TestFiles:
         name = page.get_by_label("Name in queries")
         name.fill("kept")
         name.press("Enter")
-        page.reload()
+        reload_when_kept(page)
         detail = page.get_by_role("region", name=file.name)
         assert read_cells(detail) == shown
         assert {row[0] for row in shown} < {str(value) for value in mine["id"]}
         expect(detail.get_by_label("Name in queries")).to_have_value("kept")
         page.get_by_role("button", name="Remove kept").click()
         expect(detail).to_be_hidden()
-        page.reload()
+        reload_when_kept(page)
         expect(page.get_by_text("No files yet.")).to_be_visible()
 
     def test_are_queried(self, page: Page, portal_url: str, file: Path, mine: Table) -> None:

@@ -19,27 +19,39 @@ export const MAX_KEPT_BYTES = 64e6;
 
 const STORE = 'files';
 
+let opened: Promise<IDBDatabase> | undefined;
+
+/** Open the database once. It stays open, so that a change is written before a reload can abandon it. */
 function openDatabase(): Promise<IDBDatabase> {
-    return new Promise((resolve, reject) => {
+    opened ??= new Promise<IDBDatabase>((resolve, reject) => {
         const request = indexedDB.open('skyhouse.uploads', 1);
         request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-        request.onsuccess = () => resolve(request.result);
+        request.onsuccess = () => {
+            const database = request.result;
+            const forget = () => (opened = undefined);
+            database.onclose = forget;
+            database.onversionchange = () => {
+                database.close();
+                forget();
+            };
+            resolve(database);
+        };
         request.onerror = () => reject(request.error ?? new Error('IndexedDB'));
+    }).catch((error: unknown) => {
+        opened = undefined;
+        throw error;
     });
+    return opened;
 }
 
 async function runTransaction<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
-    const database = await openDatabase();
-    try {
-        const transaction = database.transaction(STORE, mode);
-        const request = work(transaction.objectStore(STORE));
-        return await new Promise<T>((resolve, reject) => {
-            transaction.oncomplete = () => resolve(request.result);
-            transaction.onabort = transaction.onerror = () => reject(transaction.error ?? new Error('IndexedDB'));
-        });
-    } finally {
-        database.close();
-    }
+    const transaction = (await openDatabase()).transaction(STORE, mode);
+    const request = work(transaction.objectStore(STORE));
+    transaction.commit();
+    return new Promise<T>((resolve, reject) => {
+        transaction.oncomplete = () => resolve(request.result);
+        transaction.onabort = transaction.onerror = () => reject(transaction.error ?? new Error('IndexedDB'));
+    });
 }
 
 /** Return the kept files in order; none without storage. */

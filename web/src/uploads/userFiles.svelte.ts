@@ -85,6 +85,8 @@ class UserFiles {
     most = $state<number | undefined>();
     /** names of files that will be gone after a reload */
     unkept = $state.raw<readonly string[]>([]);
+    /** changes that are being written to the browser's storage */
+    #writing = $state(0);
     /** settled when the kept files are restored */
     readonly restored: Promise<void>;
 
@@ -93,6 +95,11 @@ class UserFiles {
     }
 
     readonly ready: readonly UserFile[] = $derived(this.list.filter((file) => file.head));
+
+    /** Whether a reload now might lose the last change. */
+    get keeping(): boolean {
+        return this.#writing > 0;
+    }
 
     /** Add dropped or chosen files and read them one at a time. Never raises. */
     async addFiles(chosen: Iterable<File>): Promise<void> {
@@ -145,7 +152,9 @@ class UserFiles {
         const kept = this.list.flatMap(({ name, filename, blob, head, position }) =>
             head ? [{ name, filename, blob, head, position }] : [],
         );
+        this.#writing += 1;
         const names = await keepFiles(kept);
+        this.#writing -= 1;
         this.unkept = kept.map(({ name }) => name).filter((name) => !names.includes(name));
     }
 
