@@ -328,8 +328,8 @@ class TestNotWhole:
 class TestBrokenOff:
     @pytest.fixture
     def portal(self, dist: Path, demo_engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Served]:
-        """A service with a limit of one second at /sync."""
-        with served(Config(query_log="", jobs_path=tmp_path, sync_seconds=1), demo_engine, portal=dist) as service:
+        """A service with a limit of three seconds at /sync."""
+        with served(Config(query_log="", jobs_path=tmp_path, sync_seconds=3), demo_engine, portal=dist) as service:
             yield service
 
     def test_the_rows_that_came_stay_and_are_not_called_the_whole(self, page: Page, portal: Served, shot: Shot) -> None:

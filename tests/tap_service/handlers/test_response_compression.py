@@ -104,7 +104,7 @@ def test_documents_are_compressed(service: Any) -> None:
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_an_interrupted_result_is_detected(serve: Callable[..., Any], encoding: str) -> None:
     """Both the transfer and the compressed bytes are incomplete."""
-    hasty = serve(sync_seconds=1, hard_maxrec=10**9)
+    hasty = serve(sync_seconds=3, hard_maxrec=10**9)
     data = {"QUERY": ENDLESS, "FORMAT": "csv", "MAXREC": "100000000"}
     received: list[bytes] = []
     with httpx.stream("POST", hasty.sync, data=data, headers={"Accept-Encoding": encoding}, timeout=60) as response:

@@ -198,7 +198,7 @@ class TestErrors:
 
 @pytest.fixture(scope="module")
 def hasty(serve: Callable[..., Any]) -> Any:
-    return serve(sync_seconds=1, hard_maxrec=10**9)
+    return serve(sync_seconds=3, hard_maxrec=10**9)
 
 
 class TestMidStream:
