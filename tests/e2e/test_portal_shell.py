@@ -37,7 +37,7 @@ class TestPages:
     def test_each_is_a_click_away(self, page: Page, portal_url: str) -> None:
         page.goto(portal_url)
         links = page.get_by_role("navigation", name="Pages").get_by_role("link")
-        assert links.all_inner_texts() == list(PAGES.values())
+        expect(links).to_have_text(list(PAGES.values()))
         for name, title in PAGES.items():
             links.filter(has_text=title).click()
             expect(page).to_have_url(f"{portal_url}#/{name}")

@@ -261,7 +261,9 @@ class TestExamples:
         for task in ("Search around a position", "Colour-magnitude diagram", "Cross-match", "Time series"):
             section = page.get_by_role("region", name=task)
             expect(section.get_by_role("button", name="Run", exact=True).first).to_be_visible()
-        shown = page.get_by_role("region", name="By table").locator("pre").all_text_contents()
+        queries = page.get_by_role("region", name="By table").locator("pre")
+        queries.first.wait_for(state="attached")
+        shown = queries.all_text_contents()
         listed = [" ".join(example["QUERY"].split()) for example in tap.examples]
         assert listed
         assert set(listed) <= {" ".join(query.split()) for query in shown}
