@@ -80,13 +80,13 @@ def clipboard(page: Page) -> None:
 
 class TestMillion:
     @pytest.fixture
-    def portal_url(self, dist: Path, demo_engine: EmbeddedEngine, tmp_path: Path) -> Iterator[str]:
+    def portal(self, dist: Path, demo_engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Served]:
         """A service that has time for a million rows at /sync, however busy the machine is."""
         with served(Config(query_log="", jobs_path=tmp_path, sync_seconds=90), demo_engine, portal=dist) as service:
-            yield service.url + "/"
+            yield service
 
-    def test_a_million_rows_scroll_sort_and_filter(self, page: Page, portal_url: str, shot: Shot) -> None:
-        grid = run_query(page, portal_url, MILLION, 1_000_000)
+    def test_a_million_rows_scroll_sort_and_filter(self, page: Page, portal: Served, shot: Shot) -> None:
+        grid = run_query(page, portal.url + "/", MILLION, 1_000_000)
         expect(page.get_by_text("1,000,000 rows", exact=True)).to_be_visible(timeout=90_000)
         expect(page.get_by_text("The row limit cut the result at 1,000,000 rows; there are more.")).to_be_visible()
         expect(cell_at(page, 0, 0)).to_have_text("1")
