@@ -23,10 +23,13 @@ from tap_service.readers import sandboxed_reader
 FILES = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Reader:
     pid: int
+    #: a pidfd, which becomes readable when the reader ends
+    exit: int
     status: socket.socket
+    reported: bool = False
 
 
 class _Host:
@@ -35,20 +38,23 @@ class _Host:
     def __init__(self, requests: socket.socket) -> None:
         self._requests = requests
         self._selector = selectors.DefaultSelector()
-        self._readers: dict[int, _Reader] = {}  # by pidfd, which becomes readable when the reader ends
+        self._readers: set[_Reader] = set()
 
     def serve(self) -> None:
         self._selector.register(self._requests, selectors.EVENT_READ)
         while True:
             for key, _ in self._selector.select():
-                if key.fileobj is self._requests:
+                reader: _Reader | None = key.data
+                if reader is None:
                     if not self._start_reader():
                         return self._end_readers()
-                elif key.fd in self._readers:
-                    self._report_exit(key.fd)
-                else:  # the client has closed the status socket
-                    os.kill(key.data, signal.SIGKILL)
-                    self._selector.unregister(key.fileobj)
+                elif reader.reported:  # earlier in this round; its descriptors may belong to another reader now
+                    continue
+                elif key.fileobj is reader.status:  # the client has closed it
+                    os.kill(reader.pid, signal.SIGKILL)
+                    self._selector.unregister(reader.status)
+                else:
+                    self._report_exit(reader)
 
     def _start_reader(self) -> bool:
         _, files, _, _ = socket.recv_fds(self._requests, 1, FILES)
@@ -60,17 +66,17 @@ class _Host:
         *others, status = files
         for file in others:
             os.close(file)
-        reader = _Reader(pid, socket.socket(fileno=status))
-        ended = os.pidfd_open(pid)
-        self._readers[ended] = reader
-        self._selector.register(ended, selectors.EVENT_READ)
-        self._selector.register(reader.status, selectors.EVENT_READ, pid)
+        reader = _Reader(pid, os.pidfd_open(pid), socket.socket(fileno=status))
+        self._readers.add(reader)
+        self._selector.register(reader.exit, selectors.EVENT_READ, reader)
+        self._selector.register(reader.status, selectors.EVENT_READ, reader)
         return True
 
-    def _report_exit(self, ended: int) -> None:
-        reader = self._readers.pop(ended)
-        self._selector.unregister(ended)
-        os.close(ended)
+    def _report_exit(self, reader: _Reader) -> None:
+        reader.reported = True
+        self._readers.remove(reader)
+        self._selector.unregister(reader.exit)
+        os.close(reader.exit)
         if reader.status in self._selector.get_map():
             self._selector.unregister(reader.status)
         _, status = os.waitpid(reader.pid, 0)
@@ -81,7 +87,7 @@ class _Host:
                 return
 
     def _end_readers(self) -> None:
-        for reader in self._readers.values():
+        for reader in self._readers:
             os.kill(reader.pid, signal.SIGKILL)
 
 
@@ -105,3 +111,4 @@ def _run_reader(files: list[int]) -> None:
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service handles it, and ends this process
     _Host(socket.socket(fileno=int(sys.argv[1]))).serve()
+    os._exit(0)  # nothing to finish, and thread pools of imported libraries could delay the end

@@ -304,6 +304,31 @@ def test_many_slow_tables_have_one_limit(serve: Callable[..., Served], monkeypat
     assert "take more than 0 seconds to read: upload fewer at once" in refusal(ask(serve(), UPLOAD=many))
 
 
+def test_a_reader_ends_while_its_caller_gives_up(tmp_path: Path, eventually: Any) -> None:
+    """The sandbox sees both in one round, and goes on."""
+    client = SandboxClient(tmp_path)
+    client.start()
+    host = client._process
+    assert host is not None
+    stdin, request = os.pipe()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with open(os.devnull, "w") as nowhere:
+        files = [stdin, nowhere.fileno(), nowhere.fileno(), theirs.fileno()]
+        socket.send_fds(client._ensure_started(), [b"\0"], files)
+    theirs.close()
+    os.close(stdin)
+    eventually(lambda: children(host.pid))
+    [reader] = children(host.pid)
+    host.send_signal(signal.SIGSTOP)
+    os.close(request)  # the reader waits for it
+    eventually(lambda: b"State:\tZ" in said_by(reader, "status"))
+    ours.close()
+    host.send_signal(signal.SIGCONT)
+    assert client.run_reader("no request", 60)[0] == 1
+    assert client._process is host
+    client.close()
+
+
 def test_a_reader_that_is_killed(serve: Callable[..., Served], started: list[int], eventually: Any) -> None:
     service = serve()
     [host] = started
