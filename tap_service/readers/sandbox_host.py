@@ -8,6 +8,7 @@ and ends this process.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import selectors
@@ -21,6 +22,9 @@ from tap_service.readers import sandboxed_reader
 
 #: File descriptors in a message
 FILES = 4
+
+_LIBC = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(slots=True, eq=False)
@@ -60,8 +64,10 @@ class _Host:
         _, files, _, _ = socket.recv_fds(self._requests, 1, FILES)
         if not files:
             return False
+        host = os.getpid()
         pid = os.fork()
         if pid == 0:
+            _end_with(host)
             _run_reader(files)
         *others, status = files
         for file in others:
@@ -89,6 +95,13 @@ class _Host:
     def _end_readers(self) -> None:
         for reader in self._readers:
             os.kill(reader.pid, signal.SIGKILL)
+
+
+def _end_with(host: int) -> None:
+    """Have the kernel kill this process when the host ends, however it ends."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != host:  # it has ended before the call
+        os._exit(1)
 
 
 def _run_reader(files: list[int]) -> None:

@@ -372,10 +372,12 @@ def test_the_service_ends_with_its_readers(
     ):
         answer = thread.submit(ask, service, LARGE)
         eventually(lambda: children(started[0]))
-        os.kill(children(started[0])[0], signal.SIGSTOP)
+        [reader] = children(started[0])
+        os.kill(reader, signal.SIGSTOP)
         service.server.should_exit = True
         assert answer.exception() is not None or answer.result().status_code == 503
     assert [pid for pid in started if said_by(pid, "cmdline")] == []
+    eventually(lambda: not said_by(reader, "cmdline"))
 
 
 # --- the service as a process -----------------------------------------------------------------------------------------
