@@ -2,8 +2,8 @@
 
 ``python -m tap_service.readers.sandbox_host FD``: FD is a socket (SOCK_SEQPACKET) to the parent process. Each message
 carries four file descriptors: standard input, output and error of the reader (request, answer, log) and a socket for
-its exit status, encoded as by ``subprocess``. Closing the status socket kills the reader; closing FD kills all readers
-and ends this process.
+its exit status, encoded as by ``subprocess``. Closing the status socket kills the reader; closing FD ends this process,
+and the kernel kills its readers with it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True)
 class _Reader:
     pid: int
-    #: a pidfd, which becomes readable when the reader ends
-    exit: int
+    #: becomes readable when the reader ends
+    pidfd: int
     status: socket.socket
     reported: bool = False
 
@@ -42,7 +42,6 @@ class _Host:
     def __init__(self, requests: socket.socket) -> None:
         self._requests = requests
         self._selector = selectors.DefaultSelector()
-        self._readers: set[_Reader] = set()
 
     def serve(self) -> None:
         self._selector.register(self._requests, selectors.EVENT_READ)
@@ -51,7 +50,7 @@ class _Host:
                 reader: _Reader | None = key.data
                 if reader is None:
                     if not self._start_reader():
-                        return self._end_readers()
+                        return
                 elif reader.reported:  # earlier in this round; its descriptors may belong to another reader now
                     continue
                 elif key.fileobj is reader.status:  # the client has closed it
@@ -73,16 +72,14 @@ class _Host:
         for file in others:
             os.close(file)
         reader = _Reader(pid, os.pidfd_open(pid), socket.socket(fileno=status))
-        self._readers.add(reader)
-        self._selector.register(reader.exit, selectors.EVENT_READ, reader)
+        self._selector.register(reader.pidfd, selectors.EVENT_READ, reader)
         self._selector.register(reader.status, selectors.EVENT_READ, reader)
         return True
 
     def _report_exit(self, reader: _Reader) -> None:
         reader.reported = True
-        self._readers.remove(reader)
-        self._selector.unregister(reader.exit)
-        os.close(reader.exit)
+        self._selector.unregister(reader.pidfd)
+        os.close(reader.pidfd)
         if reader.status in self._selector.get_map():
             self._selector.unregister(reader.status)
         _, status = os.waitpid(reader.pid, 0)
@@ -91,10 +88,6 @@ class _Host:
                 reader.status.send(str(os.waitstatus_to_exitcode(status)).encode())
             except OSError:  # the client has closed the status socket
                 return
-
-    def _end_readers(self) -> None:
-        for reader in self._readers:
-            os.kill(reader.pid, signal.SIGKILL)
 
 
 def _end_with(host: int) -> None:
@@ -124,4 +117,3 @@ def _run_reader(files: list[int]) -> None:
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service handles it, and ends this process
     _Host(socket.socket(fileno=int(sys.argv[1]))).serve()
-    os._exit(0)  # nothing to finish, and thread pools of imported libraries could delay the end

@@ -19,7 +19,7 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tests.cluster.test_loads import Recorder
+from tests.loaders.recorder import Recorder
 
 SCHEMA = """\
 name: live
@@ -59,8 +59,10 @@ def live(cluster_of: Callable[[int], ClickHouseEngine], tmp_path_factory: pytest
 
 def _said(engine: ClickHouseEngine, command: str, folder: Path, schema: str) -> tuple[int, list[str]]:
     (folder / "schema.yaml").write_text(schema)
-    said = Recorder()
-    return run_command(engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, said), said.lines
+    recorder = Recorder()
+    return run_command(
+        engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, recorder
+    ), recorder.reports
 
 
 def _entry(engine: ClickHouseEngine, name: str) -> TableEntry:

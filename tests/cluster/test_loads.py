@@ -35,6 +35,7 @@ from loaders.tables.verify_table import verify_table
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
+from tests.loaders.recorder import Recorder
 
 STARS = 3000
 CHUNK = 1500
@@ -96,22 +97,6 @@ with ConsoleReporter() as reporter:
     request = LoadRequest((folder / "stars.parquet",), "night.stars", folder / "rejects.csv", folder / "night.yaml")
     load_files(ClickHouseEngine(url), request, reporter)
 """
-
-
-class Recorder:
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def output(self, text: str) -> None:
-        self.lines.append(text)
-
-    message = output
-
-    def progress(self, rows: int, fraction: float) -> None:
-        pass
-
-    def check(self) -> None:
-        pass
 
 
 def stars(first: int, count: int) -> pa.Table:
@@ -176,9 +161,9 @@ def rows_table(engine: ClickHouseEngine, part: str, name: str = "stars") -> str:
 
 def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     """Independent of the loader: every shard's copies are those that the geometry asks for, or a little more."""
-    said = Recorder()
-    load_files(cluster, request(folder), said)
-    assert said.lines == [f"loaded {STARS:,} rows into night.stars"]
+    recorder = Recorder()
+    load_files(cluster, request(folder), recorder)
+    assert recorder.reports == [f"loaded {STARS:,} rows into night.stars"]
     entry = entry_of(cluster)
     placement = catalogue_log.read_catalogue(cluster).sharding
     assert placement is not None
@@ -199,10 +184,10 @@ def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     must = {(int(a), int(shards[b])) for a, b in zip(*np.nonzero(near), strict=True) if shards[a] != shards[b]}
     assert len(must) > 30
     assert must <= has
-    verify_table(cluster, "night.stars", said)
-    list_tables(cluster, said)
-    assert any(line.startswith("night.stars ") and f"{STARS:,} rows" in line for line in said.lines)
-    drop_table(cluster, "night.stars", said)
+    verify_table(cluster, "night.stars", recorder)
+    list_tables(cluster, recorder)
+    assert any(line.startswith("night.stars ") and f"{STARS:,} rows" in line for line in recorder.reports)
+    drop_table(cluster, "night.stars", recorder)
     assert cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
 
 
@@ -251,9 +236,9 @@ def test_killed_at_each_step_of_one_load(cluster: ClickHouseEngine, folder: Path
     for text, count in POINTS:
         with pytest.raises(Killed):
             load_files(Dying(cluster, text, count), request(folder), Recorder())
-    said = Recorder()
-    load_files(cluster, request(folder), said)
-    assert said.lines[-1].startswith("already loaded")  # nothing is left to do after the catalogue knows
+    recorder = Recorder()
+    load_files(cluster, request(folder), recorder)
+    assert recorder.reports[-1].startswith("already loaded")  # nothing is left to do after the catalogue knows
     assert content(cluster) == undisturbed
 
 
@@ -269,10 +254,10 @@ def test_killed_between_two_shards_of_a_chunk(cluster: ClickHouseEngine, folder:
         cluster.execute(
             f"ALTER TABLE night.stars{part}_rows DELETE WHERE __chunk = 1 AND {SHARD_COLUMN} = 1", {"mutations_sync": 2}
         )
-    said = Recorder()
-    load_files(cluster, request(folder), said)
-    assert said.lines[0] == "resuming the stopped load of night.stars"
-    verify_table(cluster, "night.stars", said)
+    recorder = Recorder()
+    load_files(cluster, request(folder), recorder)
+    assert recorder.reports[0] == "resuming the stopped load of night.stars"
+    verify_table(cluster, "night.stars", recorder)
 
 
 def test_what_replaces_a_table_is_seen_at_once(cluster: ClickHouseEngine, folder: Path) -> None:
@@ -357,10 +342,12 @@ def test_an_addition_killed_anywhere_is_there_once(cluster: ClickHouseEngine, fo
             load_files(cluster, request(folder, f"killed{number}", "append"), Recorder())
     for number in range(len(APPEND_POINTS)):
         load_files(cluster, request(folder, f"killed{number}", "append"), Recorder())
-    said = Recorder()
-    verify_table(cluster, "night.stars", said)
+    recorder = Recorder()
+    verify_table(cluster, "night.stars", recorder)
     rows = STARS + 50 * len(APPEND_POINTS)
-    assert said.lines[0] == f"night.stars: {rows:,} rows, {rows:,} were loaded from {1 + len(APPEND_POINTS)} inputs"
+    assert (
+        recorder.reports[0] == f"night.stars: {rows:,} rows, {rows:,} were loaded from {1 + len(APPEND_POINTS)} inputs"
+    )
     assert sum(density_table.read_density(cluster, "night", "stars")["rows"].to_pylist()) == rows
 
 
@@ -373,12 +360,12 @@ def test_additions_small_and_large(cluster: ClickHouseEngine, folder: Path) -> N
     assert catalogue_log.read_content_stamps(cluster, [("night", "stars")]) != before
     load_files(cluster, request(folder, "many", "append"), Recorder())  # two chunks: beside the table
     assert entry_of(cluster).storage_sql != first
-    said = Recorder()
-    verify_table(cluster, "night.stars", said)
-    assert said.lines[0] == "night.stars: 5,500 rows, 5,500 were loaded from 3 inputs"
+    recorder = Recorder()
+    verify_table(cluster, "night.stars", recorder)
+    assert recorder.reports[0] == "night.stars: 5,500 rows, 5,500 were loaded from 3 inputs"
     for name in ("few", "many", "stars"):
-        load_files(cluster, request(folder, name, "append"), said)
-        assert said.lines[-1] == "already loaded: night.stars holds these files (5,500 rows)"
+        load_files(cluster, request(folder, name, "append"), recorder)
+        assert recorder.reports[-1] == "already loaded: night.stars holds these files (5,500 rows)"
 
 
 def check_latest(cluster: ClickHouseEngine, sources: dict[str, np.ndarray]) -> None:
@@ -417,16 +404,16 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
         "mjd": random.uniform(60000, 61000, 2000),
     }
     pq.write_table(pa.table(sources), folder / "sources.parquet", row_group_size=700)
-    said = Recorder()
-    load_files(cluster, request(folder, "sources", table="night.sources"), said)
-    assert said.lines[-1].startswith("loaded 1,996 rows into night.sources; 4 bad rows are in ")
+    recorder = Recorder()
+    load_files(cluster, request(folder, "sources", table="night.sources"), recorder)
+    assert recorder.reports[-1].startswith("loaded 1,996 rows into night.sources; 4 bad rows are in ")
     with (folder / "rejects.csv").open() as file:
         rejected = {row["line_or_row"]: (row["column"], row["reason"]) for row in csv.DictReader(file)}
     assert rejected["1235"] == ("star", "no id of night.stars")
     assert rejected["1346"][1].endswith("degrees from its row of night.stars, beyond overlap_radius (2)")
     assert rejected["1457"] == ("star", "its row of night.stars has no position")
     assert rejected["18"][0] == "dec"
-    verify_table(cluster, "night.sources", said)
+    verify_table(cluster, "night.sources", recorder)
     home, own = f"s.{SHARD_COLUMN} AS home", f"t.{SHARD_COLUMN} AS own"
     joined = (
         f"SELECT {home}, {own}, s.hpx29 AS place FROM {rows_table(cluster, LOCAL, 'sources')} AS s"
@@ -443,18 +430,18 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
         0, "number", pa.array(range(5000, 5050))
     )
     pq.write_table(some.filter(pa.array(np.arange(50) != 17)), folder / "night.parquet")
-    load_files(cluster, request(folder, "night", "append", "night.sources"), said)
-    verify_table(cluster, "night.sources", said)
+    load_files(cluster, request(folder, "night", "append", "night.sources"), recorder)
+    verify_table(cluster, "night.sources", recorder)
     moved = f"ALTER TABLE {rows_table(cluster, LOCAL, 'sources')} UPDATE {SHARD_COLUMN} = ({SHARD_COLUMN} + 1) % 3 WHERE number = 7"
     cluster.execute(moved, {"mutations_sync": 2})
     with pytest.raises(LoadError, match=r"shard . has 1 rows without their row of night\.stars"):
         verify_table(cluster, "night.sources", Recorder())
-    drop_table(cluster, "night.stars", said)
+    drop_table(cluster, "night.stars", recorder)
     with pytest.raises(
         LoadError, match=r"rows of sources are stored with those of night\.stars: load that table first"
     ):
-        load_files(cluster, request(folder, "night", "append", "night.sources"), said)
-    drop_table(cluster, "night.sources", said)
+        load_files(cluster, request(folder, "night", "append", "night.sources"), recorder)
+    drop_table(cluster, "night.sources", recorder)
 
 
 def test_children_of_a_parent_in_two_places(cluster: ClickHouseEngine, folder: Path) -> None:
@@ -465,9 +452,9 @@ def test_children_of_a_parent_in_two_places(cluster: ClickHouseEngine, folder: P
     (folder / "of_twice.csv").write_text("number,star,ra,dec,mjd\n1,1,10,80,1\n2,2,10,50,1\n")
     files = (folder / "of_twice.csv",)
     load_files(
-        cluster, LoadRequest(files, "night.sources", folder / "r.csv", folder / "night.yaml"), said := Recorder()
+        cluster, LoadRequest(files, "night.sources", folder / "r.csv", folder / "night.yaml"), recorder := Recorder()
     )
-    assert said.lines[-1].startswith("loaded 1 rows into night.sources; 1 bad rows are in ")
+    assert recorder.reports[-1].startswith("loaded 1 rows into night.sources; 1 bad rows are in ")
     assert "several rows of night.stars have this id, on several shards" in (folder / "r.csv").read_text()
     verify_table(cluster, "night.sources", Recorder())
 
@@ -486,26 +473,26 @@ def test_a_change_that_always_fails_is_told(cluster: ClickHouseEngine, monkeypat
 def test_children_are_not_left_behind(cluster: ClickHouseEngine, folder: Path) -> None:
     """Replacing the parents, or loading them again, is refused until the children are dropped."""
     load_files(cluster, request(folder), Recorder())
-    parents, said = stars(0, STARS), Recorder()
+    parents, recorder = stars(0, STARS), Recorder()
     names = ("id", "ra", "dec")
     children = {"number": range(2, 99), "star": parents["id"][2:99], "mjd": [60000.0] * 97}
     children |= {name: parents[name][2:99] for name in names[1:]}
     pq.write_table(pa.table(children), folder / "children.parquet")
-    load_files(cluster, request(folder, "children", table="night.sources"), said)
+    load_files(cluster, request(folder, "children", table="night.sources"), recorder)
     dec = pa.array(-parents["dec"].to_numpy())
     pq.write_table(parents.set_column(2, "dec", dec), folder / "mirrored.parquet")
     pq.write_table(parents.append_column("mag", dec), folder / "same.parquet")
     told = r"night\.sources: shard . has .* rows without their row of night\.stars: drop that table first.*Nothing was changed"
     with pytest.raises(LoadError, match=told):
-        load_files(cluster, request(folder, "mirrored", "replace"), said)
-    verify_table(cluster, "night.sources", said)
-    load_files(cluster, request(folder, "same", "replace"), said)
-    verify_table(cluster, "night.sources", said)
-    drop_table(cluster, "night.stars", said)
+        load_files(cluster, request(folder, "mirrored", "replace"), recorder)
+    verify_table(cluster, "night.sources", recorder)
+    load_files(cluster, request(folder, "same", "replace"), recorder)
+    verify_table(cluster, "night.sources", recorder)
+    drop_table(cluster, "night.stars", recorder)
     with pytest.raises(LoadError, match=told):
-        load_files(cluster, request(folder, "mirrored"), said)
-    drop_table(cluster, "night.sources", said)
-    load_files(cluster, request(folder, "mirrored"), said)
+        load_files(cluster, request(folder, "mirrored"), recorder)
+    drop_table(cluster, "night.sources", recorder)
+    load_files(cluster, request(folder, "mirrored"), recorder)
 
 
 def test_a_table_without_a_place_is_whole(cluster: ClickHouseEngine, folder: Path) -> None:
@@ -528,7 +515,7 @@ def test_a_load_of_another_map_is_begun_again(cluster: ClickHouseEngine, folder:
         load_files(Dying(cluster, "stars__local_rows', __shard) ", 1), request(folder), Recorder())
     storage = find_known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
     assert storage is None
-    said = Recorder()
-    drop_table(cluster, "night.stars", said)
-    assert said.lines == ["dropped night.stars"]
+    recorder = Recorder()
+    drop_table(cluster, "night.stars", recorder)
+    assert recorder.reports == ["dropped night.stars"]
     assert cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0

@@ -25,7 +25,7 @@ from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
 from tests.cluster.in_process import served_cluster
-from tests.cluster.test_loads import Recorder
+from tests.loaders.recorder import Recorder
 
 SCHEMA = """
 name: sky
@@ -125,10 +125,10 @@ def test_a_server_without_tables_gets_them(grown: ClickHouseEngine) -> None:
     """As far as one server can show it: missing parts are created, and existing ones stay."""
     for name in ("notes", "notes__margin", "notes__overlap_rows"):
         grown.execute(f"DROP TABLE sky.{name} SYNC")
-    said = Recorder()
-    rebalance.prepare_servers(grown, said)
-    rebalance.prepare_servers(grown, said)
-    assert said.lines == ["creating sky.notes", "all servers have all tables", "all servers have all tables"]
+    recorder = Recorder()
+    rebalance.prepare_servers(grown, recorder)
+    rebalance.prepare_servers(grown, recorder)
+    assert recorder.reports == ["creating sky.notes", "all servers have all tables", "all servers have all tables"]
     assert _counts(grown, catalogue_log.read_catalogue(grown)) == COUNTS
 
 
@@ -172,12 +172,12 @@ def test_what_was_left_is_dropped_by_the_next_move(grown: ClickHouseEngine) -> N
     assert placement is not None
     assert (placement.generation, placement.map.shard_count) == (1, 3)
     assert "objects__local_rows" in _tables(grown)
-    said = Recorder()
-    rebalance.move_shards(grown, 0, said)
-    assert said.lines == ["the shards are balanced"]
+    recorder = Recorder()
+    rebalance.move_shards(grown, 0, recorder)
+    assert recorder.reports == ["the shards are balanced"]
     assert _tables(grown) == sorted(f"{t}__1__{part}_rows" for t in COUNTS for part in ("local", "overlap"))
-    rebalance.report_shards(grown, 0, said)
-    rows = [int(line.split()[2].replace(",", "")) for line in said.lines if line.startswith("shard ")]
+    rebalance.report_shards(grown, 0, recorder)
+    rows = [int(line.split()[2].replace(",", "")) for line in recorder.reports if line.startswith("shard ")]
     assert sum(rows) == sum(COUNTS.values())
     assert max(rows) < 1.25 * min(rows)
     _verified(grown)

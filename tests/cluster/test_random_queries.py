@@ -37,7 +37,7 @@ from tests.adql.conftest import Rows, asked, comparable
 from tests.cluster.in_process import served_cluster
 from tests.cluster.night_tables import catalogue_of, fill, write_files
 from tests.cluster.random_queries import Generator
-from tests.cluster.test_loads import Recorder
+from tests.loaders.recorder import Recorder
 
 SHARDS, QUERIES, MORE = 4, 15, 500
 

@@ -32,7 +32,8 @@ from loaders.tables.drop_table import drop_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.engine import EngineUnavailable, QueryTimeout
 from tests.cluster.test_layout import STARS
-from tests.cluster.test_loads import Recorder, stars
+from tests.cluster.test_loads import stars
+from tests.loaders.recorder import Recorder
 
 SERVERS = Topology(3, is_one_server=False)
 ROWS = 200

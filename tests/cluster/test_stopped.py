@@ -23,7 +23,8 @@ from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
 from tests.cluster.in_process import in_process_cluster
-from tests.cluster.test_loads import SCHEMA, Recorder, cluster, folder, request, rows_table
+from tests.cluster.test_loads import SCHEMA, cluster, folder, request, rows_table
+from tests.loaders.recorder import Recorder
 
 __all__ = ["cluster", "folder"]  # fixtures
 
@@ -94,9 +95,9 @@ def test_a_first_load_that_was_stopped_is_no_table_to_change(cluster: ClickHouse
     stop(cluster, "stars__local_rows', __shard) ", 1, lambda dying: load_files(dying, request(folder), Recorder()))
     with pytest.raises(LoadError, match=r"a load or drop of .* was stopped: .*, or skyhouse drop night\.stars"):
         apply_schema(cluster, folder / "night.yaml", Recorder())
-    said = Recorder()
-    list_tables(cluster, said)
-    assert said.lines[0].endswith("start it again, or skyhouse drop night.stars")
+    recorder = Recorder()
+    list_tables(cluster, recorder)
+    assert recorder.reports[0].endswith("start it again, or skyhouse drop night.stars")
     drop_table(cluster, "night.stars", Recorder())
     assert stored(cluster) == []
 
@@ -129,9 +130,9 @@ def test_what_drop_says_of_a_load_beside_a_table(cluster: ClickHouseEngine, fold
         1,
         lambda dying: load_files(dying, request(folder, "many", "replace"), Recorder()),
     )
-    said = Recorder()
-    list_tables(cluster, said)
-    assert said.lines[0].endswith("a load that was stopped: start it again")
+    recorder = Recorder()
+    list_tables(cluster, recorder)
+    assert recorder.reports[0].endswith("a load that was stopped: start it again")
 
 
 def test_what_a_stopped_move_leaves_is_no_load(
@@ -140,9 +141,9 @@ def test_what_a_stopped_move_leaves_is_no_load(
     monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0)
     load_files(cluster, request(folder), Recorder())
     stop(cluster, "MODIFY COMMENT", 1, lambda dying: rebalance.move_shards(dying, 2, Recorder()))
-    said = Recorder()
-    list_tables(cluster, said)
-    assert said.lines[0].endswith("  left of a move, load or drop that was stopped: start it again")
+    recorder = Recorder()
+    list_tables(cluster, recorder)
+    assert recorder.reports[0].endswith("  left of a move, load or drop that was stopped: start it again")
     drop_table(cluster, "night.stars", Recorder())
     assert stored(cluster) == []
 
@@ -161,17 +162,17 @@ def test_files_that_are_in_already_are_not_added_among_others(
 ) -> None:
     """Added each by itself, loaded together, or added together."""
 
-    def take(names: tuple[str, ...], said: Recorder) -> None:
+    def take(names: tuple[str, ...], recorder: Recorder) -> None:
         files = tuple(folder / f"{name}.parquet" for name in names)
         is_new = not stored(cluster)
         mode, schema = ("create", folder / "night.yaml") if is_new else ("append", None)
-        load_files(cluster, LoadRequest(files, "night.stars", folder / "r", schema, mode=mode), said)  # type: ignore[arg-type]
+        load_files(cluster, LoadRequest(files, "night.stars", folder / "r", schema, mode=mode), recorder)  # type: ignore[arg-type]
 
     for names in sets:
         take(names, Recorder())
     for names in (("few",), ("few", "stars")):
-        take(names, said := Recorder())
-        assert said.lines[-1].startswith("already loaded: night.stars holds these files (")
+        take(names, recorder := Recorder())
+        assert recorder.reports[-1].startswith("already loaded: night.stars holds these files (")
     with pytest.raises(LoadError, match=r"already in night\.stars: .*/few\.parquet\. Append only the other files"):
         take(("other", "few"), Recorder())
     verify_table(cluster, "night.stars", Recorder())

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import quote
 
 import astropy.io.votable
@@ -78,12 +79,21 @@ def clipboard(page: Page) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
 
 
-class TestMillion:
+class OwnService:
+    """Its tests have a service of their own."""
+
+    #: its time limit at /sync
+    sync_seconds: ClassVar[float]
+
     @pytest.fixture
     def portal(self, dist: Path, demo_engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Served]:
-        """A service that has time for a million rows at /sync, however busy the machine is."""
-        with served(Config(query_log="", jobs_path=tmp_path, sync_seconds=90), demo_engine, portal=dist) as service:
+        config = Config(query_log="", jobs_path=tmp_path, sync_seconds=self.sync_seconds)
+        with served(config, demo_engine, portal=dist) as service:
             yield service
+
+
+class TestMillion(OwnService):
+    sync_seconds = 90  # enough for a million rows, however busy the machine is
 
     def test_a_million_rows_scroll_sort_and_filter(self, page: Page, portal: Served, shot: Shot) -> None:
         grid = run_query(page, portal.url + "/", MILLION, 1_000_000)
@@ -331,12 +341,8 @@ class TestNotWhole:
         assert 'id="MAXREC">10000000<' in parameters
 
 
-class TestBrokenOff:
-    @pytest.fixture
-    def portal(self, dist: Path, demo_engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Served]:
-        """A service with a limit of three seconds at /sync."""
-        with served(Config(query_log="", jobs_path=tmp_path, sync_seconds=3), demo_engine, portal=dist) as service:
-            yield service
+class TestBrokenOff(OwnService):
+    sync_seconds = 3
 
     def test_the_rows_that_came_stay_and_are_not_called_the_whole(self, page: Page, portal: Served, shot: Shot) -> None:
         every = "SELECT a.*, b.id AS other FROM openngc.objects AS a, openngc.objects AS b"

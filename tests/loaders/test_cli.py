@@ -24,28 +24,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from loaders.control.control_client import hand_over
+from tests.loaders.recorder import Recorder
 from tests.tap_service.site.test_first_queries import suggested
-
-
-class Recorder:
-    """A reporter that keeps its messages."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.messages: list[str] = []
-
-    def output(self, text: str) -> None:
-        self.lines.append(text)
-
-    def message(self, text: str) -> None:
-        self.messages.append(text)
-
-    def progress(self, rows: int, fraction: float) -> None:
-        raise AssertionError(rows)
-
-    def check(self) -> None:
-        return
-
 
 MAIN = "import sys; from loaders.pipeline import chunk_reader; chunk_reader.CHUNK_ROWS = 20_000; from loaders.cli.skyhouse_command import main; main()"
 
@@ -196,9 +176,10 @@ def test_a_fault_of_ours_ends_the_command_and_not_the_service(tmp_path: Path) ->
 def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) -> None:
     client = start(service.folder, "load", stars.name, "--table", "s.stopped")
     wait_for(lambda: "s.stopped" in listed(service), client)
-    said = Recorder()
-    assert hand_over(service.folder / "data", "drop", {"table": "s.stopped"}, said) == 1
-    assert said.messages == ["error: another command is changing s.stopped: wait until it is done"]
+    recorder = Recorder()
+    assert hand_over(service.folder / "data", "drop", {"table": "s.stopped"}, recorder) == 1
+    assert recorder.fractions == []
+    assert recorder.messages == ["error: another command is changing s.stopped: wait until it is done"]
     client.send_signal(signal.SIGINT)
     _, err = client.communicate(timeout=30)
     assert client.returncode == 1
@@ -211,9 +192,10 @@ def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) 
 
 def listed(service: Service) -> str:
     """What ``skyhouse tables`` prints, without the time that a process takes to start."""
-    said = Recorder()
-    assert hand_over(service.folder / "data", "tables", {}, said) == 0
-    return "\n".join(said.lines)
+    recorder = Recorder()
+    assert hand_over(service.folder / "data", "tables", {}, recorder) == 0
+    assert recorder.fractions == []
+    return "\n".join(recorder.lines)
 
 
 def wait_for(happened: object, running: subprocess.Popen[str] | None = None) -> None:

@@ -17,7 +17,7 @@ from loaders.tables.drop_table import drop_table
 from loaders.tables.table_list import list_tables
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.loaders.test_cli import Recorder as Told
+from tests.loaders.recorder import Recorder
 
 SCHEMA = """\
 name: evolving
@@ -39,13 +39,6 @@ MORE = (
   columns: [{name: name, datatype: string}, {name: star, datatype: long}]
 """
 )
-
-
-class Recorder(Told):
-    """Loads report progress too."""
-
-    def progress(self, rows: int, fraction: float) -> None:
-        return
 
 
 @pytest.fixture
@@ -73,9 +66,9 @@ def _load(
 def _said(engine: EmbeddedEngine, command: str, folder: Path, schema: str) -> tuple[int, list[str], str]:
     """Exit code, lines and messages of a command."""
     (folder / "schema.yaml").write_text(schema)
-    said = Recorder()
-    code = run_command(engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, said)
-    return code, said.lines, "\n".join(said.messages)
+    recorder = Recorder()
+    code = run_command(engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, recorder)
+    return code, recorder.lines, "\n".join(recorder.messages)
 
 
 def _entry(engine: EmbeddedEngine, name: str) -> TableEntry:
@@ -121,9 +114,9 @@ def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path:
 
 def test_what_was_added_is_loaded_into(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     assert _said(evolving, "apply", tmp_path, MORE)[0] == 0
-    said = Recorder()
-    list_tables(evolving, said)
-    assert any(line.startswith("evolving.aliases ") and line.endswith("no rows yet") for line in said.lines)
+    recorder = Recorder()
+    list_tables(evolving, recorder)
+    assert any(line.startswith("evolving.aliases ") and line.endswith("no rows yet") for line in recorder.lines)
     _load(evolving, tmp_path, MORE, "id,ra,dec,mag\n3,50,60,7.5\n", mode="append")
     _load(evolving, tmp_path, MORE, "name,star\nx,3\n", "aliases", mode="append")
     found = evolving.fetch_table("SELECT mag FROM evolving.stars JOIN evolving.aliases AS n ON n.star = stars.id")
@@ -180,6 +173,6 @@ def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Pat
             assert said in message + "\n".join(lines)
     assert catalogue_log.read_catalogue_version(evolving) == before
     assert evolving.fetch_table("SELECT name FROM system.tables WHERE database = 'evolving'").num_rows == 1
-    said = Recorder()
-    assert run_command(evolving, "schema apply", {"schema_file": str(tmp_path / "no.yaml")}, said) == 1
-    assert "no.yaml" in said.messages[0]
+    recorder = Recorder()
+    assert run_command(evolving, "schema apply", {"schema_file": str(tmp_path / "no.yaml")}, recorder) == 1
+    assert "no.yaml" in recorder.messages[0]

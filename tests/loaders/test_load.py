@@ -30,32 +30,9 @@ from loaders.tables.table_list import list_tables
 from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.loaders.recorder import Recorder
 
 STARS = 5000
-
-
-class Recorder:
-    """A reporter that remembers; ``stop_after`` calls of ``check`` the user stops the work."""
-
-    def __init__(self, stop_after: int = 1_000_000) -> None:
-        self.lines: list[str] = []
-        self.messages: list[str] = []
-        self.fractions: list[float] = []
-        self._left = stop_after
-
-    def output(self, text: str) -> None:
-        self.lines.append(text)
-
-    def message(self, text: str) -> None:
-        self.messages.append(text)
-
-    def progress(self, rows: int, fraction: float) -> None:
-        self.fractions.append(fraction)
-
-    def check(self) -> None:
-        self._left -= 1
-        if self._left < 0:
-            raise LoadCancelled
 
 
 @pytest.fixture
@@ -96,11 +73,11 @@ def content(engine: EmbeddedEngine) -> list[int]:
 
 
 def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
-    said = Recorder()
-    load_files(loading, request(stars), said)
-    assert said.lines == [f"loaded {STARS:,} rows into loadtests.stars"]
-    assert said.fractions == sorted(said.fractions)
-    assert said.fractions[-1] == 1
+    recorder = Recorder()
+    load_files(loading, request(stars), recorder)
+    assert recorder.lines == [f"loaded {STARS:,} rows into loadtests.stars"]
+    assert recorder.fractions == sorted(recorder.fractions)
+    assert recorder.fractions[-1] == 1
     assert content(loading)[0] == STARS
     without = f"SELECT id FROM loadtests.stars WHERE hpx29 = {NO_POSITION} ORDER BY id"
     assert loading.fetch_table(without).column(0).to_pylist() == [3, 4]
@@ -109,23 +86,23 @@ def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
     assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS
     names = loading.fetch_table("SELECT name FROM system.columns WHERE database = 'loadtests' ORDER BY name").column(0)
     assert names.to_pylist() == ["dec", "hpx29", "id", "name", "ra"]
-    verify_table(loading, "loadtests.stars", said)
-    assert "positions: 4,998, 2 rows have none" in said.lines
-    list_tables(loading, said)
-    assert any("loadtests.stars" in line and f"{STARS:,} rows" in line for line in said.lines)
-    drop_table(loading, "loadtests.stars", said)
+    verify_table(loading, "loadtests.stars", recorder)
+    assert "positions: 4,998, 2 rows have none" in recorder.lines
+    list_tables(loading, recorder)
+    assert any("loadtests.stars" in line and f"{STARS:,} rows" in line for line in recorder.lines)
+    drop_table(loading, "loadtests.stars", recorder)
     assert catalogue_log.read_catalogue(loading).find_tables("stars", False, "loadtests") == ()
     with pytest.raises(LoadError, match=r"no table loadtests\.stars"):
-        drop_table(loading, "loadtests.stars", said)
+        drop_table(loading, "loadtests.stars", recorder)
 
 
 def test_the_same_load_again_changes_nothing(loading: EmbeddedEngine, stars: Path) -> None:
     load_files(loading, request(stars), Recorder())
     before = content(loading)
     for mode in ("create", "append", "replace"):
-        said = Recorder()
-        load_files(loading, request(stars, mode), said)  # type: ignore[arg-type]
-        assert said.lines == [f"already loaded: loadtests.stars holds these files ({STARS:,} rows)"]
+        recorder = Recorder()
+        load_files(loading, request(stars, mode), recorder)  # type: ignore[arg-type]
+        assert recorder.lines == [f"already loaded: loadtests.stars holds these files ({STARS:,} rows)"]
         assert content(loading) == before
 
 
@@ -221,12 +198,12 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
     load_files(loading, request(few(stars, 7000, 300), "append"), Recorder())
     assert loading.fetch_table(storage) == before
     assert catalogue_log.read_content_stamps(loading, [("loadtests", "stars")]) != contents
-    said = Recorder()
+    recorder = Recorder()
     for file in (stars, few(stars, 9000, 500), few(stars, 11000, 1500), few(stars, 7000, 300)):
-        load_files(loading, request(file, "append"), said)
-    assert set(said.lines) == {"already loaded: loadtests.stars holds these files (7,300 rows)"}
-    verify_table(loading, "loadtests.stars", said)
-    assert "loadtests.stars: 7,300 rows, 7,300 were loaded from 4 inputs" in said.lines
+        load_files(loading, request(file, "append"), recorder)
+    assert set(recorder.lines) == {"already loaded: loadtests.stars holds these files (7,300 rows)"}
+    verify_table(loading, "loadtests.stars", recorder)
+    assert "loadtests.stars: 7,300 rows, 7,300 were loaded from 4 inputs" in recorder.lines
     assert content(loading)[::2] == [7300, 7300]
     assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == 7300
     load_files(loading, request(stars, "replace"), Recorder())
@@ -259,9 +236,9 @@ def test_an_addition_that_was_killed_is_finished_without_its_file(
     verify_table(loading, "loadtests.stars", Recorder())
     assert content(loading)[::2] == [STARS + 500, STARS + 500]
     assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS + 500
-    said = Recorder()
-    load_files(loading, request(file, "append"), said)
-    assert said.lines[-1].startswith("already loaded")
+    recorder = Recorder()
+    load_files(loading, request(file, "append"), recorder)
+    assert recorder.lines[-1].startswith("already loaded")
 
 
 def test_a_load_onto_a_table_that_was_added_to_meanwhile_is_begun_again(
@@ -324,9 +301,9 @@ def bad_csv(folder: Path, bad: int) -> Path:
 def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None:
     file = bad_csv(tmp_path, 3)
     file.write_text(file.read_text() + "\n77,361,0\n78,nan,0\n79,,0\n1,2\n80,inf,0\n81,0,-91\n")
-    said = Recorder()
-    load_files(loading, request(file), said)
-    assert said.lines == [f"loaded 49 rows into loadtests.stars; 7 bad rows are in {tmp_path / 'rejects.csv'}"]
+    recorder = Recorder()
+    load_files(loading, request(file), recorder)
+    assert recorder.lines == [f"loaded 49 rows into loadtests.stars; 7 bad rows are in {tmp_path / 'rejects.csv'}"]
     with (tmp_path / "rejects.csv").open() as rejects:
         rows = list(csv.reader(rejects))
     assert rows[0] == ["file", "line_or_row", "column", "value", "reason"]
@@ -339,8 +316,8 @@ def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None
         ("56", "ra", "inf", "a longitude outside [0, 360]"),
         ("57", "dec", "-91", "a latitude outside [-90, 90]"),
     ]
-    load_files(loading, request(file), said)
-    assert said.lines[-1].startswith("already loaded")
+    load_files(loading, request(file), recorder)
+    assert recorder.lines[-1].startswith("already loaded")
 
 
 def test_what_cannot_be_loaded_leaves_nothing_behind(loading: EmbeddedEngine, stars: Path) -> None:
@@ -353,9 +330,9 @@ def test_what_cannot_be_loaded_leaves_nothing_behind(loading: EmbeddedEngine, st
         LoadError, match=r"there is a table loadtests.stars, from which LoadTests.STARS differs in case only"
     ):
         load_files(loading, replace(request(stars), table="LoadTests.STARS"), Recorder())
-    said = Recorder()
-    list_tables(loading, said)
-    assert [line.split()[0] for line in said.lines if "oad" in line.split()[0]] == ["loadtests.stars"]
+    recorder = Recorder()
+    list_tables(loading, recorder)
+    assert [line.split()[0] for line in recorder.lines if "oad" in line.split()[0]] == ["loadtests.stars"]
 
 
 def test_texts_longer_than_results_can_carry_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.adql.conftest import asked
-from tests.loaders.test_load import Recorder
+from tests.loaders.recorder import Recorder
 
 TABLE = "ivoa.ObsCore"
 GOOD = {
@@ -71,15 +71,17 @@ def _column(engine: EmbeddedEngine, name: str) -> list[object]:
 
 
 def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) -> None:
-    said = Recorder()
+    recorder = Recorder()
     files = (find_example_file("obscore"),)
     load_files(
-        obscore, LoadRequest(files, TABLE, tmp_path / "r", find_schema_file("obscore"), strict=True, max_errors=0), said
+        obscore,
+        LoadRequest(files, TABLE, tmp_path / "r", find_schema_file("obscore"), strict=True, max_errors=0),
+        recorder,
     )
-    assert said.lines == ["loaded 45 rows into ivoa.ObsCore"]
+    assert recorder.lines == ["loaded 45 rows into ivoa.ObsCore"]
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)
-    verify_table(obscore, TABLE, said)
-    assert "s_region: the shapes and covers of 45 rows checked" in said.lines
+    verify_table(obscore, TABLE, recorder)
+    assert "s_region: the shapes and covers of 45 rows checked" in recorder.lines
     names = [column.name for column in _entry(obscore).table.columns]
     assert set(MANDATORY) < set(names)
     assert "obs_title" in names
@@ -88,7 +90,7 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
     assert len(_ids(obscore, "s_ra IS NULL")) == 1
     for example in _entry(obscore).schema.examples:
         assert asked(obscore, catalogue_log.read_catalogue(obscore), example.query), example.name
-    drop_table(obscore, TABLE, said)
+    drop_table(obscore, TABLE, recorder)
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == ()
 
 
@@ -110,9 +112,9 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     """Of two files the second has a title, and a column that nobody knows."""
     first = _request(tmp_path, [GOOD | {"obs_id": "a"}])
     second = _request(tmp_path, [GOOD | {"obs_id": "b", "Obs_Title": "Über", "pol_sates": "/I/"}], "more.csv")
-    said = Recorder()
-    load_files(obscore, replace(first, files=first.files + second.files), said)
-    filled, left_out, unknown = said.messages
+    recorder = Recorder()
+    load_files(obscore, replace(first, files=first.files + second.files), recorder)
+    filled, left_out, unknown = recorder.messages
     assert filled.startswith("no file has these columns, so they are NULL: target_name, access_url, ")
     assert "pol_states" in filled
     assert left_out.startswith(
@@ -152,10 +154,10 @@ def test_another_unit_than_the_standards_is_told(obscore: EmbeddedEngine, tmp_pa
     message = f"em_min is in nm in {file}, but in m in {find_schema_file('obscore')}"
     with pytest.raises(LoadError, match=f"{message}: convert the values, or correct the unit"):
         load_files(obscore, replace(request, strict=True), Recorder())
-    said = Recorder()
-    load_files(obscore, request, said)
-    assert f"warning: {message}: its values are not converted" in said.messages
-    assert len([line for line in said.messages if line.startswith("warning")]) == 1
+    recorder = Recorder()
+    load_files(obscore, request, recorder)
+    assert f"warning: {message}: its values are not converted" in recorder.messages
+    assert len([line for line in recorder.messages if line.startswith("warning")]) == 1
     # what the standard leaves empty stays so
     assert _entry(obscore).table.get_column("obs_id").unit == ""
 
@@ -207,9 +209,9 @@ BAD = (
 def test_rows_that_the_standard_does_not_allow_are_put_aside(obscore: EmbeddedEngine, tmp_path: Path) -> None:
     rows = [GOOD | {"data_rights": "", "t_min": ""} | {column: value} for column, value, _ in BAD]
     rows.append(rows[0] | {"dataproduct_type": "image"})
-    said = Recorder()
-    load_files(obscore, _request(tmp_path, rows), said)
-    assert said.lines == [f"loaded 1 rows into {TABLE}; {len(BAD)} bad rows are in {tmp_path / 'rejects.csv'}"]
+    recorder = Recorder()
+    load_files(obscore, _request(tmp_path, rows), recorder)
+    assert recorder.lines == [f"loaded 1 rows into {TABLE}; {len(BAD)} bad rows are in {tmp_path / 'rejects.csv'}"]
     with (tmp_path / "rejects.csv").open(newline="") as file:
         found = [tuple(row[2:]) for row in csv.reader(file)][1:]
     for (column, value, reason), (wanted, given, message) in zip(found, BAD, strict=True):

@@ -9,7 +9,7 @@ import pytest
 
 from loaders.control import data_commands, engine_opener
 from tap_service.storage.engine.engine import EngineUnavailable, StorageFull
-from tests.loaders.test_load import Recorder
+from tests.loaders.recorder import Recorder
 
 
 class Standing:
@@ -43,8 +43,8 @@ def test_a_command_that_loses_the_engine_tells_the_way_out(tmp_path: Path, monke
         raise EngineUnavailable("the engine does not answer")
 
     monkeypatch.setitem(data_commands.COMMANDS, "load", lost)
-    said = Recorder()
-    assert data_commands.run_command(Standing(tmp_path), "load", {"table": "a.b"}, said) == 1  # type: ignore[arg-type]
-    assert said.messages == [
+    recorder = Recorder()
+    assert data_commands.run_command(Standing(tmp_path), "load", {"table": "a.b"}, recorder) == 1  # type: ignore[arg-type]
+    assert recorder.messages == [
         "error: the engine failed: the engine does not answer: start the same load again when it is reachable"
     ]

@@ -22,7 +22,8 @@ from loaders.pipeline.load_table import load_files
 from loaders.tables.verify_table import verify_table
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.loaders.test_load import Recorder, loading
+from tests.loaders.recorder import Recorder
+from tests.loaders.test_load import loading
 
 __all__ = ["loading"]
 
@@ -86,10 +87,10 @@ def _write(path: Path) -> LoadRequest:
 
 def test_shapes_are_loaded_found_and_verified(loading: EmbeddedEngine, tmp_path: Path) -> None:
     load_files(loading, _write(tmp_path), Recorder())
-    said = Recorder()
-    verify_table(loading, "loadtests.obs", said)
+    recorder = Recorder()
+    verify_table(loading, "loadtests.obs", recorder)
     assert {f"{name}: the shapes and covers of 5 rows checked" for name in ("c", "v", "s_region", "m")} <= set(
-        said.lines
+        recorder.lines
     )
     catalogue = catalogue_log.read_catalogue(loading)
     for condition, expected in (

@@ -35,7 +35,7 @@ from tap_service.readers import open_source
 from tap_service.readers.sandboxed_reader import Request, answer_request
 from tap_service.serializers import FORMATS
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.loaders.test_evolve import Recorder
+from tests.loaders.recorder import Recorder
 from tests.tap_service.conftest import Served
 from tests.tap_service.serializers.conftest import write_document
 from tests.tap_service.uploads.test_hostile_files import LIMITS
