@@ -195,6 +195,10 @@ class Catalogue:
             and (schema is None or _is_same_name(entry.schema.name, schema, schema_delimited))
         )
 
+    def find_entry(self, schema: str, name: str) -> TableEntry | None:
+        """Return the table of exactly this name, None if there is none."""
+        return next(iter(self.find_tables(name, True, schema, True)), None)
+
 
 def _sum_stray_radius(table: Table, tables: Mapping[str, Table]) -> float:
     """Return the sum of the overlap radii of a table and its ancestors: each row is within one of its parent."""

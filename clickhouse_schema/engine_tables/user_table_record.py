@@ -141,7 +141,7 @@ def read_all_user_tables(engine: Engine) -> tuple[UserTable, ...]:
 
 
 def write_user_table(engine: Engine, record: UserTable) -> None:
-    """Publish ``record`` as the table's state. The caller holds ``UserStorage.changing``."""
+    """Publish ``record`` as the table's state. The caller prevents concurrent changes of the same user's tables."""
     _write_document(
         engine, record.owner, record.table.name, record.model_dump_json(by_alias=True, exclude_defaults=True)
     )

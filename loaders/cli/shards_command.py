@@ -28,4 +28,4 @@ def move_shards(data: Data, shards: Shards = 0) -> None:
 @app.command("prepare")
 def prepare_servers(data: Data) -> None:
     """Create all tables on servers that lack them, before queries are sent there."""
-    execute_and_exit(data, "shards prepare", {"shards": 0})
+    execute_and_exit(data, "shards prepare", {})

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.replicated_tables import create_database
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, quote_table
 from loaders.cluster import verify_shards
@@ -57,8 +58,7 @@ class ClusterStagingTable:
         self.drop_table()
         if tables.live_number is None:
             drop_orphan_tables(self._engine, tables.topology, tables.schema_name, tables.table.name)
-        database = quote_identifier(schema.name)
-        self._engine.execute(f"CREATE DATABASE IF NOT EXISTS {database}{tables.topology.on_cluster}")
+        create_database(self._engine, tables.topology, schema.name)
         tables.create_tables(table)
         if onto_live:
             self._sender.wait_for_rows(tables.live_base)  # one server of each shard attaches the parts that it has

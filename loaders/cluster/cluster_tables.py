@@ -36,8 +36,8 @@ class ClusterTables:
         self.catalogue = catalogue
         self.sharding: Sharding = catalogue.sharding
         self.topology: Topology = read_topology(engine)
-        found = catalogue.find_tables(table.name, True, schema_name, True)
-        self.live_number = found[0].number if found else None
+        entry = catalogue.find_entry(schema_name, table.name)
+        self.live_number = entry.number if entry else None
 
     @cached_property
     def parent(self) -> TableEntry | None:
@@ -46,12 +46,12 @@ class ClusterTables:
         if key is None or not self.table.is_sharded:
             return None
         schema_name, _, name = key.referenced_table.rpartition(".")
-        found = self.catalogue.find_tables(name, True, schema_name, True)
-        if not found:
+        entry = self.catalogue.find_entry(schema_name, name)
+        if entry is None:
             raise LoadError(
                 f"rows of {self.table.name} are stored with those of {key.referenced_table}: load that table first"
             )
-        return found[0]
+        return entry
 
     # --- names --------------------------------------------------------------------------------------------------------
 

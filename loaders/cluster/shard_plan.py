@@ -47,14 +47,14 @@ class ShardPlan:
         ancestry = [entry]
         while (key := ancestry[-1].table.parent_key) is not None:
             schema_name, _, name = key.referenced_table.rpartition(".")
-            parents = self._catalogue.find_tables(name, True, schema_name, True)
-            if not parents:
+            parent = self._catalogue.find_entry(schema_name, name)
+            if parent is None:
                 child = ancestry[-1].qualified_name
                 raise LoadError(
                     f"rows of {child} are stored with those of {key.referenced_table}, which does not exist:"
                     f" load it, or drop {child}"
                 )
-            ancestry.append(parents[0])
+            ancestry.append(parent)
         return ancestry
 
     def _choose_sharding(self, shard_count: int) -> Sharding:

@@ -42,8 +42,7 @@ def _run_or_hand_over(data_path: Path, command: str, arguments: data_commands.Ar
 
 def hand_over(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int | None:
     """Let the process that holds ``data_path`` run a command; return its exit code, None if no process listens."""
-    connection = socket.socket(socket.AF_UNIX)
-    with connection:
+    with socket.socket(socket.AF_UNIX) as connection:
         try:
             with open_address(data_path / SOCKET_NAME) as address:
                 connection.connect(address)

@@ -26,8 +26,8 @@ def find_known_storage(engine: Engine, name: str, catalogue: Catalogue) -> Table
     schema_name, table_name = split_name(name)
     if catalogue.sharding is None:
         return open_server_storage(engine, schema_name, table_name)
-    found = catalogue.find_tables(table_name, True, schema_name, True)
-    return open_cluster_storage(engine, schema_name, found[0].table, catalogue) if found else None
+    entry = catalogue.find_entry(schema_name, table_name)
+    return open_cluster_storage(engine, schema_name, entry.table, catalogue) if entry else None
 
 
 def find_begun_storage(engine: Engine, name: str) -> TableStorage | None:

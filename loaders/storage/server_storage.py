@@ -18,10 +18,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pyarrow as pa
 
+from clickhouse_schema.cluster_topology import ONE_SERVER
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.engine_tables.density_table import update_density
-from clickhouse_schema.quoting import quote_identifier
+from clickhouse_schema.replicated_tables import create_database
 from clickhouse_schema.schema_model import Schema, Table
+from clickhouse_schema.shard_map import quote_table
 from clickhouse_schema.table_ddl import create_table_sql
 from loaders.storage import stored_table
 from loaders.storage.gateway_table import APPEND_SUFFIX, Gateway, Orphan, drop_gateway
@@ -55,7 +57,7 @@ class ServerLiveTable:
         self.engine = engine
         self.schema_name = schema_name
         self.name = table_name
-        self.rows_sql = f"{quote_identifier(schema_name)}.{quote_identifier(table_name)}"
+        self.rows_sql = quote_table(schema_name, table_name)
 
     @property
     def storage_names(self) -> list[str]:
@@ -96,14 +98,14 @@ class ServerStagingTable:
         self._live = live
         self._engine = live.engine
         self.name = live.name + STAGING_SUFFIX
-        self.storage_sql = f"{quote_identifier(live.schema_name)}.{quote_identifier(self.name)}"
+        self.storage_sql = quote_table(live.schema_name, self.name)
 
     def read_state(self) -> TableState | None:
         return read_table_state(self._engine, self._live.schema_name, self.name)
 
     def create_table(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
         self.drop_table()
-        self._engine.execute(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(schema.name)}")
+        create_database(self._engine, ONE_SERVER, schema.name)
         self._engine.execute(create_table_sql(table, self.storage_sql))
         if onto_live:
             self._attach_live_parts()

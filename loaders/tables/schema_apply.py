@@ -28,7 +28,7 @@ from loaders.cluster.orphan_tables import find_orphan_tables
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import TableAppends
 from loaders.pipeline.load_plan import complete_column
-from loaders.pipeline.storage_choice import find_known_storage
+from loaders.pipeline.storage_choice import choose_storage
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import TableState
 from loaders.storage.stored_table import read_table_state, state_to_sql
@@ -135,8 +135,7 @@ def _compare_schema(engine: Engine, schema_file: Path, reporter: Reporter) -> tu
 def _compare_table(
     engine: Engine, topology: Topology, catalogue: Catalogue, schema: Schema, table: Table
 ) -> _Difference:
-    found = catalogue.find_tables(table.name, True, schema.name, True)
-    entry = found[0] if found else None
+    entry = catalogue.find_entry(schema.name, table.name)
     wanted = _complete_table(table, entry)
     base_name = _find_base_name(catalogue, table, entry)
     name = f"{schema.name}.{table.name}"
@@ -147,7 +146,7 @@ def _compare_table(
         catalogue_steps: tuple[Step, ...] = (Step(f"{name} is not in the catalogue", ()),)
     else:
         catalogue_steps = _compare_catalogue(schema, wanted, entry)
-    drift = _find_stopped_load(engine, topology, catalogue, schema, wanted)
+    drift = _find_stopped_load(engine, topology, catalogue, schema, wanted, entry)
     drift = drift or find_drift(engine, topology, schema.name, wanted, base_name)
     return _Difference(wanted, base_name, entry, drift, catalogue_steps)
 
@@ -178,20 +177,19 @@ def _find_changed_sharding(table: Table, wanted: Table) -> list[str]:
 
 
 def _find_stopped_load(
-    engine: Engine, topology: Topology, catalogue: Catalogue, schema: Schema, wanted: Table
+    engine: Engine, topology: Topology, catalogue: Catalogue, schema: Schema, wanted: Table, entry: TableEntry | None
 ) -> Drift | None:
     """Return a stopped load as an obstacle: its rows match the table as it was when the load began."""
     name = f"{schema.name}.{wanted.name}"
-    entries = catalogue.find_tables(wanted.name, True, schema.name, True)
-    if not entries:
+    if entry is None:
         if topology.is_cluster and find_orphan_tables(engine, topology, schema.name, wanted.name).is_filled:
             return Drift((), (f"a load or drop of {name} was stopped: start it again, or skyhouse drop {name}",))
         return None
-    storage = find_known_storage(engine, name, catalogue)
-    live = storage.live.read_state() if storage else None
-    if storage is None or live is None or wanted.columns == entries[0].table.columns:
+    if wanted.columns == entry.table.columns:
         return None
-    unfinished = TableAppends(storage, live).read_unfinished()
+    storage = choose_storage(engine, schema.name, entry.table, catalogue)
+    live = storage.live.read_state()
+    unfinished = None if live is None else TableAppends(storage, live).read_unfinished()
     if unfinished is None:
         return None
     files = ", ".join(unfinished.load.files)

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.healpix import NO_POSITION, ORDER, cell_centres, max_cell_radius
@@ -45,7 +44,7 @@ def verify_table(engine: Engine, name: str, reporter: Reporter) -> None:
     table = state.entry.tables[0]
     rows = int(engine.fetch_table(f"SELECT count() AS rows FROM {storage.live.rows_sql}").column(0)[0].as_py())
     faults = _find_count_faults(storage, state, name, rows, reporter)
-    if not _is_registered(catalogue, storage):
+    if catalogue.find_entry(storage.schema_name, storage.table_name) is None:
         faults.append("the catalogue does not know the table (start any command again to finish its load)")
     faults += _find_damaged_parts(engine, storage)
     shard_lines, shard_faults = storage.live.check_shards()
@@ -72,10 +71,6 @@ def _find_count_faults(storage: TableStorage, state: TableState, name: str, rows
         files = ", ".join(unfinished.load.files)
         faults.append(f"the append of {files} was stopped (any load into the table finishes it)")
     return faults
-
-
-def _is_registered(catalogue: Catalogue, storage: TableStorage) -> bool:
-    return bool(catalogue.find_tables(storage.table_name, True, storage.schema_name, True))
 
 
 def _find_damaged_parts(engine: Engine, storage: TableStorage) -> list[str]:

@@ -60,7 +60,7 @@ def _load(
     file = folder / "schema.yaml" if mode == "create" else None
     load_files(
         engine, LoadRequest((folder / "rows.csv",), f"evolving.{table}", folder / "r", file, mode=mode), Recorder()
-    )  # type: ignore[arg-type]
+    )
 
 
 def _said(engine: EmbeddedEngine, command: str, folder: Path, schema: str) -> tuple[int, list[str], str]:
