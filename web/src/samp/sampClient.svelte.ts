@@ -62,12 +62,12 @@ class SampClient {
     async sendTable(url: string, name: string, to = ''): Promise<string[]> {
         const { callHub, makeMessage } = await loadConnection();
         const connection = this.#requireConnection();
-        const load_ = makeMessage('table.load.votable', { url, name, 'table-id': url });
+        const message = makeMessage('table.load.votable', { url, name, 'table-id': url });
         if (!to) {
-            const reached = await callHub<string[]>(connection, 'notifyAll', [load_]);
+            const reached = await callHub<string[]>(connection, 'notifyAll', [message]);
             return reached.map((id) => this.#programName(id));
         }
-        const answer = await callHub<Answer>(connection, 'callAndWait', [to, load_, ANSWER_SECONDS]);
+        const answer = await callHub<Answer>(connection, 'callAndWait', [to, message, ANSWER_SECONDS]);
         const why = answer['samp.error']?.['samp.errortxt'];
         if (answer['samp.status'] !== 'samp.ok') throw new Error(text.samp.notTaken(this.#programName(to), why ?? ''));
         return [this.#programName(to)];

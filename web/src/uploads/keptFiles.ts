@@ -20,6 +20,7 @@ export const MAX_KEPT_BYTES = 64e6;
 const STORE = 'files';
 
 let opened: Promise<IDBDatabase> | undefined;
+const forget = () => (opened = undefined);
 
 /** Open the database once. It stays open, so that a change is written before a reload can abandon it. */
 function openDatabase(): Promise<IDBDatabase> {
@@ -28,7 +29,6 @@ function openDatabase(): Promise<IDBDatabase> {
         request.onupgradeneeded = () => request.result.createObjectStore(STORE);
         request.onsuccess = () => {
             const database = request.result;
-            const forget = () => (opened = undefined);
             database.onclose = forget;
             database.onversionchange = () => {
                 database.close();
@@ -38,7 +38,7 @@ function openDatabase(): Promise<IDBDatabase> {
         };
         request.onerror = () => reject(request.error ?? new Error('IndexedDB'));
     }).catch((error: unknown) => {
-        opened = undefined;
+        forget();
         throw error;
     });
     return opened;
