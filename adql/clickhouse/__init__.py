@@ -10,6 +10,6 @@ cast_sql                changes of type, CASE
 set_function_sql        set functions and windows
 partial_aggregate_sql   set functions in two steps
 sql_text                what all forms share
-engine_settings         the settings that the SQL requires
+sql_settings            the settings that the SQL requires
 sky/                    geometry
 """

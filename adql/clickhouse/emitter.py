@@ -49,7 +49,7 @@ MAX_EXPRESSION_SQL = 4 << 20
 
 
 def emit_query(query: Query) -> str:
-    """Write a bound query as SQL, to be executed with ``engine_settings.SETTINGS``.
+    """Write a bound query as SQL, to be executed with ``sql_settings.SETTINGS``.
 
     Parameters
     ----------

@@ -202,11 +202,7 @@ def walk_joins(relation: Relation) -> Iterator[Join]:
 
 
 def walk_join_conditions(relation: Relation) -> Iterator[Expr]:
-    if isinstance(relation, Join):
-        yield from walk_join_conditions(relation.left)
-        yield from walk_join_conditions(relation.right)
-        if relation.condition is not None:
-            yield relation.condition
+    return (join.condition for join in walk_joins(relation) if join.condition is not None)
 
 
 def walk_select_expressions(select: Select) -> Iterator[Expr]:

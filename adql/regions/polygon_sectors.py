@@ -150,9 +150,7 @@ class _View:
         members: list[list[int]] = [[] for _ in bounds]
         is_across = self.first > self.last
         for edge, (first, last) in enumerate(zip(*self.find_ends(bounds), strict=True)):
-            touched = [*range(first, last + 1)]
-            if is_across[edge]:
-                touched = [*range(last + 1), *range(first, len(bounds))]
+            touched = [*range(last + 1), *range(first, len(bounds))] if is_across[edge] else [*range(first, last + 1)]
             for sector in touched:
                 members[sector].append(edge)
         return Sectors(self.pole, self.u, self.v, self.edges, bounds, tuple(map(tuple, members)))

@@ -75,8 +75,7 @@ def check_groups(select: Select) -> None:
         return
     grouped = frozenset(select.group_by)
     own = frozenset(leaf.relation for leaf in walk_leaves(select.from_))
-    outputs, terms = ([part.expr for part in parts] for parts in (select.outputs, select.order_by))
-    for expr in (*outputs, select.having, *terms):
+    for expr in (*(o.expr for o in select.outputs), select.having, *(o.expr for o in select.order_by)):
         stray = _find_ungrouped(expr, grouped, own) if expr is not None else None
         if stray is not None:
             name = stray.field.name

@@ -23,6 +23,7 @@ from adql.syntax.expression_grammar import (
 )
 from adql.syntax.hints.angle_notations import parse_angle_text
 from adql.syntax.hints.other_dialects import find_function_hint
+from adql.syntax.hints.symbol_hints import DISTINCT_ROWS_HINT
 from adql.syntax.lexer import token_to_number
 from adql.syntax.nodes import (
     Binary,
@@ -140,8 +141,8 @@ def _parse_call(cursor: Cursor, first: int, name: Identifier) -> Expression:
         args = _parse_arguments(cursor, name)
     cursor.close_bracket(opening)
     span = cursor.span_from(first)
-    if kind in ARGUMENTS and not star and (wrong := find_argument_fault(kind, args)):
-        raise AdqlSyntaxError(wrong, span, find_argument_hint(kind, args))
+    if kind in ARGUMENTS and not star and (wrong := _find_argument_fault(kind, args)):
+        raise AdqlSyntaxError(wrong, span, _find_argument_hint(kind, args))
     if not (cursor.is_word("OVER", cursor.at) and cursor.kinds[cursor.at + 1] == "("):
         return FunctionCall(span, name, args, distinct, star)
     if kind in RESERVED and kind not in SET_FUNCTIONS:
@@ -301,7 +302,7 @@ _GEOMETRY_FORMS = {
 }
 
 
-def find_argument_fault(name: str, args: Sequence[Expression]) -> str:
+def _find_argument_fault(name: str, args: Sequence[Expression]) -> str:
     """Return what is wrong with the number of arguments of a reserved function; empty if nothing is."""
     if name in GEOMETRIES:
         if _has_geometry_form(name, args):
@@ -315,13 +316,12 @@ def find_argument_fault(name: str, args: Sequence[Expression]) -> str:
 
 
 _LOGARITHM = "LOG is the natural logarithm; to another base it is LOG(x) / LOG(base)"
-_DISTINCT_ROWS = "count distinct rows by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q"
 
 
-def find_argument_hint(name: str, args: Sequence[Expression]) -> Hint:
-    """Return the hint for arguments that ``find_argument_fault`` refuses."""
+def _find_argument_hint(name: str, args: Sequence[Expression]) -> Hint:
+    """Return the hint for arguments that ``_find_argument_fault`` refuses."""
     if name == "COUNT":
-        return Hint(_DISTINCT_ROWS if args else "COUNT(*) counts rows")
+        return Hint(DISTINCT_ROWS_HINT if args else "COUNT(*) counts rows")
     if name in ("LOG", "LOG10") and len(args) == 2:
         return Hint(_LOGARITHM)
     if name not in GEOMETRIES or not args:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from adql.errors import AdqlSyntaxError, offset_to_line_column
 from adql.syntax.lexer import tokenise
 from adql.syntax.nodes import Node
 from adql.syntax.parser import parse
+from tests.adql.test_parser_depth import list_children
 
 QUERIES = Path(__file__).parent / "queries"
 PARAGRAPHS = (QUERIES / "valid.adql").read_text(encoding="utf-8").split("\n\n")
@@ -41,14 +41,6 @@ def test_no_query_is_listed_twice() -> None:
     queries = [query for query, _, _ in read_invalid_queries()]
     assert len(set(queries)) == len(queries)
     assert len(set(VALID)) == len(VALID)
-
-
-def list_children(node: Node) -> Iterator[Node]:
-    for field in dataclasses.fields(node):
-        value = getattr(node, field.name)
-        for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, Node):
-                yield item
 
 
 def check_spans(node: Node, borders: tuple[set[int], set[int]]) -> None:

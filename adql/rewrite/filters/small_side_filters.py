@@ -34,6 +34,7 @@ from adql.ir import (
     Scan,
     Select,
     SetOperation,
+    combine_conditions,
     has_window,
     split_conjuncts,
     transform_expr,
@@ -247,7 +248,7 @@ def _test_cells(cells: dict[int, Select], position: tuple[Column, ...]) -> Expr:
         InSubquery(BOOLEAN, Call(LONG, "CELL", (*position, Literal(INT, order))), query)
         for order, query in cells.items()
     )
-    return tests[0] if len(tests) == 1 else Call(BOOLEAN, "OR", tests)
+    return combine_conditions("OR", tests)
 
 
 def _test_value(values: Select, columns: tuple[Column, ...]) -> Expr:

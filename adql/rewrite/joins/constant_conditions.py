@@ -36,9 +36,7 @@ _VARIABLE = (Column, Aggregate, Subquery, InSubquery, Exists)
 
 def hold_constants(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
     """Wrap the constant predicates below AND, OR and NOT in the ON of each join."""
-    return (
-        replace(select, from_=map_conditions(select.from_, _hold_in_join)) if isinstance(select.from_, Join) else select
-    )
+    return replace(select, from_=map_conditions(select.from_, _hold_in_join))
 
 
 def _hold_in_join(join: Join) -> Expr | None:

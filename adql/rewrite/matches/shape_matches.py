@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adql.ir import Call, Expr, Join, NameGenerator, Select, combine_conjuncts, read_position, split_conjuncts
+from adql.ir import Call, Expr, NameGenerator, Select, combine_conjuncts, read_position, split_conjuncts
 from adql.rewrite.covers.shape_column_covers import SHAPE_RELATIONS
 from adql.rewrite.matches.match_sizes import find_row_count
 from adql.rewrite.trees.derived_tables import DerivedBuilder
@@ -37,8 +37,6 @@ _MIN_PAIRS_OF_SHAPES = 30_000_000
 
 def add_cap_nearness(select: Select, fresh: NameGenerator) -> Select:
     """Add the nearness of caps to each relation between shapes of two tables in WHERE or ON."""
-    if not isinstance(select.from_, Join):
-        return select
     caps = _CapColumns(select, fresh)
     where = caps.add_nearness(select.where)
     from_ = map_conditions(select.from_, lambda join: caps.add_nearness(join.condition))

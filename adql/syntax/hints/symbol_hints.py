@@ -20,6 +20,8 @@ from adql.syntax.reserved_functions import GEOMETRIES
 from adql.syntax.token_kinds import END, NAME, NUMBER, STRING, WORD
 from clickhouse_schema.reserved_words import RESERVED, name_to_adql
 
+DISTINCT_ROWS_HINT = "count distinct rows by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q"
+
 _OPERANDS = frozenset({WORD, NAME, NUMBER, STRING})
 _VALUE_ENDS = _OPERANDS | {")", "]", "END", "NULL", "TRUE", "FALSE"}
 _CLAUSES = frozenset(
@@ -109,7 +111,7 @@ def _find_row_value_hint(position: ParsePosition) -> Hint:
         fix = replace_token(position, bracket - 1, operator)
         return Hint(f"compare with several values by {operator} (a, b)", (fix,))
     if kinds[bracket - 1] == "DISTINCT":
-        return Hint("count distinct rows by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q")
+        return Hint(DISTINCT_ROWS_HINT)
     if kinds[bracket - 1] != "BETWEEN":
         return Hint("ADQL has no row values (a, b): compare the values one by one")
     closing = at + 2 if kinds[at + 2 : at + 3] == [")"] else 0
