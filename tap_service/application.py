@@ -68,8 +68,8 @@ def create_app(config: Config, engine: Engine, portal: Path | None = None) -> Fa
 
     app = FastAPI(title=config.title, lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     app.state.services = services
-    #: each with the prefix of its paths
     tap_routers = (("/tap", router) for router in _TAP_ROUTERS)
+    #: each with the prefix of its paths
     app.state.routers = (*tap_routers, ("", page_routes.router), ("", root_router))
     for prefix, router in app.state.routers:
         app.include_router(router, prefix=prefix, dependencies=[Depends(identify_visitor)] if prefix else [])

@@ -122,8 +122,7 @@ def errors_as_json(error: UserFault, query: str) -> list[dict[str, Any]]:
 def _error_as_json(error: AdqlError, query: str) -> dict[str, Any]:
     fields: dict[str, Any] = {"message": error.message, "hint": error.hint}
     if error.fixes:
-        spans = ((*fix.span, fix.text) for fix in error.fixes)
-        fields["fixes"] = [{"start": start, "end": end, "text": text} for start, end, text in spans]
+        fields["fixes"] = [{**fix.span._asdict(), "text": fix.text} for fix in error.fixes]
     if error.span == NOWHERE:
         return fields
     (line, column), (end_line, end_column) = (offset_to_line_column(query, offset) for offset in error.span)

@@ -119,7 +119,7 @@ def _file_route(portal_file: _PortalFile) -> Callable[[Request], Awaitable[Respo
 def _matches_etag(header: str, etag: str) -> bool:
     """Return whether an If-None-Match names this tag, by RFC 9110's weak comparison."""
     tags = {tag.strip().removeprefix("W/") for tag in header.split(",")}
-    return bool(tags & {"*", etag})
+    return header.strip() == "*" or etag in tags
 
 
 def _index_route(text: str) -> Callable[[], Awaitable[Response]]:

@@ -16,6 +16,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tap_service.storage.accounts import Accounts
 from tests.e2e.conftest import Shot
+from tests.tap_service import async_client
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, User, temporary_user
 
@@ -44,10 +45,7 @@ def start_job(page: Page, portal_url: str, query: str) -> str:
 
 def create_job(served: Served, query: str, who: User | None = None, **parameters: str) -> str:
     """Create a job as another program. Return its address."""
-    data = {"LANG": "ADQL", "QUERY": query, "PHASE": "RUN", **parameters}
-    answer = httpx.post(f"{served.tap}/async", data=data, auth=who.auth if who else None, verify=False)
-    assert answer.status_code == 303, answer.text
-    return answer.headers["location"]
+    return async_client.create_job(served.tap, query, who.auth if who else None, PHASE="RUN", **parameters).url
 
 
 def stop_job(served: Served, job: str) -> None:

@@ -21,6 +21,7 @@ from playwright.sync_api import Locator, Page, expect
 from pyvo.samp import SAMPHubServer, SAMPIntegratedClient, WebProfileDialog
 
 from tests.e2e.conftest import Shot
+from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served
 
 QUERY = "SELECT TOP 20 tyc_id, ra, dec, vt_mag FROM tycho2.bright ORDER BY vt_mag, tyc_id"
@@ -132,13 +133,9 @@ def connect_page(page: Page, url: str) -> None:
 
 
 def run_job(portal: Served, query: str) -> str:
-    data = {"LANG": "ADQL", "QUERY": query, "PHASE": "RUN"}
-    with httpx.Client(verify=False) as client:
-        address = client.post(f"{portal.tap}/async", data=data).headers["location"]
-        while (phase := client.get(f"{address}/phase").text) in ("QUEUED", "EXECUTING"):
-            client.get(address, params={"WAIT": "-1"})
-    assert phase == "COMPLETED"
-    return address
+    job = create_job(portal.tap, query, PHASE="RUN")
+    assert job.wait_for_end() == "COMPLETED", job.message
+    return job.url
 
 
 def test_a_result_goes_to_a_program_and_rows_are_marked_in_both(

@@ -270,7 +270,7 @@ class TestExamples:
 
 
 def test_on_a_phone(phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:
-    """The tree, then the page of a table; width, light and dark."""
+    """The tree, then the page of a table: they fit the width, in light and dark."""
     phone.goto(f"{portal_url}#/tables")
     expect(schema_tree(phone).get_by_role("treeitem", name="tycho2", exact=True)).to_be_visible()
     shot(phone, "phone-tables")

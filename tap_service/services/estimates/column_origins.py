@@ -9,7 +9,6 @@ from adql.ir import (
     Column,
     Derived,
     Expr,
-    Join,
     Literal,
     Relation,
     Scan,
@@ -117,18 +116,13 @@ class ColumnOrigins:
 
     def is_unique_by(self, side: Relation, keys: list[Expr]) -> bool:
         """Return whether ``side`` is one table, and equal ``keys`` occur in one row of it."""
-        if isinstance(side, Join):
-            return False
-        origins = [self.inline_origins(arg) for key in keys for arg in key.children]
-        names: dict[int, set[str]] = {}
-        for column in origins:
-            if isinstance(column, Column):
-                names.setdefault(column.relation, set()).add(column.name)
         scan = _find_single_scan(side)
-        if scan is None or scan.relation not in names or scan.relation not in self._scans:
+        if scan is None:
             return False
+        origins = (self.inline_origins(arg) for key in keys for arg in key.children)
+        names = {each.name for each in origins if isinstance(each, Column) and each.relation == scan.relation}
         id_columns = scan.entry.table.layout.id
-        return bool(id_columns) and {*id_columns} <= names[scan.relation]
+        return bool(id_columns) and names.issuperset(id_columns)
 
 
 def count_named_ids(select: Select, is_id: Callable[[Column], bool]) -> int:

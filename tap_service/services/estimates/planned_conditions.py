@@ -46,8 +46,9 @@ def find_covers(relation: int, select: Select) -> Iterator[tuple[Moc, Moc | None
 
 def read_vector_nearness(condition: Expr) -> VectorNearness | None:
     """Return the operands of the exact test of a cross-match; None for any other condition."""
-    is_near = isinstance(condition, Call) and condition.name in ("VECTORS NEAR", "VECTORS NEARER")
-    return VectorNearness.from_call(condition) if isinstance(condition, Call) and is_near else None
+    if isinstance(condition, Call) and condition.name in ("VECTORS NEAR", "VECTORS NEARER"):
+        return VectorNearness.from_call(condition)
+    return None
 
 
 def joins_both_sides(condition: Expr, join: Join) -> bool:

@@ -28,7 +28,7 @@ class FsspecResultStore:
             self._files, self._root = fsspec.core.url_to_fs(url, use_listings_cache=False)
             self._files.makedirs(self._root, exist_ok=True)
 
-    def create_result(self, key: str, *, is_durable: bool = True) -> FsspecWriter:  # noqa: ARG002 (it lasts anyway)
+    def create_result(self, key: str, *, is_durable: bool = True) -> FsspecWriter:  # noqa: ARG002 (always durable)
         with _translate_errors():
             return FsspecWriter(self._files.open(self._object_path(key), "wb", autocommit=False))
 

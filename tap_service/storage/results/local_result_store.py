@@ -67,7 +67,7 @@ class LocalWriter:
 
     def __init__(self, path: Path, is_durable: bool) -> None:
         self._path = path
-        self._lasting = is_durable
+        self._is_durable = is_durable
         self._part = path.with_name(path.name + _PART)
         self._file = open(self._part, "wb", buffering=_PIECE_BYTES)  # noqa: SIM115 (closed by commit and discard)
         self._size = 0
@@ -81,11 +81,11 @@ class LocalWriter:
 
     def commit(self) -> int:
         self._file.flush()
-        if self._lasting:
+        if self._is_durable:
             os.fsync(self._file.fileno())
         self._file.close()
         self._part.rename(self._path)
-        if self._lasting:
+        if self._is_durable:
             _sync_directory(self._path.parent)
         return self._size
 

@@ -30,7 +30,7 @@ class ResultStore(Protocol):
     """Stores bytes by ``key``: letters, digits and hyphens. Thread-safe; raises OSError if it is unreachable."""
 
     def create_result(self, key: str, *, is_durable: bool = True) -> ResultWriter:
-        """Start a result; overwrites what a dead worker left. Unless ``lasting``, a power cut may lose it."""
+        """Start a result; overwrites what a dead worker left. Unless ``is_durable``, a power cut may lose it."""
 
     def read_result(self, key: str, start: int, end: int) -> Iterator[bytes]:
         """Open a result and yield its bytes.
