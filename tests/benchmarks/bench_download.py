@@ -25,9 +25,10 @@ import httpx
 from clickhouse_schema.engine_tables.catalogue_log import register_table
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from clickhouse_schema.schema_model import Schema
+from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.benchmarks.bench_cone import served
 from tests.benchmarks.bench_formats import CREATE, FIELDS
+from tests.tap_service.conftest import served
 
 ROWS = 2_000_000
 ROUNDS = 3
@@ -44,8 +45,8 @@ def serve(folder: str, rows: int, pipe: Connection) -> None:
     engine.execute("CREATE DATABASE bench")
     engine.execute(CREATE.format(rows=rows).replace("CREATE TABLE bench", "CREATE TABLE bench.t"))
     register_table(engine, schema, schema.tables[0])
-    with served(engine, sync_seconds=3600) as url:
-        pipe.send(url)
+    with served(Config(query_log="", jobs_path=engine.data_path / "jobs", sync_seconds=3600), engine) as server:
+        pipe.send(server.sync)
         while (asked := pipe.recv()) != "end":
             if asked == "memory":
                 pipe.send(peak_memory())

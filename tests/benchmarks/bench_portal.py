@@ -32,8 +32,9 @@ from clickhouse_schema.engine_tables.density_table import update_density
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
+from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.benchmarks.bench_cone import served
+from tests.tap_service.conftest import served
 
 ROWS = 1_000_000
 ROUNDS = 5
@@ -100,8 +101,8 @@ def serve(folder: str, rows: int, pipe: Connection) -> None:
     engine.execute(_FILL.format(rows=rows))
     update_density(engine, "bench", table)
     register_table(engine, schema, table)
-    with served(engine, sync_seconds=600) as url:
-        pipe.send(url.removesuffix("tap/sync"))
+    with served(Config(query_log="", jobs_path=engine.data_path / "jobs", sync_seconds=600), engine) as server:
+        pipe.send(f"{server.url}/")
         with suppress(EOFError):
             pipe.recv()
     engine.close()

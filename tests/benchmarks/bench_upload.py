@@ -31,9 +31,10 @@ from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
+from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.benchmarks.bench_cone import served
 from tests.benchmarks.bench_match import stars
+from tests.tap_service.conftest import served
 
 ROUNDS = 3
 RADIUS = 2 / 3600
@@ -82,7 +83,9 @@ def main() -> None:
         engine = EmbeddedEngine(Path(folder) / "data")
         prepare_engine(engine)
         load_files(engine, LoadRequest((path,), "bench.tycho", Path(folder) / "rejects.csv"), reporter)
-        with served(engine, default_maxrec=10_000_000) as url:
+        config = Config(query_log="", jobs_path=engine.data_path / "jobs", default_maxrec=10_000_000)
+        with served(config, engine) as server:
+            url = server.sync
             for count in (10_000, 1_000_000):
                 here = positions(tycho, count)
                 files = {name: write(here) for name, write in FORMATS.items()}

@@ -1,0 +1,115 @@
+"""A service in a process of its own, out of any checkout, and the processor time that it uses."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.tap_service.storage.clickhouse_server import free_port
+
+ROOT = Path(__file__).parents[2]
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class ServiceProcess:
+    """``skyhouse`` of a checkout over a data folder of its own.
+
+    Parameters
+    ----------
+    data
+        The data folder.
+    checkout
+        The checkout whose code runs, in the environment of this one.
+    settings
+        Names of settings in lower case without their prefix, and their values.
+    """
+
+    def __init__(self, data: Path, checkout: Path = ROOT, **settings: Any) -> None:
+        module, function = tomllib.loads((checkout / "pyproject.toml").read_text())["project"]["scripts"][
+            "skyhouse"
+        ].split(":")
+        self._command = [sys.executable, "-c", f"from {module} import {function}; {function}()"]
+        self._checkout = checkout
+        named = {f"SKYHOUSE_{name.upper()}": str(value) for name, value in settings.items()}
+        self._environment = {
+            **os.environ,
+            "SKYHOUSE_DATA": str(data),
+            "SKYHOUSE_QUERY_LOG": "",
+            "PYTHONPATH": str(checkout),
+            **named,
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = 0
+
+    @property
+    def tap(self) -> str:
+        return f"http://127.0.0.1:{self.port}/tap"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start_command(self, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Start a command; one process holds the data folder, or the running service executes the command."""
+        return subprocess.Popen(
+            [*self._command, *arguments],
+            cwd=self._checkout,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    def run_command(self, arguments: Sequence[str]) -> str:
+        process = self.start_command(arguments)
+        said = process.communicate()[0].decode()
+        if process.returncode:
+            raise RuntimeError(f"skyhouse {' '.join(arguments)}: {said}")
+        return said
+
+    def start(self, *options: str) -> None:
+        self.port = free_port()
+        with (Path(self._environment["SKYHOUSE_DATA"]).parent / "service.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*self._command, "serve", "--port", str(self.port), *options],
+                cwd=self._checkout,
+                env=self._environment,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
+        assert self._process.stdout is not None
+        while b"/tap" not in (line := self._process.stdout.readline()):
+            assert line, f"the service ended; see {log.name}"
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait()
+
+    def read_processor_seconds(self) -> float:
+        """Return the processor time of the service and of its children so far."""
+        return read_processor_seconds(self.pid)
+
+
+def read_processor_seconds(root: int) -> float:
+    """Return the processor time of a process and of all its descendants so far."""
+    times, children = {}, {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                fields = Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue  # it has ended
+            children.setdefault(int(fields[1]), []).append(int(entry))
+            times[int(entry)] = sum(int(each) for each in fields[11:15])
+    total, waiting = 0, [root]
+    while waiting:
+        pid = waiting.pop()
+        total += times.get(pid, 0)
+        waiting += children.get(pid, [])
+    return total / _TICKS
