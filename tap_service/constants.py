@@ -72,10 +72,6 @@ STORE_RETRY_SECONDS = 1.0
 #: a synchronous query with a longer estimate, in seconds, is heavy
 QUICK_SECONDS = 1.0
 
-#: Linux niceness of heavy queries of /sync and of short jobs, and of all other jobs; an engine without CAP_SYS_NICE
-#: ignores it
-HEAVY_NICENESS, JOB_NICENESS = 5, 10
-
 #: a job with a longer query is estimated when it executes, not when it is queued: the translation may take seconds, for
 #: which the client would wait
 MAX_ESTIMATED_CHARACTERS = 20_000

@@ -14,12 +14,11 @@ import pyarrow as pa
 from tap_service.config import Config
 from tap_service.constants import (
     CLOSING_SECONDS,
-    HEAVY_NICENESS,
-    JOB_NICENESS,
     JOB_TICK_SECONDS,
     MAX_DEATHS,
     STORE_RETRY_SECONDS,
 )
+from tap_service.models.engine_share import ENGINE_SHARES
 from tap_service.models.query_report import QueryReport
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Info, Job, JobError, JobResult
@@ -146,7 +145,7 @@ class JobRunner:
                 hard_maxrec = self._config.async_hard_maxrec
                 execution = self._preparation.prepare_query(parameters, job.query_id, hard_maxrec, owner=job.owner)
         try:
-            execution.set_niceness(HEAVY_NICENESS if job.place.work_class(now()) is WorkClass.SHORT else JOB_NICENESS)
+            execution.set_engine_share(ENGINE_SHARES[job.place.work_class(now())])
             yield execution
         finally:
             execution.close()

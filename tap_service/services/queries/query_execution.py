@@ -13,6 +13,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from adql import Translation
+from tap_service.models.engine_share import EngineShare
 from tap_service.models.query_report import QueryReport
 from tap_service.scratch_files import NoRoom
 from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow_status
@@ -97,9 +98,8 @@ class QueryExecution:
     def limit(self) -> int:
         return self.row_limit.limit
 
-    def set_niceness(self, niceness: int) -> None:
-        """Lower the scheduling priority of the engine's threads for this query; needs CAP_SYS_NICE there."""
-        self.translation.settings["os_threads_nice_value_query"] = niceness
+    def set_engine_share(self, share: EngineShare) -> None:
+        self.translation.settings.update(share.settings())
 
     def stop(self, reason: ServiceError) -> None:
         """Stop the run with ``reason``. Call again until it has ended."""

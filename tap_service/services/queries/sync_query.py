@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from tap_service.config import Config
-from tap_service.constants import CANCEL_RETRY_SECONDS, HEAVY_NICENESS, QUICK_SECONDS, SETTLING_SECONDS
+from tap_service.constants import CANCEL_RETRY_SECONDS, QUICK_SECONDS, SETTLING_SECONDS
+from tap_service.models.engine_share import ENGINE_SHARES, Lane
 from tap_service.models.query_report import QueryReport
 from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.service_errors import ClientGone, QueryTooHeavy, ServiceError, ServiceUnavailable
@@ -115,7 +116,7 @@ class QueryService:
         estimate = self._preparation.estimate_cost(execution)
         if estimate is not None and estimate.seconds < QUICK_SECONDS:
             return execution, self._quick
-        execution.set_niceness(HEAVY_NICENESS)
+        execution.set_engine_share(ENGINE_SHARES[Lane.HEAVY])
         return execution, self._heavy
 
     async def _start_answer(self, asked: SyncRequest) -> SyncAnswer:

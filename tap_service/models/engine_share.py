@@ -1,0 +1,62 @@
+"""The share of the engine that a query gets, by the lane of /sync or the work class of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tap_service.models.work_class import WorkClass
+
+
+class Lane(StrEnum):
+    """Where a request to /sync waits and works.
+
+    ``FETCHING`` prepares queries that wait for uploads or a name service, ``ESTIMATING`` answers /estimate. All others
+    are prepared in ``LIGHT``, where short ones also run. ``BULK`` runs those that mostly write rows.
+    """
+
+    ESTIMATING = "estimating"
+    FETCHING = "fetching"
+    LIGHT = "light"
+    HEAVY = "heavy"
+    BULK = "bulk"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineShare:
+    """Settings of ClickHouse; 0 leaves its default.
+
+    Attributes
+    ----------
+    niceness
+        Linux niceness of the query's threads; an engine without CAP_SYS_NICE ignores it.
+    max_threads
+        The most threads of the query.
+    priority
+        A query waits while others with a lower number run.
+    """
+
+    niceness: int = 0
+    max_threads: int = 0
+    priority: int = 0
+
+    def settings(self) -> Iterator[tuple[str, int]]:
+        """Yield the settings that differ from the engine's defaults."""
+        for name, value in (
+            ("os_threads_nice_value_query", self.niceness),
+            ("max_threads", self.max_threads),
+            ("priority", self.priority),
+        ):
+            if value:
+                yield name, value
+
+
+ENGINE_SHARES: Mapping[Lane | WorkClass, EngineShare] = {
+    Lane.LIGHT: EngineShare(),
+    Lane.HEAVY: EngineShare(niceness=5),
+    Lane.BULK: EngineShare(niceness=5),
+    WorkClass.SHORT: EngineShare(niceness=5),
+    WorkClass.LONG: EngineShare(niceness=10),
+    WorkClass.VERY_LONG: EngineShare(niceness=10),
+}
