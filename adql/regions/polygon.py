@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from adql.regions.polygon_edges import Edges, find_first_crossing
 from adql.regions.region import Region
 from adql.regions.unit_vectors import (
     ROUNDING,
@@ -38,49 +39,6 @@ _MAX_VERTICES = 5000
 
 #: Products of points and edges held in memory at once
 _BLOCK = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Edges:
-    """Great-circle arcs from ``a`` to ``b``, shape (n, 3); the unit vectors ``normals`` point to the left."""
-
-    a: Vectors
-    b: Vectors
-    normals: Vectors
-
-    @classmethod
-    def from_vertices(cls, vertices: Vectors) -> Edges:
-        """Make the edges of a closed line, with 2 a x b as (a-b) x (a+b), which does not cancel for short edges."""
-        a, b = vertices, np.roll(vertices, -1, axis=0)
-        across = np.cross(a - b, a + b)
-        return cls(a, b, across / vector_lengths(across)[:, None])
-
-    def find_heights(self, points: Vectors) -> Reals:
-        """Return the sine of the distance to each edge's great circle, positive on the left, shape (points, edges)."""
-        return dot_products(points, self.normals)
-
-    @property
-    def tangents(self) -> tuple[Vectors, Vectors]:
-        """Unit vectors along the edges, from the start onward and from the end back.
-
-        The products of both with a point of the great circle are positive between the ends. (The cosine of the distance
-        to the middle is good to 1e-8 radians only.)
-        """
-        return np.cross(self.normals, self.a), np.cross(self.b, self.normals)
-
-    def find_distances(self, points: Vectors) -> Reals:
-        """Return the distance to each edge in radians, shape (points, edges).
-
-        The distance is to the great circle where the foot of the perpendicular is on the edge, else to the edge's
-        start: its end is the start of the next one.
-        """
-        onward, back = self.tangents
-        after = dot_products(points, onward)
-        beside = (after >= 0) & (dot_products(points, back) >= 0)
-        along = np.hypot(dot_products(points, self.a), after)
-        to_circle = np.arctan2(np.abs(self.find_heights(points)), along)
-        to_start = separations(points[:, None, :], self.a[None, :, :])
-        return np.where(beside, np.minimum(to_circle, to_start), to_start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,32 +228,13 @@ def _drop_repeated(points: Vectors) -> Vectors:
 
 
 def _refuse_crossing_edges(edges: Edges) -> None:
-    step = max(1, _BLOCK // len(edges.a))
-    for i in range(0, len(edges.a), step):
-        block = slice(i, i + step)
-        some = Edges(edges.a[block], edges.b[block], edges.normals[block])
-        crossing = np.argwhere(find_crossings(some, edges))
-        if len(crossing):
-            first, second = crossing[0] + (i + 1, 1)
-            raise ShapeError(
-                f"edges {first} and {second} of the polygon cross", "give the vertices in their order along the border"
-            )
-
-
-def find_crossings(some: Edges, others: Edges) -> Mask:
-    """Test which pairs of arcs AB and CD cross, not merely touch, shape (some, others).
-
-    They cross if the triangles ACB, CBD, BDA and DAC all turn the same way.
-    """
-    ab_c = (others.a @ some.normals.T).T
-    ab_d = (others.b @ some.normals.T).T
-    cd_a = some.a @ others.normals.T
-    cd_b = some.b @ others.normals.T
-    ends_of_cd_apart = np.minimum(np.abs(ab_c), np.abs(ab_d)) > ROUNDING
-    ends_of_ab_apart = np.minimum(np.abs(cd_a), np.abs(cd_b)) > ROUNDING
-    turn = ab_d > 0
-    opposite = ((ab_c > 0) != turn) & ((cd_a > 0) == turn) & ((cd_b > 0) != turn)
-    return np.asarray(ends_of_cd_apart & ends_of_ab_apart & opposite)
+    crossing = find_first_crossing(edges)
+    if crossing is not None:
+        first, second = crossing
+        raise ShapeError(
+            f"edges {first + 1} and {second + 1} of the polygon cross",
+            "give the vertices in their order along the border",
+        )
 
 
 def _refuse_flat_polygon(edges: Edges, area: float) -> None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adql.regions.polygon import Edges, Polygon
+from adql.regions.polygon import Polygon
+from adql.regions.polygon_edges import Edges
 from adql.regions.unit_vectors import Reals, Vectors, dot_products, vector_lengths
 
 #: Ten times the rounding of a direction; over the distance from the reference it is that of an azimuth
