@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from statistics import median, quantiles
+from threading import Event
 from urllib.parse import urlencode
 
 
@@ -125,9 +126,20 @@ class LightClients:
         self._clients = [LightClient(port, f"{network}.{number + 1}") for number in range(count)]
         self._threads = ThreadPoolExecutor(count)
         self._parameters = parameters
+        self._stopped = Event()
 
     def run(self, seconds: float, make_query: Callable[[int, int], str], pause: float = 0.0) -> Answers:
-        """Let each client ask for so long; ``make_query(client, number)`` returns its next query."""
+        """Let each client ask for so long, or until ``stop``.
+
+        Parameters
+        ----------
+        seconds
+            The longest time until the last query begins.
+        make_query
+            Returns the next query of a client: ``make_query(client, number)``.
+        pause
+            The seconds from one query of a client to its next; the clients begin evenly within it.
+        """
         began = time.perf_counter()
         until = began + seconds
         parts = self._threads.map(
@@ -139,6 +151,10 @@ class LightClients:
         total.elapsed = time.perf_counter() - began
         return total
 
+    def stop(self) -> None:
+        """End ``run`` early, when the queries that run are answered."""
+        self._stopped.set()
+
     def close(self) -> None:
         self._threads.shutdown()
         for client in self._clients:
@@ -146,13 +162,13 @@ class LightClients:
 
     def _ask_until(self, client: int, until: float, make_query: Callable[[int, int], str], pause: float) -> Answers:
         answers, number = Answers(), 0
-        while (began := time.perf_counter()) < until:
+        self._stopped.wait(pause * client / len(self._clients))
+        while (began := time.perf_counter()) < until and not self._stopped.is_set():
             status, _ = self._clients[client].ask(make_query(client, number), **self._parameters)
             answers.statuses[status] += 1
             taken = time.perf_counter() - began
             if status == 200:
                 answers.seconds.append(taken)
             number += 1
-            if pause > taken:
-                time.sleep(pause - taken)
+            self._stopped.wait(max(0.0, pause - taken))
         return answers
