@@ -2,7 +2,7 @@
 
 Measured with chDB 4.4 (ClickHouse 26.9):
 
-* a handle costs 0.15 ms and is isolated, so each call opens its own; ``SET`` applies the call's settings (0.2 ms);
+* a handle is isolated and serves one statement at a time; ``handle_pool`` keeps handles open;
 * chDB assigns query ids itself, so queries are identified by ``log_comment``;
 * a stream is pulled: the engine works a few blocks ahead of its reader, and cancelling the stream stops it at once;
 * one process holds one data path, and after a fork the engine must not be touched.
@@ -11,13 +11,11 @@ Measured with chDB 4.4 (ClickHouse 26.9):
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-import chdb
 import pyarrow as pa
 
 from clickhouse_schema import quoting
@@ -30,7 +28,8 @@ from tap_service.storage.engine.engine import (
     Settings,
     check_settings,
 )
-from tap_service.storage.engine.engine_errors import shorten_message, translate_error
+from tap_service.storage.engine.engine_errors import shorten_message
+from tap_service.storage.engine.handle_pool import Handle, HandlePool, connect_handle, setting_literal, translate_errors
 from tap_service.storage.engine.running_queries import list_running_ids, read_progress
 
 #: how long ``close`` waits for running queries; a reader may have paused
@@ -68,40 +67,41 @@ class EmbeddedEngine:
         self.data_path = Path(data_path).absolute()
         self._defaults = DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
         self._lock_file = lock_data_path(self.data_path)
-        self._path = str(self.data_path / "clickhouse")
+        path = str(self.data_path / "clickhouse")
         self._pid = os.getpid()
-        self._open_handles = 0
-        self._idle = threading.Condition()
-        self._closed = False
+        self._handles = HandlePool(path)
         try:
-            self._root = _connect(self._path)
+            self._root = connect_handle(path)
         except RuntimeError as error:
             self._lock_file.close()
             raise EngineUnavailable(
-                f"cannot open the engine's data in {self._path}: {shorten_message(str(error))}"
+                f"cannot open the engine's data in {path}: {shorten_message(str(error))}"
             ) from error
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
-        with self._open_handle(settings, query_id) as handle, _translate_errors():
-            handle.query(sql, "Null")
+        with self._lend_handle(settings, query_id) as handle:
+            _run_statement(handle, sql, "Null")
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
-        with self._open_handle(settings) as handle, _translate_errors():
-            answer = handle.query(sql, "Arrow").bytes()
+        with self._lend_handle(settings) as handle:
+            answer = _run_statement(handle, sql, "Arrow")
         return pa.ipc.open_file(answer).read_all() if answer else pa.table({})
 
     @contextmanager
     def stream_batches(
         self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
     ) -> Iterator[Iterator[pa.RecordBatch]]:
-        with self._open_handle(settings, query_id) as handle:
-            with _translate_errors():
-                result = handle.send_query(sql, "Arrow")
+        with self._lend_handle(settings, query_id) as handle:
+            with translate_errors():
+                result = handle.chdb.send_query(sql, "Arrow")
+            batches = _fetch_batches(handle, result, batch_rows)
             try:
-                yield _fetch_batches(result, batch_rows)
+                yield batches
             finally:
-                with _translate_errors():
+                batches.close()
+                with translate_errors():
                     result.cancel()
+                del batches, result  # before the handle is lent again
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
         """Insert all batches as one block, one part per partition.
@@ -113,12 +113,14 @@ class EmbeddedEngine:
             return
         rows = pa.Table.from_batches(parts)
         names = ", ".join(quoting.quote_identifier(name) for name in rows.schema.names)
-        with self._open_handle(SINGLE_BLOCK_SETTINGS | dict(settings or {})) as handle, _translate_errors():
-            handle.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
+        with self._lend_handle(SINGLE_BLOCK_SETTINGS | dict(settings or {})) as handle, translate_errors():
+            # chDB finds ``rows`` in the calling function
+            handle.chdb.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
+            handle.ended = True
 
     def cancel_query(self, query_id: str) -> None:
         # a SYNC kill of a stream waits for its reader, which may have paused
-        self.execute(f"KILL QUERY WHERE Settings['log_comment'] = {_setting_literal(query_id)} ASYNC")
+        self.execute(f"KILL QUERY WHERE Settings['log_comment'] = {setting_literal(query_id)} ASYNC")
 
     def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
         return read_progress(self.fetch_table, query_ids)
@@ -139,54 +141,20 @@ class EmbeddedEngine:
 
     def close(self) -> None:
         """Cancel running queries, wait for them, and release the data path. May be called twice."""
-        with self._idle:
-            if self._closed:
-                return
-            self._closed = True
+        if not self._handles.stop_lending():
+            return
         self._root.query("KILL QUERY WHERE query NOT LIKE 'KILL QUERY%' ASYNC", "Null")
-        with self._idle:
-            self._idle.wait_for(lambda: not self._open_handles, timeout=_CLOSING_SECONDS)
+        self._handles.close(_CLOSING_SECONDS)
         self._root.close()
         self._lock_file.close()
 
     @contextmanager
-    def _open_handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Any]:
-        """Open a handle with these settings."""
+    def _lend_handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Handle]:
         wanted = check_settings(self._defaults | dict(settings or {}))
-        if query_id:
-            wanted["log_comment"] = query_id
-        assignments = ", ".join(f"{key} = {_setting_literal(value)}" for key, value in wanted.items())
         if os.getpid() != self._pid:
             raise EngineUnavailable("the embedded engine cannot be used in a forked process")
-        with self._idle:
-            if self._closed:
-                raise EngineUnavailable("the engine is shut down")
-            self._open_handles += 1
-        try:
-            with _translate_errors():
-                handle = _connect(self._path)
-            try:
-                with _translate_errors():
-                    handle.query(f"SET {assignments}")
-                yield handle
-            finally:
-                handle.close()
-        finally:
-            with self._idle:
-                self._open_handles -= 1
-                self._idle.notify_all()
-
-
-_connect: Callable[[str], Any] = chdb.connect
-
-
-@contextmanager
-def _translate_errors() -> Iterator[None]:
-    """Raise both kinds of chDB's errors as ``EngineError``."""
-    try:
-        yield
-    except (chdb.ChdbError, RuntimeError) as error:
-        raise translate_error(str(error)) from error
+        with self._handles.lend_handle(wanted, query_id) as handle:
+            yield handle
 
 
 def lock_data_path(data_path: Path) -> TextIO:
@@ -201,20 +169,20 @@ def lock_data_path(data_path: Path) -> TextIO:
         ) from error
 
 
-def _fetch_batches(result: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
+def _run_statement(handle: Handle, sql: str, form: str) -> bytes:
+    with translate_errors():
+        answer: bytes = handle.chdb.query(sql, form).bytes()
+    handle.ended = True
+    return answer
+
+
+def _fetch_batches(handle: Handle, result: Any, batch_rows: int) -> Generator[pa.RecordBatch]:
     while True:
-        with _translate_errors():
+        with translate_errors():
             chunk = result.fetch()
         if chunk is None:
+            handle.ended = True
             return
         for batch in pa.ipc.open_file(chunk.bytes()).read_all().to_batches():
             for start in range(0, batch.num_rows, batch_rows):
                 yield batch.slice(start, batch_rows)
-
-
-def _setting_literal(value: str | int | float) -> str:
-    return (
-        quoting.quote_string(value)
-        if isinstance(value, str)
-        else repr(int(value) if isinstance(value, bool) else value)
-    )

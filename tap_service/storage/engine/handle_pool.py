@@ -1,0 +1,135 @@
+"""Open handles of chDB, given out again.
+
+Measured with chDB 4.4 (ClickHouse 26.9), processor time of ``SELECT 1`` as a stream: 1.85 ms with a handle of its own
+and a SET of all settings, 1.0 ms with an open handle and a SET of ``log_comment`` alone. ``SETTINGS log_comment = ...``
+in the query's text would save less than 0.1 ms more, and not every statement takes it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import chdb
+
+from clickhouse_schema import quoting
+from tap_service.storage.engine.engine import EngineUnavailable, Settings
+from tap_service.storage.engine.engine_errors import translate_error
+
+#: idle handles that stay open; each costs the engine 0.2 ms to open and a session's memory
+_MAX_IDLE = 32
+
+connect_handle: Callable[[str], Any] = chdb.connect
+
+_Group = frozenset[tuple[str, str | int | float]]
+
+
+class Handle:
+    """An open handle, lent for one statement; the borrower sets ``ended`` when the statement has ended by itself."""
+
+    __slots__ = ("_query_id", "chdb", "ended", "group")
+
+    def __init__(self, chdb_handle: Any, group: _Group) -> None:
+        self.chdb = chdb_handle
+        self.group = group
+        self.ended = False
+        self._query_id = ""
+
+    def set_settings(self, settings: Settings) -> None:
+        assignments = ", ".join(f"{name} = {setting_literal(value)}" for name, value in settings.items())
+        self.chdb.query(f"SET {assignments}", "Null")
+
+    def name_query(self, query_id: str) -> None:
+        if query_id != self._query_id:
+            self.set_settings({"log_comment": query_id})
+            self._query_id = query_id
+
+
+class HandlePool:
+    """The handles of one data path. Thread-safe; a handle serves one statement at a time.
+
+    A handle keeps its settings, so it is given out again for the same ones. A handle whose statement failed, was
+    cancelled or was left before its end is closed.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._changed = threading.Condition()
+        self._idle: list[Handle] = []  # the one that waits longest is first
+        self._lent = 0
+        self._closed = False
+
+    @contextmanager
+    def lend_handle(self, settings: Settings, query_id: str) -> Iterator[Handle]:
+        """Lend a handle with these settings, whose statement is called ``query_id`` in the list of running queries."""
+        group = frozenset(settings.items())
+        handle = self._take_handle(group)
+        try:
+            with translate_errors():
+                if handle is None:
+                    handle = Handle(connect_handle(self._path), group)
+                    handle.set_settings(settings)
+                handle.ended = False
+                handle.name_query(query_id)
+            yield handle
+        finally:
+            self._return_handle(handle)
+
+    def close(self, seconds: float) -> None:
+        """Lend no more, wait ``seconds`` at most for lent handles, and close the idle ones. May be called twice."""
+        with self._changed:
+            self._closed = True
+            self._changed.wait_for(lambda: not self._lent, timeout=seconds)
+            idle, self._idle = self._idle, []
+        for handle in idle:
+            handle.chdb.close()
+
+    def stop_lending(self) -> bool:
+        """Lend no more; return False if that was so already."""
+        with self._changed:
+            was_open = not self._closed
+            self._closed = True
+        return was_open
+
+    def _take_handle(self, group: _Group) -> Handle | None:
+        with self._changed:
+            if self._closed:
+                raise EngineUnavailable("the engine is shut down")
+            self._lent += 1
+            for place in range(len(self._idle) - 1, -1, -1):
+                if self._idle[place].group == group:
+                    return self._idle.pop(place)
+        return None
+
+    def _return_handle(self, handle: Handle | None) -> None:
+        unused = handle
+        with self._changed:
+            if handle is not None and handle.ended and not self._closed:
+                self._idle.append(handle)
+                unused = self._idle.pop(0) if len(self._idle) > _MAX_IDLE else None
+        try:
+            if unused is not None:
+                unused.chdb.close()
+        finally:
+            with self._changed:
+                self._lent -= 1
+                self._changed.notify_all()
+
+
+@contextmanager
+def translate_errors() -> Iterator[None]:
+    """Raise both kinds of chDB's errors as ``EngineError``."""
+    try:
+        yield
+    except (chdb.ChdbError, RuntimeError) as error:
+        raise translate_error(str(error)) from error
+
+
+def setting_literal(value: str | int | float) -> str:
+    return (
+        quoting.quote_string(value)
+        if isinstance(value, str)
+        else repr(int(value) if isinstance(value, bool) else value)
+    )
