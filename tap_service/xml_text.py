@@ -13,6 +13,8 @@ DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _REPLACEMENT = "�"
 
+#: what neither text nor an attribute may contain as it is
+_SPECIAL = re.compile('[\x00-\x1f&<>"\ud800-\udfff\ufffe\uffff]')
 _TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
 #: a parser replaces tabs and line ends in attributes by spaces unless they are references
 _ATTRIBUTE = _TEXT | str.maketrans({'"': "&quot;", "\t": "&#9;", "\n": "&#10;"})
@@ -26,7 +28,7 @@ class Markup(str):
 
 def escape_text(value: str) -> Markup:
     """Escape character data; characters that XML forbids become U+FFFD."""
-    return Markup(_FORBIDDEN.sub(_REPLACEMENT, value).translate(_TEXT))
+    return Markup(_escape(value, _TEXT))
 
 
 def start_tag(name: str, attributes: dict[str, str]) -> Markup:
@@ -60,6 +62,9 @@ def join_lines(*children: str) -> Markup:
 
 
 def _attributes_text(attributes: dict[str, str]) -> str:
-    return "".join(
-        f' {key}="{_FORBIDDEN.sub(_REPLACEMENT, value).translate(_ATTRIBUTE)}"' for key, value in attributes.items()
-    )
+    return "".join([f' {key}="{_escape(value, _ATTRIBUTE)}"' for key, value in attributes.items()])
+
+
+def _escape(value: str, references: dict[int, str]) -> str:
+    """Replace special characters; most values have none, which a search finds faster than ``translate``."""
+    return _FORBIDDEN.sub(_REPLACEMENT, value).translate(references) if _SPECIAL.search(value) else value

@@ -67,9 +67,9 @@ def format_scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Arr
     words = column.cast(pa.large_string())
     if field.type.stored_type.datatype not in FLOATS or not len(column):
         return words
-    unbounded = pc.invert(pc.is_finite(column))
-    if not pc.any(unbounded).as_py():
+    if not has_any(words, "n"):  # of nan, inf and -inf
         return words
+    unbounded = pc.invert(pc.is_finite(column))
     infinite = pc.if_else(pc.greater(column, 0), spelling.plus_infinity, spelling.minus_infinity)
     named = pc.if_else(pc.is_nan(column), spelling.nan, infinite).cast(pa.large_string())
     return pc.if_else(unbounded, named, words)

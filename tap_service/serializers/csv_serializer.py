@@ -10,13 +10,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.cell_text import Spelling, format_cells, has_any
-from tap_service.serializers.field_arrays import conform_batch, join_text
-from tap_service.serializers.parallel_columns import map_columns
+from tap_service.serializers.field_arrays import as_numpy, conform_batch, join_text, split_text
+from tap_service.serializers.parallel_rows import map_slices
 from tap_service.serializers.serializer import Serializer, Status
 
 #: Java, C, Python and Arrow all read "Infinity"
@@ -38,19 +39,18 @@ class Separated(Serializer):
         return distinct_names([field.name for field in self.fields])
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
-        if not batch.num_rows:
-            return b""
-        words = map_columns(self._cells_of_column, conform_batch(batch, self.fields), self.fields)
-        return join_text(words, "", self.separator, self.line_end)
+        return b"".join(map_slices(self._encode_rows, batch))
 
     def write_footer(self, status: Status) -> Iterable[bytes]:  # noqa: ARG002 (the format has no place for it)
         return ()
 
+    def _encode_rows(self, batch: pa.RecordBatch) -> bytes:
+        words = list(map(self._cells_of_column, conform_batch(batch, self.fields), self.fields))
+        return join_text(words, "", self.separator, self.line_end, null=self.null_text())
+
     def _cells_of_column(self, column: pa.Array, field: Field) -> pa.Array:
         words = format_cells(column, field, SPELLING)
-        if field.type.is_text:
-            words = self.quote_cells(words)
-        return pc.fill_null(words, self.null_text()) if words.null_count else words
+        return self.quote_cells(words) if field.type.is_text else words
 
     @abstractmethod
     def quote_cells(self, words: pa.Array) -> pa.Array:
@@ -62,18 +62,33 @@ class Separated(Serializer):
 
 class Csv(Separated):
     def quote_cells(self, words: pa.Array) -> pa.Array:
-        needs = pc.equal(pc.binary_length(words), 0)
-        if has_any(words, ',"\r\n \t'):
-            needs = pc.or_(needs, pc.match_substring_regex(words, '[,"\r\n]|^[ \t]|[ \t]$'))
-        if not pc.any(needs).as_py():
+        needs = _needs_quotes(words)
+        if not needs.any():
             return words
         quoted = pc.replace_substring(words, '"', '""')
         mark = pa.scalar('"', pa.large_string())
         quoted = pc.binary_join_element_wise(mark, quoted, mark, pa.scalar("", pa.large_string()))
-        return pc.if_else(needs, quoted, words)
+        return pc.if_else(pa.array(needs), quoted, words)
 
     def null_text(self) -> str:
         return '""' if len(self.fields) == 1 else ""
+
+
+#: the bytes that make a cell need quotes: anywhere in it, and at its ends
+_MARKS, _BLANKS = (np.isin(np.arange(256), [*characters]) for characters in (b',"\r\n', b" \t"))
+
+
+def _needs_quotes(words: pa.Array) -> np.ndarray:
+    """Return which cells are empty, contain a mark, or begin or end with a blank."""
+    offsets, data = split_text(words)
+    needs: np.ndarray = offsets[1:] == offsets[:-1]
+    if not data.size:
+        return needs
+    last = data.size - 1
+    needs |= _BLANKS[data[np.minimum(offsets[:-1], last)]] | _BLANKS[data[offsets[1:] - 1]]
+    if has_any(words, ',"\r\n'):
+        needs[np.searchsorted(offsets, np.flatnonzero(_MARKS[data]), "right") - 1] = True
+    return needs & as_numpy(words.is_valid()) if words.null_count else needs
 
 
 class CsvWithoutHeader(Csv):

@@ -45,11 +45,9 @@ class Ecsv(Csv):
 
     def _cells_of_column(self, column: pa.Array, field: Field) -> pa.Array:
         if field.type.is_array:
-            words = self.quote_cells(format_nested_lists(column, field, _ELEMENTS, _list_axes(field)[:-1]))
-        else:
-            words = format_scalars(column, field, _SCALARS)
-            words = self.quote_cells(_replace_line_ends(words)) if field.type.is_text else words
-        return pc.fill_null(words, self.null_text()) if words.null_count else words
+            return self.quote_cells(format_nested_lists(column, field, _ELEMENTS, _list_axes(field)[:-1]))
+        words = format_scalars(column, field, _SCALARS)
+        return self.quote_cells(_replace_line_ends(words)) if field.type.is_text else words
 
 
 def _replace_line_ends(words: pa.Array) -> pa.Array:

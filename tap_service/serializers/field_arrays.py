@@ -105,9 +105,10 @@ def join_rows(parts: Sequence[pa.Array]) -> bytes:
     return split_text(rows)[1].tobytes()
 
 
-def join_text(cells: Sequence[pa.Array], start: str, separator: str, end: str) -> bytes:
-    """Join cells without NULLs to rows; each row is ``start``, its cells with ``separator`` between them, ``end``."""
-    rows = pc.binary_join_element_wise(*cells, pa.scalar(separator, pa.large_string()))
+def join_text(cells: Sequence[pa.Array], start: str, separator: str, end: str, *, null: str = "") -> bytes:
+    """Join cells to rows; each row is ``start``, its cells with ``separator`` between them, ``end``."""
+    between = pa.scalar(separator, pa.large_string())
+    rows = pc.binary_join_element_wise(*cells, between, null_handling="replace", null_replacement=null)
     all_rows = pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows)
     text = pc.binary_join(all_rows, pa.scalar(end + start, pa.large_string()))
     return b"".join((start.encode(), split_text(text)[1].data, end.encode()))

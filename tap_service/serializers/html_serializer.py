@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.cell_text import Spelling, format_cells
 from tap_service.serializers.field_arrays import conform_batch, join_text
-from tap_service.serializers.parallel_columns import map_columns
+from tap_service.serializers.parallel_rows import map_slices
 from tap_service.serializers.serializer import Serializer, Status
 from tap_service.serializers.votable_serializer import escape_cells
 from tap_service.xml_text import element, escape_text
@@ -41,9 +40,10 @@ class Html(Serializer):
         ).encode()
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
-        if not batch.num_rows:
-            return b""
-        words = map_columns(_format_html_cells, conform_batch(batch, self.fields), self.fields)
+        return b"".join(map_slices(self._encode_rows, batch))
+
+    def _encode_rows(self, batch: pa.RecordBatch) -> bytes:
+        words = list(map(_format_html_cells, conform_batch(batch, self.fields), self.fields))
         return join_text(words, "<tr><td>", "</td><td>", "</td></tr>\n")
 
     def write_footer(self, status: Status) -> Iterable[bytes]:
@@ -62,5 +62,4 @@ def _format_heading(field: Field) -> str:
 
 def _format_html_cells(column: pa.Array, field: Field) -> pa.Array:
     words = format_cells(column, field, _SPELLING)
-    words = pc.fill_null(words, "") if words.null_count else words
     return escape_cells(words) if field.type.is_text else words

@@ -24,7 +24,7 @@ from tap_service.serializers.cell_text import (
     replace_characters,
 )
 from tap_service.serializers.field_arrays import conform_batch, join_text
-from tap_service.serializers.parallel_columns import map_columns
+from tap_service.serializers.parallel_rows import map_slices
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 
 _SPELLING = Spelling('"Infinity"', '"-Infinity"', '"NaN"', null_element="null")
@@ -42,9 +42,15 @@ class Json(Serializer):
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        cells = map_columns(_format_json_cells, conform_batch(batch, self.fields), self.fields)
-        separator, self._has_rows = (b",\n" if self._has_rows else b""), True
-        return separator + join_text(cells, "[", ",", "],\n")[:-2]
+        rows = map_slices(self._encode_rows, batch)
+        if not rows:
+            return b""
+        before, self._has_rows = ([b""] if self._has_rows else []), True
+        return b",\n".join(before + rows)
+
+    def _encode_rows(self, batch: pa.RecordBatch) -> bytes:
+        cells = list(map(_format_json_cells, conform_batch(batch, self.fields), self.fields))
+        return join_text(cells, "[", ",", "],\n", null="null")[:-2]
 
     def write_footer(self, status: Status) -> Iterable[bytes]:
         if status.value == "ERROR":
@@ -90,7 +96,7 @@ def _format_json_cells(column: pa.Array, field: Field) -> pa.Array:
     else:
         words = format_scalars(column, field, _SPELLING)
         words = _quote_strings(words) if field.type.is_text or field.type.is_timestamp else words
-    return pc.fill_null(words, "null") if words.null_count else words
+    return words
 
 
 def _quote_strings(words: pa.Array) -> pa.Array:

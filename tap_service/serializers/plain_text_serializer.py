@@ -18,7 +18,7 @@ from tap_service.serializers.cell_text import Spelling, control_characters, form
 from tap_service.serializers.csv_serializer import distinct_names, to_one_line
 from tap_service.serializers.field_arrays import conform_batch, join_text
 from tap_service.serializers.padded_text import Widths
-from tap_service.serializers.parallel_columns import map_columns
+from tap_service.serializers.parallel_rows import map_slices
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.spooled_rows import SpooledRows
 
@@ -33,13 +33,14 @@ class PlainText(Serializer):
         self._widths = [Widths() for _ in self.fields]
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
-        if not batch.num_rows:
-            return b""
-        texts = map_columns(_format_plain_cells, conform_batch(batch, self.fields), self.fields)
-        for text, widths in zip(texts, self._widths, strict=True):
-            widths.observe_sizes(pc.utf8_length(text))
-        self._spooled.add_batch(pa.record_batch(texts, names=[str(number) for number in range(len(texts))]))
+        for texts in map_slices(self._format_rows, batch):
+            for text, widths in zip(texts, self._widths, strict=True):
+                widths.observe_sizes(pc.utf8_length(text))
+            self._spooled.add_batch(pa.record_batch(texts, names=[str(number) for number in range(len(texts))]))
         return b""
+
+    def _format_rows(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        return list(map(_format_plain_cells, conform_batch(batch, self.fields), self.fields))
 
     def write_footer(self, status: Status) -> Iterable[bytes]:
         if status.value == "ERROR":

@@ -50,7 +50,9 @@ class RowEncoder:
     """
 
     def __init__(self, fields: Sequence[Field], *, flags: bool) -> None:
-        self._fields = tuple(replace(field, type=field.type.stored_type) for field in fields)
+        self._fields = tuple(
+            replace(field, type=field.type.stored_type) if field.type.is_complex else field for field in fields
+        )
         self._parts = tuple(2 if field.type.is_complex else 1 for field in fields)
         self._flags = flags
         self._groups = self._plan_groups()

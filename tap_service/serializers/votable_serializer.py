@@ -17,7 +17,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pybase64
@@ -27,7 +26,7 @@ from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.cell_text import Spelling, format_cells, replace_characters
 from tap_service.serializers.field_arrays import conform_batch, join_text, split_text
 from tap_service.serializers.null_values import NullMark
-from tap_service.serializers.parallel_columns import map_columns
+from tap_service.serializers.parallel_rows import map_slices
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.spooled_rows import SpooledRows
 from tap_service.serializers.votable_binary_rows import RowEncoder, fixed_size
@@ -100,7 +99,8 @@ def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status 
 
 def _write_end(fields: Sequence[Field], info: ResultInfo) -> Markup:
     """Write the end of the results and the descriptors of services that use their values."""
-    services = service_resources(info.links.services, fields, _Ids(fields).fields)
+    used = info.links.services
+    services = service_resources(used, fields, _Ids(fields).fields) if used else ""
     return Markup(RESOURCE_END + services + CLOSING)
 
 
@@ -258,32 +258,30 @@ class TableData(VOTable):
     data_end = "</TABLEDATA>"
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
-        if not batch.num_rows:
-            return b""
-        words = map_columns(_xml_cells, conform_batch(batch, self.fields), self.fields)
+        return b"".join(map_slices(self._encode_rows, batch))
+
+    def _encode_rows(self, batch: pa.RecordBatch) -> bytes:
+        words = list(map(_xml_cells, conform_batch(batch, self.fields), self.fields))
         return join_text(words, "<TR><TD>", "</TD><TD>", "</TD></TR>\n")
 
 
 _SPELLING = Spelling(plus_infinity="+Inf", minus_infinity="-Inf")
 
-#: UTF-8 bytes of characters that may need escaping: controls, markup, and 0xEF, which begins U+FFFE and U+FFFF
-_SUSPECT_BYTES = np.zeros(256, bool)
-_SUSPECT_BYTES[[*range(9), 11, 12, *range(13, 32), *b"&<>", 0xEF]] = True
+#: UTF-8 bytes of characters that need no escaping: not of controls or markup, nor 0xEF, which begins U+FFFE and U+FFFF
+_SAFE_BYTES = bytes({*range(32, 256), *b"\t\n"} - {*b"&<>", 0xEF})
 _FORBIDDEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x{FFFE}\x{FFFF}]"
 _NOT_ASCII = r"[^\t\n\r\x20-\x7f]"
 
 
 def _xml_cells(column: pa.Array, field: Field) -> pa.Array:
     words = format_cells(column, field, _SPELLING)
-    if words.null_count:
-        words = pc.fill_null(words, "")
     return escape_cells(words, ascii_only=field.type.datatype == "char") if field.type.is_text else words
 
 
 def escape_cells(words: pa.Array, *, ascii_only: bool = False) -> pa.Array:
-    """Escape text without NULLs for XML or HTML."""
-    data = split_text(words)[1]
-    if _SUSPECT_BYTES[data].any() or (ascii_only and data.size and data.max() >= 0x80):
+    """Escape text for XML or HTML; NULL stays NULL."""
+    data = split_text(words)[1].tobytes()
+    if data.translate(None, _SAFE_BYTES) or (ascii_only and not data.isascii()):
         pattern, replacement = (_NOT_ASCII, "?") if ascii_only else (_FORBIDDEN, "�")
         words = pc.replace_substring_regex(words, pattern, replacement)
         words = replace_characters(words, (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;")))
