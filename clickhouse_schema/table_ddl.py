@@ -27,7 +27,10 @@ from clickhouse_schema.shard_map import SHARD_COLUMN
 
 HPX29 = "hpx29"
 
-_WHOLE_NUMBERS = "T64, ZSTD(1)"
+_WHOLE_NUMBERS = "T64, LZ4"
+
+#: A look-up reads one granule of each column, and decompresses one block of it: both are small.
+_SETTINGS = ("allow_nullable_key = 1", "index_granularity = 2048", "min_compress_block_size = 4096")
 
 
 def create_table_sql(
@@ -61,9 +64,7 @@ def create_table_sql(
     if table.layout.years:
         key = f"PARTITION BY {_year_sql(table.get_column(table.layout.time))} {key}"
     create = "CREATE TABLE IF NOT EXISTS" if if_missing else "CREATE TABLE"
-    return (
-        f"{create} {name} (\n    {body}\n) ENGINE = {engine} {key}{topology.settings_clause('allow_nullable_key = 1')}"
-    )
+    return f"{create} {name} (\n    {body}\n) ENGINE = {engine} {key}{topology.settings_clause(*_SETTINGS)}"
 
 
 class StoredColumn(NamedTuple):
@@ -77,7 +78,7 @@ def stored_columns(table: Table, is_sharded: bool = False) -> dict[str, StoredCo
     """Return all columns by name, including those that the storage adds and ClickHouse computes."""
     found = {column.name: _define_column(column) for column in table.columns}
     if is_sharded:
-        found[SHARD_COLUMN] = StoredColumn("UInt16", "CODEC(ZSTD(1))")
+        found[SHARD_COLUMN] = StoredColumn("UInt16", "CODEC(LZ4)")
     if table.layout.position:
         lon, lat = (quote_identifier(name) for name in table.layout.position)
         index = index_sql(lon, lat, names=f"__{HPX29}_")
@@ -132,20 +133,13 @@ def _define_hidden_columns(column: Column) -> dict[str, StoredColumn]:
 
 
 def _choose_codec(kind: ColumnType) -> str:
-    """Choose the codec by size and scan time per value, in hpx29 order.
+    """Choose the codec by the time to read values and by their size (``docs/decisions/storage-layout.md``).
 
-    Measured on 586,525 bright Gaia stars and the demo tables (bytes and nanoseconds per value):
-
-        ids of 64 bits            ZSTD(1) 6.5 B 15 ns, T64 4.6 B 20 ns, Delta 4.9 B 19 ns; other integers alike
-        magnitudes, motions       ZSTD(1) 2.6 to 3.8 B 11 ns, Delta up to 0.5 B more, Gorilla 1 B and 7 ns more
-        positions                 ZSTD(1) 7.4 B 19 ns, FPC 6.5 B 23 ns: not worth a rule of its own
-        hpx29                     T64 6.1 B 12 ns, Delta 6.5 B 18 ns
-        short text, repeated      ZSTD(3) 0.04 B 21 ns, ZSTD(1) 0.40 B 40 ns; LowCardinality 0.01 B 22 ns
-        text, each its own        ZSTD(3) 3.9 B 46 ns, ZSTD(1) 4.1 B 58 ns; LowCardinality 4.5 B 101 ns
+    Texts are rarely searched, and take half the space with ZSTD.
     """
     if kind.is_integer and kind.datatype != "unsignedByte":
         return _WHOLE_NUMBERS
-    return "ZSTD(3)" if kind.is_text else "ZSTD(1)"
+    return "ZSTD(3)" if kind.is_text else "LZ4"
 
 
 def sort_key_sql(table: Table) -> str:

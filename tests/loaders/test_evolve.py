@@ -101,7 +101,7 @@ def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path:
     assert code == 0
     assert [line.split("\n")[0] for line in lines] == [f"-- {words}" for words in differences]
     assert lines[0].endswith(
-        "ALTER TABLE `evolving`.`stars` ADD COLUMN IF NOT EXISTS `mag` Nullable(Float32) CODEC(ZSTD(1))"
+        "ALTER TABLE `evolving`.`stars` ADD COLUMN IF NOT EXISTS `mag` Nullable(Float32) CODEC(LZ4)"
         " COMMENT 'Magnitude' AFTER `dec`;"
     )
     assert _said(evolving, "apply", tmp_path, MORE) == (0, differences, "")
