@@ -132,6 +132,9 @@ class AdqlErrors(AdqlError):
         super().__init__(first.message, first.span, Hint(first.hint, first.fixes))
         self.errors = tuple(errors)
 
+    def __reduce__(self) -> tuple[type[AdqlErrors], tuple[tuple[AdqlError, ...]]]:
+        return AdqlErrors, (self.errors,)
+
     def describe(self, text: str) -> str:
         return "\n".join(error.describe(text) for error in self.errors)
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from adql.clickhouse.emitter import emit_query
 from adql.clickhouse.sql_settings import DISTRIBUTED, KEEP_JOIN_ORDER, RAISES, SETTINGS, WRITTEN_ORDER
+from adql.errors import AdqlUnsupported
 from adql.functions.object_name_functions import PositionLookup
 from adql.ir import NameGenerator, Query
+from adql.limits import MAX_SQL
 from adql.query_plan import describe_plan
 from adql.regions import Moc
 from adql.resolve import resolve_statement
@@ -168,6 +170,11 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
         query = distribute_query(query, bound.placement, fresh)
         settings |= DISTRIBUTED
     sql = emit_query(query)
+    if len(sql) > MAX_SQL:
+        raise AdqlUnsupported(
+            f"the query's SQL has more than {MAX_SQL} characters",
+            hint="ask for parts of it one at a time, or upload values and shapes as a table and join it (UPLOAD)",
+        )
     if RAISES in sql:
         settings |= WRITTEN_ORDER
     return SqlStatement(sql, settings, query)

@@ -67,6 +67,9 @@ class TableEntry:
         object.__setattr__(self, "fields", fields)
         object.__setattr__(self, "places", find_places(fields))
 
+    def __hash__(self) -> int:
+        return hash((self.schema.name, self.table.name))  # the hash of a whole schema takes milliseconds
+
     def _build_field(self, column: Column) -> Field:
         """Describe a column; positions of the layout and shapes are ICRS."""
         celestial = column.name in (self.table.layout.position or ()) or column.type.xtype in _SHAPES

@@ -27,7 +27,7 @@ class WorkerRuntime:
         self._engine = open_remote_engine(config)
         stores = open_job_stores(config)
         self._jobs = stores.jobs
-        self._queries = build_query_components(config, self._engine, stores.jobs, is_sandbox_kept_ready=False)
+        self._queries = build_query_components(config, self._engine, stores.jobs, are_helpers_kept_ready=False)
         self._queue = build_job_queue(config, stores)
         self._dispatcher = CeleryDispatcher(app)
         worker = f"{socket.gethostname()}:{os.getpid()}"

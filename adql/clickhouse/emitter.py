@@ -42,10 +42,8 @@ from adql.ir import (
     has_aggregate,
     split_conjuncts,
 )
+from adql.limits import MAX_EXPRESSION_SQL
 from clickhouse_schema.quoting import quote_identifier, quote_string
-
-#: Characters of one expression's SQL. Some forms repeat an operand, so nesting multiplies it.
-MAX_EXPRESSION_SQL = 4 << 20
 
 
 def emit_query(query: Query) -> str:

@@ -186,11 +186,13 @@ def walk_selects(query: Query) -> Iterator[Select]:
 
 def walk_leaves(relation: Relation) -> Iterator[Scan | Derived]:
     """Walk the leaves of a join tree, left to right."""
-    if isinstance(relation, Join):
-        yield from walk_leaves(relation.left)
-        yield from walk_leaves(relation.right)
-    else:
-        yield relation
+    rest = [relation]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, Join):
+            rest += (part.right, part.left)
+        else:
+            yield part
 
 
 def walk_joins(relation: Relation) -> Iterator[Join]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from adql.limits import MAX_VERTICES
 from adql.regions.polygon_edges import Edges, find_first_crossing
 from adql.regions.region import Region
 from adql.regions.unit_vectors import (
@@ -33,9 +34,6 @@ _MIN_BOX_SIDE = 1e-11
 
 #: Radians: the centroid of a smaller polygon is computed in the plane
 MAX_FLAT_SIZE = 1e-4
-
-#: Crossing edges are searched for among all pairs
-_MAX_VERTICES = 5000
 
 #: Products of points and edges held in memory at once
 _BLOCK = 1 << 20
@@ -65,9 +63,9 @@ class Polygon(Region):
     _area: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if len(self.vertices) > _MAX_VERTICES:
+        if len(self.vertices) > MAX_VERTICES:
             raise ShapeError(
-                f"a polygon of {len(self.vertices)} vertices; at most {_MAX_VERTICES} are taken",
+                f"a polygon of {len(self.vertices)} vertices; at most {MAX_VERTICES} are taken",
                 "leave out vertices, or give the region as a MOC: REGION('order/cells ...')",
             )
         for lon, lat in self.vertices:

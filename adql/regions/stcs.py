@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from adql.errors import make_printable
+from adql.limits import MAX_REGION_SHAPES
 from adql.regions.celestial_frames import FLAVORS, FROM_ICRS, REFPOS, SYNONYMS, parse_frame, transform_region
 from adql.regions.cone import make_circle
 from adql.regions.coordinate_interval import Range
@@ -77,6 +78,7 @@ class _Reader:
         self._end = len(text)
         self._next = 0
         self._depth = 0
+        self._shapes = 0
 
     def read_shapes(self, system: str, *, closed: bool) -> list[Region]:
         """Read shapes up to a closing parenthesis, or to the end."""
@@ -96,6 +98,10 @@ class _Reader:
             hint = "an ellipse may be given as a POLYGON" if name == "ELLIPSE" else f"shapes are {', '.join(_KNOWN)}"
             raise ShapeError(f"{self._shown} at character {at + 1} of the region is not a shape", hint, at)
         self._next += 1
+        self._shapes += 1
+        if self._shapes > MAX_REGION_SHAPES:
+            hint = "give the region as a MOC, or upload the shapes as a table and join it (UPLOAD)"
+            raise ShapeError(f"a region of more than {MAX_REGION_SHAPES} shapes", hint, at)
         system = self._read_system(system)
         try:
             if read is not None:

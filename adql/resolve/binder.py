@@ -10,6 +10,7 @@ from adql.errors import AdqlError, AdqlSemanticError, AdqlUnsupported, Hint, Spa
 from adql.functions.argument_kinds import fits_number, is_null
 from adql.functions.object_name_functions import MAX_NAME_CHARACTERS, MAX_NAMES, NameLookupError, PositionLookup
 from adql.ir import Call, Expr, NameGenerator, Query
+from adql.limits import MAX_BRANCHES, MAX_COLUMNS, MAX_CONDITIONS, MAX_EXPRESSION_PARTS, MAX_RELATIONS
 from adql.resolve.scope import Scope
 from adql.resolve.type_rules import make_number_hint
 from adql.syntax import nodes
@@ -125,16 +126,6 @@ class ObjectPositions:
         return self._found[name]
 
 
-#: Every use of a WITH table binds it again: in a chain where each uses the one before twice, the number doubles.
-MAX_RELATIONS = 500
-
-#: Operands of AND and OR. ClickHouse spends more time on planning than on reading; 10,000 cones took it 15 minutes.
-MAX_CONDITIONS = 1000
-
-#: Branches of CASE that are tested one by one. ClickHouse's planning time grows with the square of their number:
-#: 1.5 s for 2,000 and 30 s for 8,000, on one core.
-MAX_BRANCHES = 2000
-
 MAX_ERRORS = 10
 
 
@@ -150,6 +141,8 @@ class Resolution:
         self.errors: list[AdqlError] = []
         self._conditions = 0
         self._branches = 0
+        #: parts of an expression by its id, for those of geometry; kept with it, so that no other has the id
+        self._parts: dict[int, tuple[Expr, int]] = {}
 
     def new_relation(self, span: Span) -> int:
         relation = self.fresh.new_relation()
@@ -167,6 +160,27 @@ class Resolution:
                 span,
                 "upload the values as a table and join it (UPLOAD), by position or by value; or write them as IN (...)",
             )
+
+    def check_columns(self, count: int, span: Span) -> None:
+        if count > MAX_COLUMNS:
+            raise AdqlUnsupported(
+                f"the query selects more than {MAX_COLUMNS} columns", span, "name fewer, or ask in several queries"
+            )
+
+    def check_parts(self, expr: Expr, span: Span) -> None:
+        """Refuse an expression that repeats its parts too often: all passes and the SQL repeat them as well."""
+        if self._count_parts(expr) > MAX_EXPRESSION_PARTS:
+            raise AdqlUnsupported(
+                "this position is computed of too many parts", span, "compute the inner positions in a subquery"
+            )
+
+    def _count_parts(self, expr: Expr) -> int:
+        known = self._parts.get(id(expr))
+        if known is not None:
+            return known[1]
+        count = 1 + sum(map(self._count_parts, expr.children))
+        self._parts[id(expr)] = expr, count
+        return count
 
     def count_branches(self, count: int, span: Span) -> None:
         self._branches += count

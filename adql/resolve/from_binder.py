@@ -5,8 +5,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from adql.errors import AdqlSemanticError, Hint, Span
+from adql.errors import AdqlSemanticError, AdqlUnsupported, Hint, Span
 from adql.ir import Call, Derived, Expr, Join, Literal, Output, Query, Relation, Scan, Select, combine_conjuncts
+from adql.limits import MAX_WITH_DEPTH
 from adql.resolve.binder import Queries
 from adql.resolve.scope import (
     Scope,
@@ -157,6 +158,12 @@ class FromBinder:
         return names.index(name) < names.index(inside)
 
     def _bind_common_table(self, table: nodes.CommonTable, node: nodes.TableName) -> Side:
+        if len(self.open_tables) == MAX_WITH_DEPTH:
+            raise AdqlUnsupported(
+                f"more than {MAX_WITH_DEPTH} WITH tables use one another in a chain",
+                node.span,
+                "join some of them into one",
+            )
         self.open_tables.append(table.name.name.lower())
         query = self.queries.bind_inner_query(table.query, None)
         self.open_tables.pop()

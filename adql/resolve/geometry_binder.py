@@ -39,7 +39,9 @@ _REGIONS = (*SHAPES, REGION_XTYPE, "moc")
 def bind_geometry(binder: Binder, node: nodes.FunctionCall, name: str) -> Expr:
     with place_shape_errors(node.span):
         system, args = split_system(node, name)
-        return GEOMETRY_BINDERS[name](binder, node, args, system)
+        bound = GEOMETRY_BINDERS[name](binder, node, args, system)
+    binder.resolution.check_parts(bound, node.span)
+    return bound
 
 
 def _bind_coordinate(binder: Binder, node: nodes.FunctionCall, args: Args, _system: str) -> Expr:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from adql.errors import AdqlSemanticError, Fix, Hint, make_printable
+from adql.errors import AdqlSemanticError, AdqlUnsupported, Fix, Hint, make_printable
 from adql.functions.argument_kinds import is_null
 from adql.ir import Call, Exists, Expr, InSubquery, Literal, Subquery, combine_conditions, evaluate_constant
+from adql.limits import MAX_IN_VALUES
 from adql.resolve.binder import Binder, BindFunctions
 from adql.resolve.operator_binder import compare, make_comparable, negate_if
 from adql.syntax import nodes
@@ -27,6 +28,11 @@ def _bind_in_list(binder: Binder, node: nodes.InList) -> Expr:
         operand, bound = make_comparable(operand, binder.bind(item), "IN")
         is_constant = isinstance(bound, Literal) or evaluate_constant(bound) is not None
         (constants if is_constant else others).append(bound)
+    if len(constants) > MAX_IN_VALUES:
+        raise AdqlUnsupported(
+            f"IN has more than {MAX_IN_VALUES} values", node.span, "upload them as a table and join it (UPLOAD)"
+        )
+    binder.resolution.count_conditions(len(others), node.span)
     tests: list[Expr] = [Call(BOOLEAN, "=", (operand, item), span=node.span) for item in others]
     if constants:
         tests.insert(0, Call(BOOLEAN, "IN", (operand, *constants), span=node.span))

@@ -169,11 +169,11 @@ class QueryBinder:
             with self.resolution.collect_errors():
                 if isinstance(item.expression, nodes.Star):
                     outputs.extend(self.bind_star(item.expression, scope))
-                    continue
-                output = self.make_output(binder.bind(item.expression), find_output_name(item))
-                outputs.append(output)
+                else:
+                    outputs.append(self.make_output(binder.bind(item.expression), find_output_name(item)))
                 if isinstance(item.expression, nodes.FunctionCall):
-                    stems[output.alias] = item.expression.name.name.lower()
+                    stems[outputs[-1].alias] = item.expression.name.name.lower()
+            self.resolution.check_columns(len(outputs), item.span)
         return name_outputs(outputs, stems)
 
     def make_output(self, expr: Expr, name: str) -> Output:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import NoReturn
 
 from adql.errors import AdqlSyntaxError, Hint, Span, make_printable, offset_to_line_column
+from adql.limits import MAX_DEPTH, MAX_HEIGHT
 from adql.syntax.hints import token_hints
 from adql.syntax.lexer import tokenise
 from adql.syntax.nodes import Expression, Identifier, Query
@@ -15,15 +16,6 @@ from clickhouse_schema.reserved_words import RESERVED
 
 MAX_INTEGER_DIGITS = 18
 """Limit for the numbers after TOP and OFFSET, which have to fit 64 bits."""
-
-MAX_DEPTH = 100
-"""Limit for the brackets, prefix operators and CASEs open at one position; a subquery counts as SUBQUERY_LEVELS."""
-
-MAX_HEIGHT = 200
-"""Limit for the levels of an expression's tree, or of the joins or set operations of a query.
-
-Each operator of a left-associative chain (a - b - c) is a level. Chains of AND, OR, ||, &, ^ and | become balanced
-trees, so their length does not count. Both limits keep every pass over the tree within Python's recursion limit."""
 
 SUBQUERY_LEVELS = 3
 

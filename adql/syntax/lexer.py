@@ -12,13 +12,12 @@ from itertools import accumulate, compress
 from typing import NamedTuple
 
 from adql.errors import AdqlSyntaxError, Fix, Hint, Span, make_printable
+from adql.limits import MAX_CHARACTERS, MAX_TOKENS
 from adql.syntax.hints.angle_notations import find_angle_at
 from adql.syntax.hints.illegal_characters import BLANKS, make_illegal_character_error
 from adql.syntax.token_kinds import COMMENT, END, NAME, NUMBER, STRING, WORD
 from clickhouse_schema.reserved_words import RESERVED
 
-MAX_CHARACTERS = 1_000_000
-MAX_TOKENS = 200_000
 MAX_DIGITS = 400
 
 _FOR_LONG_LISTS = "upload long lists as a table and join it"

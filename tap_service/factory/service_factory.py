@@ -73,7 +73,7 @@ def build_services(config: Config, engine: Engine) -> Services:
     """
     identities = build_authenticator(config)
     stores = open_job_stores(config)
-    components = build_query_components(config, engine, stores.jobs, is_sandbox_kept_ready=True)
+    components = build_query_components(config, engine, stores.jobs, are_helpers_kept_ready=True)
     metrics, preparation = components.metrics, components.preparation
     spools = build_spools(config, metrics)
     queue = build_job_queue(config, stores)

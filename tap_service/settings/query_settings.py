@@ -35,6 +35,15 @@ class QuerySettings(BaseModel):
         title="Longest query, in characters",
         description="The service refuses a longer query without parsing it.",
     )
+    translation_seconds: float = Field(
+        1.0,
+        gt=0,
+        title="Time limit of the translation of a query, in seconds",
+        description=(
+            "Processor time, without the wait for the positions of named objects. Queries of more than 1000 characters "
+            "are translated in other processes, which end at the limit."
+        ),
+    )
     concurrent_queries: int = Field(
         max(2, os.cpu_count() or 1),
         ge=1,

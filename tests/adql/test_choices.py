@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from adql.errors import AdqlUnsupported
-from adql.resolve.binder import MAX_BRANCHES
+from adql.limits import MAX_BRANCHES
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tests.adql.conftest import Rows

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from adql import limits
 from adql.errors import AdqlError
 from adql.functions import (
     GEOMETRY_NAMES,
@@ -51,6 +52,12 @@ def test_set_functions_geometry_and_types_are_documented() -> None:
         assert f"`{function.usage}`" in _TEXT
     for name in GEOMETRY:
         assert (f"`{name}`" in _UNSUPPORTED) == (name not in GEOMETRY_NAMES)
+
+
+def test_limits_are_documented() -> None:
+    numbers = {name: value for name, value in vars(limits).items() if name.startswith("MAX_")}
+    listed = re.findall(r"^\| (\d+) \| ", _TEXT.split("## Limits")[1], re.MULTILINE)
+    assert [int(number) for number in listed] == list(numbers.values())
 
 
 def _is_set_function(usage: str) -> bool:

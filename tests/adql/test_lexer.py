@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adql.errors import AdqlSyntaxError, Span
-from adql.syntax.lexer import MAX_CHARACTERS, MAX_TOKENS, Tokens, token_to_number, tokenise
+from adql.limits import MAX_CHARACTERS, MAX_TOKENS
+from adql.syntax.lexer import Tokens, token_to_number, tokenise
 from adql.syntax.token_kinds import COMMENT, END, NAME, NUMBER, STRING, WORD
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from adql.errors import AdqlSyntaxError
-from adql.syntax.cursor import MAX_DEPTH, MAX_HEIGHT
+from adql.limits import MAX_DEPTH, MAX_HEIGHT
 from adql.syntax.nodes import Node
 from adql.syntax.parser import parse
 

@@ -32,14 +32,18 @@ from adql.ir import (
 )
 from adql.rewrite.trees.derived_tables import ONE, DerivedBuilder, wrap_relation
 from adql.rewrite.trees.relation_trees import (
+    EqualitySides,
     Leaf,
     collect_numbers,
-    find_used_relations,
+    find_equality_sides,
     has_subquery,
+    is_across,
     is_join_equality,
     replace_relation,
 )
 from clickhouse_schema.datatypes import BOOLEAN, INT
+
+_Equality = tuple[Expr, EqualitySides]
 
 
 def make_left_deep(select: Select, fresh: NameGenerator) -> Select:
@@ -64,26 +68,30 @@ def turn_right_joins(relation: Relation) -> Relation:
 
 def move_keys_to_on(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
     """Move the equalities of WHERE that join two sides of an INNER JOIN into its ON."""
-    while (found := _find_keys_of_where(select, select.from_)) is not None:
-        join, keys = found
-        keyed = replace(join, condition=combine_conjuncts([*split_conjuncts(join.condition), *keys]))
-        rest = [c for c in split_conjuncts(select.where) if c not in keys]
-        select = replace(select, from_=replace_relation(select.from_, join, keyed), where=combine_conjuncts(rest))
-    return select
+    conditions = split_conjuncts(select.where)
+    equalities = [(c, sides) for c in conditions if (sides := find_equality_sides(c)) is not None]
+    from_, left = _take_keys(select.from_, equalities)
+    if len(left) == len(equalities):
+        return select
+    taken = {id(c) for c, _ in equalities} - {id(c) for c, _ in left}
+    return replace(select, from_=from_, where=combine_conjuncts([c for c in conditions if id(c) not in taken]))
 
 
-def _find_keys_of_where(select: Select, relation: Relation) -> tuple[Join, list[Expr]] | None:
-    if not isinstance(relation, Join):
-        return None
-    if relation.kind == "FULL":
-        return None  # WHERE also applies to its unmatched right rows
-    below = _find_keys_of_where(select, relation.left)
-    if below is not None or relation.kind != "INNER":
-        return below
-    numbers = collect_numbers(relation)
-    equalities = [c for c in split_conjuncts(select.where) if is_join_equality(c, relation)]
-    keys = [c for c in equalities if find_used_relations(c) <= numbers]
-    return (relation, keys) if keys else None
+def _take_keys(relation: Relation, equalities: list[_Equality]) -> tuple[Relation, list[_Equality]]:
+    """Return the join tree with the equalities that join its sides in ON, the innermost first, and those left over."""
+    if not isinstance(relation, Join) or relation.kind == "FULL":
+        return relation, equalities  # WHERE also applies to the unmatched right rows of a FULL JOIN
+    below, equalities = _take_keys(relation.left, equalities)
+    keys: list[Expr] = []
+    if relation.kind == "INNER" and equalities:
+        right, numbers = collect_numbers(relation.right), collect_numbers(relation)
+        keys = [c for c, (one, other) in equalities if is_across(one, other, right) and one | other <= numbers]
+    if keys:
+        taken = {id(key) for key in keys}
+        equalities = [each for each in equalities if id(each[0]) not in taken]
+        condition = combine_conjuncts([*split_conjuncts(relation.condition), *keys])
+        return replace(relation, left=below, condition=condition), equalities
+    return (relation if below is relation.left else replace(relation, left=below)), equalities
 
 
 def add_outer_keys(select: Select, fresh: NameGenerator) -> Select:

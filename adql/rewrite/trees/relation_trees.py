@@ -9,6 +9,9 @@ from adql.ir import Call, Derived, Expr, Join, Relation, Scan, SubqueryExpr, wal
 
 Leaf = Scan | Derived
 
+#: The relations that each side of an equality uses
+EqualitySides = tuple[set[int], set[int]]
+
 
 def collect_leaves(relation: Relation) -> dict[int, Leaf]:
     """Return the leaves of a join tree by relation number."""
@@ -32,11 +35,23 @@ def has_subquery(expr: Expr) -> bool:
 
 def is_join_equality(condition: Expr, join: Join) -> bool:
     """Whether a condition is ``f(columns of one side) = g(columns of the other)``, or SAME, by which NULL is NULL."""
+    sides = find_equality_sides(condition)
+    return sides is not None and is_across(*sides, collect_numbers(join.right))
+
+
+def find_equality_sides(condition: Expr) -> EqualitySides | None:
+    """Return the relations that the two sides of an equality use; None for other conditions."""
     if not (isinstance(condition, Call) and condition.name in ("=", "SAME")):
+        return None
+    one, other = condition.args
+    return find_used_relations(one), find_used_relations(other)
+
+
+def is_across(one: set[int], other: set[int], right: frozenset[int]) -> bool:
+    """Whether one set of relations is wholly in the ``right`` side of a join and the other wholly outside of it."""
+    if not one or not other:
         return False
-    right = collect_numbers(join.right)
-    is_right = [{number in right for number in find_used_relations(arg)} for arg in condition.args]
-    return is_right in ([{True}, {False}], [{False}, {True}])
+    return (one <= right and right.isdisjoint(other)) or (other <= right and right.isdisjoint(one))
 
 
 def replace_relation(relation: Relation, old: Relation, new: Relation) -> Relation:

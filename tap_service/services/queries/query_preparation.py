@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from adql import AdqlError, Translation, translate
+from adql import Translation
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
@@ -19,13 +19,14 @@ from tap_service.models.uws_job import Job
 from tap_service.models.work_class import Estimate, ResultRows
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import ResultInfo
-from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
+from tap_service.service_errors import ServiceError, ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.row_limit import RowLimit, apply_row_limit
 from tap_service.services.queries.sesame_resolver import SesameResolver
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
+from tap_service.services.translation.translator import Translator, is_long
 from tap_service.services.uploads.query_uploads import UploadLoader
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
@@ -35,11 +36,18 @@ _log = logging.getLogger("skyhouse")
 
 class QueryPreparation:
     def __init__(
-        self, config: Config, engine: Engine, metadata: CatalogueCache, estimator: Estimator, uploads: UploadLoader
+        self,
+        config: Config,
+        engine: Engine,
+        metadata: CatalogueCache,
+        translator: Translator,
+        estimator: Estimator,
+        uploads: UploadLoader,
     ) -> None:
         self._config = config
         self._engine = engine
         self._metadata = metadata
+        self._translator = translator
         self._estimator = estimator
         self._uploads = uploads
         self._scratch = ScratchSpace(config.spool_path, Budget(config.spool_disk))
@@ -92,7 +100,8 @@ class QueryPreparation:
     ) -> QueryExecution:
         began = time.monotonic()
         translation = self._translate_query(parameters.query, limit, catalogue)
-        rows = self._estimate_result_rows(translation)
+        # a region's rows are counted by its cover, which took the time of the translation
+        rows = None if is_long(parameters.query) and translation.cells else self._estimate_result_rows(translation)
         limits = RowLimit(limit, hard_maxrec, self._config.async_hard_maxrec)
         row_limit = apply_row_limit(limits, rows, translation, parameters.query)
         info = self._build_result_info(parameters, translation, row_limit)
@@ -181,15 +190,17 @@ class QueryPreparation:
         )
 
     def _translate_query(self, query: str, limit: int, catalogue: Catalogue) -> Translation:
-        try:
-            translation = translate(query, catalogue, limit=limit + 1, positions=self._positions)
-        except AdqlError as error:
-            raise QueryFault(error.describe(query)) from error
+        translation = self._translator.translate(query, catalogue, limit + 1, self._positions)
         if self._config.query_memory:
             translation.settings.setdefault("max_memory_usage", self._config.query_memory)
         return translation
 
 
 def needs_other_services(parameters: TapParameters) -> bool:
-    """Return whether the preparation may wait for uploads or a name service; such queries have their own threads."""
+    """Return whether the preparation may wait for uploads or a name service."""
     return bool(parameters.uploads) or "ivo_simbadpoint" in parameters.query.lower()
+
+
+def may_wait(parameters: TapParameters) -> bool:
+    """Return whether the preparation may wait for anything; such queries have their own threads."""
+    return needs_other_services(parameters) or is_long(parameters.query)

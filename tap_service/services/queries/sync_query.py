@@ -21,7 +21,7 @@ from tap_service.services.bounded_thread_pool import BoundedThreadPool
 from tap_service.services.queries.query_estimate import QueryEstimate, estimate_query
 from tap_service.services.queries.query_execution import QueryExecution, log_status
 from tap_service.services.queries.query_log import QueryLog
-from tap_service.services.queries.query_preparation import QueryPreparation, needs_other_services
+from tap_service.services.queries.query_preparation import QueryPreparation, may_wait
 from tap_service.services.queries.result_spool import Spool, SpoolStore
 from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.storage.engine.engine import EngineError
@@ -79,7 +79,7 @@ class QueryService:
 
     async def estimate_query(self, parameters: TapParameters, owner: str | None = None) -> QueryEstimate:
         """Estimate a query, on threads of their own so that estimates do not delay queries. Raises QueryFault."""
-        pool = self._slow_preparers if needs_other_services(parameters) else self._estimator_threads
+        pool = self._slow_preparers if may_wait(parameters) else self._estimator_threads
         work = partial(estimate_query, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
         return await asyncio.get_running_loop().run_in_executor(pool, work)
 
@@ -122,7 +122,7 @@ class QueryService:
     async def _start_answer(self, asked: SyncRequest) -> SyncAnswer:
         query_id = f"sync-{uuid.uuid4().hex}"
         execution, pool = await asyncio.get_running_loop().run_in_executor(
-            self._slow_preparers if needs_other_services(asked.parameters) else self._preparers,
+            self._slow_preparers if may_wait(asked.parameters) else self._preparers,
             partial(self._prepare_in_pool, asked, query_id),
         )
         spool = self._spools.open_spool()

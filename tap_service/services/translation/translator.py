@@ -1,0 +1,125 @@
+"""Translates queries: short ones in this process, at once; long ones in processes that end at the time limit."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from adql import AdqlError, PositionLookup, Translation, translate
+from clickhouse_schema.catalogue import Catalogue
+from tap_service.service_errors import InternalFault, QueryFault, ServiceUnavailable
+from tap_service.services.translation.translation_messages import TranslationFailure
+from tap_service.services.translation.translator_process import (
+    TranslationTooLong,
+    TranslatorLost,
+    TranslatorProcess,
+)
+
+_log = logging.getLogger("skyhouse")
+
+#: Characters of a query that is translated in this process. It takes 1 ms, at worst (nested shapes) about 150; the way
+#: to another process and back takes 1 to 2 ms.
+_MAX_SHORT = 1000
+
+_PROCESSES = 2
+
+_WAY_OUT = (
+    "Upload long lists of values or shapes as a table and join with it, give a region as a MOC or with fewer vertices, "
+    "or ask in several queries"
+)
+
+
+def is_long(text: str) -> bool:
+    """Return whether a query is translated in another process, for which its thread waits."""
+    return len(text) > _MAX_SHORT
+
+
+class Translator:
+    """Thread-safe.
+
+    Parameters
+    ----------
+    seconds
+        Limit of processor time for the translation of one query.
+    is_kept_ready
+        ``start`` starts a process; otherwise the first long query waits half a second for it.
+    """
+
+    def __init__(self, seconds: float, *, is_kept_ready: bool) -> None:
+        self._seconds = seconds
+        self._is_kept_ready = is_kept_ready
+        self._places = threading.BoundedSemaphore(_PROCESSES)
+        self._lock = threading.Lock()
+        self._idle: list[TranslatorProcess] = []
+        self._processes: set[TranslatorProcess] = set()
+        self._is_closed = False
+
+    def start(self) -> None:
+        if self._is_kept_ready:
+            with self._lend_process():
+                pass
+
+    def close(self) -> None:
+        """End the processes; queries that wait for them fail with ServiceUnavailable."""
+        with self._lock:
+            self._is_closed = True
+            processes = tuple(self._processes)
+        for process in processes:
+            process.end()
+
+    def translate(self, text: str, catalogue: Catalogue, limit: int, positions: PositionLookup | None) -> Translation:
+        """Translate a query.
+
+        Raises
+        ------
+        QueryFault
+            The query is faulty, or takes too long to translate.
+        """
+        if not is_long(text):
+            try:
+                return translate(text, catalogue, limit=limit, positions=positions)
+            except AdqlError as error:
+                raise QueryFault(error.describe(text)) from error
+        answer = self._ask_process(text, catalogue, limit, positions)
+        if not isinstance(answer, TranslationFailure):
+            return answer
+        if answer.error is not None:
+            raise QueryFault(answer.error.describe(text)) from answer.error
+        if answer.reason == "memory":
+            raise QueryFault(f"the query takes too much memory to translate. {_WAY_OUT}")
+        raise InternalFault("the service failed to translate the query because of a fault of its own")
+
+    def _ask_process(
+        self, text: str, catalogue: Catalogue, limit: int, positions: PositionLookup | None
+    ) -> Translation | TranslationFailure:
+        """Ask a process, and another one if the first was lost."""
+        for _ in range(2):
+            try:
+                with self._lend_process() as process:
+                    return process.translate(text, catalogue, limit, positions, self._seconds)
+            except TranslationTooLong:
+                raise QueryFault(f"the query takes more than {self._seconds:g} s to translate. {_WAY_OUT}") from None
+            except TranslatorLost:
+                _log.info("a process that translates queries has ended")
+        raise InternalFault("the service failed to translate the query because of a fault of its own")
+
+    @contextmanager
+    def _lend_process(self) -> Iterator[TranslatorProcess]:
+        """Lend an idle or a new process; one that raises is not used again."""
+        with self._places:
+            with self._lock:
+                if self._is_closed:
+                    raise ServiceUnavailable("the service is shutting down. Try again later")
+                process = self._idle.pop() if self._idle else TranslatorProcess()
+                self._processes.add(process)
+            try:
+                yield process
+            except BaseException:
+                with self._lock:
+                    self._processes.discard(process)
+                process.close()
+                raise
+            with self._lock:
+                self._idle.append(process)

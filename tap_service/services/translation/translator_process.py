@@ -1,0 +1,120 @@
+"""The service's side of one translator process (``translator_host``): start, ask, end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from multiprocessing.connection import Connection
+
+from adql import NameLookupError, PositionLookup, Translation
+from clickhouse_schema.catalogue import Catalogue
+from tap_service.services.translation.translation_messages import (
+    PositionAnswer,
+    PositionRequest,
+    TableNumbers,
+    TranslationFailure,
+    TranslationRequest,
+    receive_message,
+    send_numbered,
+    send_plain,
+)
+
+_MODULE = "tap_service.services.translation.translator_host"
+
+#: The environment of the process; the settings of the service are left out because they hold passwords
+_ENVIRONMENT_KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "HOME")
+_ENVIRONMENT_SET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+#: Wall-clock limit in limits of processor time: on a busy machine a translation gets a part of a processor
+_WALL_CLOCK_FACTOR = 60
+
+#: Tables that the process remembers beside those of the current catalogue
+_MAX_OLD_TABLES = 1000
+
+
+class TranslatorLost(Exception):
+    """The process has ended, for a reason that is not the query's."""
+
+
+class TranslationTooLong(Exception):
+    """The translation took more than its time, and the process was ended."""
+
+
+class TranslatorProcess:
+    """For one thread at a time; ``end`` may be called by any thread. Starts at once."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        kept = {name: os.environ[name] for name in _ENVIRONMENT_KEPT if name in os.environ}
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603  no part comes from a client
+                [sys.executable, "-W", "ignore", "-m", _MODULE, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env={**kept, **_ENVIRONMENT_SET},
+            )
+        self._connection = Connection(ours.detach())
+        self._numbers = TableNumbers()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def translate(
+        self, text: str, catalogue: Catalogue, limit: int, positions: PositionLookup | None, seconds: float
+    ) -> Translation | TranslationFailure:
+        """Return the translation or the error in the query.
+
+        Raises TranslationTooLong or TranslatorLost; the process has ended then.
+        """
+        try:
+            send_plain(self._connection, self._make_request(text, catalogue, limit, positions is not None, seconds))
+            until = time.monotonic() + _WALL_CLOCK_FACTOR * seconds
+            while True:
+                if not self._connection.poll(max(0.0, until - time.monotonic())):
+                    raise TranslationTooLong
+                message = receive_message(self._connection, self._numbers)
+                if not isinstance(message, PositionRequest):
+                    answer: Translation | TranslationFailure = message
+                    return answer
+                asked = time.monotonic()
+                send_numbered(self._connection, _look_up_position(message.name, positions), self._numbers)
+                until += time.monotonic() - asked
+        except (EOFError, OSError) as error:
+            raise TranslationTooLong if self._is_out_of_time() else TranslatorLost from error
+
+    def _make_request(
+        self, text: str, catalogue: Catalogue, limit: int, has_positions: bool, seconds: float
+    ) -> TranslationRequest:
+        forget = len(self._numbers.tables) > len(catalogue.entries) + _MAX_OLD_TABLES
+        if forget:
+            self._numbers.clear()
+        new = [table for table in catalogue.entries if self._numbers.find_number(table) is None]
+        added = {self._numbers.add_table(table): table for table in new}
+        tables = tuple(number for table in catalogue.entries if (number := self._numbers.find_number(table)))
+        return TranslationRequest(text, limit, forget, added, tables, catalogue.sharding, has_positions, seconds)
+
+    def _is_out_of_time(self) -> bool:
+        return self._process.wait() == -signal.SIGPROF
+
+    def end(self) -> None:
+        """End the process; a thread that waits for it gets TranslatorLost. May be called twice."""
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        """End the process and close its socket, when no thread waits for it."""
+        self.end()
+        self._connection.close()
+
+
+def _look_up_position(name: str, positions: PositionLookup | None) -> PositionAnswer:
+    assert positions is not None  # noqa: S101  the request says whether there are any
+    try:
+        return PositionAnswer(positions(name))
+    except NameLookupError as error:
+        return PositionAnswer(error=str(error))

@@ -1,0 +1,110 @@
+"""Queries at a limit are translated; beyond it they are refused at the place, with the way out."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from adql.errors import AdqlError, offset_to_line_column
+from adql.limits import (
+    MAX_COLUMNS,
+    MAX_CONDITIONS,
+    MAX_IN_VALUES,
+    MAX_REGION_SHAPES,
+    MAX_RELATIONS,
+    MAX_SQL,
+    MAX_VERTICES,
+    MAX_WITH_DEPTH,
+)
+from adql.translation import translate
+from clickhouse_schema.catalogue import Catalogue
+from tests.adql.conftest import Ask
+
+
+def _refuse(query: str, catalogue: Catalogue, message: str, hint: str, line: int = 2) -> None:
+    with pytest.raises(AdqlError, match=message) as caught:
+        translate(query, catalogue)
+    assert hint in caught.value.hint
+    assert offset_to_line_column(query, caught.value.span.start)[0] == line
+
+
+def _select_columns(count: int) -> str:
+    return f"SELECT\n{', '.join(f'id AS x{i}' for i in range(count))} FROM small.stars"
+
+
+def test_columns(small: Catalogue) -> None:
+    assert len(translate(_select_columns(MAX_COLUMNS), small).fields) == MAX_COLUMNS
+    _refuse(_select_columns(MAX_COLUMNS + 1), small, "selects more than 10000 columns", "in several queries")
+    stars = ", ".join(["*"] * (MAX_COLUMNS // 8 + 1))
+    _refuse(f"SELECT\n{stars} FROM small.stars", small, "selects more than 10000 columns", "in several queries")
+
+
+def test_values_of_in(small: Catalogue) -> None:
+    query = "SELECT id FROM small.stars WHERE\nid IN ({})".format
+    translate(query(", ".join(map(str, range(MAX_IN_VALUES - 10)))), small)  # 10: other words and symbols of the query
+    _refuse(
+        query(", ".join(f"id + {i}" for i in range(MAX_CONDITIONS + 1))), small, "joins more than 1000 cond", "upload"
+    )
+
+
+def _chain_with_tables(count: int) -> str:
+    tables = [f"c{i} AS (SELECT id FROM {f'c{i - 1}' if i else 'small.stars'})" for i in range(count)]
+    return f"WITH {','.join(tables)} SELECT COUNT(*) FROM\nc{count - 1}"
+
+
+def test_chains_of_with(small: Catalogue, ask: Ask) -> None:
+    assert ask(_chain_with_tables(MAX_WITH_DEPTH)) == [(9,)]
+    _refuse(_chain_with_tables(MAX_WITH_DEPTH + 1), small, "more than 60 WITH tables", "into one", line=1)
+    _refuse(_chain_with_tables(1000), small, "more than 60 WITH tables", "into one", line=1)
+
+
+def test_tables(small: Catalogue) -> None:
+    query = "SELECT COUNT(*) FROM\n{}".format
+    joined = ", ".join(f"small.stars AS t{i}" for i in range(MAX_RELATIONS + 1))
+    _refuse(query(joined), small, "more than 500 tables", "WITH tables count")
+
+
+def test_keys_of_many_tables_join_them_as_of_few(small: Catalogue, ask: Ask) -> None:
+    """A hundred tables joined in WHERE: each equality is in the ON of its join."""
+    tables = ", ".join(f"small.stars AS t{i}" for i in range(100))
+    keys = " AND ".join(f"t{i}.id = t{i + 1}.id" for i in range(99))
+    sql = translate(f"SELECT COUNT(*) FROM {tables} WHERE {keys}", small).sql
+    assert sql.count(" ON ") == 99
+    assert "WHERE" not in sql
+    few = "SELECT COUNT(*) FROM small.stars AS a, small.stars AS b, small.stars AS c WHERE a.id = b.id AND b.id = c.id"
+    assert ask(few) == [(9,)]
+
+
+def _draw_polygon(count: int) -> str:
+    angles = [2 * math.pi * i / count for i in range(count)]
+    return ", ".join(f"{100 + math.cos(a)!r}, {math.sin(a)!r}" for a in angles)
+
+
+def test_vertices(sky: Catalogue) -> None:
+    query = "SELECT TOP 1 id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec),\nPOLYGON({}))".format
+    translate(query(_draw_polygon(MAX_VERTICES)), sky)
+    _refuse(query(_draw_polygon(MAX_VERTICES + 1)), sky, "polygon of 5001 vertices", "as a MOC")
+
+
+def test_shapes_of_a_region(sky: Catalogue) -> None:
+    circles = "Circle 10 10 1 " * (MAX_REGION_SHAPES + 1)
+    query = f"SELECT id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec),\nREGION('Union ({circles})'))"
+    _refuse(query, sky, "region of more than 2000 shapes", "as a MOC")
+
+
+@pytest.mark.parametrize("depth", [24, 48])
+def test_positions_computed_from_positions(depth: int, sky: Catalogue) -> None:
+    """Each rotation repeats what it rotates: without a limit the time doubles with each."""
+    position = "POINT(ra, dec)"
+    for i in range(depth):
+        frames = "'ICRS', 'GALACTIC'" if i % 2 else "'FK4', 'ICRS'"
+        position = f"ivo_geom_transform({frames}, {position})"
+    _refuse(f"SELECT\n{position} FROM sky.points", sky, "too deep|too many parts", "subquery")
+
+
+def test_the_sql_of_a_query(small: Catalogue) -> None:
+    text = "x" * 20_000
+    columns = ", ".join(f"'{text}{i}' AS x{i}" for i in range(MAX_SQL // 20_000 + 1))
+    with pytest.raises(AdqlError, match="characters"):
+        translate(f"SELECT {columns} FROM small.stars", small)
