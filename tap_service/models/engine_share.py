@@ -54,9 +54,9 @@ class EngineShare:
 
 ENGINE_SHARES: Mapping[Lane | WorkClass, EngineShare] = {
     Lane.LIGHT: EngineShare(),
-    Lane.HEAVY: EngineShare(niceness=5),
-    Lane.BULK: EngineShare(niceness=5),
-    WorkClass.SHORT: EngineShare(niceness=5),
-    WorkClass.LONG: EngineShare(niceness=10),
-    WorkClass.VERY_LONG: EngineShare(niceness=10),
+    Lane.HEAVY: EngineShare(niceness=10),
+    Lane.BULK: EngineShare(niceness=10),
+    WorkClass.SHORT: EngineShare(niceness=10),
+    WorkClass.LONG: EngineShare(niceness=15),
+    WorkClass.VERY_LONG: EngineShare(niceness=15),
 }

@@ -31,12 +31,16 @@ def count_places(heavy: int) -> dict[WorkClass, int]:
 
 @dataclass(frozen=True, slots=True)
 class QueueRules:
-    """``places`` of each class; the most running jobs of one user, and the most waiting jobs of one user and of all."""
+    """``places`` of each class; the most running jobs of one user, and the most waiting jobs of one user and of all.
+
+    ``cores`` are those of the engine.
+    """
 
     places: Mapping[WorkClass, int]
     user_running: int
     user_waiting: int
     waiting: int
+    cores: int = 1
 
     def count_executors(self, work_classes: Collection[WorkClass] = tuple(WorkClass)) -> int:
         """Return the processes or threads that jobs of these classes need.
@@ -53,6 +57,7 @@ class QueueRules:
             config.user_running_jobs,
             config.user_waiting_jobs,
             config.waiting_jobs,
+            config.concurrent_jobs,
         )
 
 
@@ -99,6 +104,13 @@ class JobQueue:
         at = now()
         return [place.work_class(at) for place in self._find_startable(at)]
 
+    def share_threads(self, job: Job) -> int:
+        """Return the engine threads of a job that starts; 0 without limit. See ``share_threads``."""
+        others = [
+            each for each in (*self._jobs.list_queued(), *self._jobs.list_executing()) if each.job_id != job.job_id
+        ]
+        return share_threads(job.place, others, self._rules, now())
+
     def _find_startable(self, at: datetime) -> list[Place]:
         return find_startable(self._jobs.list_queued(), self._jobs.list_executing(), self._rules, at)
 
@@ -123,6 +135,21 @@ def find_startable(queued: Iterable[Place], executing: Iterable[Place], rules: Q
             of_user[place.user] += 1
             found.append(place)
     return found
+
+
+def share_threads(job: Place, others: Iterable[Place], rules: QueueRules, at: datetime) -> int:
+    """Divide the engine's cores by the jobs that run during this one in the mean; 0 if it may have all of them.
+
+    Another job of a tenth of its duration counts a tenth. More threads than cores make all jobs slower, and light
+    queries wait for them.
+    """
+    beside = dict.fromkeys(WorkClass, 0.0)
+    for other in others:
+        beside[other.work_class(at)] += min(1.0, other.seconds / job.seconds) if job.seconds else 1.0
+    own = job.work_class(at)
+    running = 1 + sum(min(count, rules.places[work] - (work is own)) for work, count in beside.items())
+    threads = max(1, round(rules.cores / running))
+    return threads if threads < rules.cores else 0
 
 
 def _next_turn(user: str, waiting: Iterable[Place], running: Sequence[Place]) -> int:

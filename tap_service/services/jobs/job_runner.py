@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 
 import pyarrow as pa
@@ -120,6 +121,7 @@ class JobRunner:
                 with self._prepared_execution(job, parameters) as execution:
                     report = execution.report
                     job = self._set_missing_estimate(job, execution)
+                    self._share_engine(job, execution)
                     fingerprint = compute_fingerprint(
                         job, parameters, execution, self._config.title, self._preparation.current_data_version
                     )
@@ -145,7 +147,6 @@ class JobRunner:
                 hard_maxrec = self._config.async_hard_maxrec
                 execution = self._preparation.prepare_query(parameters, job.query_id, hard_maxrec, owner=job.owner)
         try:
-            execution.set_engine_share(ENGINE_SHARES[job.place.work_class(now())])
             yield execution
         finally:
             execution.close()
@@ -162,6 +163,14 @@ class JobRunner:
             return job
         except (NoSuchJob, IllegalTransition) as error:
             raise JobRevoked("the job was aborted") from error
+
+    def _share_engine(self, job: Job, execution: QueryExecution) -> None:
+        share = ENGINE_SHARES[job.place.work_class(now())]
+        try:
+            share = replace(share, max_threads=self._queue.share_threads(job))
+        except JobStoreUnavailable as error:
+            _log.warning("the other jobs cannot be counted: %s", error)
+        execution.set_engine_share(share)
 
     def _take_job(self) -> Job | None:
         """Take the next job from the queue; retry while the job store is unavailable."""

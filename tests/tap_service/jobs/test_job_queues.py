@@ -15,7 +15,7 @@ from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job
 from tap_service.models.work_class import Estimate, Place, WorkClass
 from tap_service.service_errors import ServiceBusy, TooManyJobs
-from tap_service.services.jobs.job_queues import JobQueue, QueueRules, count_places, find_startable
+from tap_service.services.jobs.job_queues import JobQueue, QueueRules, count_places, find_startable, share_threads
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
 SHORT, LONG, VERY_LONG = WorkClass.SHORT, WorkClass.LONG, WorkClass.VERY_LONG
@@ -208,3 +208,43 @@ def test_nothing_is_lost_and_places_are_kept(jobs: list[tuple[str, WorkClass]], 
             assert sum(place.work_class(T0) is work for place in running) <= most
         assert running
         running.pop(data.draw(st.integers(0, len(running) - 1)))
+
+
+def threads_beside(seconds: float, others: list[float], cores: int = 8) -> int:
+    rules = QueueRules(count_places(cores), 10, 1000, 1000, cores)
+    places = [Place(f"other{number}", "u", 0, each) for number, each in enumerate(others)]
+    return share_threads(Place("mine", "u", 0, seconds), places, rules, T0)
+
+
+def test_a_lone_job_has_all_cores() -> None:
+    assert threads_beside(5, []) == 0
+
+
+def test_jobs_of_the_same_duration_share_the_cores() -> None:
+    assert threads_beside(5, [5]) == 4
+    assert threads_beside(5, [5, 5, 5]) == 2
+    assert threads_beside(5, [5], cores=2) == 1
+    assert threads_beside(5, [5, 5, 5], cores=2) == 1
+
+
+def test_short_jobs_do_not_take_cores_from_one_that_outlasts_them() -> None:
+    assert threads_beside(3600, [1] * 20) == 0
+    assert threads_beside(1, [3600]) == 4
+
+
+def test_no_more_jobs_count_than_may_run() -> None:
+    """Of the long jobs, four run at once on eight cores."""
+    assert threads_beside(60, [60] * 100) == 2
+    assert threads_beside(5, [5] * 100) == 1
+
+
+def test_a_job_without_estimate_shares_with_all() -> None:
+    assert threads_beside(0, [1, 1, 1]) == 2
+
+
+def test_the_queue_counts_all_other_jobs(store: SqliteJobStore) -> None:
+    asked = Asked(store, QueueRules(count_places(2), 2, 10, 10, 2))
+    alone = asked.put("a", SHORT)
+    assert asked.queue.share_threads(alone) == 0
+    asked.put("b", SHORT)
+    assert asked.queue.share_threads(alone) == 1

@@ -72,7 +72,7 @@ def test_heavy_work_gives_way_to_light_work(
         "SELECT toString(Settings['os_threads_nice_value_query']) AS nice FROM system.processes"
         f" WHERE startsWith(Settings['log_comment'], 'async-{ident}')"
     )
-    eventually(lambda: svc_engine.fetch_table(running).to_pylist() == [{"nice": "10"}])
+    eventually(lambda: svc_engine.fetch_table(running).to_pylist() == [{"nice": "15"}])
 
 
 def test_what_is_foreseen(run: Callable[..., Job], heavy: str) -> None:
