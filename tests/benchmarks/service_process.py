@@ -55,12 +55,13 @@ class ServiceProcess:
         assert self._process is not None
         return self._process.pid
 
-    def start_command(self, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+    def start_command(self, arguments: Sequence[str], stdin: int | None = None) -> subprocess.Popen[bytes]:
         """Start a command; one process holds the data folder, or the running service executes the command."""
         return subprocess.Popen(
             [*self._command, *arguments],
             cwd=self._checkout,
             env=self._environment,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
