@@ -97,6 +97,14 @@ def _heavy(attacker: Attacker) -> None:
     )
 
 
+def _underestimated(attacker: Attacker) -> None:
+    """A join of keys that the estimate takes for many, and that are few: it seems light, and takes for ever."""
+    attacker.ask(
+        "SELECT COUNT(*) AS n FROM light.stars AS a JOIN light.stars AS b "
+        f"ON FLOOR(a.phot_g_mean_mag * {10 + attacker.number}) = FLOOR(b.phot_g_mean_mag * {10 + attacker.number})"
+    )
+
+
 def _bulk(bytes_per_second: float) -> Attack:
     return lambda attacker: attacker.download("SELECT * FROM light.stars", bytes_per_second)
 
@@ -155,6 +163,8 @@ ATTACKS: dict[str, tuple[int, int, Attack]] = {
     "spread bulk": (24, 24, _bulk(1e9)),
     "heavy": (20, 1, _heavy),
     "spread heavy": (20, 20, _heavy),
+    "underestimated": (20, 1, _underestimated),
+    "spread underestimated": (20, 20, _underestimated),
     "silent": (1000, 1, _silent),
     "spread silent": (1000, 100, _silent),
     "pending": (10, 1, _pending),

@@ -48,7 +48,7 @@ def measure(service: ServiceProcess, name: str, rows: int, seconds: float) -> bo
     ratio = under.p95_ms / alone.p95_ms
     is_met = under.p95_ms < P95_LIMIT and ratio < P95_RATIO and not under.refused
     print(
-        f"{name:14} {alone.median_ms:6.0f} {alone.p95_ms:6.0f} {under.median_ms:8.0f} {under.p95_ms:8.0f} {ratio:6.1f} "
+        f"{name:21} {alone.median_ms:6.0f} {alone.p95_ms:6.0f} {under.median_ms:8.0f} {under.p95_ms:8.0f} {ratio:6.1f} "
         f"{max(under.seconds, default=0) * 1000:8.0f} {under.refused:8}  {'met   ' if is_met else 'MISSED'} {outcomes}",
         flush=True,
     )
@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the data stays, or lies already")
     options = parser.parse_args()
     print(
-        "                    alone        under attack, ms\nattack         median    p95   median      p95  ratio  slowest  refused"
+        "                           alone        under attack, ms\nattack                median    p95   median      p95  ratio  slowest  refused"
     )
     with ExitStack() as stack:
         folder = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
