@@ -12,6 +12,10 @@ from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.shard_map import LOCAL, ROWS_SUFFIX, Sharding
 from clickhouse_schema.shard_map import quote_table as stored_part
 
+#: Rows per square degree of a table that is not counted: a deep survey, for too few rows in an estimate cost more than
+#: too many
+UNKNOWN_DENSITY = 10_000.0
+
 _SHAPES = ("point", "circle", "polygon")
 
 

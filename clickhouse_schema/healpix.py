@@ -13,6 +13,7 @@ import math
 import re
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ NO_POSITION = 12 * 4**ORDER
 _NSIDE = 1 << ORDER
 
 _Integers = NDArray[np.int64]
+_Bits = TypeVar("_Bits", int, NDArray[np.int64])
 
 
 def index_sql(lon: str, lat: str, order: int = ORDER, *, names: str = "") -> str:
@@ -131,7 +133,7 @@ class Cells:
     @property
     def index(self) -> _Integers:
         """NESTED indexes."""
-        place = _spread_bits(self.x) + (_spread_bits(self.y) << 1)
+        place = spread_bits(self.x) + (spread_bits(self.y) << 1)
         return (self.face << (2 * self.order)) + place
 
     def find_centres(self) -> NDArray[np.float64]:
@@ -147,7 +149,7 @@ def cell_centres(order: int, cells: NDArray[np.uint64]) -> NDArray[np.float64]:
 def _find_centres(order: int, face: _Integers, x: _Integers, y: _Integers) -> NDArray[np.float64]:
     nside = 1 << order
     # the ring number counts from the north pole in units of half a cell's diagonal
-    ring = _FACE_RING[face] * nside - x - y - 1
+    ring = FACE_RING[face] * nside - x - y - 1
     north = ring < nside
     south = ring > 3 * nside
     cap = np.where(north, ring, np.where(south, 4 * nside - ring, nside)).astype(np.float64)
@@ -158,7 +160,7 @@ def _find_centres(order: int, face: _Integers, x: _Integers, y: _Integers) -> ND
     rho_in_cap = np.sqrt(from_pole * (2.0 - from_pole))
     rho = np.where(north | south, rho_in_cap, np.sqrt((1.0 - z) * (1.0 + z)))
     # face longitude in units of pi/4, shifted by the place across the ring
-    phi = (math.pi / 4) * (_FACE_PHI[face] + (x - y) / cap)
+    phi = (math.pi / 4) * (FACE_PHI[face] + (x - y) / cap)
     return np.stack((rho * np.cos(phi), rho * np.sin(phi), z), axis=1)
 
 
@@ -191,8 +193,8 @@ def vectors_to_index(points: NDArray[np.float64]) -> _Integers:
     return Cells(ORDER, face, falling & mask, (rising & mask) ^ mask).index
 
 
-_FACE_RING = np.array([2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4], dtype=np.int64)
-_FACE_PHI = np.array([1, 3, 5, 7, 0, 2, 4, 6, 1, 3, 5, 7], dtype=np.float64)
+FACE_RING = np.array([2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4], dtype=np.int64)
+FACE_PHI = np.array([1, 3, 5, 7, 0, 2, 4, 6, 1, 3, 5, 7], dtype=np.float64)
 
 _PACK = (
     (1, 0x3333333333333333),
@@ -204,7 +206,7 @@ _PACK = (
 _SPREAD = (0x0000FFFF0000FFFF, 0x00FF00FF00FF00FF, 0x0F0F0F0F0F0F0F0F, 0x3333333333333333, 0x5555555555555555)
 
 
-def _spread_bits(value: _Integers) -> _Integers:
+def spread_bits(value: _Bits) -> _Bits:
     """The bits moved to even places."""
     for (shift, _), mask in zip(reversed(_PACK), _SPREAD, strict=True):
         value = (value | (value << shift)) & mask

@@ -12,7 +12,7 @@ from adql.clickhouse.cast_sql import exact_or_null_sql, lookup_sql, nan_to_null_
 from adql.clickhouse.operator_sql import FORMS
 from adql.clickhouse.partial_aggregate_sql import merged_sql
 from adql.clickhouse.set_function_sql import order_sql, set_function_sql, windowed_sql
-from adql.clickhouse.sky.geometry_sql import constant_shape_sql, covered_sql, within_region_sql
+from adql.clickhouse.sky.geometry_sql import constant_shape_sql, covered_sql, near_filter_sql, within_region_sql
 from adql.clickhouse.sky.neighbour_cell_sql import is_in_cells_sql
 from adql.errors import AdqlSemanticError
 from adql.functions import FUNCTIONS, INTERNAL_SQL
@@ -157,13 +157,18 @@ def _filter_sql(expr: Expr) -> str:
     """Write a conjunct of WHERE, where false and unknown have the same effect."""
     if isinstance(expr, InSubquery):
         return f"({_expr_sql(expr.operand)} {_in_word(expr)} ({_members_sql(expr)}))"
-    if isinstance(expr, Call) and expr.name == "OR" and all(isinstance(arg, InSubquery) for arg in expr.args):
-        return f"({' OR '.join(_filter_sql(arg) for arg in expr.args)})"
+    if isinstance(expr, Call) and expr.name in ("AND", "OR"):
+        return _check_length("(" + f" {expr.name} ".join(_filter_sql(arg) for arg in expr.args) + ")", expr)
+    if isinstance(expr, Call) and expr.name in ("NEAR", "NEARER"):
+        return near_filter_sql(expr, _expr_sql)
     return _expr_sql(expr)
 
 
 def _expr_sql(expr: Expr) -> str:
-    sql = _EMITTERS[type(expr)](expr)
+    return _check_length(_EMITTERS[type(expr)](expr), expr)
+
+
+def _check_length(sql: str, expr: Expr) -> str:
     if len(sql) > MAX_EXPRESSION_SQL:
         raise AdqlSemanticError(
             f"this expression is too deep to be computed: its SQL has more than {MAX_EXPRESSION_SQL} characters",

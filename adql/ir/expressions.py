@@ -147,10 +147,14 @@ class Lookup(Expr):
 
 @dataclass(frozen=True, slots=True)
 class InCells(Expr):
-    """Whether a HEALPix index of order 29 is in one of the NESTED ``cells``: pairs of an order and its cells."""
+    """Whether a HEALPix index of order 29 is in one of the NESTED ``cells``: pairs of an order and its cells.
+
+    ``region``: that whose cover they are, if it is known; estimates need it closer than a cover of few rows.
+    """
 
     index: Expr
     cells: tuple[tuple[int, tuple[int, ...]], ...]
+    region: Region | None = None
 
     @property
     def children(self) -> tuple[Expr, ...]:

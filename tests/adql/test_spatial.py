@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,19 +40,50 @@ def test_a_cone_has_exactly_the_rows_of_a_brute_force(
     assert sure <= set(found) <= sure | border
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+#: Rows per square degree, by which the cells around a cone, a cover of few cells and one of many are chosen
+DENSITIES = (1e-3, 1e4, 1e12)
+
+
+def _with_density(sky: Catalogue, density: float) -> Catalogue:
+    return replace(sky, local_densities={("sky", "points"): density})
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lon=st.floats(-360, 720),
     lat=st.floats(-90, 90) | st.sampled_from([-90.0, 90.0, 0.0]),
-    radius=st.floats(0, 180) | st.floats(-7, 0).map(lambda e: 10**e),
+    radius=st.floats(0, 180) | st.floats(-10, 0).map(lambda e: 10**e) | st.floats(-10, 0).map(lambda e: 180 - 10**e),
+    density=st.sampled_from(DENSITIES),
 )
 def test_any_cone_has_exactly_the_rows_of_a_brute_force(
-    lon: float, lat: float, radius: float, ask: Callable[[str], Rows], points: Positions
+    lon: float, lat: float, radius: float, density: float, engine: Engine, sky: Catalogue, points: Positions
 ) -> None:
     query = f"SELECT id FROM points WHERE DISTANCE(POINT({lon!r}, {lat!r}), POINT(ra, dec)) <= {radius!r}"
-    found = set(_ids(ask(query)))
+    found = set(_ids(asked(engine, _with_density(sky, density), query)))
     sure, border = inside(separation(*points, lon, lat), radius)
     assert sure <= found <= sure | border
+
+
+@pytest.mark.parametrize("radius", [1e-6, 0.01, 3, 40])
+def test_every_cover_of_a_cone_leaves_the_same_rows(radius: float, engine: Engine, sky: Catalogue) -> None:
+    for lon, lat in HARD_PLACES:
+        query = f"SELECT id FROM points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE({lon}, {lat}, {radius}))"
+        found = [set(_ids(asked(engine, _with_density(sky, density), query))) for density in DENSITIES]
+        assert found[0]
+        assert found[0] == found[1] == found[2]
+
+
+def test_a_cone_is_written_once_where_it_has_few_rows(sky: Catalogue) -> None:
+    """Few cells, and no cells wholly inside, which spare tests of rows: too few to pay for themselves."""
+    query = "SELECT id FROM points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(45, 30, 1))"
+    found = [translate(query, _with_density(sky, density)).sql for density in DENSITIES]
+    few, close, many = (
+        [cell for cells in re.findall(r" IN \(([\d, ]+)\)", sql) for cell in cells.split(", ")] for sql in found
+    )
+    assert len(few) <= 9 < len(close) <= 100 < len(many)
+    assert (len(set(few)), len(set(close))) == (len(few), len(close))
+    assert len(set(many)) < len(many)
+    assert [sql.count("cos(") for sql in found] == [1, 1, 1]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from adql.clickhouse.sky.membership_sql import Row, membership_sql
 from adql.clickhouse.sky.stored_region_sql import Stored
 from adql.clickhouse.sky.unit_vector_sql import (
     Vector,
+    is_near_centre_sql,
     is_near_sql,
     latitude_sql,
     longitude_sql,
@@ -25,6 +26,7 @@ from adql.clickhouse.sql_text import Emit, Form
 from adql.errors import AdqlUnsupported
 from adql.ir import (
     Call,
+    Column,
     Covered,
     Expr,
     Nearness,
@@ -110,14 +112,27 @@ def _turned_latitude_sql(expr: Call, emit: Emit) -> str:
 
 
 def _near_sql(expr: Call, emit: Emit) -> str:
-    left, right, radius, is_strict = Nearness.from_call(expr)
-    first, second = _position_vector(left, emit), _position_vector(right, emit)
-    test = is_near_sql(first, second, emit(radius), evaluate_constant(radius), strict=is_strict)
+    left, right, radius, _ = Nearness.from_call(expr)
+    test = near_filter_sql(expr, emit)
     radii = radius.args if isinstance(radius, Call) and radius.name in _REACHES else (radius,)
     operands = (*left, *right, *radii)
     # a NULL makes the test NULL by itself
     numbers = [f"toFloat64({emit(a)})" for a in operands if evaluate_constant(a) is None]
     return f"if(isNaN({' + '.join(numbers)}), NULL, {test})" if numbers else test
+
+
+def near_filter_sql(expr: Call, emit: Emit) -> str:
+    """Return the form of NEAR and NEARER that is false instead of NULL for NaN."""
+    left, right, radius, is_strict = Nearness.from_call(expr)
+    degrees = evaluate_constant(radius)
+    for (lon, lat), centre in ((left, right), (right, left)):
+        if isinstance(lon, Column) and isinstance(lat, Column):
+            x, y = (evaluate_constant(coordinate) for coordinate in centre)
+            if x is not None and y is not None and degrees is not None:
+                position = f"toFloat64({emit(lon)})", f"toFloat64({emit(lat)})"
+                return is_near_centre_sql(position, (x, y), degrees, strict=is_strict)
+    first, second = _position_vector(left, emit), _position_vector(right, emit)
+    return is_near_sql(first, second, emit(radius), degrees, strict=is_strict)
 
 
 def _distance_sql(expr: Call, emit: Emit) -> str:

@@ -1,17 +1,18 @@
 """Add covers: conditions on the stored HEALPix index, the sort key, for the conditions that confine a position.
 
     WHERE CONTAINS(POINT(ra, dec), CIRCLE(...)) = 1
-    WHERE hpx29 IN cells AND (hpx29 IN cells wholly inside OR exact test)
+    WHERE hpx29 IN cells AND exact test                                          few rows
+    WHERE hpx29 IN cells AND (hpx29 IN cells wholly inside OR exact test)        many rows
 
 All conditions of one WHERE or ON together confine a position to one region, which has one cover. In the cells wholly
-inside the region, the conditions that say nothing else need no test. Removes the ``ImpliedWithin`` that
+inside the region, the conditions that say nothing else need no test; a cover of few rows does without that, because
+it costs more than it saves. Removes the ``ImpliedWithin`` that
 ``transfer_regions`` adds, and writes CELL of ``filter_by_small_sides`` by the index.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from adql.ir import (
@@ -30,8 +31,9 @@ from adql.ir import (
     walk_select_expressions,
     walk_selects,
 )
-from adql.regions import MAX_COVER_CELLS, Complement, Cover, Grown, Intersection, Moc, Region, Union, find_cover
+from adql.regions import MAX_COVER_CELLS, Complement, Cone, Cover, Grown, Intersection, Moc, Region, Union, find_cover
 from adql.regions.circle_union import CircleUnion
+from adql.regions.region_algebra import has_moc
 from adql.rewrite.covers.confining_regions import (
     Confinements,
     ImpliedWithin,
@@ -41,6 +43,8 @@ from adql.rewrite.covers.confining_regions import (
     find_ranges,
 )
 from adql.rewrite.trees.relation_trees import collect_leaves, map_conditions
+from clickhouse_schema.catalogue import UNKNOWN_DENSITY, TableEntry
+from clickhouse_schema.cells_around import find_cells_around
 from clickhouse_schema.datatypes import BOOLEAN, LONG, Field
 
 HPX29 = "hpx29"
@@ -49,23 +53,29 @@ HPX29 = "hpx29"
 _MAX_CELLS_PER_SHAPE = 16
 _MAX_CELLS = 10_000
 
+#: Rows in the cells around a cone up to which a closer cover costs more than it saves: half a granule
+_FEW_ROWS = 4096
+
+#: Rows in a cover of few cells from which more cells save more than they cost
+_MANY_ROWS = 100_000
+
+#: Fewer cells by this factor where there are fewer rows
+_FEWER_CELLS = 2
+
+#: Square degrees
+_WHOLE_SKY = 360**2 / math.pi
+
 #: The part of the sky above which a cover costs more than it saves
 _MAX_SKY = 0.9
 
-#: The index column that belongs to (lon, lat), if these are a table's position
-IndexFinder = Callable[[Column, Column], Column | None]
+Scans = dict[int, Scan]
 
 
 def add_covers(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
     """Add the covers of WHERE and of each ON."""
-    leaves = collect_leaves(select.from_)
-
-    def find_index(lon: Column, lat: Column) -> Column | None:
-        leaf = leaves.get(lon.relation)
-        return find_index_column(leaf, lon, lat) if isinstance(leaf, Scan) and lat.relation == lon.relation else None
-
-    from_ = map_conditions(select.from_, lambda join: _cover_condition(join.condition, find_index))
-    return replace(select, where=_cover_condition(select.where, find_index), from_=from_)
+    scans = {number: leaf for number, leaf in collect_leaves(select.from_).items() if isinstance(leaf, Scan)}
+    from_ = map_conditions(select.from_, lambda join: _cover_condition(join.condition, scans))
+    return replace(select, where=_cover_condition(select.where, scans), from_=from_)
 
 
 def find_index_column(leaf: Scan, lon: Column, lat: Column) -> Column | None:
@@ -88,9 +98,9 @@ class _Part:
         return position in self.confinements and self.confinements[position].is_exact
 
 
-def _cover_condition(condition: Expr | None, find_index: IndexFinder) -> Expr | None:
+def _cover_condition(condition: Expr | None, scans: Scans) -> Expr | None:
     def is_position(lon: Column, lat: Column) -> bool:
-        return find_index(lon, lat) is not None
+        return _find_index(lon, lat, scans) is not None
 
     conditions = list(split_conjuncts(condition))
     parts = [_Part(each, find_confinements(each, is_position)) for each in conditions]
@@ -98,26 +108,32 @@ def _cover_condition(condition: Expr | None, find_index: IndexFinder) -> Expr | 
     parts = [part for part in parts if not isinstance(part.condition, ImpliedWithin)]
     covers: list[Expr] = []
     for position, confinement in combine_confinements(found).items():
-        index = find_index(*position)
+        index = _find_index(*position, scans)
         if index is not None:
-            added, parts = _add_cover(index, position, cover_region(confinement.region), parts)
+            entry = scans[index.relation].entry
+            added, parts = _add_cover(index, position, confinement.region, entry, parts)
             covers += added
-    tests = (_test_by_index(part.condition, find_index) for part in parts)
+    tests = (_test_by_index(part.condition, scans) for part in parts)
     return combine_conjuncts([*covers, *(test for test in tests if test is not None)])
 
 
-def _test_by_index(expr: Expr, find_index: IndexFinder) -> Expr | None:
+def _find_index(lon: Column, lat: Column, scans: Scans) -> Column | None:
+    scan = scans.get(lon.relation)
+    return None if scan is None or lat.relation != lon.relation else find_index_column(scan, lon, lat)
+
+
+def _test_by_index(expr: Expr, scans: Scans) -> Expr | None:
     """Return the filter ``CELL(lon, lat, order) IN (SELECT ...)``, or an OR of such, by the index; None without one.
 
     Other conditions are unchanged.
     """
     if isinstance(expr, Call) and expr.name == "OR" and all(_is_cell_test(arg) for arg in expr.args):
-        tests = tuple(test for arg in expr.args if (test := _test_by_index(arg, find_index)) is not None)
+        tests = tuple(test for arg in expr.args if (test := _test_by_index(arg, scans)) is not None)
         return replace(expr, args=tests) if len(tests) == len(expr.args) else None
     if not (_is_cell_test(expr) and isinstance(expr, InSubquery) and isinstance(expr.operand, Call)):
         return expr
     lon, lat, order = expr.operand.args
-    index = find_index(lon, lat) if isinstance(lon, Column) and isinstance(lat, Column) else None
+    index = _find_index(lon, lat, scans) if isinstance(lon, Column) and isinstance(lat, Column) else None
     return None if index is None else replace(expr, operand=Call(LONG, "CELL OF", (index, order)))
 
 
@@ -125,21 +141,44 @@ def _is_cell_test(expr: Expr) -> bool:
     return isinstance(expr, InSubquery) and isinstance(expr.operand, Call) and expr.operand.name == "CELL"
 
 
-def _add_cover(index: Column, position: Position, cells: Cover, parts: list[_Part]) -> tuple[list[Expr], list[_Part]]:
+def _add_cover(
+    index: Column, position: Position, region: Region, entry: TableEntry, parts: list[_Part]
+) -> tuple[list[Expr], list[_Part]]:
     """Return the cover, and ``parts`` with one test for all those that cells wholly inside need not make."""
-    if _sum_sky(cells.all) > _MAX_SKY:
+    cover, has_many_rows = _choose_cover(region, entry)
+    if _sum_sky(cover.all) > _MAX_SKY:
         return [], parts
-    covers: list[Expr] = [InCells(BOOLEAN, index, cells.all)]
+    covers: list[Expr] = [InCells(BOOLEAN, index, cover.all, region)]
     exact = combine_conjuncts([part.condition for part in parts if part.is_only(position)])
-    if exact is None or not cells.inside:
+    if exact is None or not (cover.inside and has_many_rows):
         return covers, parts
-    test = Call(BOOLEAN, "OR", (InCells(BOOLEAN, index, cells.inside), exact), span=exact.span)
-    return covers, [_Part(test, {}), *(part for part in parts if not part.is_only(position))]
+    others = [part for part in parts if not part.is_only(position)]
+    if not cover.border:
+        return covers, others
+    test = Call(BOOLEAN, "OR", (InCells(BOOLEAN, index, cover.inside), exact), span=exact.span)
+    return covers, [_Part(test, {}), *others]
 
 
-def cover_region(region: Region) -> Cover:
-    """Return the cover of a region, with more cells for unions of many shapes."""
-    return find_cover(region, min(max(MAX_COVER_CELLS, _MAX_CELLS_PER_SHAPE * _count_shapes(region)), _MAX_CELLS))
+def _choose_cover(region: Region, entry: TableEntry) -> tuple[Cover, bool]:
+    """Return the cover that costs least in all, by the rows of the table about in it, and whether these are many.
+
+    A MOC is tested by its cells, so fewer cells save nothing.
+    """
+    density = entry.local_density or UNKNOWN_DENSITY
+    around = find_cells_around(region.lon, region.lat, region.radius) if isinstance(region, Cone) else None
+    if around is not None and _sum_sky((around,)) * _WHOLE_SKY * density < _FEW_ROWS:
+        return Cover((), (around,)), False
+    if not has_moc(region):
+        cover = cover_region(region, _FEWER_CELLS)
+        if _sum_sky(cover.all) * _WHOLE_SKY * density < _MANY_ROWS:
+            return cover, False
+    return cover_region(region), True
+
+
+def cover_region(region: Region, fewer: int = 1) -> Cover:
+    """Return the cover of a region, with more cells for unions of many shapes, ``fewer`` times as few as is usual."""
+    cells = min(max(MAX_COVER_CELLS, _MAX_CELLS_PER_SHAPE * _count_shapes(region)), _MAX_CELLS)
+    return find_cover(region, cells // fewer)
 
 
 def _count_shapes(region: Region) -> int:

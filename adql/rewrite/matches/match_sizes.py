@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from adql.ir import Query, Relation, Scan, SetOperation, walk_leaves
-
-#: Rows per square degree of a table that is not counted: a deep survey, for too many cubes cost less than too few
-_UNKNOWN_CROWDING = 10_000.0
+from clickhouse_schema.catalogue import UNKNOWN_DENSITY
 
 #: Sides of cubes to choose from, in chords of the radius
 _SIDES = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -34,7 +32,7 @@ def find_crowding(relation: Relation) -> float:
     """Return the rows per square degree around a typical row of the most crowded table of a relation."""
     found = [scan.entry.local_density for scan in _find_scans(relation)]
     known = [crowding for crowding in found if crowding is not None]
-    return max(known) if known and len(known) == len(found) else _UNKNOWN_CROWDING
+    return max(known) if known and len(known) == len(found) else UNKNOWN_DENSITY
 
 
 def find_row_count(relation: Relation) -> int | None:

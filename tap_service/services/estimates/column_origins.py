@@ -114,6 +114,14 @@ class ColumnOrigins:
         scan = self._scans.get(origin.relation) if isinstance(origin, Column) else None
         return scan is not None and isinstance(origin, Column) and origin.name in scan.entry.table.layout.id[:1]
 
+    def is_position(self, lon: Column, lat: Column) -> bool:
+        """Return whether columns are the position of a table."""
+        first, second = self.inline_origins(lon), self.inline_origins(lat)
+        if not (isinstance(first, Column) and isinstance(second, Column) and first.relation == second.relation):
+            return False
+        scan = self._scans.get(first.relation)
+        return scan is not None and scan.entry.table.layout.position == (first.name, second.name)
+
     def is_unique_by(self, side: Relation, keys: list[Expr]) -> bool:
         """Return whether ``side`` is one table, and equal ``keys`` occur in one row of it."""
         scan = _find_single_scan(side)

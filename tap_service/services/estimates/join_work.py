@@ -40,9 +40,11 @@ from clickhouse_schema.catalogue import TableEntry
 from tap_service.services.estimates.column_origins import ColumnOrigins, MeanRadius, count_named_ids
 from tap_service.services.estimates.planned_conditions import (
     collect_names,
+    confine_to_cover,
     find_covers,
     is_always_true_key,
     is_radius_test,
+    is_region_test,
     joins_both_sides,
     read_vector_nearness,
     walk_inner_conditions,
@@ -198,8 +200,8 @@ class _WorkCounter:
         ids = count_named_ids(select, lambda column: column.relation == leaf.relation and is_id(column))
         if ids:
             density = RowDensity.make_unlocated(min(ids, rows.total), density.tables)
-        for cells, inside in find_covers(leaf.relation, select):
-            density = density.confine_to(cells, inside)
+        for cover in find_covers(leaf.relation, select):
+            density = confine_to_cover(density, cover)
         return RowEstimate(density, rows.is_sure)
 
     # --- joins --------------------------------------------------------------------------------------------------------
@@ -274,7 +276,7 @@ class _WorkCounter:
             elif isinstance(condition, Call) and condition.name == "SAMPLED":
                 percent = evaluate_constant(get_operand(condition, "percent")) or 100.0
                 rows = rows.limit_to(rows.total * percent / 100, is_sure=True)
-            elif not self._is_counted(condition):
+            elif not (self._is_counted(condition) or is_region_test(condition, self._origins.is_position)):
                 rows = RowEstimate(rows.density, is_sure=False)
                 if len({column.relation for column in walk_columns(condition)}) < 2:
                     self.is_sure = False  # it is tested before the join

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from adql.ir import (
     Aggregate,
@@ -20,7 +20,9 @@ from adql.ir import (
     walk_expr,
     walk_leaves,
 )
+from adql.query_analysis import cover_region, find_confinements
 from adql.regions import Moc
+from tap_service.services.estimates.row_density import RowDensity
 
 
 def walk_inner_conditions(relation: Relation) -> Iterator[Expr]:
@@ -32,16 +34,27 @@ def walk_inner_conditions(relation: Relation) -> Iterator[Expr]:
             yield from split_conjuncts(relation.condition)
 
 
-def find_covers(relation: int, select: Select) -> Iterator[tuple[Moc, Moc | None]]:
-    """Yield the covers of a relation in WHERE and inner joins, each with its cells wholly inside, if there are such."""
-    conditions = [*split_conjuncts(select.where), *walk_inner_conditions(select.from_)]
-    tests = [c.args[0] for c in conditions if isinstance(c, Call) and c.name == "OR"]
-    for cover in conditions:
-        if not isinstance(cover, InCells):
+def find_covers(relation: int, select: Select) -> Iterator[InCells]:
+    """Yield the covers of a relation in WHERE and inner joins."""
+    for condition in (*split_conjuncts(select.where), *walk_inner_conditions(select.from_)):
+        if not (isinstance(condition, InCells) and isinstance(condition.index, Column)):
             continue
-        if isinstance(cover.index, Column) and cover.index.relation == relation:
-            inside = [test for test in tests if isinstance(test, InCells) and test.index == cover.index]
-            yield Moc.from_cells(cover.cells), Moc.from_cells(inside[0].cells) if len(inside) == 1 else None
+        if condition.index.relation == relation:
+            yield condition
+
+
+def confine_to_cover(density: RowDensity, cover: InCells) -> RowDensity:
+    """Return the rows in the region of a cover, or in its cells where the region is not known."""
+    if cover.region is None:
+        return density.confine_to(Moc.from_cells(cover.cells))
+    close = cover_region(cover.region)
+    return density.confine_to(Moc.from_cells(close.all), Moc.from_cells(close.inside))
+
+
+def is_region_test(condition: Expr, is_position: Callable[[Column, Column], bool]) -> bool:
+    """Return whether a condition states a region of the position of a table, which has a cover then."""
+    found = find_confinements(condition, is_position)
+    return any(is_position(*position) and confinement.is_exact for position, confinement in found.items())
 
 
 def read_vector_nearness(condition: Expr) -> VectorNearness | None:
