@@ -54,14 +54,31 @@ ROW_LIMIT_HEADER = "Skyhouse-Row-Limit"
 RESULT_ROWS_HEADER = "Skyhouse-Result-Rows"
 STATUS_HEADER = "Skyhouse-Query-Status"
 
+#: header of an error: the URL of the job that the query has become
+JOB_HEADER = "Skyhouse-Job"
+
 #: header of a user table: when it expires unless it is used
 TABLE_EXPIRES_HEADER = "Skyhouse-Table-Expires"
 
 #: header of AuthVO, the IVOA's working draft on authentication: the authenticated identity
 VISITOR_HEADER = "X-VO-Authenticated"
 
-#: how long the first bytes of a format without metadata wait for the status of a short query
+#: how long a request waits for the end of its query before it watches whether the client disconnects: most are short
+PATIENCE_SECONDS = 0.05
+
+#: how long the first bytes of a result wait for more of them, and those of a format without metadata for the status of
+#: a short query
 SETTLING_SECONDS = 0.25
+FIRST_BYTES = 65_536
+
+#: a result with more bytes is sent in chunks even if it is complete
+MAX_WHOLE_BYTES = 1 << 20
+
+#: a query of /sync that works longer, or writes more, than a light one is counted in another lane; how often that and
+#: the time limit are checked, in seconds
+LIGHT_SECONDS = 1.0
+MAX_LIGHT_BYTES = 64 << 20
+WATCH_SECONDS = 0.5
 
 #: how often a running job's progress, time limit and abortion are checked, in seconds
 JOB_TICK_SECONDS = 0.5
@@ -69,8 +86,9 @@ JOB_TICK_SECONDS = 0.5
 #: how often the end of a job is written again to a job store that does not work, in seconds
 STORE_RETRY_SECONDS = 1.0
 
-#: a synchronous query with a longer estimate, in seconds, is heavy
+#: a query of /sync with a longer estimate without writing, or of writing, in seconds, is heavy, or bulk
 QUICK_SECONDS = 1.0
+BULK_SECONDS = 0.1
 
 #: a job with a longer query is estimated when it executes, not when it is queued: the translation may take seconds, for
 #: which the client would wait

@@ -28,6 +28,9 @@ class ServiceMetrics:
         self.in_flight = Gauge("skyhouse_queries_in_flight", "Queries in progress", registry=self.registry)
         self.jobs = Gauge("skyhouse_jobs_executing", "Jobs that this process executes", registry=self.registry)
         self.waiting = Gauge("skyhouse_queries_waiting", "Waiting queries", registry=self.registry)
+        self.lanes = Gauge(
+            "skyhouse_lane_requests", "Requests to /sync by lane and state", ["lane", "state"], registry=self.registry
+        )
         self.spool = Gauge("skyhouse_spool_bytes", "Bytes in the spool", ["where"], registry=self.registry)
         self.log_failures = Counter(
             "skyhouse_query_log_failures", "Lines of the query log that could not be written", registry=self.registry

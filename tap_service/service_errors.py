@@ -5,16 +5,18 @@ ServiceError
 │   ├── ParameterFault    a parameter is wrong, missing or repeated
 │   ├── UploadFault       an upload cannot be used
 │   ├── QueryFault        the query is invalid: not ADQL, an unknown name, a value that does not fit
-│   ├── QueryTooHeavy     the query exceeds its time or memory
+│   ├── QueryTooHeavy     the query exceeds its memory or space
+│   │   └── QueryTimedOut     or the time of /sync
 │   ├── Unauthorized      401, credentials are missing or wrong
 │   ├── Forbidden         403, not the owner, or not in this phase
 │   ├── NotFound          404
 │   ├── Conflict          409, the name exists, or a concurrent change
 │   ├── BodyTooSlow       408
 │   ├── BodyTooLarge      413
-│   └── TooManyJobs       429, too many jobs of the user wait
+│   ├── TooManyJobs       429, too many jobs of the user wait
+│   └── TooManyQueries    429, too many queries of the client wait
 ├── ClientGone            the client closed the connection; nobody reads the message
-├── ServiceBusy           503, too many queries wait
+├── ServiceBusy           503, too many queries of all clients wait
 ├── ServiceUnavailable    503, the engine or the disk does not work
 └── InternalFault         500, a bug of Skyhouse
 """
@@ -22,14 +24,14 @@ ServiceError
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from types import MappingProxyType
 
-from tap_service.constants import JOBS_RETRY_AFTER_SECONDS, RETRY_AFTER_SECONDS
+from tap_service.constants import JOB_HEADER, JOBS_RETRY_AFTER_SECONDS, RETRY_AFTER_SECONDS
 
 
 class ServiceError(Exception):
     status = 500
-    headers: ClassVar[Mapping[str, str]] = {}
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 class UserFault(ServiceError):
@@ -52,6 +54,14 @@ class QueryTooHeavy(UserFault):
     pass
 
 
+class QueryTimedOut(QueryTooHeavy):
+    """``job_url``: the job that the query has become, or empty."""
+
+    def __init__(self, message: str, job_url: str = "") -> None:
+        super().__init__(message)
+        self.headers = {JOB_HEADER: job_url} if job_url else {}
+
+
 class Unauthorized(UserFault):
     status = 401
 
@@ -66,7 +76,7 @@ class NotFound(UserFault):
 
 class BodyTooSlow(UserFault):
     status = 408
-    headers: ClassVar[Mapping[str, str]] = {"Connection": "close"}
+    headers: Mapping[str, str] = {"Connection": "close"}
 
 
 class Conflict(UserFault):
@@ -79,7 +89,12 @@ class BodyTooLarge(UserFault):
 
 class TooManyJobs(UserFault):
     status = 429
-    headers: ClassVar[Mapping[str, str]] = {"Retry-After": str(JOBS_RETRY_AFTER_SECONDS)}
+    headers: Mapping[str, str] = {"Retry-After": str(JOBS_RETRY_AFTER_SECONDS)}
+
+
+class TooManyQueries(UserFault):
+    status = 429
+    headers: Mapping[str, str] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 
 
 class ClientGone(ServiceError):
@@ -88,12 +103,12 @@ class ClientGone(ServiceError):
 
 class ServiceBusy(ServiceError):
     status = 503
-    headers: ClassVar[Mapping[str, str]] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+    headers: Mapping[str, str] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 
 
 class ServiceUnavailable(ServiceError):
     status = 503
-    headers: ClassVar[Mapping[str, str]] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+    headers: Mapping[str, str] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 
 
 class InternalFault(ServiceError):

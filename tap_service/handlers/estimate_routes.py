@@ -20,7 +20,7 @@ from adql import NOWHERE, AdqlError, AdqlErrors, offset_to_line_column
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
-from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import Form, read_request_form
 from tap_service.handlers.vosi_routes import find_table
 from tap_service.models.work_class import WorkClass
@@ -38,7 +38,7 @@ _MAX_ORDER = 29
 
 
 @router.api_route("/estimate", methods=["GET", "HEAD", "POST"])
-async def estimate_query(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def estimate_query(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     form = Form()
     query = ""
     try:
@@ -48,7 +48,7 @@ async def estimate_query(request: Request, skyhouse: Skyhouse, caller: Caller) -
         gone = asyncio.create_task(wait_for_disconnect(request.receive))
         try:
             found = await run_unless_gone(
-                gone, skyhouse.queries.estimate_query(parameters, caller.name if caller else None)
+                gone, skyhouse.queries.estimate_query(parameters, origin.client, caller.name if caller else None)
             )
         finally:
             gone.cancel()

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tap_service.constants import (
+    JOB_HEADER,
     PRODUCT,
     RESULT_ROWS_HEADER,
     ROW_LIMIT_HEADER,
@@ -29,7 +30,7 @@ from tap_service.services.site.authentication import BASIC
 _A_DAY = "86400"
 _EXPOSED = (
     "Location, Content-Disposition, Content-Range, Accept-Ranges, ETag, Retry-After, WWW-Authenticate, "
-    f"{VISITOR_HEADER}, {ROW_LIMIT_HEADER}, {RESULT_ROWS_HEADER}, {STATUS_HEADER}, {TABLE_EXPIRES_HEADER}"
+    f"{VISITOR_HEADER}, {ROW_LIMIT_HEADER}, {RESULT_ROWS_HEADER}, {STATUS_HEADER}, {JOB_HEADER}, {TABLE_EXPIRES_HEADER}"
 )
 #: the portal has its own policy; other pages may contain users' text and must neither run nor load anything
 _FOR_BROWSERS = {

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
 from starlette.types import Message, Receive, Scope, Send
 
 from tap_service.constants import RESULT_ROWS_HEADER, ROW_LIMIT_HEADER, STATUS_HEADER
@@ -15,8 +16,8 @@ from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_dis
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import Form, read_request_form
 from tap_service.service_errors import ClientGone, UserFault
-from tap_service.services.queries.sync_query import SyncAnswer
-from tap_service.services.queries.tap_parameters import read_tap_parameters
+from tap_service.services.queries.sync_answer import StartJob, SyncAnswer
+from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 
 router = APIRouter()
 
@@ -25,25 +26,74 @@ _log = logging.getLogger("skyhouse")
 
 @router.api_route("/sync", methods=["GET", "POST"])
 async def answer_sync(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    form = Form()
+    form, parameters = await _read_query(request, skyhouse, origin)
+    start_job = _find_job_starter(form, parameters, skyhouse, caller, origin)
+    owner = caller.name if caller else None
+    answer = skyhouse.queries.start_query(parameters, origin.client, owner, start_job=start_job, release=form.close)
+    gone: asyncio.Task[None] | None = None
     try:
-        try:
-            form = await read_request_form(request, skyhouse)
-            parameters = read_tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
-        except UserFault as error:
-            skyhouse.queries.record_refusal(error, origin.client)
-            raise
-        gone = asyncio.create_task(wait_for_disconnect(request.receive))
-        answer = await skyhouse.queries.start_query(parameters, origin.client, caller.name if caller else None)
-    finally:
-        form.close()
-    try:
-        await run_unless_gone(gone, answer.wait_first_bytes())
+        if not await answer.wait_briefly():
+            gone = asyncio.create_task(wait_for_disconnect(request.receive))
+            await run_unless_gone(gone, answer.wait_for_first_bytes())
+        document = answer.take_whole()
     except BaseException:
-        gone.cancel()
+        if gone is not None:
+            gone.cancel()
         answer.close()
         raise
-    return ResultResponse(answer, gone)
+    if document is None:
+        return ResultResponse(answer, gone or asyncio.create_task(wait_for_disconnect(request.receive)))
+    if gone is not None:
+        gone.cancel()
+    answer.close()
+    return Response(document, headers=_build_headers(answer))
+
+
+async def _read_query(request: Request, skyhouse: Skyhouse, origin: Origin) -> tuple[Form, TapParameters]:
+    """Return the form, which the caller closes, and its query. Raises UserFault."""
+    form = Form()
+    try:
+        form = await read_request_form(request, skyhouse)
+        return form, read_tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
+    except BaseException as error:
+        form.close()
+        if isinstance(error, UserFault):
+            skyhouse.queries.record_refusal(error, origin.client)
+        raise
+
+
+def _find_job_starter(
+    form: Form, parameters: TapParameters, skyhouse: Skyhouse, caller: Caller, origin: Origin
+) -> StartJob | None:
+    """Return what goes on with the query as a job at its time limit; None if the client or the operator wants none."""
+    wish = parameters.on_timeout or ("job" if skyhouse.config.sync_timeout_jobs == "always" else "error")
+    if wish == "error" or skyhouse.config.sync_timeout_jobs == "never":
+        return None
+
+    async def start_job() -> str:
+        kept = [pair for pair in form.pairs if pair[0].upper() not in ("ON_TIMEOUT", "PHASE")]
+        pairs = [*kept, ("PHASE", "RUN")]
+        job = await run_in_threadpool(skyhouse.jobs.create_job, pairs, caller, origin.client, form.files)
+        return f"{origin.base_url}/tap/async/{job.job_id}"
+
+    return start_job
+
+
+def _build_headers(answer: SyncAnswer) -> dict[str, str]:
+    """Return the headers of a result whose query has been prepared."""
+    headers = {
+        "Content-Type": answer.format.content_type,
+        "Content-Disposition": f'inline; filename="result.{answer.format.extension}"',
+        "Cache-Control": "no-store",
+    }
+    if answer.execution is not None:
+        limit = answer.execution.row_limit
+        headers[ROW_LIMIT_HEADER] = str(limit.limit)
+        if limit.rows is not None:
+            headers[RESULT_ROWS_HEADER] = str(limit.rows)
+    if answer.report.status:
+        headers[STATUS_HEADER] = answer.report.status
+    return headers
 
 
 class ResultResponse(Response):
@@ -54,17 +104,7 @@ class ResultResponse(Response):
         self.background = None
         self._answer = answer
         self._gone = gone
-        headers = {
-            "Content-Type": answer.format.content_type,
-            "Content-Disposition": f'inline; filename="result.{answer.format.extension}"',
-            "Cache-Control": "no-store",
-            ROW_LIMIT_HEADER: str(answer.execution.limit),
-        }
-        if (rows := answer.execution.row_limit.rows) is not None:
-            headers[RESULT_ROWS_HEADER] = str(rows)
-        if answer.status:
-            headers[STATUS_HEADER] = answer.status
-        self.init_headers(headers)
+        self.init_headers(_build_headers(answer))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI)
         try:

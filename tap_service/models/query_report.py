@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class QueryReport:
-    """The outcome of a query so far. Times are in seconds; ``warning`` is set when the row limit cut the result."""
+    """The outcome of a query so far.
+
+    Times are in seconds; ``warning`` is set when the row limit cut the result; ``lane`` is that of a request to /sync.
+    """
 
     status: str = ""
     rows: int = 0
     bytes: int = 0
     error: str = ""
     warning: str = ""
+    lane: str = ""
     seconds: dict[str, float] = field(default_factory=dict)

@@ -5,8 +5,8 @@ from __future__ import annotations
 #: the name and value of one parameter
 Pair = tuple[str, str]
 
-#: parameters that take one value; FORMAT is TAP 1.0's name of RESPONSEFORMAT
-SINGLE_VALUED = ("REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "RUNID")
+#: parameters that take one value; FORMAT is TAP 1.0's name of RESPONSEFORMAT, ON_TIMEOUT is our own
+SINGLE_VALUED = ("REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "RUNID", "ON_TIMEOUT")
 
 _OF_JOBS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION", "ACTION", "REUSE")
 

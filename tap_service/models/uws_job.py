@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from ipaddress import IPv6Address, ip_address, ip_network
 
+from tap_service.models.client_key import find_client_key
 from tap_service.models.piece_progress import PieceWork
 from tap_service.models.request_parameters import SINGLE_VALUED, Pair
 from tap_service.models.timestamps import add_seconds
@@ -120,7 +120,7 @@ class Job:
     @property
     def place(self) -> Place:
         """Its place in the queue; anonymous jobs from one address take turns like those of one user."""
-        user = f"anonymous at {_shared_address(self.client)}" if self.owner is None else self.owner
+        user = find_client_key(self.owner, self.client)
         seconds = self.foreseen.seconds if self.foreseen else 0.0
         return Place(self.job_id, user, self.turn, seconds, self.start_time)
 
@@ -188,17 +188,6 @@ def merge_parameters(old: Sequence[Pair], new: Iterable[Pair]) -> tuple[Pair, ..
     new = [(_canonical_name(name), value) for name, value in new]
     replaced = {name.upper() for name, _ in new} - {"UPLOAD"}
     return (*(pair for pair in old if pair[0].upper() not in replaced), *new)
-
-
-def _shared_address(client: str) -> str:
-    """Return the address, or the /64 network of an IPv6 address, which belongs to one client."""
-    try:
-        address = ip_address(client)
-    except ValueError:
-        return client
-    if not isinstance(address, IPv6Address):
-        return client
-    return str(address.ipv4_mapped or ip_network((int(address) >> 64 << 64, 64)))
 
 
 def _canonical_name(name: str) -> str:

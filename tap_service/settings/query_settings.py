@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
+from pydantic_settings import NoDecode
+
+from tap_service.settings.client_limits import ClientLimit, parse_client_limits
 
 
 class QuerySettings(BaseModel):
@@ -15,6 +20,14 @@ class QuerySettings(BaseModel):
         gt=0,
         title="Time limit of a synchronous query, in seconds",
         description="Counts the time that the engine works on the query, without queueing and download.",
+    )
+    sync_timeout_jobs: Literal["never", "on-request", "always"] = Field(
+        "on-request",
+        title="Whether synchronous queries become jobs at the time limit",
+        description=(
+            "never; on-request: if the client gave ON_TIMEOUT=job; always: unless the client gave ON_TIMEOUT=error. "
+            "The error then names the job, which has the same query and counts as the client's."
+        ),
     )
     default_maxrec: int = Field(
         100_000,
@@ -47,14 +60,54 @@ class QuerySettings(BaseModel):
     concurrent_queries: int = Field(
         max(2, os.cpu_count() or 1),
         ge=1,
-        title="Queries that run at the same time",
-        description="Further queries wait. By default the number of processor cores, at least two.",
+        title="Heavy queries that run at the same time",
+        description=(
+            "Twice as many light queries run besides. Further queries wait; clients take turns. "
+            "By default the number of processor cores, at least two."
+        ),
+    )
+    bulk_queries: int = Field(
+        max(2, (os.cpu_count() or 1) // 2),
+        ge=1,
+        title="Large downloads that run at the same time",
+        description=(
+            "Queries that mostly write rows. They run until all rows are in the spool, not until the client has read "
+            "them. By default half the number of processor cores, at least two."
+        ),
     )
     waiting_queries: int = Field(
-        100,
+        500,
         ge=0,
         title="Queries that may wait",
-        description="When this many queries wait, the next client gets 503 with Retry-After.",
+        description=(
+            "Counts light queries, heavy ones and large downloads separately. "
+            "When this many wait, the next client gets 503 with Retry-After."
+        ),
+    )
+    client_running_queries: int = Field(
+        2 * max(2, os.cpu_count() or 1),
+        ge=1,
+        title="Queries of one client that run at the same time",
+        description=(
+            "Counts light queries, heavy ones and large downloads separately; "
+            "one place of each kind always remains for another client. "
+            "A client is a user, or an anonymous address (an IPv6 /64 network). "
+            "By default twice the number of processor cores."
+        ),
+    )
+    client_waiting_queries: int = Field(
+        50,
+        ge=0,
+        title="Queries of one client that may wait",
+        description="Counts as above. The client's next query gets 429 with Retry-After.",
+    )
+    client_limits: Annotated[Mapping[str, ClientLimit], NoDecode] = Field(
+        {},
+        title="Other limits for some clients",
+        description=(
+            "NAME=RUNNING/WAITING, separated by commas, such as @anonymous=2/20, @users=8/100, alice=16/400: each "
+            "anonymous client, each user, and the user alice."
+        ),
     )
     query_memory: int = Field(
         4 << 30,
@@ -88,3 +141,8 @@ class QuerySettings(BaseModel):
             "Its files have no names and disappear with the process. By default the system's temporary directory."
         ),
     )
+
+    @field_validator("client_limits", mode="before")
+    @classmethod
+    def _parse_client_limits(cls, value: Any) -> Any:
+        return parse_client_limits(value) if isinstance(value, str) else value

@@ -62,7 +62,7 @@ class RowSource(Protocol):
     def cancel_query(self, query_id: str) -> None: ...
 
 
-def log_status(failure: ServiceError) -> str:
+def log_status(failure: Exception) -> str:
     """Return the status of a query without a result, for log and metrics."""
     return "GONE" if isinstance(failure, ClientGone) else "ERROR"
 

@@ -41,6 +41,7 @@ class QueryLog:
             maxrec=parameters.maxrec,
             format=parameters.format.mime,
             status=report.status,
+            lane=report.lane,
             rows=report.rows,
             bytes=report.bytes,
             milliseconds={phase: round(seconds * 1000, 3) for phase, seconds in report.seconds.items()},

@@ -77,6 +77,9 @@ class Spool:
         self._lock = threading.Lock()
         self._parts: deque[bytes | _FileSegment] = deque()
         self._in_memory = 0
+        self._unread = 0
+        #: the reader is woken by so many unread bytes, or by the end
+        self._wanted: float = 1
         self._ended = self._closed = False
 
     def write(self, data: bytes, *, anyway: bool = False) -> None:
@@ -89,11 +92,14 @@ class Spool:
             segment = None if self._take_memory(len(data)) else self._reserve_disk(len(data), anyway)
             if segment is None:
                 self._parts.append(data)
+                self._unread += len(data)
         if segment is not None:
             segment.file.write(data, segment.written)
             with self._lock:
                 segment.written += len(data)
-        self._wake_reader()
+                self._unread += len(data)
+        if self._unread >= self._wanted:
+            self._wake_reader()
 
     def end(self) -> None:
         """Mark the end of the bytes."""
@@ -107,18 +113,53 @@ class Spool:
             self._closed = True
             while self._parts:
                 self._drop_first()
+            self._unread = 0
         self._wake_reader()
+
+    @property
+    def has_ended(self) -> bool:
+        return self._ended
+
+    async def wait_for_bytes(self, count: float, seconds: float) -> None:
+        """Wait until ``count`` bytes can be read, the spool has ended or closed, or the time is over."""
+        self._wanted = count
+        await self._wait_until(lambda: self._unread >= count or self._ended or self._closed, seconds)
+
+    async def wait_for_end(self, seconds: float) -> None:
+        """Wait for the end by the writer, or until the time is over."""
+        await self._wait_until(lambda: self._ended, seconds)
+
+    async def _wait_until(self, is_reached: Callable[[], bool], seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not is_reached():
+                    self._wake.clear()
+                    if not is_reached():  # by a thread meanwhile
+                        await self._wake.wait()
 
     async def wait_readable(self) -> bool:
         """Wait for bytes; return False at the end."""
+        self._wanted = 1
         while True:
             self._wake.clear()
             with self._lock:
-                if any(isinstance(part, bytes) or part.read < part.written for part in self._parts):
+                if self._unread:
                     return True
                 if self._ended or self._closed:
                     return False
             await self._wake.wait()
+
+    def take_whole(self, max_bytes: int) -> bytes | None:
+        """Return all bytes, if the spool has ended with at most ``max_bytes``, all in memory; otherwise None."""
+        with self._lock:
+            if not self._ended or self._unread > max_bytes:
+                return None
+            parts = [part for part in self._parts if isinstance(part, bytes)]
+            if len(parts) < len(self._parts):
+                return None
+            while self._parts:
+                self._drop_first()
+        return b"".join(parts)
 
     async def read_pieces(self) -> AsyncIterator[bytes]:
         """Yield the bytes as they are written, in pieces of any size."""
@@ -168,6 +209,7 @@ class Spool:
         piece = segment.file.read(count, segment.read)
         with self._lock:
             segment.read += len(piece)
+            self._unread -= len(piece)
             if segment.read == segment.reserved and self._parts and self._parts[0] is segment:
                 self._drop_first()
         return piece
@@ -178,6 +220,7 @@ class Spool:
             self._store.disk.return_bytes(part.reserved)
         else:
             self._in_memory -= len(part)
+            self._unread -= len(part)
             self._store.memory.return_bytes(len(part))
 
     def _wake_reader(self) -> None:

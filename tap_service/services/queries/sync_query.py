@@ -1,49 +1,34 @@
-"""Answers synchronous queries: blocking work runs on threads, waiting in the event loop."""
+"""Synchronous queries: admits requests to the lanes, prepares their queries, and records their ends."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 import uuid
-from collections.abc import AsyncIterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
+from typing import Generic, TypeVar
 
 from tap_service.config import Config
-from tap_service.constants import CANCEL_RETRY_SECONDS, QUICK_SECONDS, SETTLING_SECONDS
+from tap_service.constants import BULK_SECONDS, QUICK_SECONDS
+from tap_service.models.client_key import find_client_key
 from tap_service.models.engine_share import ENGINE_SHARES, Lane
 from tap_service.models.query_report import QueryReport
+from tap_service.models.work_class import Estimate
 from tap_service.prometheus_metrics import ServiceMetrics
-from tap_service.service_errors import ClientGone, QueryTooHeavy, ServiceError, ServiceUnavailable
-from tap_service.services.bounded_thread_pool import BoundedThreadPool
+from tap_service.service_errors import ServiceError, ServiceUnavailable
+from tap_service.services.queries.lane_limits import LaneLimits
 from tap_service.services.queries.query_estimate import QueryEstimate, estimate_query
-from tap_service.services.queries.query_execution import QueryExecution, log_status
+from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.services.queries.query_lanes import LanePlace, QueryLanes
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation, may_wait
-from tap_service.services.queries.result_spool import Spool, SpoolStore
+from tap_service.services.queries.result_spool import SpoolStore
+from tap_service.services.queries.sync_answer import StartJob, SyncAnswer, SyncRequest
 from tap_service.services.queries.tap_parameters import TapParameters
-from tap_service.storage.engine.engine import EngineError
 
-_log = logging.getLogger("skyhouse")
-
-#: translation holds the interpreter lock: more threads would not make it faster
-_PREPARER_THREADS = 2
-#: for queries that wait for name services, fetched tables, or readers of uploads
-_SLOW_PREPARER_THREADS = 8
-#: ratio of quick to heavy queries that run at once
-_QUICK_PER_HEAVY = 2
-
-
-@dataclass(frozen=True, slots=True)
-class SyncRequest:
-    """A request, as the query log records it."""
-
-    parameters: TapParameters
-    client: str
-    owner: str | None
-    at: float  # monotonic
+_T = TypeVar("_T")
 
 
 class QueryService:
@@ -55,33 +40,61 @@ class QueryService:
         self._spools = spools
         self._metrics = metrics
         self._log = log
-        self._preparers = ThreadPoolExecutor(_PREPARER_THREADS, "preparer")
-        self._slow_preparers = ThreadPoolExecutor(_SLOW_PREPARER_THREADS, "slow-preparer")
-        self._estimator_threads = ThreadPoolExecutor(_PREPARER_THREADS, "estimator")
-        self._heavy = BoundedThreadPool("heavy-query", config.concurrent_queries, config.waiting_queries)
-        self._quick = BoundedThreadPool(
-            "quick-query", _QUICK_PER_HEAVY * config.concurrent_queries, config.waiting_queries
-        )
+        self._lanes = QueryLanes(LaneLimits.from_config(config))
         self.answers: set[SyncAnswer] = set()
         metrics.in_flight.set_function(lambda: len(self.answers))
-        metrics.waiting.set_function(lambda: self._quick.n_waiting + self._heavy.n_waiting)
+        metrics.waiting.set_function(lambda: sum(self._lanes.count_requests(lane)[1] for lane in Lane))
+        for lane in Lane:
+            for index, state in enumerate(("running", "waiting")):
+                metrics.lanes.labels(lane, state).set_function(partial(self._count_requests, lane, index))
 
-    async def start_query(self, parameters: TapParameters, client: str, owner: str | None = None) -> SyncAnswer:
-        """Start a query. Raises QueryFault if it cannot be translated, ServiceBusy when too many queries wait."""
-        asked = SyncRequest(parameters, client, owner, time.monotonic())
+    def start_query(
+        self,
+        parameters: TapParameters,
+        client: str,
+        owner: str | None = None,
+        *,
+        start_job: StartJob | None = None,
+        release: Callable[[], None] = lambda: None,
+    ) -> SyncAnswer:
+        """Admit a query; its answer raises QueryFault if it cannot be translated.
+
+        Parameters
+        ----------
+        parameters
+            The query.
+        client, owner
+            The address and the user, None for an anonymous client.
+        start_job
+            Called at the time limit, to go on with the query as a job.
+        release
+            Called at the end: the files of ``parameters`` are not read any more.
+
+        Raises
+        ------
+        TooManyQueries, ServiceBusy
+            No lane has room for it.
+        """
+        asked = SyncRequest(parameters, client, owner, time.monotonic(), start_job, release)
+        spool, seconds = self._spools.open_spool(), self._config.sync_seconds
+        answer = SyncAnswer(asked, spool, seconds, self._lanes, self._prepare_query, self._record_answer)
+        lane = Lane.FETCHING if may_wait(parameters) else Lane.LIGHT
         try:
-            answer = await self._start_answer(asked)
+            answer.start(find_client_key(owner, client), lane)
         except ServiceError as error:
-            self.record_query(asked, QueryReport("ERROR", error=str(error)))
+            answer.end_work(error)
+            self._record_answer(answer)
             raise
         self.answers.add(answer)
         return answer
 
-    async def estimate_query(self, parameters: TapParameters, owner: str | None = None) -> QueryEstimate:
-        """Estimate a query, on threads of their own so that estimates do not delay queries. Raises QueryFault."""
-        pool = self._slow_preparers if may_wait(parameters) else self._estimator_threads
-        work = partial(estimate_query, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
-        return await asyncio.get_running_loop().run_in_executor(pool, work)
+    async def estimate_query(self, parameters: TapParameters, client: str, owner: str | None = None) -> QueryEstimate:
+        """Estimate a query, in a lane of its own so that estimates do not delay queries. Raises QueryFault."""
+        lane = Lane.FETCHING if may_wait(parameters) else Lane.ESTIMATING
+        call = partial(estimate_query, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
+        work = _LaneCall(call)
+        self._lanes.enter_lane(find_client_key(owner, client), owner, lane, work)
+        return await asyncio.wrap_future(work.result)
 
     def record_refusal(self, error: ServiceError, client: str) -> None:
         """Count and log a request with invalid parameters."""
@@ -89,140 +102,64 @@ class QueryService:
         self._metrics.record_query(report)
         self._log.log_record(client=client, status=report.status, error=report.error)
 
-    def forget_answer(self, answer: SyncAnswer) -> None:
-        self.answers.discard(answer)
-
-    def record_query(self, asked: SyncRequest, report: QueryReport, query_id: str = "") -> None:
-        report.seconds["total"] = time.monotonic() - asked.at
-        self._metrics.record_query(report)
-        self._log.log_query(asked.parameters, report, query_id=query_id, client=asked.client)
-
     async def close(self) -> None:
         """Stop running queries, log them, and accept no more."""
         answers = tuple(self.answers)
         for answer in answers:
             answer.close(ServiceUnavailable("the service is shutting down"))
         await asyncio.gather(*(answer.wait_closed() for answer in answers))
-        for queue in (self._quick, self._heavy):
-            queue.close()
-        for pool in (self._preparers, self._slow_preparers, self._estimator_threads):
-            pool.shutdown(wait=False, cancel_futures=True)
+        self._lanes.close()
 
-    def _prepare_in_pool(self, asked: SyncRequest, query_id: str) -> tuple[QueryExecution, BoundedThreadPool]:
-        """Prepare the query and choose the pool that runs it: quick queries do not wait behind heavy ones."""
+    def _prepare_query(self, asked: SyncRequest) -> tuple[QueryExecution, Lane]:
+        """Prepare the query and choose the lane that runs it: quick queries do not wait behind others."""
         execution = self._preparation.prepare_query(
-            asked.parameters, query_id, self._config.hard_maxrec, owner=asked.owner
+            asked.parameters, f"sync-{uuid.uuid4().hex}", self._config.hard_maxrec, owner=asked.owner
         )
-        estimate = self._preparation.estimate_cost(execution)
-        if estimate is not None and estimate.seconds < QUICK_SECONDS:
-            return execution, self._quick
-        execution.set_engine_share(ENGINE_SHARES[Lane.HEAVY])
-        return execution, self._heavy
+        lane = _choose_lane(self._preparation.estimate_cost(execution))
+        execution.set_engine_share(ENGINE_SHARES[lane])
+        return execution, lane
 
-    async def _start_answer(self, asked: SyncRequest) -> SyncAnswer:
-        query_id = f"sync-{uuid.uuid4().hex}"
-        execution, pool = await asyncio.get_running_loop().run_in_executor(
-            self._slow_preparers if may_wait(asked.parameters) else self._preparers,
-            partial(self._prepare_in_pool, asked, query_id),
-        )
-        spool = self._spools.open_spool()
+    def _record_answer(self, answer: SyncAnswer) -> None:
+        report, asked, place = answer.report, answer.asked, answer.place
+        if place is not None:
+            report.lane = place.lane
+            report.seconds["wait"] = place.waited
+        report.seconds["total"] = time.monotonic() - asked.at
+        self._metrics.record_query(report)
+        query_id = "" if answer.execution is None else answer.execution.query_id
+        self._log.log_query(asked.parameters, report, query_id=query_id, client=asked.client)
+        asked.release()
+        self.answers.discard(answer)
+
+    def _count_requests(self, lane: Lane, index: int) -> float:
+        return self._lanes.count_requests(lane)[index]
+
+
+def _choose_lane(estimate: Estimate | None) -> Lane:
+    """Return HEAVY for much work in the engine, and BULK for little work but many rows to write."""
+    if estimate is None:
+        return Lane.HEAVY
+    writing = estimate.steps.write_seconds if estimate.steps else 0.0
+    if estimate.seconds - writing >= QUICK_SECONDS:
+        return Lane.HEAVY
+    return Lane.LIGHT if writing < BULK_SECONDS else Lane.BULK
+
+
+class _LaneCall(Generic[_T]):
+    """A function call in a lane, with its result as a future."""
+
+    def __init__(self, call: Callable[[], _T]) -> None:
+        self.result: Future[_T] = Future()
+        self._call = call
+
+    def do_work(self, place: LanePlace) -> None:  # noqa: ARG002 (LaneWork)
+        if not self.result.set_running_or_notify_cancel():
+            return  # the client has gone
         try:
-            running = pool.submit(partial(execution.run, spool))
-        except ServiceError:
-            await asyncio.to_thread(execution.close)
-            raise
-        return SyncAnswer(self, asked, execution, spool, running, self._config.sync_seconds)
+            self.result.set_result(self._call())
+        except BaseException as error:
+            self.result.set_exception(error)
 
-
-class SyncAnswer:
-    """A running query: the engine fills the spool, the client reads it."""
-
-    def __init__(
-        self,
-        service: QueryService,
-        asked: SyncRequest,
-        execution: QueryExecution,
-        spool: Spool,
-        place: Future[None],
-        seconds: float,
-    ) -> None:
-        self.format = asked.parameters.format
-        self.execution = execution
-        self._service = service
-        self._asked = asked
-        self._spool = spool
-        self._place = place  # in the pool
-        self._running = asyncio.wrap_future(place)
-        self._seconds = seconds
-        self._watch = asyncio.create_task(self._limit_time())
-        self._closing: asyncio.Task[None] | None = None
-
-    async def wait_first_bytes(self) -> None:
-        """Wait for the first bytes. Raises the query's error if there are none.
-
-        If the status is sent in an HTTP header (all formats but VOTable), wait a moment for the end of a short query.
-        """
-        if not self.format.is_votable:
-            await asyncio.wait({self._running}, timeout=SETTLING_SECONDS)
-        if not await self._spool.wait_readable() and self.execution.failure is not None:
-            raise self.execution.failure
-
-    @property
-    def status(self) -> str:
-        """The final status, '' while the query runs."""
-        return self.execution.report.status
-
-    def read_pieces(self) -> AsyncIterator[bytes]:
-        return self._spool.read_pieces()
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the document is complete, once all pieces have been read."""
-        return self.execution.complete
-
-    def close(self, reason: ServiceError | None = None) -> None:
-        """Stop the query if it still runs, free the spool, and log the query. The client is done or has gone."""
-        self._spool.close()
-        if self._closing is None:
-            gone = ClientGone("the client closed the connection before the end")
-            self._closing = asyncio.create_task(self._close_execution(reason or gone))
-
-    async def wait_closed(self) -> None:
-        """Wait until ``close`` has finished."""
-        if self._closing is not None:
-            await self._closing
-
-    async def _close_execution(self, reason: ServiceError) -> None:
-        await self._stop_execution(reason)
-        await asyncio.to_thread(self.execution.close)
-        self._watch.cancel()
-        self._service.record_query(self._asked, self.execution.report, self.execution.query_id)
-        self._service.forget_answer(self)
-
-    async def _limit_time(self) -> None:
-        """Stop the query when the engine has worked on it for the limit of /sync."""
-        while not self._running.done():
-            rest = self._seconds - self.execution.clock.seconds
-            if rest <= 0:
-                await self._stop_execution(self._time_limit_fault())
-            else:
-                await asyncio.wait({self._running}, timeout=rest)
-
-    def _time_limit_fault(self) -> QueryTooHeavy:
-        return QueryTooHeavy(
-            f"the engine has worked for {self._seconds:g} seconds on this query, the limit of /sync. "
-            "Longer queries belong in /async, with the same parameters; "
-            "or ask for less at once, such as a smaller region, or fewer columns to sort or group by"
-        )
-
-    async def _stop_execution(self, reason: ServiceError) -> None:
-        """Cancel the query until it has stopped; a waiting query only leaves the queue."""
-        if self._place.cancel():
-            self.execution.report.status = log_status(reason)
-            self.execution.report.error = str(reason)
-        while not self._running.done():
-            try:
-                await asyncio.get_running_loop().run_in_executor(None, self.execution.stop, reason)
-            except EngineError as error:
-                _log.warning("query %s cannot be stopped yet: %s", self.execution.query_id, error)
-            await asyncio.wait({self._running}, timeout=CANCEL_RETRY_SECONDS)
+    def end_work(self, refusal: ServiceError | None = None) -> None:
+        if refusal is not None:
+            self.result.set_exception(refusal)

@@ -18,7 +18,11 @@ _MAX_DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class TapParameters:
-    """The valid parameters of a query; ``maxrec`` is None if the client gave none."""
+    """The valid parameters of a query.
+
+    ``maxrec`` is None if the client gave none; ``on_timeout`` is 'job', 'error' or '': what a query in /sync becomes
+    at the time limit.
+    """
 
     query: str
     language: str
@@ -26,6 +30,7 @@ class TapParameters:
     maxrec: int | None = None
     runid: str = ""
     uploads: tuple[Upload, ...] = ()
+    on_timeout: str = ""
 
 
 def read_tap_parameters(
@@ -70,6 +75,7 @@ def read_tap_parameters(
         _read_maxrec(given.get("MAXREC", "")),
         given.get("RUNID", ""),
         read_uploads([value for name, value in pairs if name.upper() == "UPLOAD"], {**texts, **(parts or {})}),
+        _read_on_timeout(given.get("ON_TIMEOUT", "")),
     )
 
 
@@ -111,3 +117,9 @@ def _read_maxrec(value: str) -> int | None:
     if not re.fullmatch(r"[0-9]+", value.strip()):
         raise ParameterFault(f"MAXREC={shorten_value(value)} is not a number of rows; give 0 or a positive integer")
     return int(value.strip().lstrip("0")[:_MAX_DIGITS] or "0")
+
+
+def _read_on_timeout(value: str) -> str:
+    if (wish := value.strip().lower()) not in ("", "error", "job"):
+        raise ParameterFault(f"unknown value ON_TIMEOUT={shorten_value(value)}; give job or error")
+    return wish

@@ -1,0 +1,50 @@
+"""How many requests to /sync work and wait at once, in each lane and for each client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tap_service.config import Config
+from tap_service.models.engine_share import Lane
+from tap_service.settings.client_limits import ANONYMOUS, USERS, ClientLimit
+
+#: light queries are short: twice as many run at once as heavy ones
+_LIGHT_PER_HEAVY = 2
+#: for requests that wait for name services, fetched tables, or readers of uploads
+_FETCHING_PLACES = 8
+#: translation holds the interpreter lock: more threads would not make it faster
+_ESTIMATING_PLACES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LaneLimits:
+    """``places`` and ``waiting`` of each lane; limits of clients by user name and class."""
+
+    places: Mapping[Lane, int]
+    waiting: int
+    client: ClientLimit
+    overrides: Mapping[str, ClientLimit]
+
+    @classmethod
+    def from_config(cls, config: Config) -> LaneLimits:
+        heavy = config.concurrent_queries
+        places = {
+            Lane.ESTIMATING: _ESTIMATING_PLACES,
+            Lane.FETCHING: _FETCHING_PLACES,
+            Lane.LIGHT: _LIGHT_PER_HEAVY * heavy,
+            Lane.HEAVY: heavy,
+            Lane.BULK: config.bulk_queries,
+        }
+        client = ClientLimit(config.client_running_queries, config.client_waiting_queries)
+        return cls(places, config.waiting_queries, client, config.client_limits)
+
+    def find_client_limit(self, owner: str | None) -> ClientLimit:
+        """Return the limits of a user, or of each address of anonymous clients."""
+        if owner is None:
+            return self.overrides.get(ANONYMOUS, self.client)
+        return self.overrides.get(owner, self.overrides.get(USERS, self.client))
+
+    def count_running(self, lane: Lane, client: ClientLimit) -> int:
+        """Return how many of a client's requests a lane runs at once: it keeps a place for another client."""
+        return min(client.running, max(1, self.places[lane] - 1))

@@ -1,0 +1,262 @@
+"""A request to /sync from admission to end: a thread of the lanes works on it, the event loop reads the result."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+
+from tap_service.constants import (
+    CANCEL_RETRY_SECONDS,
+    FIRST_BYTES,
+    LIGHT_SECONDS,
+    MAX_LIGHT_BYTES,
+    MAX_WHOLE_BYTES,
+    PATIENCE_SECONDS,
+    SETTLING_SECONDS,
+    WATCH_SECONDS,
+)
+from tap_service.models.engine_share import Lane
+from tap_service.models.query_report import QueryReport
+from tap_service.service_errors import ClientGone, QueryTimedOut, ServiceError
+from tap_service.services.queries.query_execution import QueryExecution, log_status
+from tap_service.services.queries.query_lanes import LanePlace, QueryLanes
+from tap_service.services.queries.result_spool import Spool
+from tap_service.services.queries.tap_parameters import TapParameters
+from tap_service.storage.engine.engine import EngineError
+
+_log = logging.getLogger("skyhouse")
+
+#: starts a job with the request's parameters and returns its URL; raises ServiceError
+StartJob = Callable[[], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRequest:
+    """A request; ``client`` is its address, ``at`` an instant of time.monotonic.
+
+    ``start_job`` is None if a query that takes too long does not become a job. ``release`` is called at the end.
+    """
+
+    parameters: TapParameters
+    client: str
+    owner: str | None
+    at: float
+    start_job: StartJob | None = None
+    release: Callable[[], None] = lambda: None
+
+
+class SyncAnswer:
+    """A request at work: the engine fills the spool, the client reads it.
+
+    Lanes call ``do_work`` and ``end_work``, all other methods belong to the event loop.
+
+    Parameters
+    ----------
+    asked
+        The request.
+    spool
+        Where the result goes.
+    seconds
+        How long the engine may work.
+    lanes
+        Where it works.
+    prepare
+        Prepares the query and chooses its lane, on a thread.
+    record
+        Records the end.
+    """
+
+    def __init__(
+        self,
+        asked: SyncRequest,
+        spool: Spool,
+        seconds: float,
+        lanes: QueryLanes,
+        prepare: Callable[[SyncRequest], tuple[QueryExecution, Lane]],
+        record: Callable[[SyncAnswer], None],
+    ) -> None:
+        self.asked = asked
+        self.format = asked.parameters.format
+        #: None until the query is prepared
+        self.execution: QueryExecution | None = None
+        self.place: LanePlace | None = None
+        self._spool = spool
+        self._seconds = seconds
+        self._lanes = lanes
+        self._prepare = prepare
+        self._record = record
+        self._early_report = QueryReport()
+        self._failure: Exception | None = None
+        self._stopped: ServiceError | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._stopping: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    # --- on threads of the lanes
+
+    def do_work(self, place: LanePlace) -> Lane | None:
+        try:
+            if self.execution is None:
+                self.execution, lane = self._prepare(self.asked)
+                if place.lane in (Lane.FETCHING, Lane.LIGHT) and lane is not place.lane:
+                    return lane
+            if self._stopped is not None:
+                raise self._stopped
+            self.execution.run(_OpenSink(self._spool))
+        except Exception as error:
+            self._note_failure(error)
+        return None
+
+    def end_work(self, refusal: ServiceError | None = None) -> None:
+        if refusal is not None:
+            self._note_failure(refusal)
+        self._spool.end()
+
+    def _note_failure(self, error: Exception) -> None:
+        """Note why there is no run."""
+        self._failure = error
+        self.report.status = log_status(error)
+        self.report.error = str(error)
+
+    # --- in the event loop
+
+    @property
+    def report(self) -> QueryReport:
+        return self._early_report if self.execution is None else self.execution.report
+
+    def start(self, client_key: str, lane: Lane) -> None:
+        """Enter the lane. Raises TooManyQueries or ServiceBusy."""
+        self.place = self._lanes.enter_lane(client_key, self.asked.owner, lane, self)
+        self._watch_later(self._seconds)
+
+    async def wait_briefly(self) -> bool:
+        """Wait a moment for the end of a short query; return whether it has ended. Raises its error."""
+        await self._spool.wait_for_bytes(math.inf, PATIENCE_SECONDS)
+        if self._spool.has_ended:
+            self._raise_failure()
+        return self._spool.has_ended
+
+    async def wait_for_first_bytes(self) -> None:
+        """Wait for the first bytes. Raises the query's error if there are none.
+
+        If the status is sent in an HTTP header (all formats but VOTable), wait a moment for the end of a short query.
+        """
+        await self._spool.wait_for_bytes(FIRST_BYTES if self.format.is_votable else math.inf, SETTLING_SECONDS)
+        if not await self._spool.wait_readable() or self._spool.has_ended:
+            self._raise_failure()
+
+    def _raise_failure(self) -> None:
+        """Raise the query's error, unless the document is complete in spite of it."""
+        if self.is_complete:
+            return
+        failure = self._failure or (self.execution and self.execution.failure) or self._stopped
+        if failure is not None:
+            raise failure
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the document is complete, once all pieces have been read."""
+        return self.execution is not None and self.execution.complete
+
+    def take_whole(self) -> bytes | None:
+        """Return the document of a query that has ended, if it is short; otherwise None."""
+        return self._spool.take_whole(MAX_WHOLE_BYTES) if self.is_complete else None
+
+    def read_pieces(self) -> AsyncIterator[bytes]:
+        return self._spool.read_pieces()
+
+    def close(self, reason: ServiceError | None = None) -> None:
+        """Stop the query if it still runs, free the spool, and log the query. The client is done or has gone."""
+        self._spool.close()
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        has_uploads = self.execution is not None and self.execution.uploads is not None
+        if self._spool.has_ended and not has_uploads:
+            self._record(self)
+        else:
+            gone = ClientGone("the client closed the connection before the end")
+            self._closing = asyncio.create_task(self._close_work(reason or gone))
+
+    async def wait_closed(self) -> None:
+        """Wait until ``close`` has finished."""
+        if self._closing is not None:
+            await self._closing
+
+    async def _close_work(self, reason: ServiceError) -> None:
+        await self._stop(reason)
+        if self.execution is not None:
+            await asyncio.to_thread(self.execution.close)
+        self._record(self)
+
+    def _watch_later(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(min(WATCH_SECONDS, seconds), self._watch)
+
+    def _watch(self) -> None:
+        """Stop the query when the engine has worked on it for the limit of /sync; move a heavy one to its lane."""
+        if self._spool.has_ended or self.place is None:
+            return
+        if self.place.lane is Lane.LIGHT and self.place.is_running:
+            if self.report.bytes > MAX_LIGHT_BYTES:
+                self._lanes.move_place(self.place, Lane.BULK)
+            elif time.monotonic() - self.place.at > LIGHT_SECONDS:
+                self._lanes.move_place(self.place, Lane.HEAVY)
+        rest = self._seconds - (self.execution.clock.seconds if self.execution is not None else 0.0)
+        if rest > 0:
+            self._watch_later(rest)
+        else:
+            self._stopping = asyncio.create_task(self._stop_at_time_limit())
+
+    async def _stop_at_time_limit(self) -> None:
+        await self._stop(await describe_time_limit(self._seconds, self.asked.start_job))
+
+    async def _stop(self, reason: ServiceError) -> None:
+        """Stop the work until it has ended; a waiting request only leaves its lane."""
+        self._stopped = self._stopped or reason
+        while not self._spool.has_ended:
+            if self.place is None or self._lanes.leave_lane(self.place):
+                self.end_work(reason)
+                return
+            if self.execution is not None:
+                try:
+                    await asyncio.get_running_loop().run_in_executor(None, self.execution.stop, self._stopped)
+                except EngineError as error:
+                    _log.warning("query %s cannot be stopped yet: %s", self.execution.query_id, error)
+            await self._spool.wait_for_end(CANCEL_RETRY_SECONDS)
+
+
+class _OpenSink:
+    """The spool for a run. It ends when the run's place is free, so that the client's next request finds it."""
+
+    def __init__(self, spool: Spool) -> None:
+        self.write = spool.write
+
+    def end(self) -> None:
+        pass
+
+
+async def describe_time_limit(seconds: float, start_job: StartJob | None) -> QueryTimedOut:
+    """Return the error for a query that reached the time limit, after its job was started, if it gets one."""
+    reached = f"the engine has worked for {seconds:g} seconds on this query, the limit of /sync. "
+    way_out = (
+        "Longer queries belong in /async, with the same parameters; or let the service do so: with ON_TIMEOUT=job. "
+        "Or ask for less at once, such as a smaller region, or fewer columns to sort or group by"
+    )
+    if start_job is None:
+        return QueryTimedOut(reached + way_out)
+    try:
+        url = await start_job()
+    except ServiceError as error:
+        return QueryTimedOut(f"{reached}No job could be started for it: {error}. {way_out}")
+    except Exception as error:
+        _log.error("a query of /sync could not become a job", exc_info=error)
+        return QueryTimedOut(reached + way_out)
+    return QueryTimedOut(f"{reached}It starts again as a job, which goes on without you: {url}", url)
