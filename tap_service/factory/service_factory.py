@@ -106,7 +106,7 @@ def build_authenticator(config: Config) -> Authenticator:
 
 
 def build_spools(config: Config, metrics: ServiceMetrics) -> SpoolStore:
-    spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path)
+    spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path, config.client_spool_disk)
     metrics.spool.labels("memory").set_function(lambda: spools.memory.used)
     metrics.spool.labels("disk").set_function(lambda: spools.disk.used)
     return spools

@@ -134,6 +134,12 @@ class QuerySettings(BaseModel):
             "in additional space of the same size, and so do the files of requests."
         ),
     )
+    client_spool_disk: int = Field(
+        4 << 30,
+        ge=0,
+        title="Disk space of one client in the spool, in bytes",
+        description="A result that needs more because the client reads slowly ends with an error.",
+    )
     spool_path: Path = Field(
         Path(tempfile.gettempdir()),
         title="Directory of the spool",

@@ -1,7 +1,7 @@
 """Spools between an engine that writes and a client that reads.
 
-A spool holds bytes in memory first and then in an unnamed file; all spools together have one limit for each. Bytes that
-the client has read are freed, so a fast client needs no file even for a large result.
+A spool holds bytes in memory first and then in an unnamed file; all spools together have one limit for each, of which
+one client gets a part. Bytes that the client has read are freed, so a fast client needs no file for a large result.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from pathlib import Path
 from tap_service.constants import PIECE_BYTES
 from tap_service.scratch_files import Budget, NoRoom, ScratchFile
 
-#: one result takes at most 1/16 of the memory, and one file 1/16 of the disk
+#: one result takes at most 1/16 of the memory, one file 1/16 of the disk, and one client 1/4 of the memory
 _MAX_SHARE = 16
+_CLIENT_MEMORY_SHARE = 4
 _READER_THREADS = 4
 #: a file is freed when the client has read this much of it, or all of it
 _SEGMENT_BYTES = 64 << 20
@@ -33,15 +34,28 @@ class SpoolClosed(Exception):
 class SpoolStore:
     """The memory, the disk and the reader threads of all spools of a process."""
 
-    def __init__(self, memory: int, disk: int, directory: Path) -> None:
+    def __init__(self, memory: int, disk: int, directory: Path, client_disk: int | None = None) -> None:
         self.memory = Budget(memory)
         self.disk = Budget(disk)
         self.directory = directory
         self.segment_bytes = min(_SEGMENT_BYTES, disk // _MAX_SHARE)
+        self._client_disk = disk if client_disk is None else client_disk
+        self._shares: dict[str, ClientShare] = {}
         self._readers = ThreadPoolExecutor(_READER_THREADS, "spool-reader")
 
-    def open_spool(self) -> Spool:
-        return Spool(self, asyncio.get_running_loop())
+    def open_spool(self, client_key: str = "") -> Spool:
+        """Open a spool for a result of a client; it counts as the client's until it is closed."""
+        share = self._shares.get(client_key)
+        if share is None:
+            share = ClientShare(Budget(self.memory.limit // _CLIENT_MEMORY_SHARE), Budget(self._client_disk))
+            self._shares[client_key] = share
+        share.spools += 1
+        return Spool(self, share, asyncio.get_running_loop(), partial(self._close_spool, client_key, share))
+
+    def _close_spool(self, client_key: str, share: ClientShare) -> None:
+        share.spools -= 1
+        if not share.spools:
+            del self._shares[client_key]
 
     async def run_on_thread(self, read: Callable[[], bytes]) -> bytes:
         return await asyncio.get_running_loop().run_in_executor(self._readers, read)
@@ -58,6 +72,15 @@ class SpoolStore:
 
 
 @dataclass(slots=True)
+class ClientShare:
+    """What one client's spools may hold, and how many there are."""
+
+    memory: Budget
+    disk: Budget
+    spools: int = 0
+
+
+@dataclass(slots=True)
 class _FileSegment:
     """Bytes in a file: ``read`` <= ``written`` <= ``reserved``."""
 
@@ -70,9 +93,13 @@ class _FileSegment:
 class Spool:
     """The bytes of one result. One thread writes and ends it, the event loop reads; either side may close it."""
 
-    def __init__(self, store: SpoolStore, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, store: SpoolStore, share: ClientShare, loop: asyncio.AbstractEventLoop, on_close: Callable[[], None]
+    ) -> None:
         self._store = store
+        self._share = share
         self._loop = loop
+        self._on_close = on_close
         self._wake = asyncio.Event()
         self._lock = threading.Lock()
         self._parts: deque[bytes | _FileSegment] = deque()
@@ -110,10 +137,13 @@ class Spool:
     def close(self) -> None:
         """Free the remaining bytes, when the reader is done or has gone."""
         with self._lock:
+            is_first = not self._closed
             self._closed = True
             while self._parts:
                 self._drop_first()
             self._unread = 0
+        if is_first:
+            self._on_close()
         self._wake_reader()
 
     @property
@@ -178,18 +208,27 @@ class Spool:
         memory = self._store.memory
         if self._parts and isinstance(self._parts[-1], _FileSegment):
             return False
-        if self._in_memory + count > memory.limit // _MAX_SHARE or not memory.take_bytes(count):
+        if self._in_memory + count > memory.limit // _MAX_SHARE or not self._share.memory.take_bytes(count):
+            return False
+        if not memory.take_bytes(count):
+            self._share.memory.return_bytes(count)
             return False
         self._in_memory += count
         return True
 
     def _reserve_disk(self, count: int, anyway: bool) -> _FileSegment:
         """Take disk for ``count`` bytes and return their segment. Raises NoRoom."""
-        disk = self._store.disk
+        disk, of_client = self._store.disk, self._share.disk
         if not disk.take_bytes(count, anyway=anyway):
             raise NoRoom(
                 f"the {disk.limit} bytes that this service holds for slow clients are full: "
                 "ask for fewer rows or columns, or again later"
+            )
+        if not of_client.take_bytes(count, anyway=anyway):
+            disk.return_bytes(count)
+            raise NoRoom(
+                f"results that you have not read yet take the {of_client.limit} bytes that one client may have here: "
+                "read them first, ask for fewer rows or columns, or use /async"
             )
         last = self._parts[-1] if self._parts else None
         if not isinstance(last, _FileSegment) or last.reserved + count > self._store.segment_bytes:
@@ -197,6 +236,7 @@ class Spool:
                 last = _FileSegment(ScratchFile(self._store.directory))
             except OSError:
                 disk.return_bytes(count)
+                of_client.return_bytes(count)
                 raise
             self._parts.append(last)
         last.reserved += count
@@ -218,10 +258,12 @@ class Spool:
         part = self._parts.popleft()
         if isinstance(part, _FileSegment):
             self._store.disk.return_bytes(part.reserved)
+            self._share.disk.return_bytes(part.reserved)
         else:
             self._in_memory -= len(part)
             self._unread -= len(part)
             self._store.memory.return_bytes(len(part))
+            self._share.memory.return_bytes(len(part))
 
     def _wake_reader(self) -> None:
         with suppress(RuntimeError):  # the loop is closed and nothing waits

@@ -76,13 +76,15 @@ class QueryService:
             No lane has room for it.
         """
         asked = SyncRequest(parameters, client, owner, time.monotonic(), start_job, release)
-        spool, seconds = self._spools.open_spool(), self._config.sync_seconds
+        client_key = find_client_key(owner, client)
+        spool, seconds = self._spools.open_spool(client_key), self._config.sync_seconds
         answer = SyncAnswer(asked, spool, seconds, self._lanes, self._prepare_query, self._record_answer)
         lane = Lane.FETCHING if may_wait(parameters) else Lane.LIGHT
         try:
-            answer.start(find_client_key(owner, client), lane)
+            answer.start(client_key, lane)
         except ServiceError as error:
             answer.end_work(error)
+            spool.close()
             self._record_answer(answer)
             raise
         self.answers.add(answer)

@@ -170,3 +170,28 @@ def test_no_place_for_files(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         store.check_disk()
     store.close()
+
+
+def test_one_client_leaves_room_for_others(tmp_path: Path) -> None:
+    """A quarter of the memory, and its own limit of disk, for all its results together."""
+    store = SpoolStore(1000 * SHARE, 20_000, tmp_path, 3000)
+
+    async def run() -> None:
+        mine = [store.open_spool("me") for _ in range(8)]
+        for spool in mine[:6]:
+            spool.write(b"x" * 900)
+        assert (store.memory.used, store.disk.used) == (4 * 900, 2 * 900)
+        with pytest.raises(NoRoom, match="read them first"):
+            mine[6].write(b"x" * 1300)
+        other = store.open_spool("another")
+        other.write(b"y" * 900)
+        other.write(b"y" * 2000)
+        assert (store.memory.used, store.disk.used) == (5 * 900, 2 * 900 + 2000)
+        mine[5].close()
+        mine[6].write(b"x" * 1300)
+        for spool in (*mine, other):
+            spool.close()
+        assert (store.memory.used, store.disk.used) == (0, 0)
+
+    asyncio.run(run())
+    store.close()
