@@ -38,7 +38,8 @@ StartJob = Callable[[], Awaitable[str]]
 class SyncRequest:
     """A request; ``client`` is its address, ``at`` an instant of time.monotonic.
 
-    ``start_job`` is None if a query that takes too long does not become a job. ``release`` is called at the end.
+    ``start_job`` is None if a query that takes too long does not become a job. ``release`` is called
+    when its files are not read any more.
     """
 
     parameters: TapParameters
@@ -181,13 +182,20 @@ class SyncAnswer:
         has_uploads = self.execution is not None and self.execution.uploads is not None
         if self._spool.has_ended and not has_uploads:
             self._record(self)
+            self.asked.release()
         else:
             gone = ClientGone("the client closed the connection before the end")
             self._closing = asyncio.create_task(self._close_work(reason or gone))
 
     async def wait_closed(self) -> None:
-        """Wait until ``close`` has finished."""
-        if self._closing is not None:
+        """Wait until ``close`` has finished, but not for a preparation: its readers of uploads may end later only."""
+        if self._closing is None:
+            return
+        if self.execution is None and not self._spool.has_ended and self._stopped is not None:
+            self._closing.cancel()
+            self._note_failure(self._stopped)
+            self._record(self)
+        else:
             await self._closing
 
     async def _close_work(self, reason: ServiceError) -> None:
@@ -195,6 +203,7 @@ class SyncAnswer:
         if self.execution is not None:
             await asyncio.to_thread(self.execution.close)
         self._record(self)
+        self.asked.release()
 
     def _watch_later(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()

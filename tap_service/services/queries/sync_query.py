@@ -84,8 +84,7 @@ class QueryService:
             answer.start(client_key, lane)
         except ServiceError as error:
             answer.end_work(error)
-            spool.close()
-            self._record_answer(answer)
+            answer.close()
             raise
         self.answers.add(answer)
         return answer
@@ -130,7 +129,6 @@ class QueryService:
         self._metrics.record_query(report)
         query_id = "" if answer.execution is None else answer.execution.query_id
         self._log.log_query(asked.parameters, report, query_id=query_id, client=asked.client)
-        asked.release()
         self.answers.discard(answer)
 
     def _count_requests(self, lane: Lane, index: int) -> float:
