@@ -104,7 +104,7 @@ class SyncAnswer:
         try:
             if self.execution is None:
                 self.execution, lane = self._prepare(self.asked)
-                if place.lane in (Lane.FETCHING, Lane.LIGHT) and lane is not place.lane:
+                if lane is not Lane.LIGHT or place.lane is Lane.FETCHING:
                     return lane
             if self._stopped is not None:
                 raise self._stopped
