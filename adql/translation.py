@@ -6,7 +6,14 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 
 from adql.clickhouse.emitter import emit_query
-from adql.clickhouse.sql_settings import DISTRIBUTED, KEEP_JOIN_ORDER, RAISES, SETTINGS, WRITTEN_ORDER
+from adql.clickhouse.sql_settings import (
+    DISTRIBUTED,
+    KEEP_JOIN_ORDER,
+    RAISES,
+    SETTINGS,
+    WRITTEN_ORDER,
+    choose_size_settings,
+)
 from adql.errors import AdqlUnsupported
 from adql.functions.object_name_functions import PositionLookup
 from adql.ir import NameGenerator, Query
@@ -177,6 +184,7 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
         )
     if RAISES in sql:
         settings |= WRITTEN_ORDER
+    settings |= choose_size_settings(sql, len(query.outputs))
     return SqlStatement(sql, settings, query)
 
 

@@ -201,6 +201,7 @@ SELECT if(empty(arrayConcat(extractGroups(ifNull(t1.`class`, ''), '^\\s*()(\\d|[
     '^\\s*()(\\d|[01]\\d|2[0-4])\\s*[hH]\\s*([0-5]?\\d)\\s*[mM]\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*[sS]\\s*$'), extractGroups(ifNull(t1.`class`, ''),
     '^\\s*()([01]\\d|2[0-4])([0-5]\\d)([0-5]\\d(?:\\.\\d*)?)\\s*$'))[4])) / 240)) AS c1
 FROM `sky`.`objects` AS t1
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Photometry
 SELECT nanojanskyToAbMag(flux) FROM sky.sources
@@ -332,6 +333,7 @@ GROUP BY toInt64(nullIf(bitShiftRight(((bitShiftLeft(toUInt64(bitAnd(least((bitS
     360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
     536870911)))) * (isFinite((toFloat64(ifNull(t1.`ra`, nan)))) * (abs((toFloat64(ifNull(t1.`dec`, nan)))) <= 90)) + 3458764513820540928 *
     bitXor((isFinite((toFloat64(ifNull(t1.`ra`, nan)))) * (abs((toFloat64(ifNull(t1.`dec`, nan)))) <= 90)), 1), 46), 49152))
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Greatest and least
 SELECT greatest(g_mag, r_mag), least(g_mag, 5) FROM sky.objects
@@ -856,6 +858,7 @@ SELECT t1.`id` AS c1, if(isNull(positiveModulo(positiveModulo(degrees(atan2(((co
     sin(radians(toFloat64(t1.`dec`))) * (0.7469821839866675)))))))]) AS c2
 FROM `sky`.`objects` AS t1
 WHERE (t1.`id` = 1)
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Separation as a value
 SELECT DISTANCE(POINT(ra, dec), POINT(10, 20)) FROM sky.objects WHERE id = 1
@@ -903,6 +906,7 @@ SELECT t1.`ra` AS c1, if(isNull(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)) OR isN
 FROM `sky`.`objects` AS t1
 INNER JOIN `sky`.`observations` AS t2
 ON (t2.`id` = t1.`id`)
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Circle of a row around a constant position
 SELECT name FROM sky.targets WHERE 1 = CONTAINS(POINT(10, 20), CIRCLE(ra, dec, radius))
@@ -1009,6 +1013,7 @@ WHERE (t1.`__cover_field` IN (108086391056891905, 0, 27021597764222976, 36028797
     * i])) * cos(radians(c[2 * i - 1] % 360.))), (cos(radians(c[2 * i])) * sin(radians(c[2 * i - 1] % 360.))), sin(radians(c[2 * i]))), range(1,
     intDiv(length(c), 2) + 1))])[1], [t1.`field`])[1]], [(0.9254165783983234)], [(0.16317591116653482)], [(0.3420201433256687)],
     [toFloat64(assumeNotNull(toFloat64(0.5)))])[1] = 1))), false)
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Stored region and a position
 SELECT id FROM sky.observations WHERE 1 = CONTAINS(POINT(10, 20), s_region)
@@ -1057,6 +1062,7 @@ WHERE (t1.`__cover_s_region` IN (108086391056891905, 0, 27021597764222976, 36028
     sin(radians(c[2 * i - 1] % 360.))), sin(radians(c[2 * i]))), range(1, intDiv(length(c), 2) + 1))])[1], [arraySlice(s, 3)])[1]])[1])) != (s[2] > 0),
     arrayFilter(s -> s[1] >= 0, array2))), i), arrayMap(s -> s[1], arrayFilter(s -> s[1] >= 0, array2)))), [(0.9254165783983234)], [(0.16317591116653482)],
     [(0.3420201433256687)], [t1.`__shape_s_region`])[1] = 1)), false)
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Stored MOC and a constant
 SELECT id FROM sky.observations WHERE 1 = INTERSECTS(moc, REGION('4/30-33'))
@@ -1102,6 +1108,7 @@ WHERE (t1.`__cover_moc` IN (108086391056891905, 0, 9007199254740992, 27021597764
     CAST([33776997205278720, 38280596832649216], 'Array(UInt64)')), 1) = 1), arrayFilter((b, i) -> bitAnd(i, 1) = 1, t1.`__shape_moc`,
     arrayEnumerate(t1.`__shape_moc`))) OR arrayExists(a -> (bitAnd(arrayCount(b -> b <= a, t1.`__shape_moc`), 1) = 1), arrayFilter((b, i) -> bitAnd(i, 1) = 1,
     CAST([33776997205278720, 38280596832649216], 'Array(UInt64)'), arrayEnumerate(CAST([33776997205278720, 38280596832649216], 'Array(UInt64)')))))), false)
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Union of MOCs
 SELECT gavo_mocunion(moc, REGION('3/0-1')), AREA(moc) FROM sky.observations
@@ -1224,6 +1231,7 @@ SELECT if(isNull(if(empty(t1.`__shape_moc`), nan, 0.)) OR isNaN(if(empty(t1.`__s
     'Array(UInt64)')))))])[1]))])[1]) AS c1, if(isNull(if(empty(t1.`__shape_moc`), nan, 0.)) OR isNaN(if(empty(t1.`__shape_moc`), nan, 0.)), NULL, (arraySum((b,
     i) -> if(bitAnd(i, 1) = 1, -toInt64(b), toInt64(b)), t1.`__shape_moc`, arrayEnumerate(t1.`__shape_moc`)) * 1.1927080055488189e-14)) AS c2
 FROM `sky`.`observations` AS t1
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, max_block_size = 30353
 
 -- Cross-match
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 1 / 3600.
@@ -1376,7 +1384,7 @@ WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`))) AS t4
 ON (t4.`c12` = t3.`c10`) AND ((2 * atan2(sqrt((t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14` - t4.`c17`) + (t3.`c15` -
     t4.`c18`) * (t3.`c15` - t4.`c18`)), sqrt((t3.`c13` + t4.`c16`) * (t3.`c13` + t4.`c16`) + (t3.`c14` + t4.`c17`) * (t3.`c14` + t4.`c17`) + (t3.`c15` +
     t4.`c18`) * (t3.`c15` + t4.`c18`)))) <= if(t3.`c5` < 0, -1, radians(t3.`c5`) + 1e-15))
-SETTINGS query_plan_optimize_join_order_limit = 1, query_plan_remove_unused_columns = 0
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, query_plan_optimize_join_order_limit = 1, query_plan_remove_unused_columns = 0
 
 -- Cross-match with a small table
 SELECT t.name, o.id FROM sky.targets AS t JOIN sky.objects AS o ON DISTANCE(POINT(t.ra, t.dec), POINT(o.ra, o.dec)) < 0.01
@@ -1419,6 +1427,7 @@ WHERE (intDiv(t3.`c6`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(
     s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]), arrayMap(c -> (intDiv(c, 4194304), mortonDecode(2, bitAnd(c,
     4194303))), arrayFilter(c -> c < 50331648, [bitShiftRight(t1.`hpx29`, 36)])))))))))) AS c3
 FROM `sky`.`targets` AS t1))
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Cross-match of a table with itself
 SELECT a.id, b.id FROM sky.sources AS a JOIN sky.sources AS b ON DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.0003 AND a.id < b.id
@@ -1493,6 +1502,7 @@ WHERE (isFinite(t3.`c3`) AND isFinite(t3.`c4`))) AS t8
 ON (t7.`c25` = t8.`c26`) AND ((t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28` - t8.`c31`) + (t7.`c29` - t8.`c32`) * (t7.`c29`
     - t8.`c32`) <= 3.046174198138826e-10)) AS t5
 WHERE (t5.`c14` <= 1)) AS t6
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Mutually nearest
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON 1 = skyhouse_mutual(POINT(o.ra, o.dec), POINT(s.ra, s.dec), 0.001)
@@ -1539,6 +1549,7 @@ WHERE (isFinite(t3.`c3`) AND isFinite(t3.`c4`))) AS t8
 ON (t7.`c27` = t8.`c28`) AND ((t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`) + (t7.`c30` - t8.`c33`) * (t7.`c30` - t8.`c33`) + (t7.`c31` - t8.`c34`) * (t7.`c31`
     - t8.`c34`) <= 3.046174198138826e-10)) AS t5
 WHERE (t5.`c14` <= 1) AND (t5.`c15` <= 1)) AS t6
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Chain of matches
 SELECT o.id, t.name FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 0.0003 JOIN sky.targets AS t ON DISTANCE(POINT(s.ra, s.dec), POINT(t.ra, t.dec)) < 0.01
@@ -1616,6 +1627,7 @@ WHERE (intDiv(t6.`c26`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64
     s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]), arrayMap(c -> (intDiv(c, 4194304), mortonDecode(2, bitAnd(c,
     4194303))), arrayFilter(c -> c < 50331648, [bitShiftRight(t3.`hpx29`, 36)])))))))))) AS c3
 FROM `sky`.`targets` AS t3))
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Match that is no join condition
 SELECT o.name FROM sky.targets AS o JOIN sky.targets AS t ON DISTANCE(POINT(o.ra, o.dec), POINT(t.ra, t.dec)) < 0.1 OR o.name = t.name

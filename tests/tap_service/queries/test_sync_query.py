@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import threading
 from collections import deque
@@ -30,6 +31,24 @@ def status_of(response: httpx.Response) -> list[tuple[str, str]]:
     """Return the QUERY_STATUS values in document order, each with its text."""
     pattern = r'<INFO name="QUERY_STATUS" value="(\w+)"(?:/>|>(.*?)</INFO>)'
     return re.findall(pattern, response.text, re.DOTALL)
+
+
+def _write_slow_query(form: str) -> str:
+    """Return a query that takes the engine many seconds, over 64 million pairs of rows."""
+    position, pairs = (
+        "POINT(a.ra + b.half / 1000, a.dec)",
+        "svc.stars AS a CROSS JOIN svc.numbers AS b WHERE b.n < 1000",
+    )
+    if form == "many columns":
+        return f"SELECT {', '.join(f'a.id AS x{i}' for i in range(1000))} FROM {pairs}"
+    if form == "many circles":
+        circles = (f"1 = CONTAINS({position}, CIRCLE({i}, {i % 80}, 100.5))" for i in range(300))
+        return f"SELECT COUNT(*) AS n FROM {pairs} AND NOT ({' OR '.join(circles)})"
+    turns = [2 * math.pi * i / 2000 for i in range(2000)]
+    star = ", ".join(
+        f"{100 + (2 + i % 2) * math.cos(a):.9f}, {(2 + i % 2) * math.sin(a):.9f}" for i, a in enumerate(turns)
+    )
+    return f"SELECT COUNT(*) AS n FROM {pairs} AND 0 = CONTAINS({position}, POLYGON({star}))"
 
 
 class TestAnswers:
@@ -132,6 +151,19 @@ class TestLimits:
         assert value == "ERROR"
         assert "worked for 0.5 seconds on this query, the limit of /sync" in text
         assert "Longer queries belong in /async" in text
+
+    @pytest.mark.parametrize("form", ["outside of a star", "many columns", "many circles"])
+    def test_time_limit_holds_whatever_the_query(
+        self, serve: Callable[..., Any], svc_engine: Any, form: str, eventually: Callable[[Callable[[], bool]], None]
+    ) -> None:
+        """A killed query leaves the engine, and the query of another client is answered."""
+        hasty = serve(sync_seconds=0.5, concurrent_queries=1)
+        response = hasty.ask(_write_slow_query(form), MAXREC=10_000_000, FORMAT="fits")
+        assert response.status_code == 400
+        assert "the limit of /sync" in response.text
+        assert hasty.ask("SELECT TOP 1 id FROM svc.stars", FORMAT="csv").status_code == 200
+        running = "SELECT count() AS n FROM system.processes WHERE startsWith(Settings['log_comment'], 'sync-')"
+        eventually(lambda: svc_engine.fetch_table(running).to_pylist() == [{"n": 0}])
 
     def test_memory_limit(self, serve: Callable[..., Any]) -> None:
         response = serve(query_memory=20_000_000).ask(
