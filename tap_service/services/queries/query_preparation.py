@@ -54,7 +54,13 @@ class QueryPreparation:
         self._positions = SesameResolver(config.sesame_url) if config.sesame_url else None
 
     def prepare_query(
-        self, parameters: TapParameters, query_id: str, hard_maxrec: int, *, owner: str | None = None
+        self,
+        parameters: TapParameters,
+        query_id: str,
+        hard_maxrec: int,
+        *,
+        owner: str | None = None,
+        is_hasty: bool = False,
     ) -> QueryExecution:
         """Load the uploaded tables, translate the query, and return its execution, which the caller closes.
 
@@ -66,6 +72,8 @@ class QueryPreparation:
             The largest row limit of such a request.
         owner
             The user whose tables the query may read; None for an anonymous caller.
+        is_hasty
+            Do not count the rows of a small result that the row limit does not cut; ``is_small`` says whether it is.
 
         Raises
         ------
@@ -79,14 +87,14 @@ class QueryPreparation:
         limit = min(asked, hard_maxrec)
         catalogue = self._metadata.catalogue_for(owner)
         if not parameters.uploads:
-            execution = self._build_execution(parameters, catalogue, query_id, limit, hard_maxrec)
+            execution = self._build_execution(parameters, catalogue, query_id, limit, hard_maxrec, is_hasty)
             self._metadata.note_use(owner, execution.translation.tables)
             return execution
         uploads = self._uploads.load_tables(parameters.uploads, query_id)
         read = time.monotonic() - began
         try:
             more = catalogue.add_entries(uploads.entries)
-            execution = self._build_execution(parameters, more, query_id, limit, hard_maxrec)
+            execution = self._build_execution(parameters, more, query_id, limit, hard_maxrec, is_hasty)
         except BaseException:
             uploads.drop_tables()
             raise
@@ -96,12 +104,21 @@ class QueryPreparation:
         return execution
 
     def _build_execution(
-        self, parameters: TapParameters, catalogue: Catalogue, query_id: str, limit: int, hard_maxrec: int
+        self,
+        parameters: TapParameters,
+        catalogue: Catalogue,
+        query_id: str,
+        limit: int,
+        hard_maxrec: int,
+        is_hasty: bool,
     ) -> QueryExecution:
         began = time.monotonic()
         translation = self._translate_query(parameters.query, limit, catalogue)
+        small = self._count_small_reading(translation) if is_hasty else None
         # a region's rows are counted by its cover, which took the time of the translation
-        rows = None if is_long(parameters.query) and translation.cells else self._estimate_result_rows(translation)
+        is_slow = is_long(parameters.query) and translation.cells
+        is_uncut = small is not None and small <= limit
+        rows = None if is_slow or is_uncut else self._estimate_result_rows(translation)
         limits = RowLimit(limit, hard_maxrec, self._config.async_hard_maxrec)
         row_limit = apply_row_limit(limits, rows, translation, parameters.query)
         info = self._build_result_info(parameters, translation, row_limit)
@@ -112,6 +129,7 @@ class QueryPreparation:
             query_id=query_id,
             row_limit=row_limit,
         )
+        execution.is_small = small is not None
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution
 
@@ -167,6 +185,12 @@ class QueryPreparation:
         """Improve the estimator's rates by the measured cost of an ended query."""
         if estimate is not None:
             self._estimator.learn_rate(estimate, bytes_read, seconds)
+
+    def _count_small_reading(self, translation: Translation) -> float | None:
+        try:
+            return self._estimator.count_small_reading(translation, self._metadata.snapshot.version)
+        except EngineError:
+            return None
 
     def _estimate_result_rows(self, translation: Translation) -> ResultRows | None:
         try:

@@ -114,9 +114,9 @@ class QueryService:
     def _prepare_query(self, asked: SyncRequest) -> tuple[QueryExecution, Lane]:
         """Prepare the query and choose the lane that runs it: quick queries do not wait behind others."""
         execution = self._preparation.prepare_query(
-            asked.parameters, f"sync-{uuid.uuid4().hex}", self._config.hard_maxrec, owner=asked.owner
+            asked.parameters, f"sync-{uuid.uuid4().hex}", self._config.hard_maxrec, owner=asked.owner, is_hasty=True
         )
-        lane = _choose_lane(self._preparation.estimate_cost(execution))
+        lane = Lane.LIGHT if execution.is_small else _choose_lane(self._preparation.estimate_cost(execution))
         execution.set_engine_share(ENGINE_SHARES[lane])
         return execution, lane
 

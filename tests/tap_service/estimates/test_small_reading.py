@@ -1,0 +1,79 @@
+"""Queries that need no estimate: they read few rows, and the row limit does not cut them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from adql import translate
+from adql.regions import Moc
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.healpix import ORDER
+from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.row_density import find_covered_parts
+from tap_service.services.estimates.table_sizes import TableSize
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+
+
+class Rates:
+    def read_rates(self) -> dict[str, float]:
+        return {}
+
+    def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:
+        raise AssertionError
+
+
+@pytest.fixture
+def count(demo_engine: EmbeddedEngine, demo_catalogue: Catalogue) -> Callable[[str], float | None]:
+    estimator = Estimator(demo_engine, Rates())
+    return lambda query: estimator.count_small_reading(translate(query, demo_catalogue, limit=100_001), 1)
+
+
+CONE = "1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1))"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT * FROM tycho2.bright WHERE {CONE}",
+        f"SELECT COUNT(*) AS n FROM tycho2.bright WHERE {CONE} AND vt_mag < 9",
+        "SELECT TOP 10 * FROM tycho2.bright",
+        "SELECT * FROM openngc.objects WHERE name = 'NGC0224'",
+    ],
+)
+def test_small(
+    query: str, count: Callable[[str], float | None], demo_engine: EmbeddedEngine, demo_catalogue: Catalogue
+) -> None:
+    """What is foreseen to be read is no less than the rows of the result."""
+    expected = count(query)
+    assert expected is not None
+    result = demo_engine.fetch_table(
+        (translation := translate(query, demo_catalogue)).sql, settings=translation.settings
+    )
+    assert expected >= result.num_rows
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM tycho2.bright AS a JOIN tycho2.bright AS b ON a.vt_mag = b.vt_mag",
+        "SELECT TOP 1 * FROM tycho2.bright, openngc.objects AS o WHERE o.name = 'NGC0224'",
+    ],
+)
+def test_joins_need_an_estimate(query: str, count: Callable[[str], float | None]) -> None:
+    assert count(query) is None
+
+
+def test_rows_in_cells() -> None:
+    """The sum of the borders' rows is that of the covered parts of all cells."""
+    draw = np.random.default_rng(3)
+    size = TableSize(2, np.append(draw.integers(0, 1000, 192), 7), {})
+    for number in range(1, 40):
+        starts = draw.integers(0, 12 * 4**ORDER, number)
+        cells = Moc.from_ranges([(int(start), int(min(start + 4**27 // number, 12 * 4**ORDER))) for start in starts])
+        expected = (find_covered_parts(2, cells) * size.cell_rows).sum()
+        assert size.count_in_cells(cells) == pytest.approx(expected, rel=1e-9, abs=1e-6)
+    assert size.count_in_cells(Moc.from_ranges([(0, 12 * 4**ORDER)])) == size.total - 7
+    assert size.count_in_cells(Moc.from_ranges([])) == 0
