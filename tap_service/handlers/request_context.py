@@ -1,4 +1,7 @@
-"""The dependencies of handlers: the services, the caller and the origin of the request."""
+"""The dependencies of handlers: the services, the caller and the origin of the request.
+
+All are coroutines: the framework would call plain functions on threads, at 0.2 ms each.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,19 @@ from tap_service.service_errors import Forbidden
 from tap_service.services.site.client_address import RequestOrigin, find_origin
 
 
-def get_services(request: Request) -> Services:
+async def get_services(request: Request) -> Services:
+    return find_services(request)
+
+
+def find_services(request: Request) -> Services:
     return cast(Services, request.app.state.services)
 
 
-def get_origin(request: Request) -> RequestOrigin:
+async def get_origin(request: Request) -> RequestOrigin:
     """Return the client's address, and the service's address for this client."""
-    config = get_services(request).config
-    headers = {name: ", ".join(request.headers.getlist(name)) for name in request.headers}
+    config = find_services(request).config
+    names = {name for name in request.headers if "forwarded" in name}
+    headers = {name: ", ".join(request.headers.getlist(name)) for name in names}
     request_url = str(request.base_url).rstrip("/")
     peer = request.client.host if request.client else ""
     return find_origin(headers, peer, request_url, config.trusted_proxies, config.public_url)
@@ -42,13 +50,15 @@ async def identify_visitor(request: Request) -> Identity | None:
         and request.headers.get("sec-fetch-site") == "cross-site"
     ):
         raise Forbidden("a page of another site sent your password: it must use a token")
-    request.state.visitor = await get_services(request).authenticator.identify(headers)
+    request.state.visitor = await find_services(request).authenticator.identify(headers)
     return cast("Identity | None", request.state.visitor)
 
 
-def admit_caller(request: Request, visitor: Annotated[Identity | None, Depends(identify_visitor)]) -> Identity | None:
+async def admit_caller(
+    request: Request, visitor: Annotated[Identity | None, Depends(identify_visitor)]
+) -> Identity | None:
     """Return the visitor if they may use the service. Raise Unauthorized unless anonymous access is allowed."""
-    get_services(request).authenticator.check_admission(visitor)
+    find_services(request).authenticator.check_admission(visitor)
     return visitor
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -33,15 +32,21 @@ _EXPOSED = (
     f"{VISITOR_HEADER}, {ROW_LIMIT_HEADER}, {RESULT_ROWS_HEADER}, {STATUS_HEADER}, {JOB_HEADER}, {TABLE_EXPIRES_HEADER}"
 )
 #: the portal has its own policy; other pages may contain users' text and must neither run nor load anything
-_FOR_BROWSERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-}
+_FOR_BROWSERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+)
+_PRODUCT = (b"server", PRODUCT.encode())
+_FOR_SCRIPTS = ((b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", _EXPOSED.encode()))
 
 
 #: the visitor of a request whose credentials were not checked, or were wrong
 _UNKNOWN = object()
+_VISITOR = VISITOR_HEADER.lower().encode()
 #: characters of a header; others, which names of token issuers may contain, are percent-encoded
 _PRINTABLE = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
 
@@ -58,28 +63,29 @@ class CommonHeaders:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers["Server"] = PRODUCT
-                for name, value in _FOR_BROWSERS.items():
-                    headers.setdefault(name, value)
+                headers = list(message.get("headers", ()))
+                present = {name for name, _ in headers}
+                headers.append(_PRODUCT)
+                headers += [header for header in _FOR_BROWSERS if header[0] not in present]
                 if under_tap:
-                    headers["Access-Control-Allow-Origin"] = "*"
-                    headers["Access-Control-Expose-Headers"] = _EXPOSED
-                    _add_login_headers(scope, message["status"], headers)
+                    headers += _FOR_SCRIPTS
+                    headers += _login_headers(scope, message["status"])
+                message["headers"] = headers
             await send(message)
 
         app = _PREFLIGHT if under_tap and scope["method"] == "OPTIONS" else self._app
         await app(scope, receive, with_headers)
 
 
-def _add_login_headers(scope: Scope, status: int, headers: MutableHeaders) -> None:
+def _login_headers(scope: Scope, status: int) -> list[tuple[bytes, bytes]]:
     visitor = scope.get("state", {}).get("visitor", _UNKNOWN)
     if status == 401 or (visitor is None and 200 <= status < 300):
         methods = scope["app"].state.services.authenticator.login_methods
-        for method in methods or (BASIC,) * (status == 401):  # RFC 9110, section 15.5.2: 401 needs a challenge
-            headers.append("WWW-Authenticate", method.challenge)
-    elif isinstance(visitor, Identity):
-        headers[VISITOR_HEADER] = quote(visitor.name, safe=_PRINTABLE)
+        methods = methods or (BASIC,) * (status == 401)  # RFC 9110, section 15.5.2: 401 needs a challenge
+        return [(b"www-authenticate", method.challenge.encode("latin-1")) for method in methods]
+    if isinstance(visitor, Identity):
+        return [(_VISITOR, quote(visitor.name, safe=_PRINTABLE).encode("latin-1"))]
+    return []
 
 
 _PREFLIGHT = Response(

@@ -8,8 +8,9 @@ trusted proxies, one for each; the client may have written anything further left
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import ip_address
 
 from tap_service.settings.site_settings import Network
@@ -30,7 +31,7 @@ class RequestOrigin:
 
 
 def find_origin(
-    headers: Mapping[str, str], peer: str, request_url: str, trusted: Sequence[Network], public_url: str = ""
+    headers: Mapping[str, str], peer: str, request_url: str, trusted: tuple[Network, ...], public_url: str = ""
 ) -> RequestOrigin:
     """Find the public URL and the client's address.
 
@@ -103,7 +104,8 @@ def _parse_address(node: str) -> str:
         return ""
 
 
-def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
+@lru_cache(4096)
+def _is_trusted(address: str, trusted: tuple[Network, ...]) -> bool:
     try:
         parsed = ip_address(address)
     except ValueError:
