@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pydantic import ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from tap_service.settings.connection_settings import ConnectionSettings
 from tap_service.settings.engine_settings import EngineSettings
 from tap_service.settings.job_settings import JobSettings
 from tap_service.settings.query_settings import QuerySettings
@@ -26,7 +27,14 @@ class ConfigError(Exception):
 
 
 class Config(
-    UserTableSettings, UploadSettings, EngineSettings, JobSettings, QuerySettings, SiteSettings, BaseSettings
+    UserTableSettings,
+    UploadSettings,
+    EngineSettings,
+    JobSettings,
+    QuerySettings,
+    ConnectionSettings,
+    SiteSettings,
+    BaseSettings,
 ):  # pydantic lists the fields of the last base first
     model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="forbid")
 

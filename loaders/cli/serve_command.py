@@ -19,7 +19,8 @@ from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from loaders.tables.shipped_schemas import load_demo
-from tap_service.application import SERVER, create_app
+from tap_service.application import create_app
+from tap_service.http_server.http_protocol import SERVER
 from tap_service.readers.read_error import ReadError
 from tap_service.services.site.authentication import IssuersError
 from tap_service.services.site.first_queries import format_first_queries

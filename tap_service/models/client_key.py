@@ -11,11 +11,12 @@ def find_client_key(owner: str | None, address: str) -> str:
 
     An IPv6 address counts as its /64 network, which belongs to one client.
     """
-    return f"anonymous at {_find_network(address)}" if owner is None else owner
+    return f"anonymous at {find_network(address)}" if owner is None else owner
 
 
 @lru_cache(maxsize=1000)
-def _find_network(client: str) -> str:
+def find_network(client: str) -> str:
+    """Return the addresses that count as one client: an IPv4 address, or the /64 network of an IPv6 address."""
     try:
         address = ip_address(client)
     except ValueError:

@@ -19,8 +19,9 @@ from clickhouse_schema.engine_tables.catalogue_log import register_table
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
-from tap_service.application import SERVER, create_app
+from tap_service.application import create_app
 from tap_service.config import Config
+from tap_service.http_server.http_protocol import SERVER
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Engine

@@ -38,12 +38,12 @@ def find_origin(
     ``headers`` have lower-case names; ``peer`` is the address of the connection, '' if it has none. ``request_url``
     is scheme, host and mount path of the request, without a slash at its end.
     """
-    if not _is_trusted(peer, trusted):
+    if not is_trusted(peer, trusted):
         return RequestOrigin(public_url or request_url, peer)
     elements = _parse_forwarded(headers.get("forwarded", "")) if "forwarded" in headers else _parse_x_forwarded(headers)
     hops = [_parse_address(element.get("for", "")) for element in elements]
     reached = len(hops) - 1
-    while reached > 0 and _is_trusted(hops[reached], trusted):
+    while reached > 0 and is_trusted(hops[reached], trusted):
         reached -= 1
     element = elements[max(reached, 0)] if elements else {}
     client = element.get("for", "")
@@ -105,7 +105,8 @@ def _parse_address(node: str) -> str:
 
 
 @lru_cache(4096)
-def _is_trusted(address: str, trusted: tuple[Network, ...]) -> bool:
+def is_trusted(address: str, trusted: tuple[Network, ...]) -> bool:
+    """Return whether an address belongs to a trusted proxy; a text that is no address does not."""
     try:
         parsed = ip_address(address)
     except ValueError:

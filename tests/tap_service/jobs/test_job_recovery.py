@@ -22,7 +22,8 @@ from pathlib import Path
 import uvicorn
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.config import Config
-from tap_service.application import SERVER, create_app
+from tap_service.application import create_app
+from tap_service.http_server.http_protocol import SERVER
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 data, port = Path(sys.argv[1]), int(sys.argv[2])

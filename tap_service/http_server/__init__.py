@@ -1,0 +1,1 @@
+"""The server side of HTTP: the protocol, and the limits of connections."""

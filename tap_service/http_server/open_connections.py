@@ -1,0 +1,71 @@
+"""The open connections of a process: how many there are of each client, and which ones take too long."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from collections import Counter
+from typing import Protocol
+
+from tap_service.models.client_key import find_network
+from tap_service.services.site.client_address import is_trusted
+from tap_service.settings.connection_settings import ConnectionSettings
+from tap_service.settings.site_settings import Network
+
+#: how often connections are checked, in seconds
+_SWEEP_SECONDS = 1.0
+
+
+class Connection(Protocol):
+    """What the sweep needs of a connection; ``close_if_late`` gets the time of the event loop."""
+
+    def close_if_late(self, now: float) -> None: ...
+
+
+class TooManyConnections(Exception):
+    """``status`` is the HTTP status of the refusal."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class OpenConnections:
+    """Counts connections and closes late ones. Belongs to one event loop."""
+
+    def __init__(self, settings: ConnectionSettings, trusted: tuple[Network, ...]) -> None:
+        self.settings = settings
+        self._trusted = trusted
+        self._limit = min(settings.max_connections, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+        self._by_network: Counter[str] = Counter()
+        self._open: dict[Connection, str] = {}
+        self._sweep: asyncio.TimerHandle | None = None
+
+    def admit(self, connection: Connection, address: str, loop: asyncio.AbstractEventLoop) -> None:
+        """Count a new connection. Raise TooManyConnections; the connection is then not counted."""
+        if len(self._open) >= self._limit:
+            raise TooManyConnections("the service has too many open connections; try again later", 503)
+        network = "" if is_trusted(address, self._trusted) else find_network(address)
+        if network and self._by_network[network] >= self.settings.client_connections:
+            raise TooManyConnections(
+                f"{network} has {self._by_network[network]} open connections, the limit of this service for one client: "
+                "send the next request on an open connection, or when one is closed",
+                429,
+            )
+        self._open[connection] = network
+        self._by_network[network] += 1
+        if self._sweep is None:
+            self._sweep = loop.call_later(_SWEEP_SECONDS, self._close_late, loop)
+
+    def forget(self, connection: Connection) -> None:
+        """Uncount a closed connection; one that was not admitted is ignored."""
+        network = self._open.pop(connection, None)
+        if network is not None:
+            self._by_network[network] -= 1
+            if not self._by_network[network]:
+                del self._by_network[network]
+
+    def _close_late(self, loop: asyncio.AbstractEventLoop) -> None:
+        for connection in tuple(self._open):
+            connection.close_if_late(loop.time())
+        self._sweep = loop.call_later(_SWEEP_SECONDS, self._close_late, loop) if self._open else None

@@ -1,0 +1,53 @@
+"""Settings of connections: how many there may be, and how long a client may take."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+
+class ConnectionSettings(BaseModel):
+    max_connections: int = Field(
+        4000,
+        ge=1,
+        title="Open connections of one process",
+        description=(
+            "A further client gets 503 with Retry-After. Never more than half of the files that the process may open "
+            "(ulimit -n)."
+        ),
+    )
+    client_connections: int = Field(
+        100,
+        ge=1,
+        title="Open connections of one client to one process",
+        description=(
+            "A further connection of the same address, or of the same IPv6 network of 64 bits, gets 429 with "
+            "Retry-After. Trusted proxies have no such limit."
+        ),
+    )
+    head_seconds: float = Field(
+        10.0,
+        gt=0,
+        title="Longest time for the head of a request, in seconds",
+        description=(
+            "Counts from the connection, on an open connection from the first byte of the next request. The service "
+            "answers 408 to a head that is not complete by then, and closes a connection without a byte."
+        ),
+    )
+    body_silence_seconds: float = Field(
+        30.0,
+        gt=0,
+        title="Longest silence in the body of a request, in seconds",
+        description="The service answers 408 to a body that pauses longer. It also limits the time of the whole body.",
+    )
+    idle_seconds: float = Field(
+        15.0,
+        gt=0,
+        title="Longest time between two requests of a connection, in seconds",
+        description="Then the service closes the connection. A proxy must close idle connections sooner.",
+    )
+    unread_seconds: float = Field(
+        600.0,
+        gt=0,
+        title="Longest time in which a client reads nothing of its response, in seconds",
+        description="Then the service closes the connection. A client that reads slowly is not affected.",
+    )

@@ -1,0 +1,167 @@
+"""Limits of connections and of slow clients, with real sockets. Trusted proxies have no limit, so none is trusted."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from tests.tap_service.conftest import Served
+
+POST = b"POST /tap/sync HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+QUICK = b"GET /tap/sync?LANG=ADQL&FORMAT=csv&QUERY=SELECT+n+FROM+svc.numbers+WHERE+n=7 HTTP/1.1\r\nHost: x\r\n\r\n"
+LAST_CHUNK = b"0\r\n\r\n"
+LIMIT = 5
+
+
+@contextmanager
+def connected(service: Served, source: str = "127.0.0.1", buffer: int = 0) -> Iterator[socket.socket]:
+    with socket.socket() as connection:
+        if buffer:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        connection.bind((source, 0))
+        connection.settimeout(30)
+        connection.connect(("127.0.0.1", service.port))
+        yield connection
+
+
+def read_to_end(connection: socket.socket) -> bytes:
+    pieces = []
+    while piece := connection.recv(65536):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def ask_quickly(connection: socket.socket) -> bytes:
+    connection.sendall(QUICK)
+    received = b""
+    while not received.endswith(LAST_CHUNK):
+        piece = connection.recv(65536)
+        assert piece, received
+        received += piece
+    return received
+
+
+@pytest.fixture
+def patient(serve: Callable[..., Served]) -> Served:
+    """A service that closes connections for one reason only: there are too many."""
+    return serve(trusted_proxies=(), client_connections=LIMIT, head_seconds=100)
+
+
+def test_a_client_has_a_limit_of_connections(patient: Served) -> None:
+    with ExitStack() as stack:
+        held = [stack.enter_context(connected(patient)) for _ in range(LIMIT)]
+        assert b"\r\n7\r\n" in ask_quickly(held[0])
+        refused = read_to_end(stack.enter_context(connected(patient)))
+        assert refused.startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
+        assert b"\r\nretry-after: 5\r\n" in refused
+        assert b"127.0.0.1 has 5 open connections, the limit of this service for one client" in refused
+        assert b'name="QUERY_STATUS" value="ERROR"' in refused
+        assert b"\r\n7\r\n" in ask_quickly(stack.enter_context(connected(patient, "127.0.0.2")))
+        held[1].close()
+        time.sleep(0.1)
+        assert b"\r\n7\r\n" in ask_quickly(stack.enter_context(connected(patient)))
+
+
+def test_a_refused_client_may_send_its_request_first(patient: Served) -> None:
+    """It reads the refusal, not a reset."""
+    with ExitStack() as stack:
+        for _ in range(LIMIT):
+            stack.enter_context(connected(patient))
+        refused = stack.enter_context(connected(patient))
+        for _ in range(100):
+            refused.sendall(QUICK)
+        assert read_to_end(refused).startswith(b"HTTP/1.1 429 ")
+
+
+def test_trusted_proxies_have_no_limit(serve: Callable[..., Served]) -> None:
+    service = serve(client_connections=LIMIT)
+    with ExitStack() as stack:
+        connections = [stack.enter_context(connected(service)) for _ in range(2 * LIMIT)]
+        assert b"\r\n7\r\n" in ask_quickly(connections[-1])
+
+
+def test_all_connections_have_a_limit(serve: Callable[..., Served]) -> None:
+    service = serve(max_connections=LIMIT, head_seconds=100)
+    with ExitStack() as stack:
+        for _ in range(LIMIT):
+            stack.enter_context(connected(service))
+        refused = read_to_end(stack.enter_context(connected(service)))
+        assert refused.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+        assert b"\r\nretry-after: 5\r\n" in refused
+
+
+def test_slow_heads_and_bodies(serve: Callable[..., Served]) -> None:
+    """Meanwhile another client is answered on one connection."""
+    service = serve(head_seconds=1, body_silence_seconds=1, idle_seconds=100)
+    with ExitStack() as stack:
+        silent, head, body, second, quick = (stack.enter_context(connected(service)) for _ in range(5))
+        ask_quickly(second)
+        head.sendall(QUICK[:40])
+        second.sendall(QUICK[:40])
+        body.sendall(POST + b"Content-Length: 100\r\n\r\nQUERY=SELECT")
+        began = time.monotonic()
+        while time.monotonic() - began < 4:
+            assert b"\r\n7\r\n" in ask_quickly(quick)
+            head.sendall(b"x") if time.monotonic() - began < 0.9 else None
+            time.sleep(0.05)
+        assert read_to_end(silent) == b""
+        for connection in (head, second):
+            said = read_to_end(connection)
+            assert said.startswith(b"HTTP/1.1 408 ")
+            assert b"address and headers did not arrive within 1 s" in said
+        said = read_to_end(body)
+        assert said.startswith(b"HTTP/1.1 408 ")
+        assert b"body paused for 1 s" in said
+
+
+def test_an_idle_connection_is_closed(serve: Callable[..., Served]) -> None:
+    service = serve(idle_seconds=0.5, head_seconds=100)
+    with connected(service) as connection:
+        ask_quickly(connection)
+        assert read_to_end(connection) == b""
+
+
+def test_a_client_that_reads_nothing_is_closed_and_a_slow_one_is_not(serve: Callable[..., Served]) -> None:
+    service = serve(unread_seconds=2)
+    everything = QUICK.replace(b"SELECT+n", b"SELECT+*").replace(b"+WHERE+n=7", b"&MAXREC=1000000")[:-2]
+    with connected(service, buffer=4096) as deaf, connected(service, buffer=4096) as slow:
+        for connection in (deaf, slow):
+            connection.sendall(everything + b"Connection: close\r\n\r\n")
+        received = b""
+        began = time.monotonic()
+        while time.monotonic() - began < 6:
+            received += slow.recv(2000)
+            time.sleep(0.01)
+        received += read_to_end(slow)
+        assert len(received) > 20_000_000
+        assert received.endswith(LAST_CHUNK)
+        with pytest.raises(ConnectionResetError):
+            read_to_end(deaf)
+
+
+def test_an_upgrade_is_not_asked_for_in_vain(service: Served) -> None:
+    """Java's client offers HTTP/2 with its first request."""
+    with connected(service) as connection:
+        offer = QUICK[:-2] + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n"
+        connection.sendall(offer)
+        said = read_to_end(connection)
+    assert b"\r\n7\r\n" in said
+    assert b"\r\nconnection: close\r\n" in said
+
+
+@pytest.mark.parametrize("hosts", [b"", b"Host: x\r\nHost: y\r\n"])
+def test_a_request_names_one_host(service: Served, hosts: bytes) -> None:
+    assert service.raw(b"GET /tap/availability HTTP/1.1\r\n" + hosts + b"\r\n").startswith(b"HTTP/1.1 400 ")
+
+
+def test_pipelined_requests_are_answered_in_order(service: Served) -> None:
+    with connected(service) as connection:
+        last = QUICK.replace(b"n=7", b"n=8")[:-2] + b"Connection: close\r\n\r\n"
+        connection.sendall(QUICK + QUICK + last)
+        said = read_to_end(connection)
+    assert said.count(b"HTTP/1.1 200 OK") == 3
+    assert said.index(b"\r\n7\r\n") < said.index(b"\r\n8\r\n")
