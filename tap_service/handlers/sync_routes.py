@@ -96,10 +96,6 @@ def _build_headers(answer: SyncAnswer) -> dict[str, str]:
     return headers
 
 
-# not as a route of FastAPI, whose dependencies and checks take 0.2 ms for each request
-router.add_route("/sync", answer_sync, ["GET", "POST"])
-
-
 class ResultResponse(Response):
     """A streamed result in HTTP chunks. An incomplete result lacks the last chunk, so that clients notice."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import struct
 from http import HTTPStatus
 from typing import Any
 
@@ -17,6 +18,8 @@ _NOT_HTTP = (
     "this is not a valid HTTP request, or its address and headers are longer than "
     f"{MAX_REQUEST_HEAD} bytes: send a long query by POST"
 )
+#: for SO_LINGER
+_RESET = struct.pack("ii", 1, 0)
 
 
 class _HostMissing(Exception):
@@ -126,6 +129,8 @@ class SkyhouseProtocol(HttpToolsProtocol):
         if not unread:
             self._unread_since = None
         elif now - self._unread_since > self._open.settings.unread_seconds:
+            # a reset: the kernel drops what it holds for the client
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self.transport.abort()
 
     def _refuse(self, status: int, message: str) -> None:

@@ -48,7 +48,7 @@ class OpenConnections:
         network = "" if is_trusted(address, self._trusted) else find_network(address)
         if network and self._by_network[network] >= self.settings.client_connections:
             raise TooManyConnections(
-                f"{network} has {self._by_network[network]} open connections, the limit of this service for one client: "
+                f"{network} has {self._by_network[network]} open connections, the limit for one client: "
                 "send the next request on an open connection, or when one is closed",
                 429,
             )
