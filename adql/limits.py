@@ -1,7 +1,8 @@
 """Limits of a query, in one place; ``docs/adql.md`` lists them.
 
-A query within all of them is translated in about a second at most, and the engine plans it in a few. Larger ones are
-refused with the position and the way out. (``translation_seconds`` of the service holds whatever the query.)
+A query within all of them is translated in about a second, and the engine plans it in a few; hundreds of polygons or
+boxes take longer. Larger ones are refused with the position and the way out. The setting ``translation_seconds`` holds
+whatever the query.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ MAX_BRANCHES = 2000
 MAX_VERTICES = 5000
 
 #: Shapes of a region in STC-S, in all its unions and intersections.
-MAX_REGION_SHAPES = 2000
+MAX_REGION_SHAPES = 1000
 
 #: Parts of one expression with those that its SQL repeats: each rotation of a computed position repeats it twice.
 MAX_EXPRESSION_PARTS = 50_000

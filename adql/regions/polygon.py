@@ -18,6 +18,7 @@ from adql.regions.unit_vectors import (
     ShapeError,
     Vectors,
     check_position,
+    cross_products,
     dot_products,
     position_to_vector,
     positions_to_vectors,
@@ -103,7 +104,7 @@ class Polygon(Region):
 
     def _contains_block(self, points: Vectors) -> Mask:
         a, b = self.edges.a, self.edges.b
-        lengths_of_normals = vector_lengths(np.cross(a - b, a + b)) / 2
+        lengths_of_normals = vector_lengths(cross_products(a - b, a + b)) / 2
         triple = self.edges.find_heights(points) * lengths_of_normals
         away = a[None, :, :] - points[:, None, :]
         below = np.einsum("ijk,ijk->ij", away, np.roll(away, -1, axis=1))
@@ -121,6 +122,15 @@ class Polygon(Region):
         nearest = [self.edges.find_distances(block).min(axis=1) for block in self._split_blocks(points)]
         distance = np.concatenate(nearest) if nearest else np.zeros(0)
         return np.where(self.contains(points), -distance, distance)
+
+    def find_cap(self) -> tuple[Vectors, float]:
+        """Return a cap of all vertices: one below 90 degrees contains the edges, and so the smaller side."""
+        total = self.edges.a.sum(axis=0)
+        length = float(vector_lengths(total))
+        if length < 1e-9:
+            return Region.find_cap(self)
+        radius = float(separations(self.edges.a, total / length).max()) + ROUNDING
+        return (total / length, radius) if radius < math.radians(80) else Region.find_cap(self)
 
     @property
     def is_convex(self) -> bool:

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adql.regions.unit_vectors import ROUNDING, Mask, Reals, Vectors, dot_products, separations, vector_lengths
+from adql.regions.unit_vectors import (
+    ROUNDING,
+    Mask,
+    Reals,
+    Vectors,
+    cross_products,
+    dot_products,
+    separations,
+    vector_lengths,
+)
 
 #: Neighbouring edges that are tested for crossings together, if their bounds meet those of others
 _RUN = 48
@@ -33,7 +42,7 @@ class Edges:
     def from_vertices(cls, vertices: Vectors) -> Edges:
         """Make the edges of a closed line, with 2 a x b as (a-b) x (a+b), which does not cancel for short edges."""
         a, b = vertices, np.roll(vertices, -1, axis=0)
-        across = np.cross(a - b, a + b)
+        across = cross_products(a - b, a + b)
         return cls(a, b, across / vector_lengths(across)[:, None])
 
     def choose(self, which: slice | NDArray[np.int64]) -> Edges:
@@ -51,7 +60,7 @@ class Edges:
         The products of both with a point of the great circle are positive between the ends. (The cosine of the distance
         to the middle is good to 1e-8 radians only.)
         """
-        return np.cross(self.normals, self.a), np.cross(self.b, self.normals)
+        return cross_products(self.normals, self.a), cross_products(self.b, self.normals)
 
     def find_distances(self, points: Vectors) -> Reals:
         """Return the distance to each edge in radians, shape (points, edges).

@@ -6,6 +6,7 @@ border (``Region.classify_cells``); crossed cells are divided, or kept as border
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
@@ -72,6 +73,10 @@ class Region(ABC):
     @abstractmethod
     def size(self) -> float:
         """Angular size in radians: much smaller cells are not worth their cost."""
+
+    def find_cap(self) -> tuple[Vectors, float]:
+        """Return the centre, a unit vector, and the radius in radians of a cap that contains the region."""
+        return np.array([0.0, 0.0, 1.0]), math.pi
 
     def classify_cells(self, cells: Cells) -> Classes:
         """Return ``OUTSIDE``, ``BORDER`` or ``INSIDE`` for each cell, shape (n,).

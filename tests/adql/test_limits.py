@@ -90,7 +90,7 @@ def test_vertices(sky: Catalogue) -> None:
 def test_shapes_of_a_region(sky: Catalogue) -> None:
     circles = "Circle 10 10 1 " * (MAX_REGION_SHAPES + 1)
     query = f"SELECT id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec),\nREGION('Union ({circles})'))"
-    _refuse(query, sky, "region of more than 2000 shapes", "as a MOC")
+    _refuse(query, sky, "region of more than 1000 shapes", "as a MOC")
 
 
 @pytest.mark.parametrize("depth", [24, 48])

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
-from adql.regions import MAX_COVER_CELLS, Moc, Nothing, Polygon, Region, WholeSky, find_cover
+from adql.regions import (
+    MAX_COVER_CELLS,
+    Cone,
+    Moc,
+    Nothing,
+    Polygon,
+    Region,
+    Union,
+    WholeSky,
+    find_cover,
+    make_box,
+    region_algebra,
+)
 from adql.regions.unit_vectors import Vectors, separations
 from clickhouse_schema.healpix import vectors_to_index
 from tests.adql.regions.shapes import BORDER, regions
@@ -54,3 +67,20 @@ def test_a_moc_small_enough_is_its_own_cover() -> None:
     moc = Moc.parse_ascii("3/5-10 5/3 7")
     assert find_cover(moc).border == ()
     assert Moc.from_cells(find_cover(moc).inside).ranges.tolist() == moc.ranges.tolist()
+
+
+def test_a_union_of_many_parts_has_the_cover_of_each_part_asked_about_all_cells(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        size = 10 ** rng.uniform(-3, 1.6)
+        places = zip(rng.uniform(0, 360, 30), np.degrees(np.arcsin(rng.uniform(-1, 1, 30))), strict=True)
+        kinds: list[Region] = [
+            make_box(*place, size * rng.uniform(0.1, 1), size) if i % 3 else Cone(*place, size)
+            for i, place in enumerate(places)
+        ]
+        capped = find_cover.__wrapped__(Union(tuple(kinds)), 500)
+        with monkeypatch.context() as patch:
+            patch.setattr(region_algebra, "_MIN_CAPPED_PARTS", 1000)
+            assert find_cover.__wrapped__(Union(tuple(kinds)), 500) == capped
