@@ -39,19 +39,31 @@ _runtime: WorkerRuntime | None = None
 
 
 def run_next() -> None:
-    """Execute the next job. It stays QUEUED while the engine is away, and is queued again if this worker shuts down."""
+    """Execute jobs until none may start: a task for each would take longer than a short job.
+
+    They stay QUEUED while the engine is away, and are queued again if this worker shuts down.
+    """
+    while (runtime := _wait_for_engine()) is not None:
+        has_run = runtime.run_next()
+        if _is_stopping():
+            runtime.wake_others()
+            return
+        if not (has_run and runtime.wake_others(is_next_mine=True)):
+            return
+
+
+def _wait_for_engine() -> WorkerRuntime | None:
+    """Return the runtime when its engine answers, None if this worker shuts down before."""
     global _runtime
     while True:
         try:
             _runtime = _runtime or _start_runtime()
             _runtime.check_engine()
-            break
+            return _runtime
         except EngineError as error:
             _log.warning("jobs wait for the engine: %s", error)
             if _is_stopping(_ENGINE_RETRY_SECONDS):
-                return
-    if _runtime.run_next() or _is_stopping():
-        _runtime.wake_others()
+                return None
 
 
 def _announce_shutdown(**_: Any) -> None:

@@ -25,6 +25,7 @@ class WorkerRuntime:
 
     def __init__(self, config: Config, app: Celery, work_classes: Collection[WorkClass]) -> None:
         self._engine = open_remote_engine(config)
+        self._work_classes = work_classes
         stores = open_job_stores(config)
         self._jobs = stores.jobs
         self._queries = build_query_components(config, self._engine, stores.jobs, are_helpers_kept_ready=False)
@@ -45,13 +46,22 @@ class WorkerRuntime:
         """Execute the next job to its end; return False if no job may start now."""
         return self._runner.run_next()
 
-    def wake_others(self) -> None:
-        """Wake workers for all jobs that may start now; the caretaker does so too, but later."""
+    def wake_others(self, *, is_next_mine: bool = False) -> bool:
+        """Wake workers for all jobs that may start now; the caretaker does so too, but later.
+
+        ``is_next_mine`` leaves out the first job that this worker may execute; return whether there is one.
+        """
         try:
-            for work in dict.fromkeys(self._queue.startable_classes()):
-                self._dispatcher.wake(work)
+            startable = self._queue.startable_classes()
         except JobStoreUnavailable as error:
             _log.warning("no worker can be notified of a job now: %s", error)
+            return False
+        mine = next((work for work in startable if work in self._work_classes), None) if is_next_mine else None
+        if mine is not None:
+            startable.remove(mine)
+        for work in dict.fromkeys(startable):
+            self._dispatcher.wake(work)
+        return mine is not None
 
     def stop_jobs(self) -> None:
         """Stop running jobs, which return to the queue, and start no more."""

@@ -68,20 +68,26 @@ class JobQueue:
         self._jobs = jobs
         self._rules = rules
 
-    def put_job(self, job: Job, estimate: Estimate | None) -> Job:
-        """Queue a PENDING job with its turn and quote. Raises TooManyJobs or ServiceBusy if too many jobs wait."""
+    def put_job(self, job: Job, estimate: Estimate | None, *, is_new: bool = False) -> Job:
+        """Queue a PENDING job, or create a new one as QUEUED, with its turn and quote.
+
+        Raises TooManyJobs or ServiceBusy if too many jobs wait.
+        """
         with self._jobs.lock_choice():
-            queued, at = self._jobs.list_queued(), now()
+            (queued, executing), at = self._jobs.list_places(), now()
             place = replace(job, foreseen=estimate).place
             self._check_limits(place.user, queued)
             work = place.work_class(at)
             waiting = [each for each in queued if each.work_class(at) is work]
-            running = [each for each in self._jobs.list_executing() if each.work_class(at) is work]
+            running = [each for each in executing if each.work_class(at) is work]
             quote = None
             if estimate is not None:
                 before = sum(each.seconds for each in waiting) + sum(each.seconds / 2 for each in running)
                 quote = job.end_after(at, before / self._rules.places[work] + estimate.seconds)
-            return self._jobs.queue_job(job.job_id, estimate, _next_turn(place.user, waiting, running), quote)
+            turn = _next_turn(place.user, waiting, running)
+            if is_new:
+                return self._jobs.create_queued_job(job, estimate, turn, quote)
+            return self._jobs.queue_job(job.job_id, estimate, turn, quote)
 
     def take_job(self, worker: str, work_classes: Collection[WorkClass] = tuple(WorkClass)) -> Job | None:
         """Start the next job of these classes and return it; None if none may start now."""
@@ -97,7 +103,8 @@ class JobQueue:
         return None
 
     def count_waiting(self) -> int:
-        return len(self._jobs.list_queued())
+        queued, _ = self._jobs.list_places()
+        return len(queued)
 
     def startable_classes(self) -> list[WorkClass]:
         """Return the classes of the jobs that may start now, in starting order."""
@@ -106,13 +113,12 @@ class JobQueue:
 
     def share_threads(self, job: Job) -> int:
         """Return the engine threads of a job that starts; 0 without limit. See ``share_threads``."""
-        others = [
-            each for each in (*self._jobs.list_queued(), *self._jobs.list_executing()) if each.job_id != job.job_id
-        ]
+        queued, executing = self._jobs.list_places()
+        others = [each for each in (*queued, *executing) if each.job_id != job.job_id]
         return share_threads(job.place, others, self._rules, now())
 
     def _find_startable(self, at: datetime) -> list[Place]:
-        return find_startable(self._jobs.list_queued(), self._jobs.list_executing(), self._rules, at)
+        return find_startable(*self._jobs.list_places(), self._rules, at)
 
     def _check_limits(self, user: str, queued: Sequence[Place]) -> None:
         mine = sum(place.user == user for place in queued)

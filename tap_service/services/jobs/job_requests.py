@@ -27,9 +27,7 @@ from tap_service.service_errors import (
     Forbidden,
     NotFound,
     ParameterFault,
-    ServiceBusy,
     ServiceUnavailable,
-    TooManyJobs,
 )
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
@@ -103,8 +101,10 @@ class JobService:
         job = self._build_job(control, parameters, caller, client)
         with _translate_store_errors(job.job_id), self._stored_files(job, files) as kept:
             job = replace(job, files=kept)
+            if phase:
+                return self._run_job(job, is_new=True)
             self._jobs.create_job(job)
-            return self._run_new_job(job) if phase else job
+            return job
 
     def _build_job(
         self, control: Mapping[str, str], parameters: Sequence[Pair], caller: Identity | None, client: str
@@ -271,16 +271,8 @@ class JobService:
                 job = await run_in_threadpool(self.get_job, job_id, caller)
         return job
 
-    def _run_new_job(self, job: Job) -> Job:
-        """Destroy the job if the queue refuses it: no client knows its address yet."""
-        try:
-            return self._run_job(job)
-        except (TooManyJobs, ServiceBusy):
-            self._lifetimes.destroy_job(job.job_id)
-            raise
-
-    def _run_job(self, job: Job) -> Job:
-        job = self._queue.put_job(job, self._preparation.estimate_job_cost(job))
+    def _run_job(self, job: Job, *, is_new: bool = False) -> Job:
+        job = self._queue.put_job(job, self._preparation.estimate_job_cost(job), is_new=is_new)
         self._dispatcher.wake(job.place.work_class(now()))
         return job
 

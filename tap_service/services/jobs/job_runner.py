@@ -43,6 +43,9 @@ from tap_service.storage.results.job_upload_files import StoredPart
 
 _log = logging.getLogger("skyhouse")
 
+#: a query that reads less ends before its progress would tell anybody something; asking costs more than such a query
+_MIN_MEASURED_BYTES = 10_000_000
+
 
 class _ShuttingDown(ServiceUnavailable):
     """The job returns to the queue."""
@@ -244,8 +247,10 @@ class JobRunner:
         self._pieces.delete_parts(job)
 
     def _store_preview(self, running: RunningJob, query: str, batch: pa.RecordBatch) -> None:
-        """Store the preview. Read the progress too: a short query ends before the monitor sees it."""
-        self._monitor.update_progress((running,))
+        """Store the preview. Read the progress too, unless little is read: a short query ends before the monitor."""
+        foreseen = running.job.foreseen
+        if foreseen is None or foreseen.bytes >= _MIN_MEASURED_BYTES:
+            self._monitor.update_progress((running,))
         writer = self._results.create_result(running.job.preview_key, is_durable=False)
         try:
             writer.write(build_preview(running.execution.translation, query, self._config.title, batch))

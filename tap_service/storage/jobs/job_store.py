@@ -97,12 +97,8 @@ class JobStore(ABC):
         """Iterate over jobs, the newest first; pages are read on demand."""
 
     @abstractmethod
-    def list_queued(self) -> list[Place]:
-        """Return the QUEUED jobs, the oldest first."""
-
-    @abstractmethod
-    def list_executing(self) -> list[Place]:
-        """Return the EXECUTING jobs."""
+    def list_places(self) -> tuple[list[Place], list[Place]]:
+        """Return the QUEUED jobs and the EXECUTING jobs, the oldest first."""
 
     @abstractmethod
     def find_alike(self, fingerprint: str) -> list[str]:
@@ -141,6 +137,12 @@ class JobStore(ABC):
     def close(self) -> None: ...
 
     # Phases
+
+    def create_queued_job(self, job: Job, foreseen: Estimate | None, turn: int, quote: datetime | None) -> Job:
+        """Create a job that the client runs at once: ``create_job`` and ``queue_job`` in one change."""
+        queued = replace(job, phase=QUEUED, foreseen=foreseen, turn=turn, quote=quote)
+        self.create_job(queued)
+        return queued
 
     def queue_job(
         self, job_id: str, foreseen: Estimate | None = None, turn: int = 0, quote: datetime | None = None

@@ -117,11 +117,13 @@ class RedisJobStore(JobStore):
             job_id, owner, run_id = json.loads(member[15 + _DIGITS :])
             yield JobReference(job_id, phase, run_id, owner, milliseconds_to_instant(int(member[:15])))
 
-    def list_queued(self) -> list[Place]:
-        return self._list_places(QUEUED)
-
-    def list_executing(self) -> list[Place]:
-        return self._list_places(EXECUTING)
+    def list_places(self) -> tuple[list[Place], list[Place]]:
+        with self._translate_errors(), self._redis.pipeline(transaction=True) as pipeline:
+            for phase in (QUEUED, EXECUTING):
+                pipeline.zrange(f"{_PREFIX}places:{phase}", 0, -1)
+            found = cast(list[list[str]], pipeline.execute())
+        queued, executing = ([_PLACE.validate_json(each[15 + _DIGITS :]) for each in members] for members in found)
+        return queued, executing
 
     def find_alike(self, fingerprint: str) -> list[str]:
         with self._translate_errors():
@@ -190,11 +192,6 @@ class RedisJobStore(JobStore):
             return cast(
                 str, self._script(keys=[_record_key(job_id)], args=[expected, wanted, *_index_changes(old, new)])
             )
-
-    def _list_places(self, phase: ExecutionPhase) -> list[Place]:
-        with self._translate_errors():
-            members = cast(list[str], self._redis.zrange(f"{_PREFIX}places:{phase}", 0, -1))
-        return [_PLACE.validate_json(member[15 + _DIGITS :]) for member in members]
 
     def _iterate_members(
         self, key: str, phase: ExecutionPhase, after: datetime | None, page_size: int

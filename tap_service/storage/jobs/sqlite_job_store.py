@@ -132,11 +132,12 @@ class SqliteJobStore(JobStore):
             before = (page[-1][5], page[-1][0])
             left = None if left is None else left - len(page)
 
-    def list_queued(self) -> list[Place]:
-        return self._list_places(QUEUED)
-
-    def list_executing(self) -> list[Place]:
-        return self._list_places(EXECUTING)
+    def list_places(self) -> tuple[list[Place], list[Place]]:
+        sql = "SELECT phase, place FROM jobs WHERE phase IN (?, ?) ORDER BY created, rowid"
+        with self._borrow_reader() as reader:
+            found = [(phase, _PLACE.validate_json(place)) for phase, place in reader.execute(sql, (QUEUED, EXECUTING))]
+        queued, executing = ([place for phase, place in found if phase == wanted] for wanted in (QUEUED, EXECUTING))
+        return queued, executing
 
     def find_alike(self, fingerprint: str) -> list[str]:
         sql = "SELECT job_id FROM jobs WHERE fingerprint = ? AND fingerprint <> '' AND phase = ?"
@@ -200,11 +201,6 @@ class SqliteJobStore(JobStore):
         with self._borrow_reader() as reader:
             asked = [value for part in phases for value in part]
             return reader.execute(f"{sql} ORDER BY created DESC, rowid DESC LIMIT ?", (*asked, page_size)).fetchall()
-
-    def _list_places(self, phase: ExecutionPhase) -> list[Place]:
-        with self._borrow_reader() as reader:
-            sql = "SELECT place FROM jobs WHERE phase = ? ORDER BY created, rowid"
-            return [_PLACE.validate_json(place) for (place,) in reader.execute(sql, (phase,))]
 
     def _list_ids(self, sql: str, values: tuple[Any, ...]) -> list[str]:
         with self._borrow_reader() as reader:

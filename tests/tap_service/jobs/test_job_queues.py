@@ -16,6 +16,7 @@ from tap_service.models.uws_job import ExecutionPhase, Job
 from tap_service.models.work_class import Estimate, Place, WorkClass
 from tap_service.service_errors import ServiceBusy, TooManyJobs
 from tap_service.services.jobs.job_queues import JobQueue, QueueRules, count_places, find_startable, share_threads
+from tap_service.storage.jobs.job_store import NoSuchJob
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
 SHORT, LONG, VERY_LONG = WorkClass.SHORT, WorkClass.LONG, WorkClass.VERY_LONG
@@ -166,7 +167,12 @@ def test_limits(store: SqliteJobStore) -> None:
     asked.put("alice", SHORT)
     with pytest.raises(TooManyJobs, match="2 of your jobs wait already"):
         asked.put("alice", SHORT, "third")
-    assert store.get_job("third").phase is ExecutionPhase.PENDING
+    third = store.get_job("third")
+    assert third.phase is ExecutionPhase.PENDING
+    with pytest.raises(TooManyJobs):
+        asked.queue.put_job(replace(third, job_id="new"), None, is_new=True)
+    with pytest.raises(NoSuchJob):
+        store.get_job("new")
     asked.put("bob", SHORT)
     with pytest.raises(ServiceBusy, match="3 jobs wait already"):
         asked.put("carol", SHORT)

@@ -178,7 +178,7 @@ class TestPhases:
         job_id = made(store, phase=EXECUTING, start_time=T0, destruction_time=add_seconds(T0, 1000))
         told = store.set_estimate(job_id, 0, add_seconds(T0, 3), ESTIMATE)
         assert (told.foreseen, told.quote, told.heartbeat) == (ESTIMATE, add_seconds(T0, 53), add_seconds(T0, 3))
-        assert [place.seconds for place in store.list_executing()] == [50]
+        assert [place.seconds for place in store.list_places()[1]] == [50]
 
     def test_a_record_survives(self, store: JobStore) -> None:
         odd = "\x00\N{SNOWMAN} \U0001f52d '\"\\ </x>"
@@ -360,7 +360,7 @@ class TestLists:
     def test_queued_jobs_in_their_order(self, store: JobStore) -> None:
         jobs = [made(store, phase=QUEUED, creation_time=add_seconds(T0, n)) for n in (3, 1, 2)]
         made(store)
-        assert [place.job_id for place in store.list_queued()] == [jobs[1], jobs[2], jobs[0]]
+        assert [place.job_id for place in store.list_places()[0]] == [jobs[1], jobs[2], jobs[0]]
 
     def test_places_of_jobs_that_wait_or_run(self, store: JobStore) -> None:
         waits, runs = made(store, owner="alice"), made(store, owner=None, client="192.0.2.1")
@@ -368,14 +368,21 @@ class TestLists:
         store.queue_job(waits, foreseen, 3, T0)
         store.queue_job(runs)
         store.start_job(runs, "w", T0)
-        assert store.list_queued() == [Place(waits, "alice", 3, 12.5)]
-        assert store.list_executing() == [Place(runs, "anonymous at 192.0.2.1", started=T0)]
+        places = [Place(waits, "alice", 3, 12.5)], [Place(runs, "anonymous at 192.0.2.1", started=T0)]
+        assert store.list_places() == places
         started = store.start_job(waits, "w", add_seconds(T0, 20))
         assert (started.foreseen, started.quote) == (foreseen, add_seconds(T0, 32.5))
         assert store.requeue_job(waits, 1, died=True).place == Place(waits, "alice", 3, 12.5)
         for job_id in (waits, runs):
             store.delete_job(job_id)
-        assert (store.list_queued(), store.list_executing()) == ([], [])
+        assert store.list_places() == ([], [])
+
+    def test_a_job_that_is_queued_at_once(self, store: JobStore) -> None:
+        foreseen = Estimate(10, 80, 12.5, "scan")
+        queued = store.create_queued_job(job(owner="alice"), foreseen, 3, T0)
+        assert (queued.phase, queued.turn, queued.quote) == (QUEUED, 3, T0)
+        assert store.get_job(queued.job_id) == queued
+        assert store.list_places() == ([Place(queued.job_id, "alice", 3, 12.5)], [])
 
     def test_jobs_with_equal_fingerprints(self, store: JobStore) -> None:
         one, other = brought_to(store, EXECUTING), brought_to(store, EXECUTING)
@@ -475,7 +482,7 @@ class TestStore:
         store.close()
         for act in (
             store.check_writable,
-            store.list_queued,
+            store.list_places,
             lambda: store.get_job("j"),
             lambda: store.create_job(job()),
         ):
