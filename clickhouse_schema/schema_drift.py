@@ -18,6 +18,7 @@ from clickhouse_schema.replicated_tables import find_table_comment, find_table_u
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, quote_table
+from clickhouse_schema.stored_nulls import allow_nulls_sql, list_changeable, store_plainly
 from clickhouse_schema.table_ddl import create_table_sql, projection_definitions, sort_key_sql, stored_columns
 
 #: The way out of an obstacle.
@@ -68,6 +69,7 @@ class _Comparison:
         self._table = table
         self._base = base
         self._is_sharded = topology.is_cluster and table.is_sharded
+        self._stored = table
         self._columns = stored_columns(table, self._is_sharded)
         parts = (LOCAL, OVERLAP)
         self._rows = [base + topology.rows_suffix(part) for part in parts] if self._is_sharded else [base]
@@ -76,10 +78,12 @@ class _Comparison:
 
     def create_missing_sql(self) -> list[str]:
         servers = self._read_servers()
+        self._adopt_nulls(servers)
         return [] if len(self._find_complete_servers(servers)) == len(servers) else [*self._create_sql()]
 
     def find_drift(self) -> Drift:
         servers = self._read_servers()
+        self._adopt_nulls(servers)
         having = self._find_complete_servers(servers)
         steps = []
         if len(having) < len(servers):
@@ -88,6 +92,7 @@ class _Comparison:
         rows = [(name, found[name]) for found in servers for name in self._rows if name in found]
         obstacles = [obstacle for _, found in rows for obstacle in self._find_obstacles(found)]
         steps += self._find_column_steps(servers)
+        steps += self._find_null_steps(servers)
         steps += self._find_order_steps(rows)
         steps += self._find_comment_steps(rows)
         steps += self._find_projection_steps(rows)
@@ -125,16 +130,28 @@ class _Comparison:
         found = self._engine.fetch_table(f"SELECT {server} AS server, {columns} FROM {source} WHERE {where}")
         return [*found.to_pylist()]
 
+    def _adopt_nulls(self, servers: list[dict[str, _Found]]) -> None:
+        """Want columns without NULLs as they are stored; without a table as a load would store them."""
+        types = [found.columns for server in servers for found in server.values()]
+        plain = {
+            name
+            for name in list_changeable(self._table)
+            if not any(columns.get(name, ("",))[0].startswith("Nullable(") for columns in types)
+            and (not types or any(name in columns for columns in types))
+        }
+        self._stored = store_plainly(self._table, plain)
+        self._columns = stored_columns(self._stored, self._is_sharded)
+
     # --- differences --------------------------------------------------------------------------------------------------
 
     def _create_sql(self) -> Iterator[str]:
         yield f"CREATE DATABASE IF NOT EXISTS {quote_identifier(self._schema_name)}{self._topology.on_cluster}"
         uuids = {name: find_table_uuid(self._engine, self._topology, self._schema_name, name) for name in self._rows}
         if self._is_sharded:
-            yield from create_sharded_sql(self._table, self._schema_name, self._base, self._topology, uuids)
+            yield from create_sharded_sql(self._stored, self._schema_name, self._base, self._topology, uuids)
         else:
             name = quote_table(self._schema_name, self._base)
-            yield create_table_sql(self._table, name, self._topology, uuid=uuids[self._base], if_missing=True)
+            yield create_table_sql(self._stored, name, self._topology, uuid=uuids[self._base], if_missing=True)
         if not self._topology.is_one_server:
             yield from self._comments_sql()
 
@@ -148,7 +165,7 @@ class _Comparison:
         for name, (kind, _) in found.columns.items():
             if name not in self._columns:
                 yield f"{self._table_name} has a column {name}, which the file lacks: add it there, or {RELOAD_HINT}"
-            elif kind != self._columns[name].type:
+            elif kind != self._columns[name].type and f"Nullable({kind})" != self._columns[name].type:
                 wanted = self._columns[name].type
                 yield f"{self._table_name}.{name} is stored as {kind}, but the file needs {wanted}: {RELOAD_HINT}"
         for column in self._table.columns:
@@ -183,6 +200,23 @@ class _Comparison:
                 yield Step(
                     f"the column {name} of {self._table_name} is missing",
                     tuple(rows + self._extend_readers_sql(lacking, change)),
+                )
+
+    def _find_null_steps(self, servers: list[dict[str, _Found]]) -> Iterator[Step]:
+        """Make columns Nullable in all tables that are so in some: a load was killed while it did this."""
+        for name in sorted(list_changeable(self._table)):
+            wanted = self._columns[name].type
+            others = [
+                table
+                for table in (*self._rows, *self._readers)
+                if any(found[table].columns.get(name, (wanted,))[0] != wanted for found in servers if table in found)
+            ]
+            if others:
+                change = allow_nulls_sql(self._stored, [name])
+                rows = [self._alter_sql(table, change) for table in others if table not in self._readers]
+                yield Step(
+                    f"the column {name} of {self._table_name} takes NULLs in some tables only",
+                    tuple(rows + self._extend_readers_sql(others, change)),
                 )
 
     def _find_order_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:

@@ -97,6 +97,12 @@ def verify_table(table: TableName, data: Data) -> None:
     execute_and_exit(data, "verify", {"table": table})
 
 
+@app.command("rebuild")
+def rebuild_table(table: TableName, data: Data) -> None:
+    """Rewrite a table in the layout of this version; queries read the old one until the new one is complete."""
+    execute_and_exit(data, "rebuild", {"table": table})
+
+
 @app.command("drop")
 def drop_table(table: TableName, data: Data) -> None:
     """Remove a table from the catalogue and delete its rows."""

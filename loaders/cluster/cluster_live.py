@@ -115,6 +115,12 @@ class ClusterAppendTarget:
         own_part = self._tables.parts[-1]
         return sum(part_rows.get(_get_part_key(own_part, shard), 0) for shard in self._tables.shards)
 
+    def find_plain_columns(self, table: Table) -> set[str]:
+        return self._tables.find_plain_columns(table, self._tables.live_base)
+
+    def allow_nulls(self, table: Table, columns: Collection[str]) -> None:
+        self._tables.allow_nulls(table, self._tables.live_base, columns)
+
     def insert_rows(self, gateway: Gateway, parts: Collection[str]) -> None:
         base_name = self._tables.live_base
         for part in self._tables.parts:

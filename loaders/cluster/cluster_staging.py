@@ -9,7 +9,7 @@ shard: a chunk is finished when the shards have all its rows, because its copies
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.replicated_tables import create_database
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, quote_table
+from clickhouse_schema.stored_nulls import list_changeable, store_plainly
 from loaders.cluster import verify_shards
 from loaders.cluster.cluster_tables import ClusterTables, shard_number_sql
 from loaders.cluster.orphan_tables import drop_orphan_tables
@@ -59,7 +60,8 @@ class ClusterStagingTable:
         if tables.live_number is None:
             drop_orphan_tables(self._engine, tables.topology, tables.schema_name, tables.table.name)
         create_database(self._engine, tables.topology, schema.name)
-        tables.create_tables(table)
+        plain = tables.find_plain_columns(table, tables.live_base) if onto_live else list_changeable(table)
+        tables.create_tables(store_plainly(table, plain))
         if onto_live:
             self._sender.wait_for_rows(tables.live_base)  # one server of each shard attaches the parts that it has
         for part in tables.parts:
@@ -78,6 +80,12 @@ class ClusterStagingTable:
         for partition in list_partitions_sql(self._engine, parts, tables.schema_name, name):
             change = f"ATTACH PARTITION ID {partition} FROM {quote_table(tables.schema_name, name)}"
             tables.alter_table(tables.get_rows_name(tables.next_base, part), change, WAIT_SETTINGS)
+
+    def find_plain_columns(self, table: Table) -> set[str]:
+        return self._tables.find_plain_columns(table, self._tables.next_base)
+
+    def allow_nulls(self, table: Table, columns: Collection[str]) -> None:
+        self._tables.allow_nulls(table, self._tables.next_base, columns)
 
     def count_chunk_rows(self) -> dict[int, int]:
         self._sender.wait_for_rows(self._tables.next_base)

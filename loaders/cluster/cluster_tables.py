@@ -8,19 +8,20 @@ A table that is not sharded is whole on every server; it has one part, without a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
+from clickhouse_schema.cluster_ddl import create_sharded_sql, create_views_sql, drop_sharded_sql
 from clickhouse_schema.cluster_topology import Topology, read_topology
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Table
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN, Sharding, quote_table
+from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, SHARD_COLUMN, Sharding, quote_table
+from clickhouse_schema.stored_nulls import allow_nulls_sql, find_plain_columns
 from clickhouse_schema.table_ddl import create_table_sql
 from loaders.load_error import LoadError
-from loaders.storage.stored_table import has_table
+from loaders.storage.stored_table import WAIT_SETTINGS, has_table
 from tap_service.storage.engine.engine import Engine
 
 
@@ -125,6 +126,23 @@ class ClusterTables:
         if table.is_sharded:
             return create_sharded_sql(table, self.schema_name, self.next_base, self.topology)
         return [create_table_sql(table, quote_table(self.schema_name, self.next_base), self.topology)]
+
+    def find_plain_columns(self, table: Table, base_name: str) -> set[str]:
+        """Return the nullable columns that are not Nullable in one of the tables and views of ``base_name``."""
+        names = [base_name, *(self.get_rows_name(base_name, part) for part in self.parts)]
+        if self.table.is_sharded:
+            names += [base_name + part for part in (LOCAL, OVERLAP, MARGIN)]
+        return find_plain_columns(self.engine, table, self.schema_name, names, self.all_servers_sql("columns"))
+
+    def allow_nulls(self, table: Table, base_name: str, columns: Collection[str]) -> None:
+        """Make columns Nullable: first where the rows are, then in what reads them."""
+        change = allow_nulls_sql(table, columns)
+        for part in self.parts:
+            self.alter_table(self.get_rows_name(base_name, part), change, WAIT_SETTINGS)
+        if self.table.is_sharded:
+            for statement in create_views_sql(table, self.schema_name, base_name, self.topology):
+                self.engine.execute(statement)
+            self.alter_table(base_name, change, WAIT_SETTINGS)
 
     def alter_table(self, name: str, change: str, settings: Mapping[str, int]) -> None:
         table = quote_table(self.schema_name, name)

@@ -10,6 +10,7 @@ from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.replicated_tables import find_table_comment
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN, Sharding, quote_table
+from clickhouse_schema.stored_nulls import find_plain_columns, store_plainly
 from clickhouse_schema.table_ddl import HPX29, given_columns
 from loaders.cluster.shard_plan import ShardPlan
 from loaders.cluster.verify_shards import (
@@ -49,7 +50,9 @@ class TableMover:
 
     def create_tables(self) -> None:
         base_name = self._get_base_name(self._plan.wanted)
-        for statement in create_sharded_sql(self._entry.table, self._schema_name, base_name, self._topology):
+        table = self._entry.table
+        plain = find_plain_columns(self._engine, table, self._schema_name, [self._get_base_name(self._plan.current)])
+        for statement in create_sharded_sql(store_plainly(table, plain), self._schema_name, base_name, self._topology):
             self._engine.execute(statement)
 
     def copy_rows(self) -> None:

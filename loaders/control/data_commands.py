@@ -20,6 +20,7 @@ from loaders.progress_reporter import Reporter
 from loaders.tables import schema_apply, user_table_admin
 from loaders.tables.drop_table import drop_table
 from loaders.tables.table_list import list_tables
+from loaders.tables.table_rebuild import rebuild_table
 from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, QueryCancelled, StorageFull
@@ -47,6 +48,7 @@ COMMANDS: dict[str, Command] = {
     "load": _load_files,
     "verify": lambda engine, arguments, reporter: verify_table(engine, arguments["table"], reporter),
     "drop": lambda engine, arguments, reporter: drop_table(engine, arguments["table"], reporter),
+    "rebuild": lambda engine, arguments, reporter: rebuild_table(engine, arguments["table"], reporter),
     "tables": lambda engine, _, reporter: list_tables(engine, reporter),
     "user tables": lambda engine, arguments, reporter: user_table_admin.list_user_tables(
         engine, arguments["user"], reporter
@@ -66,7 +68,7 @@ COMMANDS: dict[str, Command] = {
 }
 
 #: Commands that change the catalogue.
-CHANGING_COMMANDS = frozenset({"load", "drop", "schema apply", "shards move"})
+CHANGING_COMMANDS = frozenset({"load", "drop", "rebuild", "schema apply", "shards move"})
 
 EXIT_FAILED = 1
 

@@ -77,12 +77,18 @@ class TableAppends:
         self._gateway.wait_for_replicas()
         part_rows = self._target.count_part_rows()
         unfinished = [part for part, rows in part_rows.items() if rows == state.before.get(part, 0)]
+        self._allow_nulls()
         self._target.insert_rows(self._gateway, unfinished)
         self._check_row_count(state)
         if self._read_density_stamp() == state.density:
             add_density(self._engine, self._origin.schema_name, self._table, self._gateway.rows_sql)
         self._write_record(state.load, finished=state.load.finished)
         self._gateway.drop_tables()
+
+    def _allow_nulls(self) -> None:
+        plain = self._target.find_plain_columns(self._table)
+        if with_nulls := self._gateway.find_nulls(plain):
+            self._target.allow_nulls(self._table, with_nulls)
 
     def _read_density_stamp(self) -> str:
         return read_density_stamp(self._engine, self._origin.schema_name, self._origin.table_name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count, islice
@@ -52,6 +52,10 @@ class Chunk:
     @property
     def rows(self) -> int:
         return sum(block.batch.num_rows for block in self.blocks)
+
+    def find_nulls(self, columns: Collection[str]) -> set[str]:
+        """Return those of these columns in which a row has NULL."""
+        return {name for name in columns if any(block.batch.column(name).null_count for block in self.blocks)}
 
     def find_origins(self, rows: Sequence[int]) -> Iterator[tuple[Source, int]]:
         """Yield file and row number of rows of the chunk, given by ascending index from 0."""

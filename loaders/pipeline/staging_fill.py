@@ -50,7 +50,9 @@ class StagingFill:
         return self._mark_verified(state)
 
     def _insert_chunks(self, sources: list[Source]) -> None:
-        present = self._storage.staging.count_chunk_rows()
+        staging = self._storage.staging
+        present = staging.count_chunk_rows()
+        plain = staging.find_plain_columns(self._input.table)
         rows = 0
         running: deque[tuple[Chunk, Future[list[Orphan]]]] = deque()
         with (
@@ -61,14 +63,21 @@ class StagingFill:
                 self._reporter.check()
                 self._wanted[chunk.number] = chunk.rows
                 if present.get(chunk.number, 0) < chunk.rows:
-                    insert = inserters.submit(self._storage.staging.insert_chunk, chunk.number, chunk.batches)
+                    if with_nulls := chunk.find_nulls(plain):
+                        self._finish_inserts(running)
+                        staging.allow_nulls(self._input.table, with_nulls)
+                        plain -= with_nulls
+                    insert = inserters.submit(staging.insert_chunk, chunk.number, chunk.batches)
                     running.append((chunk, insert))
                 if len(running) > _INSERT_THREADS:
                     self._finish_insert(*running.popleft())
                 rows += chunk.rows
                 self._reporter.progress(rows, chunk.fraction)
-            for chunk, insert in running:
-                self._finish_insert(chunk, insert)
+            self._finish_inserts(running)
+
+    def _finish_inserts(self, running: deque[tuple[Chunk, Future[list[Orphan]]]]) -> None:
+        while running:
+            self._finish_insert(*running.popleft())
 
     def _finish_insert(self, chunk: Chunk, insert: Future[list[Orphan]]) -> None:
         orphans = insert.result()

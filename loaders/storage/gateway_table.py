@@ -7,7 +7,7 @@ the shard of their parent row, which the gateway looks up.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from clickhouse_schema.schema_model import ForeignKey, Table
 from clickhouse_schema.shard_map import SHARD_COLUMN, quote_table
 from clickhouse_schema.table_ddl import HPX29, column_definitions, given_columns
 from loaders.storage.replica_sync import wait_for_replicas
+from loaders.storage.stored_table import find_nulls
 from tap_service.storage.engine.engine import Engine
 
 #: Suffix of the gateway table of an append.
@@ -92,6 +93,10 @@ class Gateway:
         """Wait until all servers have the rows of a kept gateway: another server may continue the append."""
         tables = [self._storage_sql] if self._parent is None else [self._storage_sql, self._homes_sql]
         wait_for_replicas(self._engine, self._topology, tables)
+
+    def find_nulls(self, columns: Collection[str]) -> set[str]:
+        """Return those of these columns in which a row has NULL."""
+        return find_nulls(self._engine, self._storage_sql, columns)
 
     def find_orphans(self) -> list[Orphan]:
         """Return the rows without a usable parent, in order."""

@@ -24,6 +24,7 @@ from clickhouse_schema.engine_tables.density_table import update_density
 from clickhouse_schema.replicated_tables import create_database
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.shard_map import quote_table
+from clickhouse_schema.stored_nulls import find_plain_columns, list_changeable, store_plainly
 from clickhouse_schema.table_ddl import create_table_sql
 from loaders.storage import stored_table
 from loaders.storage.gateway_table import APPEND_SUFFIX, Gateway, Orphan, drop_gateway
@@ -85,6 +86,9 @@ class ServerLiveTable:
             return None if schema is not None and schema.tables[0] == state.entry.tables[0] else state
         return None if version > state.catalogue else state
 
+    def find_plain_columns(self, table: Table) -> set[str]:
+        return find_plain_columns(self.engine, table, self.schema_name, [self.name])
+
     def check_shards(self) -> tuple[list[str], list[str]]:
         return [], []
 
@@ -106,7 +110,8 @@ class ServerStagingTable:
     def create_table(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
         self.drop_table()
         create_database(self._engine, ONE_SERVER, schema.name)
-        self._engine.execute(create_table_sql(table, self.storage_sql))
+        plain = self._live.find_plain_columns(table) if onto_live else list_changeable(table)
+        self._engine.execute(create_table_sql(store_plainly(table, plain), self.storage_sql))
         if onto_live:
             self._attach_live_parts()
         change = f"ADD COLUMN {CHUNK_COLUMN} UInt32, MODIFY COMMENT {stored_table.state_to_sql(state)}"
@@ -118,6 +123,12 @@ class ServerStagingTable:
         for partition in stored_table.list_partitions_sql(self._engine, "system.parts", *live_name):
             change = f"ATTACH PARTITION ID {partition} FROM {self._live.rows_sql}"
             self._engine.execute(f"ALTER TABLE {self.storage_sql} {change}")
+
+    def find_plain_columns(self, table: Table) -> set[str]:
+        return find_plain_columns(self._engine, table, self._live.schema_name, [self.name])
+
+    def allow_nulls(self, table: Table, columns: Collection[str]) -> None:
+        stored_table.allow_nulls(self._engine, table, self.storage_sql, columns)
 
     def count_chunk_rows(self) -> dict[int, int]:
         sql = f"SELECT {CHUNK_COLUMN} AS chunk, count() AS rows FROM {self.storage_sql} GROUP BY {CHUNK_COLUMN}"
@@ -154,6 +165,12 @@ class ServerAppendTarget:
 
     def sum_own_rows(self, part_rows: Mapping[str, int]) -> int:
         return sum(part_rows.values())
+
+    def find_plain_columns(self, table: Table) -> set[str]:
+        return self._live.find_plain_columns(table)
+
+    def allow_nulls(self, table: Table, columns: Collection[str]) -> None:
+        stored_table.allow_nulls(self._engine, table, self._live.rows_sql, columns)
 
     def insert_rows(self, gateway: Gateway, parts: Collection[str]) -> None:
         if parts:

@@ -57,6 +57,12 @@ class StagingTable(Protocol):
     def create_table(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
         """Create the table: empty, or with links to the live table's parts (``onto_live``)."""
 
+    def find_plain_columns(self, table: Table) -> set[str]:
+        """Return the nullable columns that are not stored as Nullable (``clickhouse_schema.stored_nulls``)."""
+
+    def allow_nulls(self, table: Table, columns: Collection[str]) -> None:
+        """Make columns Nullable, while nothing is inserted."""
+
     def count_chunk_rows(self) -> dict[int, int]:
         """Return the rows by chunk number; 0 are those of the live table."""
 
@@ -81,6 +87,11 @@ class AppendTarget(Protocol):
 
     def sum_own_rows(self, part_rows: Mapping[str, int]) -> int:
         """Return the rows without the copies in overlaps."""
+
+    def find_plain_columns(self, table: Table) -> set[str]: ...
+
+    def allow_nulls(self, table: Table, columns: Collection[str]) -> None:
+        """Make columns Nullable, while queries read the table."""
 
     def insert_rows(self, gateway: Gateway, parts: Collection[str]) -> None:
         """Insert the gateway's rows into some parts of the table, into each of them all or nothing."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 
-from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.schema_model import Table
+from clickhouse_schema.stored_nulls import allow_nulls_sql
 from loaders.load_error import LoadError
 from loaders.storage.load_state import TableState, parse_state
 from tap_service.storage.engine.engine import Engine
@@ -49,6 +52,20 @@ def list_partitions_sql(engine: Engine, parts_sql: str, database: str, name: str
     where = f"active AND {_is_table_sql(database, name, 'table')}"
     sql = f"SELECT DISTINCT partition_id AS id FROM {parts_sql} WHERE {where} ORDER BY id"
     return [quote_string(row["id"]) for row in engine.fetch_table(sql).to_pylist()]
+
+
+def find_nulls(engine: Engine, rows_sql: str, columns: Collection[str]) -> set[str]:
+    """Return those of these columns in which a row has NULL."""
+    if not columns:
+        return set()
+    counts = ", ".join(f"countIf({quote_identifier(name)} IS NULL) AS c{i}" for i, name in enumerate(columns))
+    [found] = engine.fetch_table(f"SELECT {counts} FROM {rows_sql}").to_pylist()
+    return {name for name, count in zip(columns, found.values(), strict=True) if count}
+
+
+def allow_nulls(engine: Engine, table: Table, storage_sql: str, columns: Collection[str]) -> None:
+    """Make columns Nullable in a table and all its parts."""
+    engine.execute(f"ALTER TABLE {storage_sql} {allow_nulls_sql(table, columns)}", WAIT_SETTINGS)
 
 
 def wait_for_mutations(engine: Engine, mutations_sql: str, database: str, name: str) -> None:

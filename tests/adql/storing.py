@@ -28,6 +28,7 @@ from clickhouse_schema.shard_map import (
     ShardMap,
     quote_table,
 )
+from clickhouse_schema.stored_nulls import list_changeable, store_plainly
 from clickhouse_schema.table_ddl import create_table_sql, given_columns
 from tap_service.storage.engine.engine import Engine
 
@@ -36,16 +37,21 @@ OVERLAP_RADIUS = 1.0
 
 
 def store(engine: Engine, schema_name: str, table: Table, batches: Iterable[pa.RecordBatch]) -> None:
-    """Make the table with these rows, anew where another file of tests in this process has made it."""
+    """Make the table with these rows, anew where another file of tests in this process has made it.
+
+    As a load does it, columns without NULLs are not Nullable.
+    """
+    batches = list(batches)
+    plain = {name for name in list_changeable(table) if not any(batch.column(name).null_count for batch in batches)}
     topology = read_topology(engine)
     name = f"{quote_identifier(schema_name)}.{quote_identifier(table.name)}"
     if not topology.is_cluster:
         engine.execute(f"DROP TABLE IF EXISTS {name} SYNC")
-        engine.execute(create_table_sql(table, name))
+        engine.execute(create_table_sql(store_plainly(table, plain), name))
         engine.insert_batches(name, batches)
         return
     cut, came = _cut(table), f"{quote_identifier(schema_name)}.{quote_identifier(table.name + '_came')}"
-    for statement in create_sharded_sql(cut, schema_name, table.name, topology):
+    for statement in create_sharded_sql(store_plainly(cut, plain), schema_name, table.name, topology):
         engine.execute(statement)
     engine.execute(create_table_sql(table, came))
     engine.insert_batches(came, batches)

@@ -8,6 +8,7 @@ from clickhouse_schema.cluster_topology import ONE_SERVER
 from clickhouse_schema.datatypes import FELIS
 from clickhouse_schema.schema_drift import Drift, find_drift
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
+from clickhouse_schema.stored_nulls import list_changeable, store_plainly
 from clickhouse_schema.table_ddl import create_table_sql, projection_definitions
 from tap_service.storage.engine.engine import Engine
 
@@ -150,8 +151,10 @@ def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -
             "drifting.stars has a column moc, which the file lacks: add it there",
         ),
         (
-            with_columns(STARS, STARS.columns[0].model_copy(update={"nullable": True}), *STARS.columns[1:]),
-            "drifting.stars.id is stored as Int64, but the file needs Nullable(Int64)",
+            with_columns(
+                STARS, STARS.columns[0], STARS.columns[1].model_copy(update={"nullable": False}), *STARS.columns[2:]
+            ),
+            "drifting.stars.ra is stored as Nullable(Float64), but the file needs Float64",
         ),
         (
             with_columns(STARS, *STARS.columns, Column(name="new", datatype="int", nullable=False)),
@@ -180,3 +183,9 @@ def test_children_without_a_position_are_in_the_order_of_their_parents(stored: E
     assert _drift(stored, child) == Drift()
     sql = "SELECT sorting_key FROM system.tables WHERE database = 'drifting' AND name = 'stars'"
     assert stored.fetch_table(sql).column(0).to_pylist() == ["ra, c_timestamp"]
+
+
+def test_columns_without_nulls_fit_a_file_that_allows_them(stored: Engine) -> None:
+    """A load stores them plainly."""
+    stored.execute(create_table_sql(store_plainly(STARS, list_changeable(STARS)), "drifting.stars"))
+    assert _drift(stored, STARS) == Drift()

@@ -351,6 +351,22 @@ def test_an_addition_killed_anywhere_is_there_once(cluster: ClickHouseEngine, fo
     assert sum(density_table.read_density(cluster, "night", "stars")["rows"].to_pylist()) == rows
 
 
+def test_an_append_with_the_first_nulls(cluster: ClickHouseEngine, folder: Path) -> None:
+    """They reach the tables of rows, the views of both parts, and the table over all shards."""
+    load_files(cluster, request(folder), Recorder())
+    types = "SELECT DISTINCT type FROM system.columns WHERE database = 'night' AND name = 'name'"
+    assert cluster.fetch_table(types).column(0).to_pylist() == ["String"]
+    nameless = stars(STARS, 300).set_column(3, "name", pa.array([*[None] * 250, *["Ω"] * 50], pa.string()))
+    pq.write_table(nameless, folder / "nameless.parquet")
+    load_files(cluster, request(folder, "nameless", "append"), Recorder())
+    assert cluster.fetch_table(types).column(0).to_pylist() == ["Nullable(String)"]
+    missing = "SELECT count() - count(name) AS n FROM "
+    assert cluster.fetch_table(missing + "night.stars").column(0).to_pylist() == [250]
+    with_copies = cluster.fetch_table(missing + "cluster('skyhouse', 'night', 'stars__margin')").column(0)[0].as_py()
+    assert with_copies > 250
+    verify_table(cluster, "night.stars", Recorder())
+
+
 def test_additions_small_and_large(cluster: ClickHouseEngine, folder: Path) -> None:
     load_files(cluster, request(folder), Recorder())
     first = entry_of(cluster).storage_sql

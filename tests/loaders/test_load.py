@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from astropy.table import Table
 
+from clickhouse_schema import schema_model, table_ddl
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.engine_tables import catalogue_log, density_table, engine_setup
 from clickhouse_schema.healpix import NO_POSITION
@@ -23,10 +24,12 @@ from loaders.load_error import LoadCancelled, LoadError
 from loaders.pipeline import chunk_reader, startup_cleanup
 from loaders.pipeline.load_request import LoadRequest, Mode
 from loaders.pipeline.load_table import load_files
+from loaders.storage import server_storage
 from loaders.storage.gateway_table import Orphan
 from loaders.storage.server_storage import ServerPublication, ServerStagingTable, open_server_storage
 from loaders.tables.drop_table import drop_table
 from loaders.tables.table_list import list_tables
+from loaders.tables.table_rebuild import rebuild_table
 from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -146,6 +149,50 @@ def test_a_stopped_load_goes_on(loading: EmbeddedEngine, stars: Path, checks: in
         load_files(loading, request(stars), Recorder())
     assert len(inserted) == 4 - done
     assert content(loading) == expected
+    verify_table(loading, "loadtests.stars", Recorder())
+
+
+def stored_types(engine: EmbeddedEngine, table: str = "stars") -> dict[str, str]:
+    where = f"database = 'loadtests' AND table = '{table}' AND default_kind = ''"
+    columns = engine.fetch_table(f"SELECT name, type FROM system.columns WHERE {where}").to_pylist()
+    return {column["name"]: column["type"] for column in columns}
+
+
+def write_magnitudes(path: Path, first: int, magnitudes: Sequence[float | None]) -> Path:
+    count = len(magnitudes)
+    columns = {"id": np.arange(first, first + count), "mag": pa.array(magnitudes, pa.float32())}
+    pq.write_table(pa.table(columns | {"other": np.ones(count)}), path, row_group_size=500)
+    return path
+
+
+def test_only_columns_with_nulls_are_nullable(loading: EmbeddedEngine, tmp_path: Path) -> None:
+    """In the chunk of the first NULL, in a resumed load, in a small and in a large append."""
+    file = write_magnitudes(tmp_path / "first.parquet", 0, [1.0] * 4500 + [None] * 500)
+    with pytest.raises(LoadCancelled):
+        load_files(loading, request(file), Recorder(stop_after=3))
+    assert stored_types(loading, "stars__loading")["mag"] == "Float32"
+    load_files(loading, request(file), Recorder())
+    assert stored_types(loading) == {"id": "Int64", "mag": "Nullable(Float32)", "other": "Float64"}
+    file = write_magnitudes(tmp_path / "replaced.parquet", 0, [1.0] * 2500)
+    load_files(loading, request(file, "replace"), Recorder())
+    assert stored_types(loading)["mag"] == "Float32"
+    [column] = [c for c in catalogue_log.read_catalogue(loading).entries[-1].table.columns if c.name == "mag"]
+    assert column.nullable
+    for name, first, magnitudes in (("few", 2500, [2.0] * 100), ("many", 2600, [2.0] * 1500)):
+        load_files(
+            loading, request(write_magnitudes(tmp_path / f"{name}.parquet", first, magnitudes), "append"), Recorder()
+        )
+        assert stored_types(loading)["mag"] == "Float32"
+
+
+@pytest.mark.parametrize("count", [100, 2000])
+def test_an_append_with_the_first_nulls(loading: EmbeddedEngine, tmp_path: Path, count: int) -> None:
+    load_files(loading, request(write_magnitudes(tmp_path / "a.parquet", 0, [1.0] * 2500)), Recorder())
+    file = write_magnitudes(tmp_path / "b.parquet", 2500, [*[3.0] * (count - 7), *[None] * 7])
+    load_files(loading, request(file, "append"), Recorder())
+    assert stored_types(loading) == {"id": "Int64", "mag": "Nullable(Float32)", "other": "Float64"}
+    found = loading.fetch_table("SELECT count() AS a, count(mag) AS b, sum(mag) AS c FROM loadtests.stars").to_pylist()
+    assert found == [{"a": 2500 + count, "b": 2493 + count, "c": 2500 + 3 * (count - 7)}]
     verify_table(loading, "loadtests.stars", Recorder())
 
 
@@ -412,10 +459,10 @@ def test_a_schema_file_decides(loading: EmbeddedEngine, stars: Path) -> None:
     load_files(loading, asked, Recorder())
     types = loading.fetch_table("SELECT name, type FROM system.columns WHERE database = 'loadtests' ORDER BY position")
     assert dict(zip(*types.to_pydict().values(), strict=True)) == {
-        "NAME": "Nullable(String)",
+        "NAME": "String",
         "id": "Int16",
         "ra": "Nullable(Float64)",
-        "dec": "Nullable(Float32)",
+        "dec": "Float32",
         "hpx29": "UInt64",
     }
     verify_table(loading, "loadtests.stars", Recorder())
@@ -442,3 +489,52 @@ def test_a_schema_file_that_does_not_fit(loading: EmbeddedEngine, stars: Path, o
 def test_names_that_cannot_be(loading: EmbeddedEngine, stars: Path, name: str) -> None:
     with pytest.raises(LoadError, match=r"schema\.table|reserved|cannot"):
         load_files(loading, LoadRequest((stars,), name, stars.parent / "r.csv"), Recorder())
+
+
+def test_a_table_of_an_older_layout_is_rebuilt(
+    loading: EmbeddedEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As before 0.1: all columns Nullable, ZSTD, granules of 8192. What is loaded and appended stays known."""
+    file = write_magnitudes(tmp_path / "a.parquet", 0, [1.0, None, *[2.0] * 2498])
+    few = write_magnitudes(tmp_path / "few.parquet", 2500, [4.0] * 10)
+    with monkeypatch.context() as patch:
+        patch.setattr(server_storage, "store_plainly", lambda table, _: table)
+        patch.setattr(table_ddl, "_SETTINGS", ("allow_nullable_key = 1",))
+        load_files(loading, request(file), Recorder())
+        load_files(loading, request(few, "append"), Recorder())
+    assert stored_types(loading)["other"] == "Nullable(Float64)"
+    sums = "SELECT count(), sum(cityHash64(tuple(id, mag, other))) FROM loadtests.stars"
+    before = loading.fetch_table(sums).to_pylist()
+    recorder = Recorder()
+    rebuild_table(loading, "loadtests.stars", recorder)
+    assert recorder.lines == ["rebuilt loadtests.stars: 2,510 rows"]
+    assert loading.fetch_table(sums).to_pylist() == before
+    assert stored_types(loading) == {"id": "Int64", "mag": "Nullable(Float32)", "other": "Float64"}
+    definition = loading.fetch_table("SHOW CREATE TABLE loadtests.stars").column(0)[0].as_py()
+    assert "index_granularity = 2048" in definition
+    assert "__chunk" not in definition
+    verify_table(loading, "loadtests.stars", Recorder())
+    for known in (file, few):
+        recorder = Recorder()
+        load_files(loading, request(known, "append"), recorder)
+        assert recorder.lines == ["already loaded: loadtests.stars holds these files (2,510 rows)"]
+
+
+def test_a_table_that_changes_is_not_rebuilt(
+    loading: EmbeddedEngine, stars: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_files(loading, request(stars), Recorder())
+    create = ServerStagingTable.allow_nulls
+
+    def changed(self: ServerStagingTable, table: schema_model.Table, columns: Sequence[str]) -> None:
+        create(self, table, columns)
+        loading.execute("ALTER TABLE loadtests.stars DELETE WHERE id < 10", {"mutations_sync": 2})
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ServerStagingTable, "allow_nulls", changed)
+        with pytest.raises(LoadError, match="was changed while it was rebuilt"):
+            rebuild_table(loading, "loadtests.stars", Recorder())
+    assert content(loading)[0] == STARS - 10
+    assert not loading.fetch_table("SELECT 1 AS one FROM system.tables WHERE name = 'stars__loading'").num_rows
+    with pytest.raises(LoadError, match=r"no loaded table loadtests\.moons"):
+        rebuild_table(loading, "loadtests.moons", Recorder())
