@@ -30,6 +30,7 @@ from tap_service.storage.engine.engine import (
 )
 from tap_service.storage.engine.engine_errors import shorten_message
 from tap_service.storage.engine.handle_pool import Handle, HandlePool, connect_handle, setting_literal, translate_errors
+from tap_service.storage.engine.merge_priority import lower_merge_priority
 from tap_service.storage.engine.running_queries import list_running_ids, read_progress
 
 #: how long ``close`` waits for running queries; a reader may have paused
@@ -77,6 +78,7 @@ class EmbeddedEngine:
             raise EngineUnavailable(
                 f"cannot open the engine's data in {path}: {shorten_message(str(error))}"
             ) from error
+        self._are_merges_low = lower_merge_priority()
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
         with self._lend_handle(settings, query_id) as handle:
@@ -114,6 +116,7 @@ class EmbeddedEngine:
         rows = pa.Table.from_batches(parts)
         names = ", ".join(quoting.quote_identifier(name) for name in rows.schema.names)
         with self._lend_handle(SINGLE_BLOCK_SETTINGS | dict(settings or {})) as handle, translate_errors():
+            self._are_merges_low = self._are_merges_low or lower_merge_priority()
             # chDB finds ``rows`` in the calling function
             handle.chdb.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
             handle.ended = True

@@ -8,8 +8,10 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from tap_service.storage.engine import merge_priority
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine, lock_data_path
 from tap_service.storage.engine.engine import EngineUnavailable
 
@@ -127,3 +129,15 @@ def test_max_memory_bounds_each_query(tmp_path: Path) -> None:
         str(tmp_path),
     )
     assert "memory limit" in said
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no threads in /proc")
+def test_merges_give_way_to_queries(engine: EmbeddedEngine) -> None:
+    engine.execute("CREATE DATABASE IF NOT EXISTS merging")
+    engine.execute("CREATE TABLE merging.numbers (n Int64) ENGINE = MergeTree ORDER BY n")
+    engine.insert_batches("merging.numbers", [pa.record_batch({"n": pa.array([1, 2])})])
+    engine.execute("DROP DATABASE merging SYNC")
+    names = {int(thread.name): (thread / "comm").read_text().strip() for thread in Path("/proc/self/task").iterdir()}
+    merging = [os.getpriority(os.PRIO_PROCESS, thread) for thread, name in names.items() if name == "MergeMutate"]
+    assert merging
+    assert set(merging) == {merge_priority.NICE}
