@@ -29,6 +29,8 @@ class LoadRequest:
         Number of bad rows beyond which the load stops.
     mode
         What to do with an existing table.
+    insert_threads
+        Chunks that are inserted at a time: ClickHouse sorts and compresses a chunk on one core.
     """
 
     files: tuple[Path, ...]
@@ -38,3 +40,4 @@ class LoadRequest:
     strict: bool = False
     max_errors: int = 100
     mode: Mode = "create"
+    insert_threads: int = 2

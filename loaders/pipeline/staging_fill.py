@@ -17,9 +17,6 @@ from loaders.storage.load_state import TableState
 from loaders.storage.storage_protocol import TableStorage
 from tap_service.readers.table_source import Source
 
-#: ClickHouse sorts and compresses a block on one core, so two chunks are inserted at a time.
-_INSERT_THREADS = 2
-
 
 class StagingFill:
     """Fills the staging table of ``storage``, which began with ``live_rows`` rows of the live table."""
@@ -57,7 +54,7 @@ class StagingFill:
         running: deque[tuple[Chunk, Future[list[Orphan]]]] = deque()
         with (
             read_ahead(read_chunks(self._input.table, sources, self._rejects)) as chunks,
-            ThreadPoolExecutor(_INSERT_THREADS) as inserters,
+            ThreadPoolExecutor(self._request.insert_threads) as inserters,
         ):
             for chunk in chunks:
                 self._reporter.check()
@@ -69,7 +66,7 @@ class StagingFill:
                         plain -= with_nulls
                     insert = inserters.submit(staging.insert_chunk, chunk.number, chunk.batches)
                     running.append((chunk, insert))
-                if len(running) > _INSERT_THREADS:
+                if len(running) > self._request.insert_threads:
                     self._finish_insert(*running.popleft())
                 rows += chunk.rows
                 self._reporter.progress(rows, chunk.fraction)
