@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _ESCAPES = str.maketrans(
     {"\\": "\\\\", "'": "\\'", "`": "\\`", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b"}
 )
 
 
+@lru_cache(maxsize=4096)  # a query quotes the same columns again and again
 def quote_identifier(name: str) -> str:
     """Return a name in backquotes."""
     return f"`{name.translate(_ESCAPES)}`"

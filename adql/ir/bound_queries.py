@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from adql.errors import NOWHERE, Span
 from adql.ir.expressions import Expr, Order, Windowed, has_aggregate, walk_expr
+from adql.node_classes import node_class
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import Field
 
 # --- relations --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Scan:
     """A table of the catalogue. ``part``: the table of a shard to read (``clickhouse_schema.shard_map``), '' for all.
 
@@ -26,7 +27,7 @@ class Scan:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Derived:
     """A query in FROM. ``place`` on a cluster: 'shards' where each computes it for its own rows, 'here' on this server.
 
@@ -40,7 +41,7 @@ class Derived:
     shard: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Join:
     """A join. ``kind``: 'INNER' (a product without a condition), 'LEFT', 'RIGHT', 'FULL'; of passes 'SEMI' and 'ANTI'.
 
@@ -61,7 +62,7 @@ Relation = Scan | Derived | Join
 # --- queries ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Output:
     """A result column. ``alias``: generated, unique in the query. ``field``: the name and metadata for the user."""
 
@@ -70,7 +71,7 @@ class Output:
     field: Field
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Select:
     from_: Relation
     where: Expr | None
@@ -88,7 +89,7 @@ class Select:
         return bool(self.group_by) or self.having is not None or any(has_aggregate(o.expr) for o in self.outputs)
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class SetOperation:
     """UNION, EXCEPT or INTERSECT. ``outputs``: columns of relation number ``relation``, the combined rows."""
 
@@ -109,14 +110,14 @@ Query = Select | SetOperation
 # --- expressions that hold a query ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Subquery(Expr):
     """A scalar subquery with one output; NULL without a row."""
 
     query: Query
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class InSubquery(Expr):
     """``operand IN (query)``, three-valued. ``is_global``: the rows are computed once and sent to all shards."""
 
@@ -132,7 +133,7 @@ class InSubquery(Expr):
         return replace(self, operand=children[0])
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Exists(Expr):
     query: Query
 
@@ -239,12 +240,16 @@ def map_select(select: Select, change: Callable[[Expr], Expr]) -> Select:
             relation.is_global,
         )
 
+    def change_output(output: Output) -> Output:
+        expr = change(output.expr)
+        return output if expr is output.expr else Output(output.alias, expr, output.field)
+
     return Select(
         from_=change_conditions(select.from_),
         where=None if select.where is None else change(select.where),
         group_by=tuple([change(e) for e in select.group_by]),
         having=None if select.having is None else change(select.having),
-        outputs=tuple([Output(o.alias, change(o.expr), o.field) for o in select.outputs]),
+        outputs=tuple([change_output(o) for o in select.outputs]),
         distinct=select.distinct,
         order_by=tuple([Order(change(o.expr), o.descending) for o in select.order_by]),
         limit=select.limit,

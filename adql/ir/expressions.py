@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from operator import is_not
 
 from adql.errors import NOWHERE, Span
+from adql.node_classes import node_class
 from adql.regions import Region
 from adql.regions.cone import reach_inside, reach_touching
 from adql.regions.region import ShapeCovers
@@ -21,7 +22,7 @@ from clickhouse_schema.datatypes import BOOLEAN, ColumnType, Field
 UNTYPED = ColumnType("char", "0")
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Expr:
     """A typed value. ``children``: the expressions directly below; subqueries are not children."""
 
@@ -36,12 +37,12 @@ class Expr:
         return self
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Literal(Expr):
     value: int | float | str | bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Column(Expr):
     """A column of relation number ``relation``. ``name``: as stored, or the alias of a derived table's output."""
 
@@ -50,7 +51,7 @@ class Column(Expr):
     field: Field = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Call(Expr):
     """A call of a function (``adql.functions.FUNCTIONS``) or an operator (``adql.ir.operators``)."""
 
@@ -65,7 +66,7 @@ class Call(Expr):
         return Call(self.type, self.name, children, span=self.span)
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Aggregate(Expr):
     """A set function; COUNT(*) has no arguments."""
 
@@ -81,7 +82,7 @@ class Aggregate(Expr):
         return replace(self, args=children)
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Frame:
     """The rows of a window. ``unit``: 'ROWS' or 'RANGE'; bounds are (kind, offset), without one the offset is None.
 
@@ -93,13 +94,13 @@ class Frame:
     end: tuple[str, int | None]
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Order:
     expr: Expr
     descending: bool
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Windowed(Expr):
     """``name(args) OVER (...)``: a set function or a window function (``adql.resolve.window_binder``).
 
@@ -128,7 +129,7 @@ class Windowed(Expr):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Lookup(Expr):
     """The value of the key that equals ``operand``, else ``otherwise``. Keys are all numbers or all texts."""
 
@@ -145,7 +146,7 @@ class Lookup(Expr):
         return replace(self, operand=children[0], otherwise=children[1])
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class InCells(Expr):
     """Whether a HEALPix index of order 29 is in one of the NESTED ``cells``: pairs of an order and its cells.
 
@@ -154,7 +155,7 @@ class InCells(Expr):
 
     index: Expr
     cells: tuple[tuple[int, tuple[int, ...]], ...]
-    region: Region | None = None
+    region: Region | None = field(default=None, compare=False)
 
     @property
     def children(self) -> tuple[Expr, ...]:
@@ -164,7 +165,7 @@ class InCells(Expr):
         return replace(self, index=children[0])
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Covered(Expr):
     """Whether ``number``, the shape cover of a row, is one of ``covers``, those of shapes near a region."""
 
@@ -179,14 +180,14 @@ class Covered(Expr):
         return replace(self, number=children[0])
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Shape(Expr):
     """A region that is known at translation."""
 
     region: Region
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Within(Expr):
     """Whether the position (lon, lat), in degrees, ICRS, is in a region that is known at translation."""
 
@@ -205,11 +206,16 @@ class Within(Expr):
 # --- traversal --------------------------------------------------------------------------------------------------------
 
 
-def walk_expr(expr: Expr) -> Iterator[Expr]:
-    """Walk the expression and all expressions below it."""
-    yield expr
-    for child in expr.children:
-        yield from walk_expr(child)
+def walk_expr(expr: Expr) -> Sequence[Expr]:
+    """Return the expression and all expressions below it, each before those below it."""
+    if not expr.children:
+        return (expr,)
+    found, waiting = [], [expr]
+    while waiting:
+        part = waiting.pop()
+        found.append(part)
+        waiting.extend(part.children[::-1])
+    return found
 
 
 def walk_columns(expr: Expr) -> Iterator[Column]:
@@ -218,7 +224,7 @@ def walk_columns(expr: Expr) -> Iterator[Column]:
 
 
 def has_aggregate(expr: Expr) -> bool:
-    return any(isinstance(e, Aggregate) for e in walk_expr(expr))
+    return Aggregate in map(type, walk_expr(expr))
 
 
 def transform_expr(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
@@ -235,9 +241,12 @@ def split_conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
     """Return the conjuncts of nested ANDs, none for None."""
     if expr is None:
         return ()
-    if isinstance(expr, Call) and expr.name == "AND":
-        return tuple(part for arg in expr.args for part in split_conjuncts(arg))
-    return (expr,)
+    if not (isinstance(expr, Call) and expr.name == "AND"):
+        return (expr,)
+    parts: list[Expr] = []
+    for arg in expr.args:
+        parts += split_conjuncts(arg)
+    return tuple(parts)
 
 
 def combine_conjuncts(parts: tuple[Expr, ...] | list[Expr]) -> Expr | None:

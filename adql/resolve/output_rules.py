@@ -33,6 +33,8 @@ def name_outputs(outputs: list[Output], stems: dict[str, str]) -> list[Output]:
 
     ``stems``: the names of functions by the outputs' aliases.
     """
+    if all(o.field.name for o in outputs):
+        return outputs
     used = {o.field.name.lower() for o in outputs}
     named = []
     for place, output in enumerate(outputs, 1):
@@ -102,9 +104,11 @@ def _find_ungrouped(expr: Expr, grouped: frozenset[Expr], own: frozenset[int]) -
 
 
 def check_distinct(select: Select) -> None:
+    if not select.distinct:
+        return
     outputs = {o.expr for o in select.outputs}
     for order in select.order_by:
-        if select.distinct and order.expr not in outputs:
+        if order.expr not in outputs:
             raise AdqlSemanticError(
                 "with SELECT DISTINCT, ORDER BY takes selected columns only", order.expr.span, "select it too"
             )

@@ -31,10 +31,10 @@ class Source:
         self.outputs = outputs
         self.is_optional = False  # on the side of an outer join that may be missing
         if entry:
-            self.fields, self._places = entry.fields, entry.places
+            self.fields, self.places = entry.fields, entry.places
         else:
             self.fields = tuple(output.field for output in outputs)
-            self._places = find_places(self.fields)
+            self.places = find_places(self.fields)
 
     @property
     def names(self) -> list[str]:
@@ -55,7 +55,7 @@ class Source:
 
     def find_places(self, name: nodes.Identifier) -> list[int]:
         """Return the indexes of the columns of this name."""
-        found = self._places.get(name.name.lower(), ())
+        found = self.places.get(name.name.lower(), ())
         return [place for place in found if not name.delimited or self.fields[place].name == name.name]
 
     def is_called(self, parts: Sequence[nodes.Identifier]) -> bool:
@@ -219,6 +219,8 @@ class Scope:
 
     def _find_by_name(self, name: nodes.Identifier) -> list[Visible]:
         """Return the visible columns of the name, in any case."""
+        if len(self.sources) == 1:  # which knows the places: a wide table needs no other list of its columns
+            return [self.visible[place] for place in self.sources[0].places.get(name.name.lower(), ())]
         if self._by_name is None:
             self._by_name = {}
             for column in self.visible:

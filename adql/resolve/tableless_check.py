@@ -9,12 +9,12 @@ one that is accepted here may still be wrong for the tables there are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from adql.errors import AdqlError, FormError, Span
 from adql.functions import FUNCTIONS, SET_FUNCTIONS_BY_NAME
 from adql.ir import UNTYPED, Expr, Literal, NameGenerator, Order, Output, Query, walk_expr
+from adql.node_classes import node_class
 from adql.resolve.binder import Binder, ObjectPositions, Resolution
 from adql.resolve.from_binder import FromBinder, Side
 from adql.resolve.query_binder import QueryBinder
@@ -61,12 +61,12 @@ class _TablelessResolution(Resolution):
         """Count nothing: unknown columns cannot be told apart, so equalities of one column are not combined."""
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class _Unknown(Literal):
     """A value of unknown type."""
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class _Certain(Expr):
     """A value of known type."""
 

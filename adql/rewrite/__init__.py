@@ -67,8 +67,8 @@ def has_call(*names: str) -> PassCondition:
     """Return the condition that a SELECT contains one of these calls."""
 
     def condition(select: Select) -> bool:
-        parts = (part for expr in walk_select_expressions(select) for part in walk_expr(expr))
-        return any(isinstance(part, Call) and part.name in names for part in parts)
+        exprs = (expr for expr in walk_select_expressions(select) if not isinstance(expr, Column))  # most are columns
+        return any(isinstance(part, Call) and part.name in names for expr in exprs for part in walk_expr(expr))
 
     return condition
 
@@ -147,10 +147,15 @@ def _rewrite_set_operation(query: SetOperation, fresh: NameGenerator) -> SetOper
     return replace(query, left=left, right=right)
 
 
+#: Expressions that hold no query and compare no zeros: nearly all
+_PLAIN = frozenset((Call, Column, Literal))
+
+
 def _rewrite_inner_queries(select: Select, fresh: NameGenerator) -> Select:
+    def change_expr(expr: Expr) -> Expr:
+        return expr if _PLAIN.issuperset(map(type, walk_expr(expr))) else transform_expr(expr, change_part)
+
     def change_part(expr: Expr) -> Expr:
-        if isinstance(expr, (Call, Column, Literal)):  # nearly all
-            return expr
         if isinstance(expr, (Subquery, InSubquery, Exists)):
             expr = replace(expr, query=rewrite_query(expr.query, fresh))
         return unify_compared_zeros(expr) if isinstance(expr, (Aggregate, Windowed, InSubquery)) else expr
@@ -163,4 +168,4 @@ def _rewrite_inner_queries(select: Select, fresh: NameGenerator) -> Select:
         return Derived(relation.relation, rewrite_query(relation.query, fresh))
 
     select = replace(select, from_=change_tree(select.from_))
-    return map_select(select, lambda expr: transform_expr(expr, change_part))
+    return map_select(select, change_expr)

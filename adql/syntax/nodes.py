@@ -5,17 +5,16 @@ Nodes are frozen and carry the span of their text. They hold names as written; n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from adql.errors import Span
+from adql.node_classes import node_class
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Node:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Identifier(Node):
     """A name; a delimited one ("Name") is compared exactly, a regular one without regard to case."""
 
@@ -26,12 +25,12 @@ class Identifier(Node):
 # --- expressions ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Expression(Node):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class NumberLiteral(Expression):
     """``value`` is an int for digits alone and hexadecimal literals, else a float; ``text`` is as written."""
 
@@ -39,38 +38,38 @@ class NumberLiteral(Expression):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class StringLiteral(Expression):
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class BooleanLiteral(Expression):
     """TRUE or FALSE (extension)."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class NullLiteral(Expression):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class ColumnRef(Expression):
     """``[[catalog.]schema.]table.column`` or ``column``: one to four parts, the column last."""
 
     parts: tuple[Identifier, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Star(Expression):
     """``*`` (no qualifier) or ``table.*``; only in a select list."""
 
     qualifier: tuple[Identifier, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Unary(Expression):
     """``op`` is '+', '-', '~' or 'NOT'."""
 
@@ -78,7 +77,7 @@ class Unary(Expression):
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Binary(Expression):
     """``op`` is one of + - * / || & | ^ = <> < <= > >= AND OR (``!=`` is read as <>)."""
 
@@ -87,7 +86,7 @@ class Binary(Expression):
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class FunctionCall(Expression):
     """Any ``name(args)``: reserved (COUNT, POINT, COALESCE, IN_UNIT ...) or user defined.
 
@@ -101,7 +100,7 @@ class FunctionCall(Expression):
     over: Window | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Cast(Expression):
     """``CAST(operand AS target[(length)])``; target in upper case, e.g. 'DOUBLE PRECISION'."""
 
@@ -110,13 +109,13 @@ class Cast(Expression):
     length: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class When(Node):
     condition: Expression
     result: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Case(Expression):
     """Searched CASE (``operand`` is None) or simple CASE (extension)."""
 
@@ -125,7 +124,7 @@ class Case(Expression):
     otherwise: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Element(Expression):
     """``array[index]``, index from 1 (extension)."""
 
@@ -133,12 +132,12 @@ class Element(Expression):
     index: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class ScalarSubquery(Expression):
     query: Query
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Between(Expression):
     operand: Expression
     low: Expression
@@ -146,21 +145,21 @@ class Between(Expression):
     negated: bool
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class InList(Expression):
     operand: Expression
     items: tuple[Expression, ...]
     negated: bool
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class InQuery(Expression):
     operand: Expression
     query: Query
     negated: bool
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Like(Expression):
     """LIKE or ILIKE (``ignore_case``)."""
 
@@ -170,20 +169,20 @@ class Like(Expression):
     ignore_case: bool
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class IsNull(Expression):
     operand: Expression
     negated: bool
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Exists(Expression):
     """``EXISTS (query)``; NOT EXISTS is Unary('NOT', Exists)."""
 
     query: Query
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Frame(Node):
     """Window frame (extension): unit 'ROWS' or 'RANGE', bounds as (kind, n).
 
@@ -196,7 +195,7 @@ class Frame(Node):
     end: tuple[str, int | None]
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Window(Node):
     """``OVER (PARTITION BY ... ORDER BY ... frame)`` (extension)."""
 
@@ -208,13 +207,13 @@ class Window(Node):
 # --- queries ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class SelectItem(Node):
     expression: Expression
     alias: Identifier | None
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class OrderTerm(Node):
     """An integer NumberLiteral is the position of an output, counted from 1."""
 
@@ -222,7 +221,7 @@ class OrderTerm(Node):
     descending: bool
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Query(Node):
     """``order_by`` and ``offset`` belong to the whole select expression, which may be a set operation."""
 
@@ -230,7 +229,7 @@ class Query(Node):
     offset: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Select(Query):
     distinct: bool
     top: int | None
@@ -241,7 +240,7 @@ class Select(Query):
     having: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class SetOperation(Query):
     """``op`` is 'UNION', 'EXCEPT' or 'INTERSECT' (which binds tighter); ``all`` keeps duplicates."""
 
@@ -251,13 +250,13 @@ class SetOperation(Query):
     right: Query
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class CommonTable(Node):
     name: Identifier
     query: Query
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Statement(Node):
     """The whole text: ``[WITH ...] select_expression``."""
 
@@ -268,12 +267,12 @@ class Statement(Node):
 # --- FROM -------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class TableReference(Node):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Sample(Node):
     """``TABLESAMPLE [BERNOULLI] (percent) [REPEATABLE (seed)]`` (extension)."""
 
@@ -281,7 +280,7 @@ class Sample(Node):
     seed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class TableName(TableReference):
     """``[[catalog.]schema.]table [AS alias] [sample]``"""
 
@@ -290,13 +289,13 @@ class TableName(TableReference):
     sample: Sample | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class DerivedTable(TableReference):
     query: Query
     alias: Identifier
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class Join(TableReference):
     """``kind`` is 'INNER', 'LEFT', 'RIGHT', 'FULL' or 'CROSS'; at most one of natural, on, using; none with CROSS."""
 

@@ -19,6 +19,7 @@ from itertools import islice, permutations
 import numpy as np
 
 from adql.ir import Call, Column, Expr, Literal, Nearness, Within, evaluate_constant
+from adql.node_classes import node_class
 from adql.regions import Complement, Cone, Intersection, Range, Region, Union, position_to_vector
 from adql.regions.circle_union import MIN_UNION_CIRCLES, CircleUnion
 from adql.rewrite.joins.impossible_conditions import is_never_true
@@ -30,7 +31,7 @@ Position = tuple[Column, Column]
 _MAX_COLUMNS = 24
 
 
-@dataclass(frozen=True, slots=True)
+@node_class(frozen=True, slots=True)
 class ImpliedWithin(Expr):
     """A filter: the query's other conditions imply that (lon, lat) lies in ``region``.
 
