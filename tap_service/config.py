@@ -53,6 +53,26 @@ class Config(
         return self
 
 
+#: limits of one process that together are those of the service
+_DIVIDED = (
+    "concurrent_queries",
+    "bulk_queries",
+    "waiting_queries",
+    "client_running_queries",
+    "client_waiting_queries",
+    "spool_memory",
+    "spool_disk",
+    "client_spool_disk",
+    "max_connections",
+    "client_connections",
+)
+
+
+def divide_limits(config: Config, processes: int) -> Config:
+    """Return the settings of one of several processes that share the machine: its part of each limit, rounded up."""
+    return config.model_copy(update={name: -(-getattr(config, name) // processes) for name in _DIVIDED})
+
+
 def read_config(environment: Mapping[str, str] = os.environ) -> Config:
     """Read the settings from the environment.
 

@@ -34,6 +34,9 @@ app.add_typer(shards_command.app, name="shards")
 TableName = Annotated[str, typer.Argument(metavar="SCHEMA.TABLE", help="The table's name.")]
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all networks.")]
 Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)]
+Processes = Annotated[
+    int, typer.Option(help="Processes that answer requests; several need ClickHouse servers and Redis.", min=1)
+]
 
 
 def main() -> None:
@@ -134,9 +137,9 @@ def translate_query(
 
 
 @app.command("serve")
-def serve_tables(data: Data, host: Host = "127.0.0.1", port: Port = 8000) -> None:
+def serve_tables(data: Data, host: Host = "127.0.0.1", port: Port = 8000, processes: Processes = 1) -> None:
     """Serve the tables over TAP until Ctrl-C."""
-    _serve_and_exit(data, host, port, demo=False)
+    _serve_and_exit(data, host, port, processes=processes)
 
 
 @app.command("demo")
@@ -145,8 +148,10 @@ def serve_demo(data: Data, host: Host = "127.0.0.1", port: Port = 8000) -> None:
     _serve_and_exit(data, host, port, demo=True)
 
 
-def _serve_and_exit(data: Path, host: str, port: int, *, demo: bool) -> None:
+def _serve_and_exit(data: Path, host: str, port: int, *, demo: bool = False, processes: int = 1) -> None:
     from loaders.cli import serve_command
 
     with ConsoleReporter() as reporter:
-        raise typer.Exit(serve_command.run_service(data.absolute(), host, port, reporter, demo=demo))
+        raise typer.Exit(
+            serve_command.run_service(data.absolute(), host, port, reporter, demo=demo, processes=processes)
+        )

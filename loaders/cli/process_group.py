@@ -1,0 +1,73 @@
+"""Processes that serve on one listening socket; one that is killed is replaced."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import signal
+import time
+from collections.abc import Callable
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+#: how long a process may take to end before it is killed, and to live before it is replaced at once, in seconds
+_ENDING_SECONDS = 30.0
+_REPLACING_SECONDS = 1.0
+
+_PR_SET_PDEATHSIG = 1
+
+#: a fork would take over the threads' locks
+_SPAWN = multiprocessing.get_context("spawn")
+
+
+class ProcessGroup:
+    """``count`` processes; each calls ``target`` with its number and the arguments, which returns its exit code."""
+
+    def __init__(self, count: int, target: Callable[..., int], arguments: tuple[Any, ...]) -> None:
+        self._call = target, arguments
+        self._processes: dict[int, tuple[BaseProcess, float]] = {}
+        self._count = count
+
+    def run(self, on_replaced: Callable[[str], None]) -> int:
+        """Run until a process ends by itself, which ends the others, and return its exit code.
+
+        A process that a signal ended is replaced. An exception in the caller's thread, such as SystemExit in a signal
+        handler, ends all processes too.
+        """
+        try:
+            for number in range(self._count):
+                self._start_process(number)
+            while True:
+                wait([process.sentinel for process, _ in self._processes.values()])
+                for number, (process, began) in tuple(self._processes.items()):
+                    if process.exitcode is None:
+                        continue
+                    if process.exitcode >= 0:
+                        return process.exitcode
+                    on_replaced(f"process {process.pid} was ended by signal {-process.exitcode} and is replaced")
+                    time.sleep(max(0.0, began + _REPLACING_SECONDS - time.monotonic()))
+                    self._start_process(number)
+        finally:
+            self._end_processes()
+
+    def _start_process(self, number: int) -> None:
+        target, arguments = self._call
+        process = _SPAWN.Process(target=_run_target, args=(target, number, *arguments))
+        process.start()
+        self._processes[number] = process, time.monotonic()
+
+    def _end_processes(self) -> None:
+        processes = [process for process, _ in self._processes.values()]
+        for process in processes:
+            process.terminate()
+        until = time.monotonic() + _ENDING_SECONDS
+        for process in processes:
+            process.join(max(0.0, until - time.monotonic()))
+            process.kill()
+
+
+def _run_target(target: Callable[..., int], *arguments: Any) -> None:
+    """End with the group, even if that is killed."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    raise SystemExit(target(*arguments))
