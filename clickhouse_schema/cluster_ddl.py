@@ -8,26 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.cluster_topology import NEW_TABLE, ReplicatedTable, Topology
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shard_map import CLUSTER_NAME, LOCAL, MARGIN, OVERLAP, SHARD_COLUMN, quote_table
 from clickhouse_schema.table_ddl import column_definitions, create_table_sql, stored_columns
 
-#: The UUIDs of tables that no other server has.
-_NO_UUIDS: Mapping[str, str] = {}
+#: Of tables that no other server has.
+_NEW_TABLES: Mapping[str, ReplicatedTable] = {}
 
 
 def create_sharded_sql(
-    table: Table, schema_name: str, base: str, topology: Topology, uuids: Mapping[str, str] = _NO_UUIDS
+    table: Table,
+    schema_name: str,
+    base: str,
+    topology: Topology,
+    others: Mapping[str, ReplicatedTable] = _NEW_TABLES,
 ) -> list[str]:
     """Return the statements that create what is missing of ``table``, on all servers.
 
-    ``uuids``: UUIDs by name of the tables of rows that other servers already have.
+    ``others``: the tables of rows on other servers, by name.
     """
     rows = [base + topology.rows_suffix(part) for part in (LOCAL, OVERLAP)]
     return [
-        *(_create_rows_sql(table, schema_name, name, topology, uuids.get(name, "")) for name in rows),
+        *(_create_rows_sql(table, schema_name, name, topology, others.get(name, NEW_TABLE)) for name in rows),
         *create_views_sql(table, schema_name, base, topology),
         _create_distributed_sql(table, schema_name, base, topology),
     ]
@@ -57,9 +61,9 @@ def drop_sharded_sql(schema_name: str, base: str, topology: Topology) -> list[st
     return [f"DROP TABLE IF EXISTS {quote_table(schema_name, base, name)}{topology.drop_clause}" for name in names]
 
 
-def _create_rows_sql(table: Table, schema_name: str, name: str, topology: Topology, uuid: str) -> str:
+def _create_rows_sql(table: Table, schema_name: str, name: str, topology: Topology, others: ReplicatedTable) -> str:
     return create_table_sql(
-        table, quote_table(schema_name, name), topology, is_sharded=True, uuid=uuid, if_missing=True
+        table, quote_table(schema_name, name), topology, is_sharded=True, others=others, if_missing=True
     )
 
 

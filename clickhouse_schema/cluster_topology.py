@@ -11,6 +11,7 @@ a cluster in one      the configuration has it, all its shards are the server it
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import quote_identifier, quote_string
@@ -89,6 +90,24 @@ class Topology:
 
 
 ONE_SERVER = Topology()
+
+
+class ReplicatedTable(NamedTuple):
+    """What a table has on other servers, and a replica that joins them must have too.
+
+    Attributes
+    ----------
+    uuid
+        '' for a table that no other server has.
+    granularity
+        Rows of a granule; 0 for those of a new table.
+    """
+
+    uuid: str = ""
+    granularity: int = 0
+
+
+NEW_TABLE = ReplicatedTable()
 
 
 def read_topology(engine: Engine) -> Topology:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.cluster_topology import NEW_TABLE, ReplicatedTable, Topology
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import quote_identifier, quote_string
 
@@ -22,7 +22,7 @@ def create_replicated_table(
     *arguments: str,
 ) -> None:
     """Create a table if it does not exist; ``kind`` and ``arguments``: of ``Topology.engine_clause``."""
-    uuid = find_table_uuid(engine, topology, database, name)
+    uuid = find_replicated_table(engine, topology, database, name).uuid
     is_uuid = f" UUID {quote_string(uuid)}" if uuid else ""
     table = f"{quote_identifier(database)}.{quote_identifier(name)}{is_uuid}{topology.on_cluster}"
     storage = f"ENGINE = {topology.engine_clause(kind, *arguments)} ORDER BY {order_by}{topology.settings_clause()}"
@@ -34,16 +34,18 @@ def delete_rows_later(engine: Engine, table: str, where: str) -> None:
     engine.execute(f"ALTER TABLE {table} DELETE WHERE {where} SETTINGS mutations_sync = 0")
 
 
-def find_table_uuid(engine: Engine, topology: Topology, database: str, name: str) -> str:
-    """Return the UUID of a table on any server, which its replicas share; '' if no server has it."""
+def find_replicated_table(engine: Engine, topology: Topology, database: str, name: str) -> ReplicatedTable:
+    """Return what a table has on any server, which its replicas share."""
     if topology.is_one_server:
-        return ""
+        return NEW_TABLE
+    granularity = "toUInt32OrZero(extract(engine_full, 'index_granularity = ([0-9]+)'))"
     sql = (
-        f"SELECT toString(any(uuid)) AS uuid FROM {topology.all_servers_sql('system.tables')}"
+        f"SELECT toString(any(uuid)) AS uuid, any({granularity}) AS granularity"
+        f" FROM {topology.all_servers_sql('system.tables')}"
         f" WHERE database = {quote_string(database)} AND name = {quote_string(name)} HAVING count() > 0"
     )
     found = engine.fetch_table(sql).to_pylist()
-    return str(found[0]["uuid"]) if found else ""
+    return ReplicatedTable(str(found[0]["uuid"]), int(found[0]["granularity"])) if found else NEW_TABLE
 
 
 def find_table_comment(engine: Engine, topology: Topology, database: str, name: str) -> str:

@@ -14,7 +14,7 @@ from clickhouse_schema.cluster_ddl import create_sharded_sql, create_views_sql
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import quote_identifier, quote_string
-from clickhouse_schema.replicated_tables import find_table_comment, find_table_uuid
+from clickhouse_schema.replicated_tables import find_replicated_table, find_table_comment
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, quote_table
@@ -146,12 +146,14 @@ class _Comparison:
 
     def _create_sql(self) -> Iterator[str]:
         yield f"CREATE DATABASE IF NOT EXISTS {quote_identifier(self._schema_name)}{self._topology.on_cluster}"
-        uuids = {name: find_table_uuid(self._engine, self._topology, self._schema_name, name) for name in self._rows}
+        others = {
+            name: find_replicated_table(self._engine, self._topology, self._schema_name, name) for name in self._rows
+        }
         if self._is_sharded:
-            yield from create_sharded_sql(self._stored, self._schema_name, self._base, self._topology, uuids)
+            yield from create_sharded_sql(self._stored, self._schema_name, self._base, self._topology, others)
         else:
             name = quote_table(self._schema_name, self._base)
-            yield create_table_sql(self._stored, name, self._topology, uuid=uuids[self._base], if_missing=True)
+            yield create_table_sql(self._stored, name, self._topology, others=others[self._base], if_missing=True)
         if not self._topology.is_one_server:
             yield from self._comments_sql()
 

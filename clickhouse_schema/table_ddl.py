@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clickhouse_schema.cluster_topology import ONE_SERVER, Topology
+from clickhouse_schema.cluster_topology import NEW_TABLE, ONE_SERVER, ReplicatedTable, Topology
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import quote_identifier, quote_string
@@ -29,14 +29,11 @@ HPX29 = "hpx29"
 
 _WHOLE_NUMBERS = "T64, LZ4"
 
-#: A look-up reads one granule of each column, and decompresses one block of it: both are small.
-#: It does so in each part, so parts of similar size are merged early (2 of them, not 5).
-_SETTINGS = (
-    "allow_nullable_key = 1",
-    "index_granularity = 2048",
-    "min_compress_block_size = 4096",
-    "merge_selector_base = 2",
-)
+_GRANULE_ROWS = 2048
+
+#: A look-up reads one granule of each column, and decompresses one block of it: both are small. It does so in each
+#: part, so parts of similar size are merged early (2 of them, not 5).
+_SETTINGS = ("allow_nullable_key = 1", "min_compress_block_size = 4096", "merge_selector_base = 2")
 
 
 def create_table_sql(
@@ -45,7 +42,7 @@ def create_table_sql(
     topology: Topology = ONE_SERVER,
     *,
     is_sharded: bool = False,
-    uuid: str = "",
+    others: ReplicatedTable = NEW_TABLE,
     if_missing: bool = False,
 ) -> str:
     """Return the statement that creates ``table`` under the quoted name ``storage``.
@@ -54,8 +51,8 @@ def create_table_sql(
     ----------
     is_sharded
         Create a part of a sharded table, whose rows have ``SHARD_COLUMN``.
-    uuid
-        UUID of the table on other servers, for a replica that joins them.
+    others
+        The table on other servers, for a replica that joins them.
     if_missing
         Do nothing if the table exists.
     """
@@ -65,12 +62,13 @@ def create_table_sql(
     )
     body = ",\n    ".join([*column_definitions(table, is_sharded), *indexes])
     engine = topology.engine_clause(is_sharded=is_sharded)
-    name = storage + (f" UUID {quote_string(uuid)}" if uuid else "") + topology.on_cluster
+    name = storage + (f" UUID {quote_string(others.uuid)}" if others.uuid else "") + topology.on_cluster
+    settings = topology.settings_clause(f"index_granularity = {others.granularity or _GRANULE_ROWS}", *_SETTINGS)
     key = f"ORDER BY {sort_key_sql(table)}"
     if table.layout.years:
         key = f"PARTITION BY {_year_sql(table.get_column(table.layout.time))} {key}"
     create = "CREATE TABLE IF NOT EXISTS" if if_missing else "CREATE TABLE"
-    return f"{create} {name} (\n    {body}\n) ENGINE = {engine} {key}{topology.settings_clause(*_SETTINGS)}"
+    return f"{create} {name} (\n    {body}\n) ENGINE = {engine} {key}{settings}"
 
 
 class StoredColumn(NamedTuple):

@@ -6,7 +6,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import quote_identifier, quote_string
-from clickhouse_schema.replicated_tables import find_table_uuid
+from clickhouse_schema.replicated_tables import find_replicated_table
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.table_ddl import column_type, create_table_sql
 from clickhouse_schema.tap_schema import TAP_SCHEMA, build_tap_schema
@@ -35,8 +35,8 @@ def _read_columns(engine: Engine, name: str) -> list[tuple[str, str]]:
 
 
 def _create_table(engine: Engine, topology: Topology, table: Table, name: str) -> None:
-    uuid = find_table_uuid(engine, topology, TAP_SCHEMA.name, name)
-    engine.execute(create_table_sql(table, _quote_tap_schema_table(name), topology, uuid=uuid, if_missing=True))
+    others = find_replicated_table(engine, topology, TAP_SCHEMA.name, name)
+    engine.execute(create_table_sql(table, _quote_tap_schema_table(name), topology, others=others, if_missing=True))
 
 
 def write_tap_schema(engine: Engine, catalogue: Catalogue) -> None:

@@ -77,7 +77,8 @@ class TableAppends:
         self._gateway.wait_for_replicas()
         part_rows = self._target.count_part_rows()
         unfinished = [part for part, rows in part_rows.items() if rows == state.before.get(part, 0)]
-        self._allow_nulls()
+        if unfinished:
+            self._allow_nulls()
         self._target.insert_rows(self._gateway, unfinished)
         self._check_row_count(state)
         if self._read_density_stamp() == state.density:

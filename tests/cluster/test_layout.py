@@ -10,7 +10,7 @@ import pytest
 
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
-from clickhouse_schema.cluster_topology import ClusterError, Topology, read_topology
+from clickhouse_schema.cluster_topology import ClusterError, ReplicatedTable, Topology, read_topology
 from clickhouse_schema.engine_tables import catalogue_log, density_table, engine_setup
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import quote_identifier, quote_string
@@ -160,7 +160,7 @@ def test_on_several_servers_the_parts_are_replicated_tables() -> None:
     local, overlap, margin, all_ = create_sharded_sql(STARS, "s", "stars", topology)
     assert local.startswith("CREATE TABLE IF NOT EXISTS `s`.`stars__local` ON CLUSTER `skyhouse` (")
     assert "ENGINE = ReplicatedMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}') ORDER BY hpx29" in local
-    assert " SETTINGS allow_nullable_key = 1, " in local
+    assert " SETTINGS index_granularity = 2048, allow_nullable_key = 1, " in local
     assert local.endswith(", replicated_deduplication_window = 0")
     assert overlap == local.replace("__local", "__overlap")
     assert margin.startswith("CREATE OR REPLACE VIEW `s`.`stars__margin` ON CLUSTER `skyhouse` AS SELECT ")
@@ -170,3 +170,11 @@ def test_on_several_servers_the_parts_are_replicated_tables() -> None:
     assert topology.engine_clause("ReplacingMergeTree", "version") == (
         "ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/whole', '{shard}-{replica}', version)"
     )
+
+
+def test_a_replica_that_joins_others_has_their_granules() -> None:
+    """ZooKeeper refuses a replica with other granules."""
+    topology = Topology(2, is_one_server=False)
+    local, *_ = create_sharded_sql(STARS, "s", "stars", topology, {"stars__local": ReplicatedTable("u-1", 8192)})
+    assert "`stars__local` UUID 'u-1' ON CLUSTER" in local
+    assert "SETTINGS index_granularity = 8192, " in local

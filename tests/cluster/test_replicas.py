@@ -25,7 +25,7 @@ from loaders.pipeline.append_rows import TableAppends
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.pipeline.storage_choice import find_known_storage
-from loaders.storage import replica_sync
+from loaders.storage import gateway_table, replica_sync
 from loaders.storage.load_state import AppendState, FinishedLoad
 from loaders.storage.storage_protocol import TableStorage
 from loaders.tables.drop_table import drop_table
@@ -166,6 +166,7 @@ def test_an_addition_reads_a_gateway_that_all_servers_have(
     assert live is not None
     sizes = storage.appends.count_part_rows()
     storage = _on_servers(engine, monkeypatch)
+    monkeypatch.setattr(gateway_table.Gateway, "find_nulls", lambda *_: set())  # there is no gateway
     nothing = FinishedLoad(fingerprint="f", files=(), rows=0, rejected=0, finished="2026-01-01")
     TableAppends(storage, live).finish_append(AppendState(load=nothing, before=sizes, density=""))
     assert _in_short(told)[:7] == [
@@ -231,7 +232,7 @@ def test_a_server_that_gets_tables_gets_their_comments() -> None:
                 return pa.table({"server": pa.array(["new"] if is_there else [], pa.string())})
             if "max(comment)" in sql:
                 return pa.table({"comment": ['{"it\'s": 1}' if "stars__local'" in sql else ""]})
-            return pa.table({"uuid": ["1b0e3a4c-0000-4000-8000-000000000000"]})
+            return pa.table({"uuid": ["1b0e3a4c-0000-4000-8000-000000000000"], "granularity": [8192]})
 
     other: Any = Other()
     statements = schema_drift.create_missing_sql(other, SERVERS, "s", STARS, "stars")

@@ -499,7 +499,7 @@ def test_a_table_of_an_older_layout_is_rebuilt(
     few = write_magnitudes(tmp_path / "few.parquet", 2500, [4.0] * 10)
     with monkeypatch.context() as patch:
         patch.setattr(server_storage, "store_plainly", lambda table, _: table)
-        patch.setattr(table_ddl, "_SETTINGS", ("allow_nullable_key = 1",))
+        patch.setattr(table_ddl, "_GRANULE_ROWS", 8192)
         load_files(loading, request(file), Recorder())
         load_files(loading, request(few, "append"), Recorder())
     assert stored_types(loading)["other"] == "Nullable(Float64)"
