@@ -73,7 +73,7 @@ class TestClients:
         self, serve: Callable[..., Any], crowd: ThreadPoolExecutor, heavy: str, tmp_path: Path, eventually: Eventually
     ) -> None:
         log = tmp_path / "queries.log"
-        service = serve(concurrent_queries=1, sync_seconds=0.5, query_log=str(log))
+        service = serve(concurrent_queries=1, sync_seconds=1.5, query_log=str(log))
         asked = [crowd.submit(ask_from, service, "192.0.2.1", heavy) for _ in range(4)]
         eventually(lambda: count_requests(service, "heavy", "waiting") == 3)
         asked.append(crowd.submit(ask_from, service, "192.0.2.2", heavy))
@@ -81,7 +81,7 @@ class TestClients:
             assert future.result().status_code == 400
         eventually(lambda: log.read_text().count("\n") == 5)
         lines = [json.loads(line) for line in log.read_text().splitlines()]
-        assert [line["client"] for line in lines].index("192.0.2.2") == 1
+        assert [line["client"] for line in lines].index("192.0.2.2") in (1, 2)  # 4 without turns
         assert {line["lane"] for line in lines} == {"heavy"}
         assert lines[-1]["milliseconds"]["wait"] > lines[0]["milliseconds"]["wait"]
 
