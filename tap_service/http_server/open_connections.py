@@ -66,6 +66,6 @@ class OpenConnections:
                 del self._by_network[network]
 
     def _close_late(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._sweep = loop.call_later(_SWEEP_SECONDS, self._close_late, loop) if self._open else None
         for connection in tuple(self._open):
             connection.close_if_late(loop.time())
-        self._sweep = loop.call_later(_SWEEP_SECONDS, self._close_late, loop) if self._open else None
