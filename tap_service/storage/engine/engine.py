@@ -15,7 +15,6 @@ Nothing here knows ADQL or HTTP. SQL comes only from ``adql.clickhouse``, ``clic
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -51,7 +50,7 @@ SINGLE_BLOCK_SETTINGS: dict[str, str | int | float] = {
 def check_settings(settings: Settings) -> dict[str, str | int | float]:
     """Return the settings as a dict. Raise ValueError for a name that could break out of SQL or a URL."""
     for name in settings:
-        if not re.fullmatch(r"\w+", name):
+        if not name.isidentifier():
             raise ValueError(f"not the name of a setting: {name!r}")
     return dict(settings)
 

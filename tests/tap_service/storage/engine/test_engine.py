@@ -141,6 +141,21 @@ class TestEngine:
             assert sorted(backend.list_running_ids("run")) == ["run-1", "run_2"]
         assert backend.list_running_ids("' OR 1 --") == []
 
+    @pytest.mark.parametrize(
+        "form",
+        [
+            "{one} LIMIT 1",
+            "SELECT toUInt64(1) AS n UNION ALL {one}",
+            "{one} UNION DISTINCT SELECT toUInt64(1) AS n",
+            "({one}) INTERSECT DISTINCT (SELECT toUInt64(1) AS n)",
+            "WITH w AS ({one}) SELECT n FROM w EXCEPT ALL SELECT toUInt64(0) AS n",
+        ],
+    )
+    def test_a_query_has_its_id_whatever_its_form(self, backend: Engine, form: str) -> None:
+        one = "SELECT count() AS n FROM system.processes WHERE Settings['log_comment'] = 'run-3' AND is_initial_query"
+        with backend.stream_batches(form.format(one=one), query_id="run-3") as batches:
+            assert {row["n"] for batch in batches for row in batch.to_pylist()} == {1}
+
     def test_cancel_of_unknown_ids_does_nothing(self, backend: Engine) -> None:
         with backend.stream_batches("SELECT number FROM numbers(1000000)", query_id="mine") as batches:
             backend.cancel_query("nobody")
