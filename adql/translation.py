@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from adql.clickhouse.emitter import emit_query
 from adql.clickhouse.sql_settings import (
@@ -18,6 +17,7 @@ from adql.errors import AdqlUnsupported
 from adql.functions.object_name_functions import PositionLookup
 from adql.ir import NameGenerator, Query
 from adql.limits import MAX_SQL
+from adql.node_classes import replace
 from adql.query_plan import describe_plan
 from adql.regions import Moc
 from adql.resolve import resolve_statement
@@ -170,7 +170,7 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     AdqlError
         A pass cannot rewrite a part of the query.
     """
-    fresh = copy(bound.fresh)
+    fresh = bound.fresh.copy()
     query = rewrite_query(bound.query, fresh)
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
     if bound.placement is not None:

@@ -13,7 +13,6 @@ import math
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,6 @@ NO_POSITION = 12 * 4**ORDER
 _NSIDE = 1 << ORDER
 
 _Integers = NDArray[np.int64]
-_Bits = TypeVar("_Bits", int, NDArray[np.int64])
 
 
 def index_sql(lon: str, lat: str, order: int = ORDER, *, names: str = "") -> str:
@@ -133,7 +131,7 @@ class Cells:
     @property
     def index(self) -> _Integers:
         """NESTED indexes."""
-        place = spread_bits(self.x) + (spread_bits(self.y) << 1)
+        place = _spread_bits(self.x) + (_spread_bits(self.y) << 1)
         return (self.face << (2 * self.order)) + place
 
     def find_centres(self) -> NDArray[np.float64]:
@@ -206,7 +204,7 @@ _PACK = (
 _SPREAD = (0x0000FFFF0000FFFF, 0x00FF00FF00FF00FF, 0x0F0F0F0F0F0F0F0F, 0x3333333333333333, 0x5555555555555555)
 
 
-def spread_bits(value: _Bits) -> _Bits:
+def _spread_bits(value: _Integers) -> _Integers:
     """The bits moved to even places."""
     for (shift, _), mask in zip(reversed(_PACK), _SPREAD, strict=True):
         value = (value | (value << shift)) & mask

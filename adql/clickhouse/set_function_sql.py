@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from adql.clickhouse.cast_sql import exact_sql
 from adql.clickhouse.sql_text import Emit
 from adql.functions import SET_FUNCTIONS_BY_NAME
 from adql.ir import UNTYPED, Aggregate, Expr, Frame, Order, Windowed
+from adql.node_classes import replace
 from clickhouse_schema.datatypes import ColumnType
 
 #: Beyond every 64-bit integer by more than an offset; 128-bit keys leave room for it

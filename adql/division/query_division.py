@@ -6,7 +6,6 @@ One table of the query, the driving one, is cut by its ``hpx29``, so the results
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 
 from adql.division.driving_table import (
@@ -114,7 +113,7 @@ class Division:
         bare
             With groups, select the states with the engine's types, which no driver reads, instead of as text.
         """
-        fresh = copy(self.bound.fresh)
+        fresh = self.bound.fresh.copy()
         select = self._select if self.groups is None else self.groups.select_states(self._select, bare=bare)
         return emit_statement(replace(self.bound, query=_cut_select(select, self.levels, piece, fresh), fresh=fresh))
 
@@ -129,7 +128,7 @@ class Division:
             The columns of a ``bare`` statement with their engine types.
         """
         assert self.groups is not None  # noqa: S101  others have nothing to merge
-        fresh = copy(self.bound.fresh)
+        fresh = self.bound.fresh.copy()
         query = self.groups.merge_states(self._select, schema, table, types, fresh)
         return emit_statement(replace(self.bound, query=query, fresh=fresh))
 
@@ -169,7 +168,7 @@ def divide_query(bound: BoundQuery) -> Division | Undivided:
         return Undivided(f"{names} would be read whole for each piece of {driving.scan.entry.qualified_name}")
     if not query.is_grouped:
         return Division(bound, driving.scan, driving.levels, has_ties, None)
-    fresh = copy(bound.fresh)
+    fresh = bound.fresh.copy()
     groups = PartialGroups.from_select(query, fresh)
     return Division(replace(bound, fresh=fresh), driving.scan, driving.levels, has_ties, groups)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field, replace
+from dataclasses import field
 
 from adql.errors import NOWHERE, Span
 from adql.ir.expressions import Expr, Order, Windowed, has_aggregate, walk_expr
-from adql.node_classes import node_class
+from adql.node_classes import node_class, replace
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import Field
 
@@ -156,6 +156,12 @@ class NameGenerator:
         self.is_correlated = False
         self._relations = 0
         self._aliases = 0
+
+    def copy(self) -> NameGenerator:
+        """Return a generator that continues from here by itself."""
+        other = NameGenerator()
+        other.__dict__.update(self.__dict__)
+        return other
 
     def new_relation(self) -> int:
         self._relations += 1

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from adql.ir.expressions import Aggregate, Column, Expr, Windowed
 from adql.ir.unit_rules import OWN_VALUES, derive_unit
+from adql.node_classes import replace
 from clickhouse_schema.datatypes import Field
 
 _NEVER_NULL = ("COUNT", "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE")

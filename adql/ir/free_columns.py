@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from adql.ir.bound_queries import (
     Derived,
@@ -19,6 +18,7 @@ from adql.ir.bound_queries import (
     walk_select_expressions,
 )
 from adql.ir.expressions import Column, Expr, transform_expr, walk_expr
+from adql.node_classes import replace
 
 
 def find_free_columns(query: Query) -> tuple[Column, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from adql.errors import AdqlSemanticError
 from adql.ir import (
     Aggregate,
@@ -17,6 +15,7 @@ from adql.ir import (
     has_aggregate,
     walk_leaves,
 )
+from adql.node_classes import replace
 from adql.resolve.scope import is_same_name, parts_to_text
 from adql.syntax import nodes
 

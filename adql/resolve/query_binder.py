@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 from adql.errors import NOWHERE, AdqlErrors, AdqlSemanticError, FormError
@@ -25,6 +24,7 @@ from adql.ir import (
     derive_field,
     find_common_unit,
 )
+from adql.node_classes import replace
 from adql.resolve.binder import Binder, ObjectPositions, Resolution
 from adql.resolve.expression_binders import EXPRESSION_BINDERS
 from adql.resolve.from_binder import FromBinder

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import NamedTuple
 
 from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span, make_printable
 from adql.ir import Column, Expr, NameGenerator, Output, walk_columns
+from adql.node_classes import replace
 from adql.syntax import nodes
 from adql.syntax.hints.other_dialects import find_column_hint
 from clickhouse_schema.catalogue import TableEntry, find_places

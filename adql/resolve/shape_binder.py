@@ -6,8 +6,7 @@ of constants is a Shape; one of columns is Call POLYGON(lon, lat, ...) or BOX(lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from adql.errors import AdqlSemanticError, FormError, Span
 from adql.ir import Call, Column, Expr, Literal, Shape, Turn, evaluate_constant, read_position
@@ -37,13 +36,20 @@ _COORDINATE_FORMS = {
 # --- arguments --------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def place_shape_errors(span: Span) -> Iterator[None]:
+class place_shape_errors:  # noqa: N801  a context manager, used like a function
     """Raise a ShapeError as an AdqlSemanticError at ``span``."""
-    try:
-        yield
-    except ShapeError as error:
-        raise AdqlSemanticError(error.message, span, error.hint) from error
+
+    __slots__ = ("_span",)
+
+    def __init__(self, span: Span) -> None:
+        self._span = span
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, ShapeError):
+            raise AdqlSemanticError(error.message, self._span, error.hint) from error
 
 
 def split_system(node: nodes.FunctionCall, name: str) -> tuple[str, Args]:

@@ -7,7 +7,6 @@ goes through ``PASSES_AFTER_INNER``. On a cluster ``distribute_query`` follows, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from adql.ir import (
     Aggregate,
@@ -32,6 +31,7 @@ from adql.ir import (
     walk_expr,
     walk_select_expressions,
 )
+from adql.node_classes import replace
 from adql.rewrite.covers.shape_column_covers import SHAPE_CALLS, use_stored_shapes
 from adql.rewrite.covers.spatial_covers import add_covers
 from adql.rewrite.filters.region_transfer import transfer_regions

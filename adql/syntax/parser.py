@@ -7,9 +7,9 @@ values, boolean columns as conditions, TABLESAMPLE (percent). One semicolon may 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from adql.errors import AdqlSyntaxError
+from adql.node_classes import replace
 from adql.syntax.cursor import Cursor
 from adql.syntax.expression_grammar import parse_condition, parse_order_by, parse_subquery, parse_value_or_condition
 from adql.syntax.from_grammar import parse_tables, select_all

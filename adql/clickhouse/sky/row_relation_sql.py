@@ -8,13 +8,13 @@ what remains is compared as a circle or polygon, or in the form of stored region
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TypeGuard
 
 from adql.clickhouse.sky import row_shape_sql, stored_region_sql
 from adql.clickhouse.sky.row_shape_sql import Circle, Edges, RowShape
 from adql.clickhouse.sky.stored_region_sql import Stored, choose_by_count_sql
 from adql.clickhouse.sql_text import let_sql
+from adql.node_classes import replace
 from adql.regions.cone import Cone
 from adql.regions.polygon import Polygon
 from adql.regions.region import Region

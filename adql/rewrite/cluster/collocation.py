@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adql.ir import (
     Call,
@@ -36,6 +36,7 @@ from adql.ir import (
     walk_leaves,
     walk_select_expressions,
 )
+from adql.node_classes import replace
 from adql.rewrite.trees.relation_trees import Leaf, collect_leaves, has_subquery
 from clickhouse_schema.shard_map import LOCAL, MARGIN
 

@@ -16,7 +16,7 @@ is right by itself: ClickHouse refuses what is forgotten here (distributed_produ
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adql.ir import (
     Call,
@@ -48,6 +48,7 @@ from adql.ir import (
     walk_leaves,
     walk_select_expressions,
 )
+from adql.node_classes import replace
 from adql.rewrite.cluster.collocation import Collocation, find_sharded_scan, inline_derived_outputs
 from adql.rewrite.cluster.shard_pruning import find_shards
 from adql.rewrite.joins.join_trees import add_equality, has_equality

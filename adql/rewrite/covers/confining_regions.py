@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, permutations
 
 import numpy as np
 
 from adql.ir import Call, Column, Expr, Literal, Nearness, Within, evaluate_constant
-from adql.node_classes import node_class
+from adql.node_classes import node_class, replace
 from adql.regions import Complement, Cone, Intersection, Range, Region, Union, position_to_vector
 from adql.regions.circle_union import MIN_UNION_CIRCLES, CircleUnion
 from adql.rewrite.joins.impossible_conditions import is_never_true

@@ -13,7 +13,6 @@ Comes before ``add_covers``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from adql.errors import AdqlUnsupported
 from adql.ir import (
@@ -35,6 +34,7 @@ from adql.ir import (
     walk_expr,
     walk_select_expressions,
 )
+from adql.node_classes import replace
 from adql.regions.region import find_shape_covers
 from adql.rewrite.trees.relation_trees import collect_leaves, map_conditions
 from clickhouse_schema.datatypes import BOOLEAN, LONG, ColumnType, Field

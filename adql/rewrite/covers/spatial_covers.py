@@ -13,7 +13,7 @@ it costs more than it saves. Removes the ``ImpliedWithin`` that
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adql.ir import (
     Call,
@@ -31,6 +31,7 @@ from adql.ir import (
     walk_select_expressions,
     walk_selects,
 )
+from adql.node_classes import replace
 from adql.regions import MAX_COVER_CELLS, Complement, Cone, Cover, Grown, Intersection, Moc, Region, Union, find_cover
 from adql.regions.circle_union import CircleUnion
 from adql.regions.region_algebra import has_moc

@@ -9,7 +9,7 @@ The passes that find filters, ``region_transfer`` and ``small_side_filters``, us
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adql.ir import (
     Call,
@@ -27,6 +27,7 @@ from adql.ir import (
     split_conjuncts,
     walk_leaves,
 )
+from adql.node_classes import replace
 from adql.rewrite.trees.derived_tables import wrap_relation
 from adql.rewrite.trees.relation_trees import Leaf, replace_relation
 from clickhouse_schema.datatypes import DOUBLE, FLOAT

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adql.ir import Column, Expr, Join, NameGenerator, Relation, Scan, Select, split_conjuncts
+from adql.node_classes import replace
 from adql.regions import Cone, Grown, Moc, Region, find_cover
 from adql.regions.region_algebra import has_moc
 from adql.rewrite.covers.confining_regions import (

@@ -11,8 +11,6 @@ Comes after the last pass that changes an ON.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from adql.ir import (
     Aggregate,
     Call,
@@ -28,6 +26,7 @@ from adql.ir import (
     split_conjuncts,
     walk_expr,
 )
+from adql.node_classes import replace
 from adql.rewrite.trees.relation_trees import map_conditions
 from clickhouse_schema.datatypes import BOOLEAN
 

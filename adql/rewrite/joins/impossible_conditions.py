@@ -9,9 +9,8 @@ the passes that plan joins.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from adql.ir import Call, Expr, Literal, NameGenerator, Nearness, Select, evaluate_constant, split_conjuncts, walk_joins
+from adql.node_classes import replace
 from adql.rewrite.joins.join_trees import add_equality
 from adql.rewrite.trees.derived_tables import wrap_relation
 from adql.rewrite.trees.relation_trees import replace_relation

@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from adql.ir import (
     Aggregate,
     Call,
@@ -30,6 +28,7 @@ from adql.ir import (
     walk_joins,
     walk_leaves,
 )
+from adql.node_classes import replace
 from adql.rewrite.trees.derived_tables import ONE, DerivedBuilder, wrap_relation
 from adql.rewrite.trees.relation_trees import (
     EqualitySides,

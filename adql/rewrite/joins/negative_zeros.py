@@ -10,8 +10,6 @@ Comes last, when all keys are there.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from adql.ir import (
     Aggregate,
     Call,
@@ -26,6 +24,7 @@ from adql.ir import (
     map_select,
     split_conjuncts,
 )
+from adql.node_classes import replace
 from adql.rewrite.trees.relation_trees import is_join_equality, map_conditions
 from clickhouse_schema.datatypes import LONG
 

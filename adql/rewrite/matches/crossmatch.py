@@ -18,7 +18,7 @@ Comes after ``move_keys_to_on``: a join with an equality needs no cubes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adql.clickhouse.sky.cube_sql import MIN_CUBE_SIDE
 from adql.ir import (
@@ -42,6 +42,7 @@ from adql.ir import (
     walk_joins,
     walk_leaves,
 )
+from adql.node_classes import replace
 from adql.rewrite.joins.join_trees import finish_joins
 from adql.rewrite.joins.negative_zeros import unify_zeros
 from adql.rewrite.matches.match_sizes import choose_cube_side, find_crowding, find_row_count

@@ -14,7 +14,7 @@ Rows are numbered while they are read, so equal rows stay apart. Comes before th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adql.errors import AdqlSemanticError
 from adql.ir import (
@@ -37,6 +37,7 @@ from adql.ir import (
     walk_leaves,
     walk_select_expressions,
 )
+from adql.node_classes import replace
 from adql.rewrite.matches.crossmatch import reuse_separation
 from adql.rewrite.trees.derived_tables import (
     DerivedBuilder,

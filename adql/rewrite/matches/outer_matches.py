@@ -17,7 +17,6 @@ Comes after ``choose_nearest``, which makes nearnesses, and before the passes th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from adql.ir import (
     Call,
@@ -37,6 +36,7 @@ from adql.ir import (
     walk_joins,
     walk_leaves,
 )
+from adql.node_classes import replace
 from adql.rewrite.filters.small_side_filters import filter_by_small_sides
 from adql.rewrite.joins.join_trees import has_equality
 from adql.rewrite.matches.crossmatch import JoinNearness, find_join_nearnesses

@@ -11,9 +11,8 @@ Comes before the passes that read nearnesses.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from adql.ir import Call, Expr, NameGenerator, Select, combine_conjuncts, read_position, split_conjuncts
+from adql.node_classes import replace
 from adql.rewrite.covers.shape_column_covers import SHAPE_RELATIONS
 from adql.rewrite.matches.match_sizes import find_row_count
 from adql.rewrite.trees.derived_tables import DerivedBuilder

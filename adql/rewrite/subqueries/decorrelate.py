@@ -19,7 +19,6 @@ Comes before all other passes. This file brings the subqueries to WHERE, to the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 
 from adql.errors import AdqlUnsupported
@@ -44,6 +43,7 @@ from adql.ir import (
     walk_select_expressions,
     walk_used_columns,
 )
+from adql.node_classes import replace
 from adql.rewrite.subqueries.subquery_joins import join_subqueries
 from adql.rewrite.trees.derived_tables import make_derived, make_select, map_outputs
 from adql.rewrite.trees.relation_trees import replace_relation

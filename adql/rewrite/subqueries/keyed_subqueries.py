@@ -8,7 +8,7 @@ outer query's values (``subquery_domains``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adql.errors import Span
 from adql.ir import (
@@ -23,6 +23,7 @@ from adql.ir import (
     split_conjuncts,
     walk_used_columns,
 )
+from adql.node_classes import replace
 from adql.rewrite.subqueries.single_group_queries import is_one_row
 from adql.rewrite.subqueries.subquery_domains import Domain, OuterQuery
 from adql.rewrite.subqueries.subquery_keys import prepend_keys

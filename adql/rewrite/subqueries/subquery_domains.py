@@ -9,7 +9,7 @@ After Neumann and Kemper, Unnesting Arbitrary Queries, BTW 2015.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adql.errors import AdqlUnsupported, Span
 from adql.ir import (
@@ -34,6 +34,7 @@ from adql.ir import (
     walk_leaves,
     walk_used_columns,
 )
+from adql.node_classes import replace
 from adql.rewrite.joins.join_trees import turn_right_joins
 from adql.rewrite.subqueries.single_group_queries import GROUP_MARK, evaluate_without_rows, is_one_row
 from adql.rewrite.subqueries.subquery_keys import limit_per_key, list_columns, prepend_keys, rename_outputs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from adql.ir import (
     Aggregate,
@@ -33,6 +32,7 @@ from adql.ir import (
     walk_expr,
     walk_used_columns,
 )
+from adql.node_classes import replace
 from adql.rewrite.subqueries.keyed_subqueries import KeyedQuery, OuterQuery, add_keys, add_keys_per_group
 from adql.rewrite.subqueries.single_group_queries import GROUP_MARK, evaluate_without_rows, is_one_row, make_typed_null
 from adql.rewrite.subqueries.subquery_keys import list_columns

@@ -7,7 +7,6 @@ SELECT a, x FROM (SELECT a, x, ROW_NUMBER() OVER (PARTITION BY a ORDER BY y) AS 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from adql.ir import (
     Call,
@@ -23,6 +22,7 @@ from adql.ir import (
     derive_field,
     transform_expr,
 )
+from adql.node_classes import replace
 from adql.rewrite.trees.derived_tables import make_select
 from clickhouse_schema.datatypes import BOOLEAN, LONG
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from adql.ir import (
@@ -26,6 +25,7 @@ from adql.ir import (
     walk_leaves,
     walk_select_expressions,
 )
+from adql.node_classes import replace
 from adql.rewrite.trees.relation_trees import collect_numbers, replace_relation
 from clickhouse_schema.datatypes import INT, ColumnType
 

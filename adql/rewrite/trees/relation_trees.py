@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from adql.ir import Call, Derived, Expr, Join, Relation, Scan, SubqueryExpr, walk_columns, walk_expr, walk_leaves
+from adql.node_classes import replace
 
 Leaf = Scan | Derived
 
