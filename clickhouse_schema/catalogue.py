@@ -108,6 +108,11 @@ class TableEntry:
         """Quoted name of the table in ClickHouse."""
         return self.stored_sql or stored_part(self.schema.name, self.base_name or self.table.name)
 
+    @property
+    def is_computed(self) -> bool:
+        """Whether the rows come from a query instead of a stored table."""
+        return self.stored_sql.startswith("(")
+
     def part_sql(self, suffix: str) -> str:
         """Return the quoted name in ClickHouse of a part of a sharded table (``clickhouse_schema.shard_map``)."""
         return stored_part(self.schema.name, self.base_name or self.table.name, suffix)

@@ -36,7 +36,7 @@ SELECT ra, dec FROM sky.objects WHERE id = 4711
 =>
 SELECT t1.`ra` AS c1, t1.`dec` AS c2
 FROM `sky`.`objects` AS t1
-WHERE (t1.`id` = 4711)
+PREWHERE (t1.`id` = 4711)
 
 -- Look-up by several ids
 SELECT ra, dec FROM sky.objects WHERE id IN (1, 2, 3) OR id = 4
@@ -163,7 +163,7 @@ SELECT ivo_to_mjd(seen) FROM sky.objects WHERE seen > '2020-01-01T00:00:00'
 =>
 SELECT (toUnixTimestamp64Micro(t1.`seen`) / 86400000000. + 40587.) AS c1
 FROM `sky`.`objects` AS t1
-WHERE (t1.`seen` > toDateTime64('2020-01-01 00:00:00.000000', 6, 'UTC'))
+PREWHERE (t1.`seen` > toDateTime64('2020-01-01 00:00:00.000000', 6, 'UTC'))
 
 -- Sexagesimal
 SELECT ivo_hms_to_degrees(class) FROM sky.objects
@@ -466,7 +466,7 @@ SELECT toInt64(count()) AS c14
 FROM (SELECT t1.`id` AS c1, t1.`ra` AS c2, t1.`dec` AS c3, t1.`parallax` AS c4, t1.`pmra` AS c5, t1.`pmdec` AS c6, t1.`g_mag` AS c7, t1.`r_mag` AS c8,
     t1.`n_obs` AS c9, t1.`class` AS c10, t1.`variable` AS c11, t1.`seen` AS c12, t1.`flux` AS c13
 FROM `sky`.`objects` AS t1
-WHERE (t1.`g_mag` < 6)) AS t2
+PREWHERE (t1.`g_mag` < 6)) AS t2
 
 -- A derived table
 SELECT c FROM (SELECT class AS c, COUNT(*) AS n FROM sky.objects GROUP BY class) AS x WHERE n > 5
@@ -483,9 +483,9 @@ SELECT * FROM (SELECT id, ra, dec FROM sky.objects) AS x WHERE 1 = CONTAINS(POIN
 SELECT t2.`c1` AS c4, t2.`c2` AS c5, t2.`c3` AS c6
 FROM (SELECT t1.`id` AS c1, t1.`ra` AS c2, t1.`dec` AS c3
 FROM `sky`.`objects` AS t1
-WHERE (intDiv(t1.`hpx29`, 268435456) IN (5207065307, 5207065310, 5207065311, 5207065329, 5207065331, 5207065332, 5207065333, 5207065334, 5207065335))) AS t2
-WHERE (pow(sin((toFloat64(t2.`c3`) - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(toFloat64(t2.`c3`))) * pow(sin((toFloat64(t2.`c2`) %
-    360. - 10.0) * 0.008726646259971648), 2) <= 7.615435495347065e-11)
+PREWHERE (intDiv(t1.`hpx29`, 268435456) IN (5207065307, 5207065310, 5207065311, 5207065329, 5207065331, 5207065332, 5207065333, 5207065334, 5207065335))) AS t2
+WHERE (pow(sin((t2.`c3` - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(t2.`c3`)) * pow(sin((t2.`c2` % 360. - 10.0) *
+    0.008726646259971648), 2) <= 7.615435495347065e-11)
 
 -- Inner join by id
 SELECT o.id, s.flux FROM sky.objects AS o JOIN sky.sources AS s ON s.object = o.id
@@ -561,7 +561,7 @@ SELECT t1.`name` AS c1
 FROM `sky`.`bands` AS t1
 CROSS JOIN (SELECT 1 AS c2
 FROM `sky`.`bands` AS t2
-WHERE false) AS t3
+PREWHERE false) AS t3
 SETTINGS query_plan_optimize_join_order_limit = 1, query_plan_remove_unused_columns = 0
 
 -- Join of a small table by id
@@ -579,7 +579,7 @@ SELECT t1.`id` AS c2
 FROM `sky`.`objects` AS t1
 WHERE (accurateCast(t1.`id`, 'Nullable(Int64)') IN (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
 FROM `sky`.`sources` AS t2
-WHERE (t2.`flux` > 100)))
+PREWHERE (t2.`flux` > 100)))
 
 -- NOT IN of a subquery
 SELECT id FROM sky.objects WHERE id NOT IN (SELECT object FROM sky.sources)
@@ -661,34 +661,34 @@ SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(100.5, -33.
 =>
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
-WHERE (intDiv(t1.`hpx29`, 1073741824) IN (2600013566, 2600013567, 2600013738, 2600019028, 2600019029, 2600019030)) AND (pow(sin((toFloat64(t1.`dec`) - (-33.2))
-    * 0.008726646259971648), 2) + 0.8367643134589616 * cos(radians(toFloat64(t1.`dec`))) * pow(sin((toFloat64(t1.`ra`) % 360. - 100.5) * 0.008726646259971648),
-    2) <= 3.046174197732314e-10)
+PREWHERE (intDiv(t1.`hpx29`, 1073741824) IN (2600013566, 2600013567, 2600013738, 2600019028, 2600019029, 2600019030)) AND (pow(sin((t1.`dec` - (-33.2)) *
+    0.008726646259971648), 2) + 0.8367643134589616 * cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - 100.5) * 0.008726646259971648), 2) <=
+    3.046174197732314e-10)
 
 -- Cone by DISTANCE
 SELECT id FROM sky.objects WHERE DISTANCE(POINT(ra, dec), POINT(10, 20)) < 0.002
 =>
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
-WHERE (intDiv(t1.`hpx29`, 1073741824) IN (1301766326, 1301766327, 1301766332, 1301766333, 1301766334, 1301766335, 1301766370, 1301766376)) AND
-    (pow(sin((toFloat64(t1.`dec`) - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(toFloat64(t1.`dec`))) * pow(sin((toFloat64(t1.`ra`) %
-    360. - 10.0) * 0.008726646259971648), 2) < 3.046174197557781e-10)
+PREWHERE (intDiv(t1.`hpx29`, 1073741824) IN (1301766326, 1301766327, 1301766332, 1301766333, 1301766334, 1301766335, 1301766370, 1301766376)) AND
+    (pow(sin((t1.`dec` - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - 10.0) *
+    0.008726646259971648), 2) < 3.046174197557781e-10)
 
 -- Cone at a pole
 SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(0, 90, 0.01))
 =>
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
-WHERE (intDiv(t1.`hpx29`, 68719476736) IN (4194303, 8388607, 12582911, 16777215)) AND (pow(sin((toFloat64(t1.`dec`) - 90.0) * 0.008726646259971648), 2) +
-    6.123233995736766e-17 * cos(radians(toFloat64(t1.`dec`))) * pow(sin((toFloat64(t1.`ra`) % 360. - 0.0) * 0.008726646259971648), 2) <= 7.615435475423361e-09)
+PREWHERE (intDiv(t1.`hpx29`, 68719476736) IN (4194303, 8388607, 12582911, 16777215)) AND (pow(sin((t1.`dec` - 90.0) * 0.008726646259971648), 2) +
+    6.123233995736766e-17 * cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - 0.0) * 0.008726646259971648), 2) <= 7.615435475423361e-09)
 
 -- Not in a cone
 SELECT id FROM sky.objects WHERE 0 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 0.002)) AND id < 100
 =>
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
-WHERE (NOT if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (pow(sin((toFloat64(t1.`dec`) - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 *
-    cos(radians(toFloat64(t1.`dec`))) * pow(sin((toFloat64(t1.`ra`) % 360. - 10.0) * 0.008726646259971648), 2) <= 3.046174197732314e-10))) AND (t1.`id` < 100)
+WHERE (NOT if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (pow(sin((t1.`dec` - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 *
+    cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - 10.0) * 0.008726646259971648), 2) <= 3.046174197732314e-10))) AND (t1.`id` < 100)
 
 -- Large circle
 SELECT COUNT(*) FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 89))
@@ -705,9 +705,9 @@ WHERE (intDiv(t1.`hpx29`, 288230376151711744) IN (0, 4) OR intDiv(t1.`hpx29`, 72
     763)) AND ((intDiv(t1.`hpx29`, 288230376151711744) IN (0, 4) OR intDiv(t1.`hpx29`, 72057594037927936) IN (12, 13, 15, 22, 35) OR intDiv(t1.`hpx29`,
     18014398509481984) IN (56, 57, 59, 94, 95, 117, 138, 137, 139, 182, 181, 183, 188, 189, 191) OR intDiv(t1.`hpx29`, 4503599627370496) IN (104, 106, 107, 108,
     110, 109, 111, 120, 122, 121, 123, 124, 126, 125, 127, 181, 183, 190, 189, 191, 232, 234, 233, 235, 328, 330, 331, 334, 368, 370, 371, 374, 465, 467, 476,
-    478, 477, 479, 501, 503, 526, 527, 544, 546, 545, 547, 536, 538, 537, 539, 540, 542, 541, 543, 722, 721, 723, 760, 762, 761, 763)) OR
-    (pow(sin((toFloat64(t1.`dec`) - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(toFloat64(t1.`dec`))) * pow(sin((toFloat64(t1.`ra`) %
-    360. - 10.0) * 0.008726646259971648), 2) <= 0.491273796781359))
+    478, 477, 479, 501, 503, 526, 527, 544, 546, 545, 547, 536, 538, 537, 539, 540, 542, 541, 543, 722, 721, 723, 760, 762, 761, 763)) OR (pow(sin((t1.`dec` -
+    20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - 10.0) * 0.008726646259971648), 2) <=
+    0.491273796781359))
 
 -- Box
 SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), BOX(10, 20, 0.004, 0.002))
@@ -777,14 +777,14 @@ SELECT COUNT(*) FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), REGION('6/30
 =>
 SELECT toInt64(count()) AS c1
 FROM `sky`.`objects` AS t1
-WHERE (intDiv(t1.`hpx29`, 70368744177664) IN (30) OR intDiv(t1.`hpx29`, 17592186044416) IN (5))
+PREWHERE (intDiv(t1.`hpx29`, 70368744177664) IN (30) OR intDiv(t1.`hpx29`, 17592186044416) IN (5))
 
 -- Ranges of coordinates
 SELECT id FROM sky.objects WHERE ra BETWEEN 10 AND 10.002 AND dec BETWEEN 20 AND 20.002
 =>
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
-WHERE (intDiv(t1.`hpx29`, 16777216) IN (83313044975, 83313044984, 83313044986, 83313044987, 83313045315, 83313045316, 83313045317, 83313045318, 83313045319,
+PREWHERE (intDiv(t1.`hpx29`, 16777216) IN (83313044975, 83313044984, 83313044986, 83313044987, 83313045315, 83313045316, 83313045317, 83313045318, 83313045319,
     83313045320, 83313045321, 83313045323, 83313045324, 83313045325, 83313045326, 83313045327, 83313045328, 83313045329, 83313045330, 83313045331, 83313045332,
     83313045334, 83313045335, 83313045336, 83313045337, 83313045338, 83313045339, 83313045340, 83313045341, 83313045342, 83313045343, 83313045348, 83313045349,
     83313045351, 83313045360, 83313045361, 83313045362, 83313045363, 83313045364, 83313045368, 83313048072)) AND (t1.`ra` >= 10) AND (t1.`ra` <= 10.002) AND
@@ -800,28 +800,28 @@ WHERE (intDiv(t1.`hpx29`, 16777216) IN (1769863190, 1769863191, 1769863193, 1769
     1769863243, 1769863246, 1769863264, 1769863265, 1769863266, 1769863267, 1769863268, 1769863270, 1769863272, 1769863273, 83313044970, 83313044971,
     83313044974, 83313045269, 83313045270, 83313045271, 83313045276, 83313045277, 83313045278, 83313045279, 83313045301, 83313045312, 83313045313, 83313045314,
     83313045315, 83313045316, 83313045317, 83313045318, 83313045319, 83313045320, 83313045321, 83313045322, 83313045323, 83313045324, 83313045325, 83313045326,
-    83313045327, 83313045330, 83313045336, 83313045338, 83313045344, 83313045345, 83313045347, 83313045348, 83313045349, 83313045350)) AND
-    ((pow(sin((toFloat64(t1.`dec`) - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(toFloat64(t1.`dec`))) * pow(sin((toFloat64(t1.`ra`) %
-    360. - 10.0) * 0.008726646259971648), 2) <= 7.615435495347065e-11) OR (pow(sin((toFloat64(t1.`dec`) - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084
-    * cos(radians(toFloat64(t1.`dec`))) * pow(sin((toFloat64(t1.`ra`) % 360. - 50.0) * 0.008726646259971648), 2) <= 7.615435495347065e-11))
+    83313045327, 83313045330, 83313045336, 83313045338, 83313045344, 83313045345, 83313045347, 83313045348, 83313045349, 83313045350)) AND ((pow(sin((t1.`dec` -
+    20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - 10.0) * 0.008726646259971648), 2) <=
+    7.615435495347065e-11) OR (pow(sin((t1.`dec` - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. -
+    50.0) * 0.008726646259971648), 2) <= 7.615435495347065e-11))
 
 -- Cone and a condition under AND
 SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 0.001)) AND g_mag < 15
 =>
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
-WHERE (intDiv(t1.`hpx29`, 268435456) IN (5207065307, 5207065310, 5207065311, 5207065329, 5207065331, 5207065332, 5207065333, 5207065334, 5207065335)) AND
-    (pow(sin((toFloat64(t1.`dec`) - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(toFloat64(t1.`dec`))) * pow(sin((toFloat64(t1.`ra`) %
-    360. - 10.0) * 0.008726646259971648), 2) <= 7.615435495347065e-11) AND (t1.`g_mag` < 15)
+PREWHERE (intDiv(t1.`hpx29`, 268435456) IN (5207065307, 5207065310, 5207065311, 5207065329, 5207065331, 5207065332, 5207065333, 5207065334, 5207065335)) AND
+    (pow(sin((t1.`dec` - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - 10.0) *
+    0.008726646259971648), 2) <= 7.615435495347065e-11) AND (t1.`g_mag` < 15)
 
 -- Galactic coordinates of a constant
 SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE('GALACTIC', 120, 5, 0.001))
 =>
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
-WHERE (intDiv(t1.`hpx29`, 268435456) IN (984928641, 984928643, 984928644, 984928645, 984928646, 984928647)) AND (pow(sin((toFloat64(t1.`dec`) -
-    67.69588330225666) * 0.008726646259971648), 2) + 0.37952263480293047 * cos(radians(toFloat64(t1.`dec`))) * pow(sin((toFloat64(t1.`ra`) % 360. -
-    5.143635538380316) * 0.008726646259971648), 2) <= 7.615435495347065e-11)
+PREWHERE (intDiv(t1.`hpx29`, 268435456) IN (984928641, 984928643, 984928644, 984928645, 984928646, 984928647)) AND (pow(sin((t1.`dec` - 67.69588330225666) *
+    0.008726646259971648), 2) + 0.37952263480293047 * cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - 5.143635538380316) * 0.008726646259971648), 2) <=
+    7.615435495347065e-11)
 
 -- Galactic coordinates of rows
 SELECT id, ivo_geom_transform('ICRS', 'GALACTIC', POINT(ra, dec)) FROM sky.objects WHERE id = 1
@@ -857,7 +857,7 @@ SELECT t1.`id` AS c1, if(isNull(positiveModulo(positiveModulo(degrees(atan2(((co
     (0.4941094371927275) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.44482972122329534) +
     sin(radians(toFloat64(t1.`dec`))) * (0.7469821839866675)))))))]) AS c2
 FROM `sky`.`objects` AS t1
-WHERE (t1.`id` = 1)
+PREWHERE (t1.`id` = 1)
 SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Separation as a value
@@ -872,7 +872,7 @@ SELECT degrees((2 * atan2(sqrt(((cos(radians(toFloat64(t1.`dec`))) * cos(radians
     (0.16317591116653482)) * ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) + (0.16317591116653482)) +
     (sin(radians(toFloat64(t1.`dec`))) + (0.3420201433256687)) * (sin(radians(toFloat64(t1.`dec`))) + (0.3420201433256687)))))) AS c1
 FROM `sky`.`objects` AS t1
-WHERE (t1.`id` = 1)
+PREWHERE (t1.`id` = 1)
 
 -- Coordinates, area and centroid
 SELECT COORD1(POINT(ra, dec)), AREA(CIRCLE(ra, dec, 1)), CENTROID(field) FROM sky.objects AS o JOIN sky.observations AS x ON x.id = o.id
@@ -913,7 +913,7 @@ SELECT name FROM sky.targets WHERE 1 = CONTAINS(POINT(10, 20), CIRCLE(ra, dec, r
 =>
 SELECT t1.`name` AS c1
 FROM `sky`.`targets` AS t1
-WHERE ((2 * atan2(sqrt(((0.9254165783983234) - (cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.)))) * ((0.9254165783983234) -
+PREWHERE ((2 * atan2(sqrt(((0.9254165783983234) - (cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.)))) * ((0.9254165783983234) -
     (cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.)))) + ((0.16317591116653482) - (cos(radians(toFloat64(t1.`dec`))) *
     sin(radians(toFloat64(t1.`ra`) % 360.)))) * ((0.16317591116653482) - (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.)))) +
     ((0.3420201433256687) - sin(radians(toFloat64(t1.`dec`)))) * ((0.3420201433256687) - sin(radians(toFloat64(t1.`dec`))))), sqrt(((0.9254165783983234) +
@@ -1294,8 +1294,8 @@ INNER JOIN (SELECT t1.`ra` AS c7, t1.`dec` AS c8, t1.`hpx29` AS c9, t1.`id` AS c
     sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c17, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c18
 FROM `sky`.`objects` AS t1
 WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`)) AND (intDiv(t1.`hpx29`, 268435456) IN (5207065307, 5207065310, 5207065311, 5207065329, 5207065331, 5207065332,
-    5207065333, 5207065334, 5207065335)) AND (pow(sin((toFloat64(t1.`dec`) - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 *
-    cos(radians(toFloat64(t1.`dec`))) * pow(sin((toFloat64(t1.`ra`) % 360. - 10.0) * 0.008726646259971648), 2) <= 7.615435495347065e-11)) AS t4
+    5207065333, 5207065334, 5207065335)) AND (pow(sin((t1.`dec` - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(t1.`dec`)) *
+    pow(sin((t1.`ra` % 360. - 10.0) * 0.008726646259971648), 2) <= 7.615435495347065e-11)) AS t4
 ON (t3.`c11` = t4.`c12`) AND ((t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14` - t4.`c17`) + (t3.`c15` - t4.`c18`) * (t3.`c15`
     - t4.`c18`) < 2.741556778074114e-11)
 WHERE (intDiv(t3.`c5`, 1073741824) IN (1301766326, 1301766327, 1301766332, 1301766333, 1301766335, 1301766376))
@@ -1360,7 +1360,7 @@ FROM (SELECT t2.`ra` AS c3, t2.`dec` AS c4, t2.`radius` AS c5, t2.`id` AS c6, bi
     cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c13, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c14, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c15
 FROM `sky`.`sources` AS t2
-WHERE (t2.`radius` >= 0.0)) AS t3
+PREWHERE (t2.`radius` >= 0.0)) AS t3
 INNER JOIN (SELECT t1.`ra` AS c7, t1.`dec` AS c8, t1.`id` AS c9, bitOr(bitShiftLeft(toUInt64(arrayJoin(assumeNotNull((SELECT groupUniqArray(c11)
 FROM (SELECT DISTINCT if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) /
     2) - -8, 0), 0)), NULL) AS c11
@@ -1658,8 +1658,8 @@ SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(100.5, -33.
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
 WHERE (t1.`__shard` IN (2)) AND (intDiv(t1.`hpx29`, 1073741824) IN (2600013566, 2600013567, 2600013738, 2600019028, 2600019029, 2600019030)) AND
-    (pow(sin((toFloat64(t1.`dec`) - (-33.2)) * 0.008726646259971648), 2) + 0.8367643134589616 * cos(radians(toFloat64(t1.`dec`))) * pow(sin((toFloat64(t1.`ra`)
-    % 360. - 100.5) * 0.008726646259971648), 2) <= 3.046174197732314e-10)
+    (pow(sin((t1.`dec` - (-33.2)) * 0.008726646259971648), 2) + 0.8367643134589616 * cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - 100.5) *
+    0.008726646259971648), 2) <= 3.046174197732314e-10)
 SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
 
 -- Cluster: groups

@@ -43,6 +43,7 @@ from adql.ir import (
 )
 from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError
 from adql.regions.region_algebra import has_moc
+from clickhouse_schema.datatypes import DOUBLE
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.shape_cover import number_span
@@ -129,10 +130,15 @@ def near_filter_sql(expr: Call, emit: Emit) -> str:
         if isinstance(lon, Column) and isinstance(lat, Column):
             x, y = (evaluate_constant(coordinate) for coordinate in centre)
             if x is not None and y is not None and degrees is not None:
-                position = f"toFloat64({emit(lon)})", f"toFloat64({emit(lat)})"
+                position = _degrees_sql(lon, emit), _degrees_sql(lat, emit)
                 return is_near_centre_sql(position, (x, y), degrees, strict=is_strict)
     first, second = _position_vector(left, emit), _position_vector(right, emit)
     return is_near_sql(first, second, emit(radius), degrees, strict=is_strict)
+
+
+def _degrees_sql(column: Column, emit: Emit) -> str:
+    """Return Float64; each function takes the engine some hundredths of a millisecond to plan."""
+    return emit(column) if column.type == DOUBLE else f"toFloat64({emit(column)})"
 
 
 def _distance_sql(expr: Call, emit: Emit) -> str:

@@ -86,8 +86,8 @@ class QueryExecution:
         self.translation = translation
         self._serializer = serializer
         self.row_limit = row_limit
-        #: the query needs no estimate to be light
-        self.is_small = False
+        #: the rows that a small query reads, which needs no estimate to be light; otherwise None
+        self.small_rows: float | None = None
         #: uploaded tables of the query, dropped by ``close``
         self.uploads: LoadedUploads | None = None
         #: called with the first batch on the thread of the run; its errors fail the run

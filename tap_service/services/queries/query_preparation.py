@@ -73,7 +73,7 @@ class QueryPreparation:
         owner
             The user whose tables the query may read; None for an anonymous caller.
         is_hasty
-            Do not count the rows of a small result that the row limit does not cut; ``is_small`` says whether it is.
+            Do not count the rows of a small result that the row limit does not cut; ``small_rows`` tells small ones.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class QueryPreparation:
             query_id=query_id,
             row_limit=row_limit,
         )
-        execution.is_small = small is not None
+        execution.small_rows = small
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution
 

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from tap_service.config import Config
 from tap_service.constants import BULK_SECONDS, QUICK_SECONDS
 from tap_service.models.client_key import find_client_key
-from tap_service.models.engine_share import ENGINE_SHARES, Lane
+from tap_service.models.engine_share import ENGINE_SHARES, MAX_TINY_ROWS, TINY_SHARE, Lane
 from tap_service.models.query_report import QueryReport
 from tap_service.models.work_class import Estimate
 from tap_service.prometheus_metrics import ServiceMetrics
@@ -116,7 +116,11 @@ class QueryService:
         execution = self._preparation.prepare_query(
             asked.parameters, f"sync-{uuid.uuid4().hex}", self._config.hard_maxrec, owner=asked.owner, is_hasty=True
         )
-        lane = Lane.LIGHT if execution.is_small else _choose_lane(self._preparation.estimate_cost(execution))
+        if execution.small_rows is not None:
+            is_tiny = execution.small_rows <= MAX_TINY_ROWS
+            execution.set_engine_share(TINY_SHARE if is_tiny else ENGINE_SHARES[Lane.LIGHT])
+            return execution, Lane.LIGHT
+        lane = _choose_lane(self._preparation.estimate_cost(execution))
         execution.set_engine_share(ENGINE_SHARES[lane])
         return execution, lane
 
