@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import FLOATS, INTEGERS, TEXT, Field
-from tap_service.serializers.field_arrays import format_timestamps, list_lengths, null_mask, split_text
+from tap_service.serializers.field_arrays import format_timestamps, list_lengths, null_mask, split_text, text_bytes
 from tap_service.serializers.serializer import SerializationError
 
 
@@ -77,7 +77,7 @@ def format_scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Arr
 
 def has_any(column: pa.Array, characters: str) -> bool:
     """Return whether the column's text contains one of these ASCII characters; searches the whole buffer at once."""
-    data = split_text(column)[1].tobytes()
+    data = text_bytes(column)
     return any(character.encode() in data for character in characters)
 
 
@@ -118,7 +118,7 @@ def _add_brackets(words: pa.Array) -> pa.Array:
 
 def replace_characters(words: pa.Array, changes: Sequence[tuple[str, str]]) -> pa.Array:
     """Apply the replacements in order, skipping those whose characters do not occur in the column."""
-    data = split_text(words)[1].tobytes()
+    data = text_bytes(words)
     for old, new in changes:
         if old.encode() in data:
             words = pc.replace_substring(words, old, new)

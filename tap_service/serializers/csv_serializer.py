@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from clickhouse_schema.datatypes import Field
 from tap_service.serializers.cell_text import Spelling, format_cells, has_any
 from tap_service.serializers.field_arrays import as_numpy, conform_batch, join_text, split_text
 from tap_service.serializers.parallel_rows import map_slices
-from tap_service.serializers.serializer import Serializer, Status
+from tap_service.serializers.serializer import MAX_REMEMBERED, Serializer, Status
 
 #: Java, C, Python and Arrow all read "Infinity"
 SPELLING = Spelling()
@@ -30,13 +31,17 @@ class Separated(Serializer):
     with_header = True
 
     def write_header(self) -> bytes:
-        if not self.with_header:
-            return b""
-        names = self.quote_cells(pa.array(self._column_names(), pa.large_string()))
-        return (self.separator.join(names.to_pylist()) + self.line_end).encode()
+        return self._write_names(self.fields) if self.with_header else b""
 
-    def _column_names(self) -> list[str]:
-        return distinct_names([field.name for field in self.fields])
+    @classmethod
+    @lru_cache(MAX_REMEMBERED)
+    def _write_names(cls, fields: tuple[Field, ...]) -> bytes:
+        names = cls.quote_cells(pa.array(cls.choose_names(fields), pa.large_string()))
+        return (cls.separator.join(names.to_pylist()) + cls.line_end).encode()
+
+    @classmethod
+    def choose_names(cls, fields: Sequence[Field]) -> list[str]:
+        return distinct_names([field.name for field in fields])
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
         return b"".join(map_slices(self._encode_rows, batch))
@@ -52,8 +57,9 @@ class Separated(Serializer):
         words = format_cells(column, field, SPELLING)
         return self.quote_cells(words) if field.type.is_text else words
 
+    @staticmethod
     @abstractmethod
-    def quote_cells(self, words: pa.Array) -> pa.Array:
+    def quote_cells(words: pa.Array) -> pa.Array:
         """Quote or escape text for the file; NULL stays NULL."""
 
     def null_text(self) -> str:
@@ -61,7 +67,8 @@ class Separated(Serializer):
 
 
 class Csv(Separated):
-    def quote_cells(self, words: pa.Array) -> pa.Array:
+    @staticmethod
+    def quote_cells(words: pa.Array) -> pa.Array:
         needs = _needs_quotes(words)
         if not needs.any():
             return words
@@ -101,7 +108,8 @@ class Tsv(Separated):
     separator = "\t"
     line_end = "\n"
 
-    def quote_cells(self, words: pa.Array) -> pa.Array:
+    @staticmethod
+    def quote_cells(words: pa.Array) -> pa.Array:
         return pc.replace_substring_regex(words, "\r\n|[\t\r\n]", " ") if has_any(words, "\t\r\n") else words
 
 

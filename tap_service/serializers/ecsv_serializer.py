@@ -6,6 +6,7 @@ than CR and LF become a space in text.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,14 +35,15 @@ class Ecsv(Csv):
     def write_header(self) -> bytes:
         columns = [
             _to_flow_yaml(_describe_column(field, name))
-            for field, name in zip(self.fields, self._column_names(), strict=True)
+            for field, name in zip(self.fields, self.choose_names(self.fields), strict=True)
         ]
         lines = ["%ECSV 1.0", "---", "delimiter: ','", "datatype:", *(f"- {column}" for column in columns)]
         lines += [f"meta: {_to_flow_yaml(describe_result(self.info))}", "schema: astropy-2.0"]
         return "".join(f"# {line}\n" for line in lines).encode() + super().write_header()
 
-    def _column_names(self) -> list[str]:
-        return distinct_names([to_one_line(field.name) for field in self.fields])
+    @classmethod
+    def choose_names(cls, fields: Sequence[Field]) -> list[str]:
+        return distinct_names([to_one_line(field.name) for field in fields])
 
     def _cells_of_column(self, column: pa.Array, field: Field) -> pa.Array:
         if field.type.is_array:

@@ -69,7 +69,25 @@ def null_mask(array: pa.Array, field: Field) -> np.ndarray:
     if field.type.is_array:
         missing: np.ndarray = list_lengths(array) == 0
         return missing
-    return as_numpy(array.is_null())
+    return find_nulls(array)
+
+
+def find_nulls(array: pa.Array) -> np.ndarray:
+    """Return a boolean mask of NULLs. For a few rows numpy takes a tenth of the time of Arrow's functions."""
+    validity, count = array.buffers()[0], len(array)
+    if validity is None:
+        return np.zeros(count, np.bool_)
+    first, rest = divmod(array.offset, 8)
+    bits = np.unpackbits(np.frombuffer(validity, np.uint8)[first:], count=rest + count, bitorder="little")
+    mask: np.ndarray = bits[rest:] == 0
+    return mask
+
+
+def fill_nulls(array: pa.Array, value: float) -> np.ndarray:
+    """Return the values of an array of numbers with ``value`` for NULL."""
+    kind = np.dtype(array.type.to_pandas_dtype())
+    values = np.frombuffer(array.buffers()[1], kind)[array.offset : array.offset + len(array)]
+    return np.where(find_nulls(array), kind.type(value), values)
 
 
 def as_numpy(array: pa.Array) -> np.ndarray:
@@ -91,6 +109,15 @@ def split_text(text: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     if data is None:
         return offsets, np.zeros(0, np.uint8)
     return offsets - offsets[0], np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
+
+
+def text_bytes(text: pa.Array) -> bytes:
+    """Return all bytes of a large string array, as ``split_text`` does, but cheaper for a few rows."""
+    _, offsets, data = text.buffers()
+    if data is None:
+        return b""
+    ends = memoryview(offsets).cast("q")
+    return bytes(memoryview(data)[ends[text.offset] : ends[text.offset + len(text)]])
 
 
 def build_binary(offsets: np.ndarray, data: np.ndarray) -> pa.Array:

@@ -13,6 +13,9 @@ from clickhouse_schema.column_links import NO_LINKS, ResultLinks
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 
+#: for how many results a format remembers what depends on the columns alone
+MAX_REMEMBERED = 64
+
 
 class SerializationError(Exception):
     """The format cannot represent a value; the message names the column."""

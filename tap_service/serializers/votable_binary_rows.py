@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +20,14 @@ from tap_service.serializers.field_arrays import (
     as_numpy,
     bools_to_ascii,
     build_binary,
+    fill_nulls,
     format_timestamps,
     join_rows,
     list_lengths,
     null_mask,
     split_text,
 )
-from tap_service.serializers.serializer import SerializationError
+from tap_service.serializers.serializer import MAX_REMEMBERED, SerializationError
 
 
 def fixed_size(field: Field) -> int | None:
@@ -146,9 +148,15 @@ class RowEncoder:
                 raise SerializationError(
                     f"column {field.name!r} has a NULL inside an array, which this format does not support"
                 )
-            array = array.cast(field.type.scalar.arrow)
-            array = pc.fill_null(array, pa.scalar(_null_value(field), array.type))
+            wanted = field.type.scalar.arrow  # wider than the rows' if BINARY needed it
+            return fill_nulls(array if array.type == wanted else array.cast(wanted), _null_value(field))
         return as_numpy(array)
+
+
+@lru_cache(MAX_REMEMBERED)
+def find_row_encoder(fields: tuple[Field, ...], *, flags: bool) -> RowEncoder:
+    """Return the encoder of these fields, which any number of results may use at once."""
+    return RowEncoder(fields, flags=flags)
 
 
 def _null_value(field: Field) -> float | int:

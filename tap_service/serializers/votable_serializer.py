@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,12 +25,12 @@ import pybase64
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.cell_text import Spelling, format_cells, replace_characters
-from tap_service.serializers.field_arrays import conform_batch, join_text, split_text
+from tap_service.serializers.field_arrays import conform_batch, join_text, text_bytes
 from tap_service.serializers.null_values import NullMark
 from tap_service.serializers.parallel_rows import map_slices
-from tap_service.serializers.serializer import ResultInfo, Serializer, Status
+from tap_service.serializers.serializer import MAX_REMEMBERED, ResultInfo, Serializer, Status
 from tap_service.serializers.spooled_rows import SpooledRows
-from tap_service.serializers.votable_binary_rows import RowEncoder, fixed_size
+from tap_service.serializers.votable_binary_rows import find_row_encoder, fixed_size
 from tap_service.serializers.votable_links import links_by_place, service_resources
 from tap_service.xml_text import DECLARATION, Markup, element, start_tag, tag
 
@@ -93,14 +94,14 @@ def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status 
 
     ``status`` is None before the end of the result.
     """
-    lines = [*_write_description(fields, info, status), "</TABLE>\n"]
+    lines = [*_write_description(tuple(fields), info, status), "</TABLE>\n"]
     return (OPENING + RESOURCE + "\n".join(lines) + _write_end(fields, info)).encode()
 
 
 def _write_end(fields: Sequence[Field], info: ResultInfo) -> Markup:
     """Write the end of the results and the descriptors of services that use their values."""
     used = info.links.services
-    services = service_resources(used, fields, _Ids(fields).fields) if used else ""
+    services = service_resources(used, fields, _find_ids(tuple(fields)).fields) if used else ""
     return Markup(RESOURCE_END + services + CLOSING)
 
 
@@ -121,7 +122,12 @@ class _Ids:
         return "" if field.time_system is None else self.times[field.time_system]
 
 
-def _write_description(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> Iterable[Markup]:
+@lru_cache(MAX_REMEMBERED)
+def _find_ids(fields: tuple[Field, ...]) -> _Ids:
+    return _Ids(fields)
+
+
+def _write_description(fields: tuple[Field, ...], info: ResultInfo, status: Status | None) -> Iterable[Markup]:
     """Yield the lines before the data, up to the last FIELD."""
     infos = (
         query_status(status) if status else Markup(""),
@@ -137,13 +143,23 @@ def _write_description(fields: Sequence[Field], info: ResultInfo, status: Status
         *(named_info("note", note) for note in info.notes),
     )
     yield from (line for line in infos if line)
-    ids = _Ids(fields)
-    yield from (element("COOSYS", ID=ident, system=frame) for frame, ident in ids.frames.items())
-    yield from (element("TIMESYS", ID=ident, **asdict(system)) for system, ident in ids.times.items())
-    yield Markup("<TABLE>")
-    links = links_by_place(info.links.of_columns, ids.fields)
-    for place, (field, ident) in enumerate(zip(fields, ids.fields, strict=True)):
-        yield _write_field(field, ident, ids.find_ref(field), links.get(place, Markup("")))
+    links = links_by_place(info.links.of_columns, _find_ids(fields).fields)
+    yield from _describe_columns(fields, tuple(links.items()))
+
+
+@lru_cache(MAX_REMEMBERED)
+def _describe_columns(fields: tuple[Field, ...], links: tuple[tuple[int, Markup], ...]) -> tuple[Markup, ...]:
+    """Return the lines from the frames to the last FIELD; ``links`` are the LINKs of fields by position."""
+    ids, links_of = _find_ids(fields), dict(links)
+    return (
+        *(element("COOSYS", ID=ident, system=frame) for frame, ident in ids.frames.items()),
+        *(element("TIMESYS", ID=ident, **asdict(system)) for system, ident in ids.times.items()),
+        Markup("<TABLE>"),
+        *(
+            _write_field(field, ident, ids.find_ref(field), links_of.get(place, Markup("")))
+            for place, (field, ident) in enumerate(zip(fields, ids.fields, strict=True))
+        ),
+    )
 
 
 def _write_field(field: Field, ident: str, ref: str, links: Markup) -> Markup:
@@ -192,7 +208,7 @@ class Binary2(VOTable):
 
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
         super().__init__(fields, info, scratch)
-        self._encoder = RowEncoder(self.fields, flags=True)
+        self._encoder = find_row_encoder(self.fields, flags=True)
         self._remainder = b""
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
@@ -241,7 +257,7 @@ class Binary(VOTable):
         for mark in self._marks:
             mark.choose_value()
         self.fields = tuple(mark.apply_to_field(field) for mark, field in zip(self._marks, self.fields, strict=True))
-        encoder = RowEncoder(self.fields, flags=False)
+        encoder = find_row_encoder(self.fields, flags=False)
         yield super().write_header()
         remainder = b""
         for batch in self._spooled:
@@ -280,7 +296,7 @@ def _xml_cells(column: pa.Array, field: Field) -> pa.Array:
 
 def escape_cells(words: pa.Array, *, ascii_only: bool = False) -> pa.Array:
     """Escape text for XML or HTML; NULL stays NULL."""
-    data = split_text(words)[1].tobytes()
+    data = text_bytes(words)
     if data.translate(None, _SAFE_BYTES) or (ascii_only and not data.isascii()):
         pattern, replacement = (_NOT_ASCII, "?") if ascii_only else (_FORBIDDEN, "�")
         words = pc.replace_substring_regex(words, pattern, replacement)
