@@ -38,6 +38,7 @@ from adql.ir.expressions import (
     Shape,
     Windowed,
     Within,
+    change_children,
     combine_conditions,
     combine_conjuncts,
     evaluate_constant,
@@ -59,6 +60,7 @@ from adql.ir.free_columns import (
     walk_used_columns,
 )
 from adql.ir.operand_views import (
+    NEARNESSES,
     Cases,
     Nearness,
     Position,
@@ -75,14 +77,14 @@ from adql.ir.unit_arithmetic import UnitFault, find_conversion, multiply_units, 
 from adql.ir.unit_rules import derive_unit, find_common_unit
 
 __all__ = [
-    "UNTYPED", "Aggregate", "Call", "Cases", "Column", "Covered", "Derived", "Exists", "Expr", "Frame", "InCells",
-    "InSubquery", "Join", "Literal", "Lookup", "NameGenerator", "Nearness", "Order", "Output", "Position", "Query",
-    "Relation", "Scan", "Select", "Separation", "SetOperation", "Shape", "Subquery", "SubqueryExpr", "Turn",
-    "UnitFault", "VectorNearness", "Windowed", "Within", "combine_conditions", "combine_conjuncts", "derive_field",
-    "derive_unit", "evaluate_constant", "evaluate_region", "find_common_unit", "find_conversion", "find_free_columns",
-    "get_operand", "has_aggregate", "has_correlated_subquery", "has_window", "is_correlated", "is_correlated_by_where",
-    "map_select", "multiply_units", "raise_unit", "read_frames", "read_position", "read_radius", "split_conjuncts",
-    "substitute_in_expr", "substitute_in_query", "substitute_in_select", "transform_expr", "walk_columns", "walk_expr",
-    "walk_join_conditions", "walk_joins", "walk_leaves", "walk_select_expressions", "walk_selects", "walk_used_columns",
-    "widen_exactly",
+    "NEARNESSES", "UNTYPED", "Aggregate", "Call", "Cases", "Column", "Covered", "Derived", "Exists", "Expr", "Frame",
+    "InCells", "InSubquery", "Join", "Literal", "Lookup", "NameGenerator", "Nearness", "Order", "Output", "Position",
+    "Query", "Relation", "Scan", "Select", "Separation", "SetOperation", "Shape", "Subquery", "SubqueryExpr", "Turn",
+    "UnitFault", "VectorNearness", "Windowed", "Within", "change_children", "combine_conditions", "combine_conjuncts",
+    "derive_field", "derive_unit", "evaluate_constant", "evaluate_region", "find_common_unit", "find_conversion",
+    "find_free_columns", "get_operand", "has_aggregate", "has_correlated_subquery", "has_window", "is_correlated",
+    "is_correlated_by_where", "map_select", "multiply_units", "raise_unit", "read_frames", "read_position",
+    "read_radius", "split_conjuncts", "substitute_in_expr", "substitute_in_query", "substitute_in_select",
+    "transform_expr", "walk_columns", "walk_expr", "walk_join_conditions", "walk_joins", "walk_leaves",
+    "walk_select_expressions", "walk_selects", "walk_used_columns", "widen_exactly",
 ]  # fmt: skip

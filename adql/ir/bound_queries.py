@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import field
+from operator import is_not
 
 from adql.errors import NOWHERE, Span
 from adql.ir.expressions import Expr, Order, Windowed, has_aggregate, walk_expr
@@ -55,6 +56,10 @@ class Join:
     condition: Expr | None
     is_global: bool = False
 
+    def with_sides(self, left: Relation, right: Relation) -> Join:
+        """Return the join of two sides, itself if they are its own."""
+        return self if left is self.left and right is self.right else replace(self, left=left, right=right)
+
 
 Relation = Scan | Derived | Join
 
@@ -87,6 +92,10 @@ class Select:
     def is_grouped(self) -> bool:
         """Whether the rows of the result are groups."""
         return bool(self.group_by) or self.having is not None or any(has_aggregate(o.expr) for o in self.outputs)
+
+    def with_from(self, from_: Relation) -> Select:
+        """Return the SELECT with another FROM, itself if it is its own."""
+        return self if from_ is self.from_ else replace(self, from_=from_)
 
 
 @node_class(frozen=True, slots=True)
@@ -214,11 +223,12 @@ def walk_join_conditions(relation: Relation) -> Iterator[Expr]:
     return (join.condition for join in walk_joins(relation) if join.condition is not None)
 
 
-def walk_select_expressions(select: Select) -> Iterator[Expr]:
-    """Walk the whole expressions of one SELECT, with its join conditions."""
-    yield from walk_join_conditions(select.from_)
-    if select.where is not None:
-        yield select.where
+def walk_select_expressions(select: Select, *, has_conditions: bool = True) -> Iterator[Expr]:
+    """Walk the whole expressions of one SELECT, with those of WHERE and ON unless ``has_conditions`` is False."""
+    if has_conditions:
+        yield from walk_join_conditions(select.from_)
+        if select.where is not None:
+            yield select.where
     yield from select.group_by
     if select.having is not None:
         yield select.having
@@ -232,32 +242,44 @@ def has_window(query: Query) -> bool:
 
 
 def map_select(select: Select, change: Callable[[Expr], Expr]) -> Select:
-    """Apply ``change`` to each whole expression of a SELECT; ``transform_expr`` reaches the parts."""
+    """Apply ``change`` to each whole expression of a SELECT; ``transform_expr`` reaches the parts.
+
+    Returns ``select`` itself if nothing changes.
+    """
 
     def change_conditions(relation: Relation) -> Relation:
         if not isinstance(relation, Join):
             return relation
         condition = None if relation.condition is None else change(relation.condition)
-        return Join(
-            relation.kind,
-            change_conditions(relation.left),
-            change_conditions(relation.right),
-            condition,
-            relation.is_global,
-        )
+        sides = relation.with_sides(change_conditions(relation.left), change_conditions(relation.right))
+        return sides if condition is sides.condition else replace(sides, condition=condition)
 
     def change_output(output: Output) -> Output:
         expr = change(output.expr)
         return output if expr is output.expr else Output(output.alias, expr, output.field)
 
+    def change_order(order: Order) -> Order:
+        expr = change(order.expr)
+        return order if expr is order.expr else Order(expr, order.descending)
+
+    from_ = change_conditions(select.from_)
+    where = None if select.where is None else change(select.where)
+    group_by = [change(e) for e in select.group_by]
+    having = None if select.having is None else change(select.having)
+    outputs = [change_output(o) for o in select.outputs]
+    order_by = [change_order(o) for o in select.order_by]
+    after = (from_, where, having, *group_by, *outputs, *order_by)
+    before = (select.from_, select.where, select.having, *select.group_by, *select.outputs, *select.order_by)
+    if not any(map(is_not, after, before)):
+        return select
     return Select(
-        from_=change_conditions(select.from_),
-        where=None if select.where is None else change(select.where),
-        group_by=tuple([change(e) for e in select.group_by]),
-        having=None if select.having is None else change(select.having),
-        outputs=tuple([change_output(o) for o in select.outputs]),
-        distinct=select.distinct,
-        order_by=tuple([Order(change(o.expr), o.descending) for o in select.order_by]),
-        limit=select.limit,
-        offset=select.offset,
+        from_,
+        where,
+        tuple(group_by),
+        having,
+        tuple(outputs),
+        select.distinct,
+        tuple(order_by),
+        select.limit,
+        select.offset,
     )

@@ -244,6 +244,12 @@ def transform_expr(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
     return change(expr)
 
 
+def change_children(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """Apply ``change`` to the expressions directly below."""
+    changed = tuple([change(child) for child in expr.children])
+    return expr.with_children(changed) if any(map(is_not, changed, expr.children)) else expr
+
+
 def split_conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
     """Return the conjuncts of nested ANDs, none for None."""
     if expr is None:

@@ -35,6 +35,10 @@ class Separation(NamedTuple):
         return cls(Position(left_lon, left_lat), Position(right_lon, right_lat))
 
 
+#: The calls that ``Nearness`` views as conditions
+NEARNESSES = ("NEAR", "NEARER")
+
+
 class Nearness(NamedTuple):
     """NEAR and NEARER, which is strict: the separation of two positions is at most, or below, the radius in degrees."""
 
@@ -50,7 +54,7 @@ class Nearness(NamedTuple):
 
     @classmethod
     def match(cls, expr: Expr) -> Nearness | None:
-        return cls.from_call(expr) if isinstance(expr, Call) and expr.name in ("NEAR", "NEARER") else None
+        return cls.from_call(expr) if isinstance(expr, Call) and expr.name in NEARNESSES else None
 
     def to_call(self, span: Span = NOWHERE) -> Call:
         name = "NEARER" if self.is_strict else "NEAR"

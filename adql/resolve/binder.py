@@ -174,6 +174,8 @@ class Resolution:
             )
 
     def _count_parts(self, expr: Expr) -> int:
+        if not expr.children:
+            return 1
         known = self._parts.get(id(expr))
         if known is not None:
             return known[1]

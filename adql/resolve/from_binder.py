@@ -33,11 +33,22 @@ _JOIN_CONDITIONS = (
 
 
 class Side(NamedTuple):
-    """A part of a FROM clause, such as one side of a join: its tables, and the columns in the order of SELECT *."""
+    """A part of a FROM clause, such as one side of a join: its tables, and the columns in the order of SELECT *.
+
+    ``merged``: these columns if USING or NATURAL has merged some, else None: those of the tables.
+    """
 
     relation: Relation
     sources: list[Source]
-    visible: list[Visible]
+    merged: list[Visible] | None = None
+
+    @property
+    def visible(self) -> list[Visible]:
+        return list_visible(self.sources) if self.merged is None else self.merged
+
+    def join_columns(self, right: Side) -> list[Visible] | None:
+        """Return ``merged`` of a join with ``right`` that merges no columns itself."""
+        return None if self.merged is None and right.merged is None else self.visible + right.visible
 
 
 class FromBinder:
@@ -49,13 +60,13 @@ class FromBinder:
         self.open_tables: list[str] = []  # the WITH tables that are being bound, the innermost last
 
     def bind_from(self, references: tuple[nodes.TableReference, ...], parent: Scope | None) -> tuple[Relation, Scope]:
-        relation, sources, visible = self._bind_reference(references[0], parent)
+        side = self._bind_reference(references[0], parent)
         for reference in references[1:]:
             right = self._bind_reference(reference, parent)
-            relation = Join("INNER", relation, right.relation, None)
-            sources, visible = sources + right.sources, visible + right.visible
-        _check_aliases(sources, references)
-        return relation, Scope(sources, visible, parent, self.resolution.fresh)
+            relation = Join("INNER", side.relation, right.relation, None)
+            side = Side(relation, side.sources + right.sources, side.join_columns(right))
+        _check_aliases(side.sources, references)
+        return side.relation, Scope(side.sources, side.merged, parent, self.resolution.fresh)
 
     def _bind_reference(self, node: nodes.TableReference, parent: Scope | None) -> Side:
         if isinstance(node, nodes.Join):
@@ -81,7 +92,7 @@ class FromBinder:
             query = self._sample_table(entry, node.sample)
             source.outputs = query.outputs
             relation = Derived(source.relation, query)
-        return Side(relation, [source], list_visible(source))
+        return Side(relation, [source])
 
     def make_source(self, relation: int, node: nodes.TableName, entry: TableEntry) -> Source:
         return Source(relation, node.alias, entry)
@@ -98,7 +109,7 @@ class FromBinder:
 
     def _derive_side(self, query: Query, alias: nodes.Identifier, span: Span) -> Side:
         source = Source(self.resolution.new_relation(span), alias, outputs=query.outputs)
-        return Side(Derived(source.relation, query), [source], list_visible(source))
+        return Side(Derived(source.relation, query), [source])
 
     def find_entry(self, parts: tuple[nodes.Identifier, ...], span: Span) -> TableEntry:
         found: tuple[TableEntry, ...] = ()
@@ -177,18 +188,18 @@ class FromBinder:
         _mark_optional(node.kind, left.sources, right.sources)
         shared = self.find_shared_names(node, left, right)
         if shared is not None:
-            merged, visible = self._merge_columns(node, shared, left.visible, right.visible)
-            return Side(Join(node.kind, left.relation, right.relation, merged), sources, visible)
-        visible = left.visible + right.visible
+            equalities, shown = self._merge_columns(node, shared, left.visible, right.visible)
+            return Side(Join(node.kind, left.relation, right.relation, equalities), sources, shown)
+        merged = left.join_columns(right)
         condition: Expr | None = None
         if node.on is not None:
-            scope = Scope(sources, visible, parent, self.resolution.fresh)
+            scope = Scope(sources, merged, parent, self.resolution.fresh)
             with self.resolution.collect_errors():
                 condition = self.queries.make_binder(scope, "ON").bind_condition(node.on)
         elif node.kind != "CROSS" and not (node.using or node.natural):
             raise AdqlSemanticError(f"this {node.kind} JOIN has no condition", node.right.span, _JOIN_CONDITIONS)
         kind = "INNER" if node.kind == "CROSS" else node.kind
-        return Side(Join(kind, left.relation, right.relation, condition), sources, visible)
+        return Side(Join(kind, left.relation, right.relation, condition), sources, merged)
 
     def _merge_columns(
         self, node: nodes.Join, names: list[nodes.Identifier], left: list[Visible], right: list[Visible]

@@ -184,7 +184,7 @@ class QueryBinder:
     def bind_star(self, node: nodes.Star, scope: Scope) -> Iterable[Output]:
         visible = scope.visible
         if node.qualifier:
-            visible = list_visible(scope.find_source(node.qualifier, node.span))
+            visible = list_visible([scope.find_source(node.qualifier, node.span)])
         return [self.make_output(v.bind(node.span), v.name) for v in visible]
 
     def _bind_group_term(

@@ -56,7 +56,7 @@ class Source:
     def find_places(self, name: nodes.Identifier) -> list[int]:
         """Return the indexes of the columns of this name."""
         found = self.places.get(name.name.lower(), ())
-        return [place for place in found if not name.delimited or self.fields[place].name == name.name]
+        return [place for place in found if self.fields[place].name == name.name] if name.delimited else [*found]
 
     def is_called(self, parts: Sequence[nodes.Identifier]) -> bool:
         """Whether a qualifier (``alias``, ``table`` or ``schema.table``) names this table; an alias hides its name."""
@@ -92,8 +92,8 @@ class Visible(NamedTuple):
         return self.source.bind_column(self.place, span)
 
 
-def list_visible(source: Source) -> list[Visible]:
-    return [Visible(field.name, source, index) for index, field in enumerate(source.fields)]
+def list_visible(sources: Iterable[Source]) -> list[Visible]:
+    return [Visible(field.name, source, index) for source in sources for index, field in enumerate(source.fields)]
 
 
 #: As ``MIN_LIKENESS``, for a name in double quotes, which may be meant as a text
@@ -105,19 +105,28 @@ Parts = tuple[nodes.Identifier, ...]
 class Scope:
     """The columns that the expressions of one query can name.
 
-    ``visible``: columns by bare name, in the order of ``SELECT *``. ``parent``: the scope of the query around.
-    ``aliases``: the names that SELECT gives, in lower case. They cannot be used here, but often are.
+    ``merged``: the visible columns if USING or NATURAL has merged some, else None: those of the sources. ``parent``:
+    the scope of the query around. ``aliases``: the names that SELECT gives, in lower case. They cannot be used here,
+    but often are.
     """
 
     def __init__(
-        self, sources: list[Source], visible: list[Visible], parent: Scope | None, fresh: NameGenerator
+        self, sources: list[Source], merged: list[Visible] | None, parent: Scope | None, fresh: NameGenerator
     ) -> None:
         self.sources = sources
-        self.visible = visible
         self.parent = parent
         self.aliases: frozenset[str] = frozenset()
         self._fresh = fresh
-        self._by_name: dict[str, list[Visible]] | None = None
+        self._merged = merged
+        self._merged_by_name: dict[str, list[Visible]] = {}
+        for column in merged or ():
+            self._merged_by_name.setdefault(column.name.lower(), []).append(column)
+        self._called: dict[tuple[str, bool], list[Source]] = {}
+
+    @property
+    def visible(self) -> list[Visible]:
+        """The columns by bare name, in the order of ``SELECT *``; not for look-ups, since tables may be wide."""
+        return list_visible(self.sources) if self._merged is None else self._merged
 
     def find_column(self, parts: Parts, span: Span) -> Expr:
         """Return the column of a reference, here or in the queries around.
@@ -204,7 +213,7 @@ class Scope:
         return AdqlSemanticError(message, span, self._make_unknown_hint(name, span))
 
     def _find_qualified(self, parts: Parts, span: Span) -> Expr | None:
-        called = [source for source in self.sources if source.is_called(parts[:-1])]
+        called = self._find_called(parts[:-1])
         if not called:
             return None
         source = called[0] if len(called) == 1 else self.find_source(parts[:-1], span)
@@ -217,15 +226,23 @@ class Scope:
             )
         return source.bind_column(places[0], span) if places else None
 
+    def _find_called(self, qualifier: Parts) -> list[Source]:
+        """Return the tables that a qualifier names; bare ones, which most columns have, are looked up once."""
+        bare = qualifier[0]
+        called = self._called.get((bare.name, bare.delimited)) if len(qualifier) == 1 else None
+        if called is None:
+            called = [source for source in self.sources if source.is_called(qualifier)]
+            if len(qualifier) == 1:
+                self._called[bare.name, bare.delimited] = called
+        return called
+
     def _find_by_name(self, name: nodes.Identifier) -> list[Visible]:
         """Return the visible columns of the name, in any case."""
-        if len(self.sources) == 1:  # which knows the places: a wide table needs no other list of its columns
-            return [self.visible[place] for place in self.sources[0].places.get(name.name.lower(), ())]
-        if self._by_name is None:
-            self._by_name = {}
-            for column in self.visible:
-                self._by_name.setdefault(column.name.lower(), []).append(column)
-        return self._by_name.get(name.name.lower(), [])
+        key = name.name.lower()
+        if self._merged is not None:
+            return self._merged_by_name.get(key, [])
+        places = [(source, place) for source in self.sources for place in source.places.get(key, ())]
+        return [Visible(source.fields[place].name, source, place) for source, place in places]
 
     def _make_unknown_hint(self, name: nodes.Identifier, span: Span) -> Hint:
         """Return the way out for a bare name: the last of these that applies."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adql.ir import (
+    NEARNESSES,
     Aggregate,
     Call,
     Column,
@@ -26,14 +27,14 @@ from adql.ir import (
     SetOperation,
     Subquery,
     Windowed,
+    change_children,
     map_select,
     transform_expr,
     walk_expr,
-    walk_select_expressions,
 )
 from adql.node_classes import replace
-from adql.rewrite.covers.shape_column_covers import SHAPE_CALLS, use_stored_shapes
-from adql.rewrite.covers.spatial_covers import add_covers
+from adql.rewrite.covers.shape_column_covers import SHAPE_CALLS, SHAPE_RELATIONS, use_stored_shapes
+from adql.rewrite.covers.spatial_covers import add_covers, may_have_cover
 from adql.rewrite.filters.region_transfer import transfer_regions
 from adql.rewrite.filters.small_side_filters import filter_by_small_sides
 from adql.rewrite.joins.constant_conditions import hold_constants
@@ -45,35 +46,36 @@ from adql.rewrite.matches.nearest_neighbours import CHOICES, choose_nearest
 from adql.rewrite.matches.outer_matches import split_outer_matches
 from adql.rewrite.matches.shape_matches import add_cap_nearness
 from adql.rewrite.subqueries.decorrelate import decorrelate_subqueries
+from adql.rewrite.trees.select_contents import SelectContents
 
-PassCondition = Callable[[Select], bool]
+PassCondition = Callable[[SelectContents], bool]
 Pass = Callable[[Select, NameGenerator], Select]
 
 
-def has_join(select: Select) -> bool:
-    return isinstance(select.from_, Join)
+def has_join(contents: SelectContents) -> bool:
+    return isinstance(contents.select.from_, Join)
 
 
-def has_inner_tables(select: Select) -> bool:
+def has_inner_tables(contents: SelectContents) -> bool:
     """Return whether a region may be transferred: across a join, into a derived table or out of HAVING."""
-    return not isinstance(select.from_, Scan) or select.having is not None
+    return not isinstance(contents.select.from_, Scan) or contents.select.having is not None
 
 
-def compares_by_hash(select: Select) -> bool:
-    return has_join(select) or bool(select.group_by) or select.distinct
+def compares_by_hash(contents: SelectContents) -> bool:
+    return has_join(contents) or bool(contents.select.group_by) or contents.select.distinct
 
 
 def has_call(*names: str) -> PassCondition:
     """Return the condition that a SELECT contains one of these calls."""
-
-    def condition(select: Select) -> bool:
-        exprs = (expr for expr in walk_select_expressions(select) if not isinstance(expr, Column))  # most are columns
-        return any(isinstance(part, Call) and part.name in names for expr in exprs for part in walk_expr(expr))
-
-    return condition
+    return lambda contents: contents.has_call(names)
 
 
-def is_any(select: Select) -> bool:  # noqa: ARG001  every condition has this signature
+def joins_by_call(*names: str) -> PassCondition:
+    """Return the condition that a SELECT has a join and one of these calls."""
+    return lambda contents: has_join(contents) and contents.has_call(names)
+
+
+def is_any(contents: SelectContents) -> bool:  # noqa: ARG001  every condition has this signature
     return True
 
 
@@ -82,9 +84,9 @@ def is_any(select: Select) -> bool:  # noqa: ARG001  every condition has this si
 PASSES_BEFORE_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (make_left_deep, has_join),  # first: all others expect leaves on the right of joins, and no RIGHT JOIN
     (empty_impossible_joins, is_any),  # before any join is planned: one that matches nothing needs no plan
-    (add_cap_nearness, has_join),  # adds the nearnesses of shapes, which the passes below read
+    (add_cap_nearness, joins_by_call(*SHAPE_RELATIONS)),  # adds the nearnesses of shapes, which the passes below read
     (choose_nearest, has_call(*CHOICES)),  # turns skyhouse_nearest into a nearness inside a derived table
-    (split_outer_matches, has_join),  # settles which joins are outer before filters cross them
+    (split_outer_matches, joins_by_call(*NEARNESSES)),  # settles which joins are outer before filters cross them
     (transfer_regions, has_inner_tables),  # turns outer joins into inner ones: the next pass may filter both sides
     (filter_by_small_sides, has_join),  # last: the fewer rows the conditions above leave, the more sides are small
 )
@@ -92,9 +94,9 @@ PASSES_BEFORE_INNER: tuple[tuple[Pass, PassCondition], ...] = (
 #: These change the SELECT itself, once its derived tables have their final columns.
 PASSES_AFTER_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (use_stored_shapes, has_call(*SHAPE_CALLS)),  # before covers: its conditions stand beside the exact tests of shapes
-    (add_covers, is_any),  # removes the ImpliedWithin of transfer_regions, which must not be emitted
+    (add_covers, may_have_cover),  # removes the ImpliedWithin of transfer_regions, which must not be emitted
     (move_keys_to_on, has_join),  # before cross-matches: a join with a key is not planned by cubes
-    (plan_cross_matches, has_join),  # adds the equality of cubes
+    (plan_cross_matches, joins_by_call(*NEARNESSES)),  # adds the equality of cubes
     (fix_join_order, has_join),  # after cross-matches, which make derived tables; before keys that are always true
     (add_outer_keys, has_join),  # after every pass that may add a real key
     (hold_constants, has_join),  # after the last change of an ON
@@ -127,17 +129,23 @@ def rewrite_query(query: Query, fresh: NameGenerator) -> Query:
     """
     if isinstance(query, SetOperation):
         return _rewrite_set_operation(query, fresh)
-    select = decorrelate_subqueries(query, fresh) if fresh.is_correlated else query
-    select = _apply_passes(PASSES_BEFORE_INNER, select, fresh)
-    select = _rewrite_inner_queries(select, fresh)
-    return _apply_passes(PASSES_AFTER_INNER, select, fresh)
+    contents = SelectContents(decorrelate_subqueries(query, fresh) if fresh.is_correlated else query)
+    contents = _apply_passes(PASSES_BEFORE_INNER, contents, fresh)
+    contents = _update_contents(contents, _rewrite_inner_queries(contents, fresh))
+    return _apply_passes(PASSES_AFTER_INNER, contents, fresh).select
 
 
-def _apply_passes(passes: tuple[tuple[Pass, PassCondition], ...], select: Select, fresh: NameGenerator) -> Select:
+def _apply_passes(
+    passes: tuple[tuple[Pass, PassCondition], ...], contents: SelectContents, fresh: NameGenerator
+) -> SelectContents:
     for apply_pass, is_needed in passes:
-        if is_needed(select):
-            select = apply_pass(select, fresh)
-    return select
+        if is_needed(contents):
+            contents = _update_contents(contents, apply_pass(contents.select, fresh))
+    return contents
+
+
+def _update_contents(contents: SelectContents, select: Select) -> SelectContents:
+    return contents if select is contents.select else SelectContents(select)
 
 
 def _rewrite_set_operation(query: SetOperation, fresh: NameGenerator) -> SetOperation:
@@ -151,8 +159,12 @@ def _rewrite_set_operation(query: SetOperation, fresh: NameGenerator) -> SetOper
 _PLAIN = frozenset((Call, Column, Literal))
 
 
-def _rewrite_inner_queries(select: Select, fresh: NameGenerator) -> Select:
+def _rewrite_inner_queries(contents: SelectContents, fresh: NameGenerator) -> Select:
+    select = contents.select
+
     def change_expr(expr: Expr) -> Expr:
+        if isinstance(expr, Call) and expr.name == "AND":
+            return change_children(expr, change_expr)
         return expr if _PLAIN.issuperset(map(type, walk_expr(expr))) else transform_expr(expr, change_part)
 
     def change_part(expr: Expr) -> Expr:
@@ -162,10 +174,10 @@ def _rewrite_inner_queries(select: Select, fresh: NameGenerator) -> Select:
 
     def change_tree(relation: Relation) -> Relation:
         if isinstance(relation, Join):
-            return replace(relation, left=change_tree(relation.left), right=change_tree(relation.right))
+            return relation.with_sides(change_tree(relation.left), change_tree(relation.right))
         if isinstance(relation, Scan):
             return relation
         return Derived(relation.relation, rewrite_query(relation.query, fresh))
 
-    select = replace(select, from_=change_tree(select.from_))
-    return map_select(select, change_expr)
+    select = select.with_from(change_tree(select.from_))
+    return map_select(select, change_expr) if contents.conditions.kinds or contents.others.kinds else select

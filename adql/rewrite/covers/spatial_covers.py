@@ -28,6 +28,7 @@ from adql.ir import (
     combine_conjuncts,
     split_conjuncts,
     walk_expr,
+    walk_leaves,
     walk_select_expressions,
     walk_selects,
 )
@@ -44,6 +45,7 @@ from adql.rewrite.covers.confining_regions import (
     find_ranges,
 )
 from adql.rewrite.trees.relation_trees import collect_leaves, map_conditions
+from adql.rewrite.trees.select_contents import SelectContents
 from clickhouse_schema.catalogue import UNKNOWN_DENSITY, TableEntry
 from clickhouse_schema.cells_around import find_cells_around
 from clickhouse_schema.datatypes import BOOLEAN, LONG, Field
@@ -70,6 +72,21 @@ _WHOLE_SKY = 360**2 / math.pi
 _MAX_SKY = 0.9
 
 Scans = dict[int, Scan]
+
+
+def may_have_cover(contents: SelectContents) -> bool:
+    """Return whether conditions use both columns of a table's position, or may hold a filter to remove or to write."""
+    if not contents.conditions.kinds.isdisjoint((ImpliedWithin, InSubquery)):
+        return True
+    positions = (
+        (leaf.relation, leaf.entry.table.layout.position)
+        for leaf in walk_leaves(contents.select.from_)
+        if isinstance(leaf, Scan)
+    )
+    return any(
+        position is not None and {(relation, name) for name in position} <= contents.conditions.columns
+        for relation, position in positions
+    )
 
 
 def add_covers(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature

@@ -62,7 +62,7 @@ def transfer_regions(select: Select, fresh: NameGenerator) -> Select:
     leaves = collect_leaves(select.from_)
     facts = _read_facts(select.where, leaves, is_sure=True)
     group_facts = [f for f in _read_facts(select.having, leaves, is_sure=True) if {*f.position} <= {*select.group_by}]
-    select = replace(select, from_=_reduce_outer_joins(select.from_, {fact.relation for fact in facts}))
+    select = select.with_from(_reduce_outer_joins(select.from_, {fact.relation for fact in facts}))
     facts += _read_facts_of_joins(select.from_, leaves, below_full=False)
     if not facts and not group_facts:
         return select
@@ -106,6 +106,8 @@ def _read_facts(condition: Expr | None, leaves: Leaves, *, is_sure: bool) -> lis
 def _reduce_outer_joins(relation: Relation, confined: set[int]) -> Relation:
     """Turn outer joins into inner ones where a confined position drops the rows that they fill with NULLs."""
     if not isinstance(relation, Join):
+        return relation
+    if not confined:
         return relation
     left, right = _reduce_outer_joins(relation.left, confined), _reduce_outer_joins(relation.right, confined)
     has_left, has_right = (bool(collect_numbers(side) & confined) for side in (left, right))

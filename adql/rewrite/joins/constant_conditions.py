@@ -26,7 +26,6 @@ from adql.ir import (
     split_conjuncts,
     walk_expr,
 )
-from adql.node_classes import replace
 from adql.rewrite.trees.relation_trees import map_conditions
 from clickhouse_schema.datatypes import BOOLEAN
 
@@ -35,7 +34,7 @@ _VARIABLE = (Column, Aggregate, Subquery, InSubquery, Exists)
 
 def hold_constants(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
     """Wrap the constant predicates below AND, OR and NOT in the ON of each join."""
-    return replace(select, from_=map_conditions(select.from_, _hold_in_join))
+    return select.with_from(map_conditions(select.from_, _hold_in_join))
 
 
 def _hold_in_join(join: Join) -> Expr | None:

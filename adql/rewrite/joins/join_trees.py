@@ -47,7 +47,7 @@ _Equality = tuple[Expr, EqualitySides]
 
 def make_left_deep(select: Select, fresh: NameGenerator) -> Select:
     """Replace RIGHT JOINs, and wrap joins on the right of joins. Comes first."""
-    select = replace(select, from_=turn_right_joins(select.from_))
+    select = select.with_from(turn_right_joins(select.from_))
     while True:
         nested = next((j.right for j in walk_joins(select.from_) if isinstance(j.right, Join)), None)
         if nested is None:
@@ -62,7 +62,7 @@ def turn_right_joins(relation: Relation) -> Relation:
     left, right = turn_right_joins(relation.left), turn_right_joins(relation.right)
     if relation.kind == "RIGHT":
         return Join("LEFT", right, left, relation.condition)
-    return replace(relation, left=left, right=right)
+    return relation.with_sides(left, right)
 
 
 def move_keys_to_on(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature

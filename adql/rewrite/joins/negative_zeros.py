@@ -32,7 +32,7 @@ from clickhouse_schema.datatypes import LONG
 def unify_zeros(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
     """Unify the zeros of join keys, group keys and the outputs of a SELECT DISTINCT."""
     if isinstance(select.from_, Join):
-        select = replace(select, from_=map_conditions(select.from_, _unify_in_join))
+        select = select.with_from(map_conditions(select.from_, _unify_in_join))
     keys = {e: _add_zero(e) for e in select.group_by if _is_float(e)}
     if keys:
         select = map_select(select, lambda expr: _replace_keys(expr, keys))

@@ -60,8 +60,7 @@ def replace_relation(relation: Relation, old: Relation, new: Relation) -> Relati
         return new
     if not isinstance(relation, Join):
         return relation
-    left, right = replace_relation(relation.left, old, new), replace_relation(relation.right, old, new)
-    return replace(relation, left=left, right=right)
+    return relation.with_sides(replace_relation(relation.left, old, new), replace_relation(relation.right, old, new))
 
 
 def map_conditions(relation: Relation, change: Callable[[Join], Expr | None]) -> Relation:
@@ -69,5 +68,5 @@ def map_conditions(relation: Relation, change: Callable[[Join], Expr | None]) ->
     if not isinstance(relation, Join):
         return relation
     condition = change(relation)
-    left, right = map_conditions(relation.left, change), map_conditions(relation.right, change)
-    return replace(relation, left=left, right=right, condition=condition)
+    mapped = relation.with_sides(map_conditions(relation.left, change), map_conditions(relation.right, change))
+    return mapped if condition is mapped.condition else replace(mapped, condition=condition)

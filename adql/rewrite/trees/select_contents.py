@@ -1,0 +1,60 @@
+"""What the expressions of a SELECT contain, found in one walk: passes without work for a SELECT are told by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+from adql.ir import Call, Column, Expr, Literal, Select, walk_join_conditions, walk_select_expressions
+
+
+class Parts(NamedTuple):
+    """Parts of expressions, without those of subqueries.
+
+    ``calls``: the names of calls. ``columns``: relation numbers and names. ``kinds``: the classes of other nodes, but
+    for literals.
+    """
+
+    calls: set[str]
+    columns: set[tuple[int, str]]
+    kinds: set[type[Expr]]
+
+
+class SelectContents:
+    """A SELECT with the parts of its expressions."""
+
+    def __init__(self, select: Select) -> None:
+        self.select = select
+
+    @cached_property
+    def conditions(self) -> Parts:
+        """The parts of WHERE and of each ON."""
+        conditions = [*walk_join_conditions(self.select.from_)]
+        if self.select.where is not None:
+            conditions.append(self.select.where)
+        return _collect_parts(conditions)
+
+    @cached_property
+    def others(self) -> Parts:
+        """The parts of all other expressions."""
+        return _collect_parts(walk_select_expressions(self.select, has_conditions=False))
+
+    def has_call(self, names: Iterable[str]) -> bool:
+        return not (self.conditions.calls.isdisjoint(names) and self.others.calls.isdisjoint(names))
+
+
+def _collect_parts(exprs: Iterable[Expr]) -> Parts:
+    parts = Parts(set(), set(), set())
+    waiting = [*exprs]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Column):
+            parts.columns.add((part.relation, part.name))
+        elif isinstance(part, Call):
+            parts.calls.add(part.name)
+            waiting += part.args
+        elif not isinstance(part, Literal):
+            parts.kinds.add(type(part))
+            waiting += part.children
+    return parts
