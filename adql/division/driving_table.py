@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from adql.ir import (
+    SUBQUERIES,
     Column,
     Derived,
     Join,
@@ -17,7 +18,6 @@ from adql.ir import (
     Relation,
     Scan,
     Select,
-    SubqueryExpr,
     has_window,
     walk_expr,
     walk_leaves,
@@ -172,7 +172,7 @@ def _find_large_subqueries(select: Select, rows: int) -> set[str]:
     found = set()
     parts = (part for expr in walk_select_expressions(select) for part in walk_expr(expr))
     for part in parts:
-        if isinstance(part, SubqueryExpr):
+        if isinstance(part, SUBQUERIES):
             found |= _filter_large(_walk_scans_of_query(part.query), rows)
             if not is_deterministic(part):
                 found.add("a subquery that may answer otherwise each time")

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from adql.clickhouse.partial_aggregate_sql import UNBOUNDED, count_states
 from adql.ir import (
+    SUBQUERIES,
     Aggregate,
     Call,
     Column,
@@ -24,7 +25,6 @@ from adql.ir import (
     Output,
     Scan,
     Select,
-    SubqueryExpr,
     derive_field,
     has_aggregate,
     walk_expr,
@@ -43,7 +43,7 @@ def find_merge_obstacle(select: Select) -> str:
         for part in walk_expr(expr):
             if isinstance(part, Aggregate) and part.name in UNBOUNDED:
                 return f"{part.name} needs all values of a group at once"
-            if isinstance(part, SubqueryExpr):
+            if isinstance(part, SUBQUERIES):
                 return "a subquery stands beside set functions"
     if any(key.type.is_array for key in select.group_by):
         return "it groups by arrays"

@@ -147,7 +147,8 @@ class Exists(Expr):
     query: Query
 
 
-SubqueryExpr = Subquery | InSubquery | Exists
+#: The classes of expressions that hold a query; isinstance takes a tuple in a fifth of the time of a union
+SUBQUERIES = (Subquery, InSubquery, Exists)
 
 
 # --- names ------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from adql.ir.bound_queries import (
+    SUBQUERIES,
     Derived,
     Join,
     Query,
@@ -12,7 +13,6 @@ from adql.ir.bound_queries import (
     Scan,
     Select,
     SetOperation,
-    SubqueryExpr,
     map_select,
     walk_leaves,
     walk_select_expressions,
@@ -46,12 +46,12 @@ def walk_used_columns(expr: Expr) -> Iterator[Column]:
     for part in walk_expr(expr):
         if isinstance(part, Column):
             yield part
-        elif isinstance(part, SubqueryExpr):
+        elif isinstance(part, SUBQUERIES):
             yield from find_free_columns(part.query)
 
 
 def is_correlated(expr: Expr) -> bool:
-    return isinstance(expr, SubqueryExpr) and bool(find_free_columns(expr.query))
+    return isinstance(expr, SUBQUERIES) and bool(find_free_columns(expr.query))
 
 
 def has_correlated_subquery(expr: Expr) -> bool:
@@ -81,7 +81,7 @@ def substitute_in_expr(expr: Expr, names: Mapping[Column, Expr]) -> Expr:
     def change(part: Expr) -> Expr:
         if isinstance(part, Column):
             return names.get(part, part)
-        if isinstance(part, SubqueryExpr):
+        if isinstance(part, SUBQUERIES):
             return replace(part, query=substitute_in_query(part.query, names))
         return part
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from adql.errors import AdqlSemanticError
 from adql.ir import (
+    SUBQUERIES,
     Aggregate,
     Column,
     Expr,
     Literal,
     Output,
     Select,
-    SubqueryExpr,
     find_free_columns,
     has_aggregate,
     walk_leaves,
@@ -94,7 +94,7 @@ def _find_ungrouped(expr: Expr, grouped: frozenset[Expr], own: frozenset[int]) -
         return None
     if isinstance(expr, Column):
         return expr if expr.relation in own else None
-    inside = find_free_columns(expr.query) if isinstance(expr, SubqueryExpr) else ()
+    inside = find_free_columns(expr.query) if isinstance(expr, SUBQUERIES) else ()
     for child in (*expr.children, *inside):
         stray = _find_ungrouped(child, grouped, own)
         if stray is not None:

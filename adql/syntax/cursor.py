@@ -104,7 +104,7 @@ class Cursor:
         text = self.texts[at]
         if kind == WORD:
             self.at = at + 1
-            return Identifier(self.span_at(at), text, False)
+            return Identifier(_new_span((self.starts[at], self.ends[at])), text, False)
         if kind == NAME:
             self.at = at + 1
             if text == '""':

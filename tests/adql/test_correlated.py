@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adql.errors import AdqlError
-from adql.ir import Query, SubqueryExpr, find_free_columns, walk_expr, walk_select_expressions, walk_selects
+from adql.ir import SUBQUERIES, Query, find_free_columns, walk_expr, walk_select_expressions, walk_selects
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine, ValueFault
@@ -28,7 +28,7 @@ def assert_uncorrelated(query: Query | None) -> None:
     for select in walk_selects(query):
         for expr in walk_select_expressions(select):
             for part in walk_expr(expr):
-                assert not (isinstance(part, SubqueryExpr) and find_free_columns(part.query))
+                assert not (isinstance(part, SUBQUERIES) and find_free_columns(part.query))
 
 
 # --- chosen queries ---------------------------------------------------------------------------------------------------

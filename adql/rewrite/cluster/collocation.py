@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from adql.ir import (
+    SUBQUERIES,
     Call,
     Column,
     Derived,
@@ -24,7 +25,6 @@ from adql.ir import (
     Scan,
     Select,
     SetOperation,
-    SubqueryExpr,
     VectorNearness,
     Windowed,
     evaluate_constant,
@@ -67,7 +67,7 @@ def _find_series_scan(leaf: Relation) -> Scan | None:
         return None
     parts = [part for expr in walk_select_expressions(replace(query, where=None)) for part in walk_expr(expr)]
     windows = [part for part in parts if isinstance(part, Windowed)]
-    if any(isinstance(part, SubqueryExpr) for part in parts) or any(each.name == "NTILE" for each in windows):
+    if any(isinstance(part, SUBQUERIES) for part in parts) or any(each.name == "NTILE" for each in windows):
         return None
     groupings = [each.partition_by for each in windows]
     groupings += [query.group_by] if query.is_grouped else []

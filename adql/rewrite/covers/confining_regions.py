@@ -229,7 +229,7 @@ def _read_comparison(condition: Expr) -> tuple[Column, str, float] | None:
     op = condition.name
     if isinstance(right, Column):
         left, right, op = right, left, _MIRRORED[op]
-    value = evaluate_constant(right)
+    value = evaluate_constant(right) if isinstance(left, Column) else None
     return (left, op, value) if isinstance(left, Column) and value is not None else None
 
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from adql.ir import (
+    SUBQUERIES,
     Aggregate,
     Call,
     Column,
@@ -35,7 +36,6 @@ from adql.rewrite.trees.relation_trees import (
     Leaf,
     collect_numbers,
     find_equality_sides,
-    has_subquery,
     is_across,
     is_join_equality,
     replace_relation,
@@ -150,10 +150,12 @@ def _can_reorder(relation: Relation) -> bool:
 
 def _is_surely_variable(expr: Expr) -> bool:
     """Return whether the engine can surely not fold an expression to a constant."""
-    parts = list(walk_expr(expr))
-    if has_subquery(expr) or any(isinstance(part, Literal) and part.value is None for part in parts):
-        return False
-    return any(isinstance(part, (Column, Aggregate)) for part in parts)
+    is_variable = False
+    for part in walk_expr(expr):
+        if isinstance(part, SUBQUERIES) or (isinstance(part, Literal) and part.value is None):
+            return False
+        is_variable = is_variable or isinstance(part, (Column, Aggregate))
+    return is_variable
 
 
 def finish_joins(query: Query, fresh: NameGenerator) -> Select:

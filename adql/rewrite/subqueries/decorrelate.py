@@ -23,6 +23,7 @@ from functools import partial
 
 from adql.errors import AdqlUnsupported
 from adql.ir import (
+    SUBQUERIES,
     Aggregate,
     Column,
     Derived,
@@ -31,7 +32,6 @@ from adql.ir import (
     NameGenerator,
     Relation,
     Select,
-    SubqueryExpr,
     combine_conjuncts,
     has_correlated_subquery,
     is_correlated,
@@ -103,7 +103,7 @@ def _replace_parts(expr: Expr, names: Mapping[Expr, Column]) -> Expr:
     """Replace the largest parts of ``expr`` that have a name; in subqueries, replace columns."""
     if expr in names:
         return names[expr]
-    if isinstance(expr, SubqueryExpr):
+    if isinstance(expr, SUBQUERIES):
         columns = {part: name for part, name in names.items() if isinstance(part, Column)}
         expr = replace(expr, query=substitute_in_query(expr.query, columns))
     if not expr.children:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adql.ir import Call, Derived, Expr, Join, Relation, Scan, SubqueryExpr, walk_columns, walk_expr, walk_leaves
+from adql.ir import SUBQUERIES, Call, Derived, Expr, Join, Relation, Scan, walk_columns, walk_expr, walk_leaves
 from adql.node_classes import replace
 
 Leaf = Scan | Derived
@@ -30,7 +30,7 @@ def find_used_relations(expr: Expr) -> set[int]:
 
 def has_subquery(expr: Expr) -> bool:
     """Return whether a part of an expression is a subquery."""
-    return any(isinstance(part, SubqueryExpr) for part in walk_expr(expr))
+    return any(isinstance(part, SUBQUERIES) for part in walk_expr(expr))
 
 
 def is_join_equality(condition: Expr, join: Join) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adql.functions.mathematical_functions import RANDOM_SQL
 from adql.ir import (
+    SUBQUERIES,
     Aggregate,
     Call,
     Expr,
@@ -11,7 +12,6 @@ from adql.ir import (
     Relation,
     Scan,
     SetOperation,
-    SubqueryExpr,
     Windowed,
     walk_expr,
     walk_leaves,
@@ -52,7 +52,7 @@ def _is_repeatable_query(query: Query) -> bool:
 
 def is_deterministic(expr: Expr) -> bool:
     """Return whether an expression has the same value each time, if its operands have."""
-    if isinstance(expr, SubqueryExpr):
+    if isinstance(expr, SUBQUERIES):
         return _is_repeatable_query(expr.query)
     if isinstance(expr, Aggregate):
         return expr.name in _STEADY_AGGREGATES or expr.type.is_integer

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from adql.ir import (
+    SUBQUERIES,
     Call,
     Column,
     Derived,
@@ -24,7 +25,6 @@ from adql.ir import (
     Scan,
     Select,
     SetOperation,
-    SubqueryExpr,
     VectorNearness,
     Windowed,
     evaluate_constant,
@@ -177,7 +177,7 @@ class _WorkCounter:
             self._leaves[leaf.relation] = self._count_leaf(select, leaf)
         for expr in walk_select_expressions(select):
             for part in walk_expr(expr):
-                if isinstance(part, SubqueryExpr):
+                if isinstance(part, SUBQUERIES):
                     self.count_query(part.query)
         where = split_conjuncts(select.where)
         before, self.work = self.work, Work()
