@@ -26,7 +26,7 @@ def find_services(request: Request) -> Services:
 async def get_origin(request: Request) -> RequestOrigin:
     """Return the client's address, and the service's address for this client."""
     config = find_services(request).config
-    names = {name for name in request.headers if "forwarded" in name}
+    names = {name.decode("latin-1") for name, _ in request.scope["headers"] if b"forwarded" in name}
     headers = {name: ", ".join(request.headers.getlist(name)) for name in names}
     request_url = str(request.base_url).rstrip("/")
     peer = request.client.host if request.client else ""

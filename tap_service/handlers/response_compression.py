@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Protocol
 
 from isal import isal_zlib
@@ -60,6 +61,7 @@ class _Zstd:
 _ENCODERS: dict[str, Callable[[], Encoder]] = {"zstd": _Zstd, "gzip": _Gzip}
 
 
+@lru_cache(256)
 def choose_encoding(header: str) -> str:
     """Return the encoding that an Accept-Encoding header prefers, '' for none."""
     qualities: dict[str, float] = {}

@@ -4,28 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Message, Receive, Scope, Send
 
 from tap_service.constants import RESULT_ROWS_HEADER, ROW_LIMIT_HEADER, STATUS_HEADER
+from tap_service.factory.service_factory import Services
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_context import admit_caller, find_services, get_origin, identify_visitor
 from tap_service.handlers.request_form import Form, read_request_form
+from tap_service.models.identity import Identity
 from tap_service.service_errors import ClientGone, UserFault
 from tap_service.services.queries.sync_answer import StartJob, SyncAnswer
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
-
-router = APIRouter()
+from tap_service.services.site.client_address import RequestOrigin
 
 _log = logging.getLogger("skyhouse")
 
 
+class BareRoute(APIRoute):
+    """A route whose function takes the request alone: the framework's dependencies take 0.3 ms of processor time."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
+        return handler
+
+
+router = APIRouter(route_class=BareRoute)
+
+
 @router.api_route("/sync", methods=["GET", "POST"])
-async def answer_sync(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def answer_sync(request: Request) -> Response:
+    caller = await admit_caller(request, await identify_visitor(request))
+    skyhouse, origin = find_services(request), await get_origin(request)
     form, parameters = await _read_query(request, skyhouse, origin)
     start_job = _find_job_starter(form, parameters, skyhouse, caller, origin)
     owner = caller.name if caller else None
@@ -49,7 +65,7 @@ async def answer_sync(request: Request, skyhouse: Skyhouse, caller: Caller, orig
     return Response(document, headers=_build_headers(answer))
 
 
-async def _read_query(request: Request, skyhouse: Skyhouse, origin: Origin) -> tuple[Form, TapParameters]:
+async def _read_query(request: Request, skyhouse: Services, origin: RequestOrigin) -> tuple[Form, TapParameters]:
     """Return the form, which the caller closes, and its query. Raises UserFault."""
     form = Form()
     try:
@@ -63,7 +79,7 @@ async def _read_query(request: Request, skyhouse: Skyhouse, origin: Origin) -> t
 
 
 def _find_job_starter(
-    form: Form, parameters: TapParameters, skyhouse: Skyhouse, caller: Caller, origin: Origin
+    form: Form, parameters: TapParameters, skyhouse: Services, caller: Identity | None, origin: RequestOrigin
 ) -> StartJob | None:
     """Return what goes on with the query as a job at its time limit; None if the client or the operator wants none."""
     wish = parameters.on_timeout or ("job" if skyhouse.config.sync_timeout_jobs == "always" else "error")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from datetime import UTC, datetime
 from typing import IO, Any
-
-import structlog
 
 from tap_service.models.query_report import QueryReport
 from tap_service.prometheus_metrics import ServiceMetrics
@@ -20,15 +20,7 @@ class QueryLog:
         self._file: IO[str] | None = None
         if target and target != "-":
             self._file = open(target, "a", encoding="utf-8", buffering=1)  # noqa: SIM115 (closed by close)
-        stream = self._file or sys.stderr
-        self._logger: Any = structlog.wrap_logger(
-            structlog.WriteLogger(stream) if target else structlog.ReturnLogger(),
-            processors=[
-                structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
-                structlog.processors.EventRenamer("kind"),
-                structlog.processors.JSONRenderer(sort_keys=False),
-            ],
-        )
+        self._stream = (self._file or sys.stderr) if target else None
 
     def log_query(self, parameters: TapParameters, report: QueryReport, *, query_id: str, client: str) -> None:
         """Log the end of a query with valid parameters."""
@@ -49,8 +41,12 @@ class QueryLog:
         )
 
     def log_record(self, **record: Any) -> None:
+        if self._stream is None:
+            return
+        instant = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         try:
-            self._logger.info("query", **record)
+            self._stream.write(json.dumps({**record, "time": instant, "kind": "query"}) + "\n")
+            self._stream.flush()
         except (OSError, ValueError):
             self._metrics.log_failures.inc()
 
