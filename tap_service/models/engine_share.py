@@ -13,12 +13,14 @@ class Lane(StrEnum):
     """Where a request to /sync waits and works.
 
     ``FETCHING`` prepares queries that wait for uploads or a name service, ``ESTIMATING`` answers /estimate. All others
-    are prepared in ``LIGHT``, where short ones also run. ``BULK`` runs those that mostly write rows.
+    are prepared in ``LIGHT``, where those that surely read little also run. ``MEDIUM`` runs those with a short
+    estimate, which may be wrong, ``BULK`` those that mostly write rows.
     """
 
     ESTIMATING = "estimating"
     FETCHING = "fetching"
     LIGHT = "light"
+    MEDIUM = "medium"
     HEAVY = "heavy"
     BULK = "bulk"
 
@@ -54,6 +56,7 @@ class EngineShare:
 
 ENGINE_SHARES: Mapping[Lane | WorkClass, EngineShare] = {
     Lane.LIGHT: EngineShare(),
+    Lane.MEDIUM: EngineShare(niceness=5),
     Lane.HEAVY: EngineShare(niceness=10),
     Lane.BULK: EngineShare(niceness=10),
     WorkClass.SHORT: EngineShare(niceness=10),

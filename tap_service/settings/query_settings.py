@@ -62,8 +62,8 @@ class QuerySettings(BaseModel):
         ge=1,
         title="Heavy queries that run at the same time",
         description=(
-            "Twice as many light queries run besides. Further queries wait; clients take turns. "
-            "By default the number of processor cores, at least two."
+            "As many medium queries and twice as many light ones run besides. Further queries wait; clients take "
+            "turns. By default the number of processor cores, at least two."
         ),
     )
     bulk_queries: int = Field(
@@ -80,7 +80,7 @@ class QuerySettings(BaseModel):
         ge=0,
         title="Queries that may wait",
         description=(
-            "Counts light queries, heavy ones and large downloads separately. "
+            "Counts light, medium and heavy queries and large downloads separately. "
             "When this many wait, the next client gets 503 with Retry-After."
         ),
     )
@@ -89,7 +89,7 @@ class QuerySettings(BaseModel):
         ge=1,
         title="Queries of one client that run at the same time",
         description=(
-            "Counts light queries, heavy ones and large downloads separately; "
+            "Counts light, medium and heavy queries and large downloads separately; "
             "one place of each kind always remains for another client. "
             "A client is a user, or an anonymous address (an IPv6 /64 network). "
             "By default twice the number of processor cores."

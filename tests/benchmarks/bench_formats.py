@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import chdb
@@ -82,9 +83,9 @@ class Counter:
 
 def ours(engine: EmbeddedEngine, query: str, entry: Format, scratch: ScratchSpace) -> int:
     translation = Translation(query, {}, FIELDS, (), None)
-    serializer = entry.serializer(FIELDS, ResultInfo(), scratch)
+    make_serializer = partial(entry.serializer, FIELDS, ResultInfo(), scratch)
     sink = Counter()
-    execution = QueryExecution(engine, translation, serializer, query_id="bench", row_limit=RowLimit(1 << 60, 1 << 60))
+    execution = QueryExecution(engine, translation, make_serializer, "bench", RowLimit(1 << 60, 1 << 60))
     execution.run(sink)
     assert execution.complete
     return sink.size

@@ -33,6 +33,7 @@ class LaneLimits:
             Lane.ESTIMATING: _ESTIMATING_PLACES,
             Lane.FETCHING: _FETCHING_PLACES,
             Lane.LIGHT: _LIGHT_PER_HEAVY * heavy,
+            Lane.MEDIUM: heavy,
             Lane.HEAVY: heavy,
             Lane.BULK: config.bulk_queries,
         }

@@ -32,7 +32,6 @@ from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.value_errors import explain_value_fault
 from tap_service.services.uploads.query_uploads import LoadedUploads
 from tap_service.storage.engine.engine import (
-    Engine,
     EngineError,
     EngineUnavailable,
     QueryCancelled,
@@ -74,7 +73,12 @@ class QueryExecution:
     """
 
     def __init__(
-        self, engine: Engine, translation: Translation, serializer: Serializer, query_id: str, row_limit: RowLimit
+        self,
+        engine: RowSource,
+        translation: Translation,
+        make_serializer: Callable[[], Serializer],
+        query_id: str,
+        row_limit: RowLimit,
     ) -> None:
         self.query_id = query_id
         self.clock = EngineClock()
@@ -84,7 +88,8 @@ class QueryExecution:
         self.complete = False
         self.source: RowSource = engine
         self.translation = translation
-        self._serializer = serializer
+        self._make_serializer = make_serializer
+        self._serializer = make_serializer()
         self.row_limit = row_limit
         #: the rows that a small query reads, which needs no estimate to be light; otherwise None
         self.small_rows: float | None = None
@@ -93,6 +98,7 @@ class QueryExecution:
         #: called with the first batch on the thread of the run; its errors fail the run
         self.on_first_rows: Callable[[pa.RecordBatch], None] | None = None
         self._stopped: ServiceError | None = None
+        self._share = EngineShare()
         self._head = b""
         self._began = False
 
@@ -101,7 +107,16 @@ class QueryExecution:
         return self.row_limit.limit
 
     def set_engine_share(self, share: EngineShare) -> None:
-        self.translation.settings.update(share.settings())
+        self._share = share
+
+    def make_again(self) -> QueryExecution:
+        """Return an execution of the same query, which the engine knows by another name, with the same uploads."""
+        again = QueryExecution(
+            self.source, self.translation, self._make_serializer, f"{self.query_id}-again", self.row_limit
+        )
+        again.uploads = self.uploads
+        again.report.seconds |= {step: self.report.seconds[step] for step in _PREPARING & self.report.seconds.keys()}
+        return again
 
     def stop(self, reason: ServiceError) -> None:
         """Stop the run with ``reason``. Call again until it has ended."""
@@ -139,7 +154,8 @@ class QueryExecution:
         if self.limit == 0:
             return self._overflow_status()
         translation = self.translation
-        stream = self.source.stream_batches(translation.sql, query_id=self.query_id, settings=translation.settings)
+        settings = translation.settings | dict(self._share.settings())
+        stream = self.source.stream_batches(translation.sql, query_id=self.query_id, settings=settings)
         with ExitStack() as stack:
             with self.clock.running():
                 batches = stack.enter_context(stream)
@@ -235,6 +251,9 @@ def translate_faults(query_id: str) -> Iterator[None]:
             f"the service failed on this query because of a fault of its own; its log has the reason under {query_id}"
         ) from error
 
+
+#: steps of the report that are not done again
+_PREPARING = frozenset({"translate", "uploads"})
 
 #: ClickHouse's UNKNOWN_TABLE, UNKNOWN_DATABASE and TABLE_IS_DROPPED: the table changed after the translation
 _MISSING_TABLE_CODES = (60, 81, 218)

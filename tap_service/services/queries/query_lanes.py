@@ -115,17 +115,26 @@ class QueryLanes:
             self._admit(place)
         return place
 
-    def move_place(self, place: LanePlace, lane: Lane) -> None:
-        """Count a working request in another lane from now on, even beyond that lane's places."""
+    def move_place(self, place: LanePlace, lane: Lane, *, beyond: bool = False) -> bool:
+        """Count a working request in another lane from now on; return whether there is room.
+
+        ``beyond`` the places of that lane and the limit of its client, as many may work as the light lane has places.
+        """
         with self._lock:
             new = self._lanes[lane]
-            excess = sum(max(0, state.n_running - state.places) for state in self._lanes.values())
-            if not place.is_running or (new.n_running >= new.places and excess >= self._max_excess):
-                return
+            if beyond:
+                excess = sum(max(0, state.n_running - state.places) for state in self._lanes.values())
+                has_room = new.n_running < new.places or excess < self._max_excess
+            else:
+                allowed = self._limits.count_running(lane, place.limit)
+                has_room = new.n_running < new.places and new.running.get(place.client, 0) < allowed
+            if not place.is_running or not has_room:
+                return False
             self._lanes[place.lane].count_out(place.client)
             place.lane = lane
             new.count_in(place.client)
             self._start_waiting()
+            return True
 
     def leave_lane(self, place: LanePlace) -> bool:
         """Remove a waiting request; return False if it works or has ended."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +126,7 @@ class QueryPreparation:
         execution = QueryExecution(
             self._engine,
             translation,
-            parameters.format.serializer(translation.fields, info, self._scratch),
+            partial(parameters.format.serializer, translation.fields, info, self._scratch),
             query_id=query_id,
             row_limit=row_limit,
         )

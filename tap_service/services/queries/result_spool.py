@@ -108,6 +108,7 @@ class Spool:
         #: the reader is woken by so many unread bytes, or by the end
         self._wanted: float = 1
         self._ended = self._closed = False
+        self._is_taken = self._is_held_back = False
 
     def write(self, data: bytes, *, anyway: bool = False) -> None:
         """Append ``data``; ``anyway`` ignores the disk limit. Raises NoRoom, SpoolClosed, and OSError of the disk."""
@@ -132,7 +133,24 @@ class Spool:
         """Mark the end of the bytes."""
         with self._lock:
             self._ended = True
+            self._is_held_back = False
         self._wake_reader()
+
+    def hold_back(self) -> bool:
+        """Keep all bytes from the reader until ``rewind`` or the end; return False if it has begun to read."""
+        with self._lock:
+            if self._is_taken or self._ended or self._closed:
+                return False
+            self._is_held_back = True
+            return True
+
+    def rewind(self) -> None:
+        """Drop the bytes that were held back: others follow in their place."""
+        with self._lock:
+            while self._parts:
+                self._drop_first()
+            self._unread = 0
+            self._is_held_back = False
 
     def close(self) -> None:
         """Free the remaining bytes, when the reader is done or has gone."""
@@ -168,12 +186,13 @@ class Spool:
                         await self._wake.wait()
 
     async def wait_readable(self) -> bool:
-        """Wait for bytes; return False at the end."""
+        """Wait for bytes, which are the reader's from then on; return False at the end."""
         self._wanted = 1
         while True:
             self._wake.clear()
             with self._lock:
-                if self._unread:
+                if self._unread and not self._is_held_back:
+                    self._is_taken = True
                     return True
                 if self._ended or self._closed:
                     return False

@@ -19,7 +19,7 @@ from tap_service.constants import (
     SETTLING_SECONDS,
     WATCH_SECONDS,
 )
-from tap_service.models.engine_share import Lane
+from tap_service.models.engine_share import ENGINE_SHARES, Lane
 from tap_service.models.query_report import QueryReport
 from tap_service.service_errors import ClientGone, QueryTimedOut, ServiceError
 from tap_service.services.queries.query_execution import QueryExecution, log_status
@@ -92,9 +92,13 @@ class SyncAnswer:
         self._record = record
         self._early_report = QueryReport()
         self._failure: Exception | None = None
+        #: when the engine began, and the lane where the query is to begin again
+        self._ran_at = 0.0
+        self._next_lane: Lane | None = None
         self._stopped: ServiceError | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._stopping: asyncio.Task[None] | None = None
+        self._restarting: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self._is_closed = False
 
@@ -108,10 +112,22 @@ class SyncAnswer:
                     return lane
             if self._stopped is not None:
                 raise self._stopped
+            self._ran_at = time.monotonic()
             self.execution.run(_OpenSink(self._spool))
+            if isinstance(self.execution.failure, _Outgrown):
+                return self._begin_again(self.execution)
         except Exception as error:
             self._note_failure(error)
         return None
+
+    def _begin_again(self, execution: QueryExecution) -> Lane:
+        """Replace an execution that was stopped for another lane, before the client read anything; return the lane."""
+        lane = self._next_lane or Lane.HEAVY
+        self._spool.rewind()
+        self.execution = execution.make_again()
+        self.execution.set_engine_share(ENGINE_SHARES[lane])
+        self._next_lane = None
+        return lane
 
     def end_work(self, refusal: ServiceError | None = None) -> None:
         if refusal is not None:
@@ -211,21 +227,44 @@ class SyncAnswer:
 
     def _watch(self) -> None:
         """Stop the query when the engine has worked on it for the limit of /sync; move a heavy one to its lane."""
-        if self._spool.has_ended or self.place is None:
+        if self._spool.has_ended or self.place is None or self._stopping is not None:
             return
-        if self.place.lane is Lane.LIGHT and self.place.is_running:
-            if self.report.bytes > MAX_LIGHT_BYTES:
-                self._lanes.move_place(self.place, Lane.BULK)
-            elif time.monotonic() - self.place.at > LIGHT_SECONDS:
-                self._lanes.move_place(self.place, Lane.HEAVY)
-        rest = self._seconds - (self.execution.clock.seconds if self.execution is not None else 0.0)
-        if rest > 0:
-            self._watch_later(rest)
-        else:
-            self._stopping = asyncio.create_task(self._stop_at_time_limit())
+        execution = self.execution if self._next_lane is None else None  # that which begins again has the whole time
+        rest = self._seconds - (execution.clock.seconds if execution is not None else 0.0)
+        if rest <= 0:
+            reached = f"the engine has worked for {self._seconds:g} seconds on this query, the limit of /sync"
+            self._stopping = asyncio.create_task(self._stop_at_limit(reached))
+            return
+        self._watch_later(rest)
+        if execution is not None and self.place.is_running and self.place.lane in (Lane.LIGHT, Lane.MEDIUM):
+            if execution.report.bytes > MAX_LIGHT_BYTES:
+                self._outgrow_lane(self.place, execution, Lane.BULK)
+            elif self._ran_at and time.monotonic() - self._ran_at > LIGHT_SECONDS:
+                self._outgrow_lane(self.place, execution, Lane.HEAVY)
 
-    async def _stop_at_time_limit(self) -> None:
-        await self._stop(await describe_time_limit(self._seconds, self.asked.start_job))
+    def _outgrow_lane(self, place: LanePlace, execution: QueryExecution, lane: Lane) -> None:
+        """Let the query go on in another lane that has room for it; else let it wait there and begin again.
+
+        One whose client reads already goes on beyond the places of that lane, but not any number of them. Nothing
+        changes while nobody waits for the query's place.
+        """
+        _, waiting = self._lanes.count_requests(place.lane)
+        if self._stopped is not None or self._lanes.move_place(place, lane) or not waiting:
+            return
+        if self._spool.hold_back():
+            self._next_lane = lane
+            self._restarting = asyncio.create_task(self._stop_to_begin_again(execution))
+        elif not self._lanes.move_place(place, lane, beyond=True):
+            crowded = "the query takes longer than estimated, and too many longer ones work already"
+            self._stopping = asyncio.create_task(self._stop_at_limit(crowded))
+
+    async def _stop_to_begin_again(self, execution: QueryExecution) -> None:
+        outgrown = _Outgrown("the query takes longer than its lane allows")
+        while self.execution is execution and not self._spool.has_ended:
+            await self._stop_execution(execution, outgrown)
+
+    async def _stop_at_limit(self, reached: str) -> None:
+        await self._stop(await describe_limit(reached, self.asked.start_job))
 
     async def _stop(self, reason: ServiceError) -> None:
         """Stop the work until it has ended; a waiting request only leaves its lane."""
@@ -234,12 +273,18 @@ class SyncAnswer:
             if self.place is None or self._lanes.leave_lane(self.place):
                 self.end_work(reason)
                 return
-            if self.execution is not None:
-                try:
-                    await asyncio.get_running_loop().run_in_executor(None, self.execution.stop, self._stopped)
-                except EngineError as error:
-                    _log.warning("query %s cannot be stopped yet: %s", self.execution.query_id, error)
-            await self._spool.wait_for_end(CANCEL_RETRY_SECONDS)
+            if self.execution is None:
+                await self._spool.wait_for_end(CANCEL_RETRY_SECONDS)
+            else:
+                await self._stop_execution(self.execution, self._stopped)
+
+    async def _stop_execution(self, execution: QueryExecution, reason: ServiceError) -> None:
+        """Stop an execution, and wait a moment for its end."""
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, execution.stop, reason)
+        except EngineError as error:
+            _log.warning("query %s cannot be stopped yet: %s", execution.query_id, error)
+        await self._spool.wait_for_end(CANCEL_RETRY_SECONDS)
 
 
 class _OpenSink:
@@ -252,20 +297,23 @@ class _OpenSink:
         pass
 
 
-async def describe_time_limit(seconds: float, start_job: StartJob | None) -> QueryTimedOut:
-    """Return the error for a query that reached the time limit, after its job was started, if it gets one."""
-    reached = f"the engine has worked for {seconds:g} seconds on this query, the limit of /sync. "
+class _Outgrown(ServiceError):
+    """The reason to stop a query that begins again in another lane; nobody reads it."""
+
+
+async def describe_limit(reached: str, start_job: StartJob | None) -> QueryTimedOut:
+    """Return the error for a query that ``reached`` a limit, after its job was started, if it gets one."""
     way_out = (
         "Longer queries belong in /async, with the same parameters; or let the service do so: with ON_TIMEOUT=job. "
         "Or ask for less at once, such as a smaller region, or fewer columns to sort or group by"
     )
     if start_job is None:
-        return QueryTimedOut(reached + way_out)
+        return QueryTimedOut(f"{reached}. {way_out}")
     try:
         url = await start_job()
     except ServiceError as error:
-        return QueryTimedOut(f"{reached}No job could be started for it: {error}. {way_out}")
+        return QueryTimedOut(f"{reached}. No job could be started for it: {error}. {way_out}")
     except Exception as error:
         _log.error("a query of /sync could not become a job", exc_info=error)
-        return QueryTimedOut(reached + way_out)
-    return QueryTimedOut(f"{reached}It starts again as a job, which goes on without you: {url}", url)
+        return QueryTimedOut(f"{reached}. {way_out}")
+    return QueryTimedOut(f"{reached}. It starts again as a job, which goes on without you: {url}", url)

@@ -146,7 +146,7 @@ def _choose_lane(estimate: Estimate | None) -> Lane:
     writing = estimate.steps.write_seconds if estimate.steps else 0.0
     if estimate.seconds - writing >= QUICK_SECONDS:
         return Lane.HEAVY
-    return Lane.LIGHT if writing < BULK_SECONDS else Lane.BULK
+    return Lane.MEDIUM if writing < BULK_SECONDS else Lane.BULK
 
 
 class _LaneCall(Generic[_T]):

@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 import pyarrow as pa
 
@@ -82,7 +83,11 @@ class UserTableJobs:
         info = ResultInfo(parameters.query, self._config.title, 1)
         translation = Translation("", {}, _FIELDS, (), None)
         execution = QueryExecution(
-            self._engine, translation, parameters.format.serializer(_FIELDS, info), job.query_id, RowLimit(1, 1)
+            self._engine,
+            translation,
+            partial(parameters.format.serializer, _FIELDS, info),
+            job.query_id,
+            RowLimit(1, 1),
         )
         execution.source = _TableChangeSource(self._engine, lambda stop: work(job, job.owner or "", stop))
         return execution

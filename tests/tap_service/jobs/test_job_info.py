@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -41,9 +42,9 @@ class Told:
 
     def __init__(self, engine: EmbeddedEngine, catalogue: Catalogue, rates: JobStore, query: str) -> None:
         translation = translate(query, catalogue)
-        serializer = find_format("csv").serializer(translation.fields, ResultInfo())
+        make_serializer = partial(find_format("csv").serializer, translation.fields, ResultInfo())
         self.foreseen = Estimator(engine, rates).estimate_cost(translation, 1)
-        self._execution = QueryExecution(engine, translation, serializer, "told", RowLimit(10**9, 10**9))
+        self._execution = QueryExecution(engine, translation, make_serializer, "told", RowLimit(10**9, 10**9))
         self._progress = JobProgress(self._execution, self.foreseen)
 
     def __call__(self, read: float, joined: float = 0.0, written: float = 0.0) -> tuple[str, int | None]:

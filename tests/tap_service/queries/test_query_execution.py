@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -44,8 +45,8 @@ def run(
 ) -> QueryExecution:
     fields = (Field("n", field),)
     translation = Translation(sql, dict(ONE_THREAD), fields, (), None)
-    serializer = find_format(form).serializer(fields, ResultInfo())
-    execution = QueryExecution(engine, translation, serializer, "test-execution", RowLimit(1_000_000, 1_000_000))
+    make_serializer = partial(find_format(form).serializer, fields, ResultInfo())
+    execution = QueryExecution(engine, translation, make_serializer, "test-execution", RowLimit(1_000_000, 1_000_000))
     execution.run(sink)
     assert sink.ended
     return execution

@@ -104,7 +104,7 @@ def test_clients_take_turns(set_up: Callable[..., Setup], eventually: Callable[[
 
 def test_a_client_leaves_a_place_in_every_lane(set_up: Callable[..., Setup]) -> None:
     setup = set_up(client_running_queries=100)
-    for lane, places in ((Lane.LIGHT, 4), (Lane.HEAVY, 2), (Lane.BULK, 2)):
+    for lane, places in ((Lane.LIGHT, 4), (Lane.MEDIUM, 2), (Lane.HEAVY, 2), (Lane.BULK, 2)):
         for _ in range(8):
             setup.enter("a", lane)
         assert setup.counts(lane) == (places - 1, 9 - places)
@@ -115,7 +115,7 @@ def test_a_client_leaves_a_place_in_every_lane(set_up: Callable[..., Setup]) -> 
 def test_slow_work_in_one_lane_leaves_the_light_one_free(set_up: Callable[..., Setup]) -> None:
     setup = set_up()
     for client in "abcdefgh":
-        for lane in (Lane.HEAVY, Lane.BULK, Lane.FETCHING):
+        for lane in (Lane.MEDIUM, Lane.HEAVY, Lane.BULK, Lane.FETCHING):
             setup.enter(client, lane)
     assert setup.counts(Lane.LIGHT) == (0, 0)
     light = setup.enter("a", Lane.LIGHT)
@@ -195,7 +195,7 @@ def test_what_turns_out_heavy_frees_its_light_place(
         setup.enter("a", Lane.LIGHT)
     assert setup.counts(Lane.LIGHT) == (3, 2)
     for place in setup.places[:3]:
-        setup.lanes.move_place(place, Lane.HEAVY)
+        assert setup.lanes.move_place(place, Lane.HEAVY, beyond=True)
     assert (setup.counts(Lane.LIGHT), setup.counts(Lane.HEAVY)) == ((1, 1), (3, 0))
     setup.enter("b", Lane.LIGHT).finish()
     setup.works[0].finish()
@@ -205,12 +205,24 @@ def test_what_turns_out_heavy_frees_its_light_place(
     assert setup.counts(Lane.HEAVY) == (1, 0)
 
 
+def test_what_turns_out_heavy_takes_a_free_place_of_its_client(set_up: Callable[..., Setup]) -> None:
+    """One client has one place of two."""
+    setup = set_up()
+    for client in "aabc":
+        setup.enter(client, Lane.LIGHT)
+    moved = [setup.lanes.move_place(place, Lane.HEAVY) for place in setup.places]
+    assert moved == [True, False, True, False]
+    assert (setup.counts(Lane.LIGHT), setup.counts(Lane.HEAVY)) == ((2, 0), (2, 0))
+
+
 def test_what_turns_out_heavy_needs_threads(set_up: Callable[..., Setup]) -> None:
     """As many requests as the light lane has places may work beyond the places of the others."""
     setup = set_up(client_running_queries=100)
+    moved = []
     for client in "abcdefgh":
         setup.enter(client, Lane.LIGHT)
-        setup.lanes.move_place(setup.places[-1], Lane.HEAVY)
+        moved.append(setup.lanes.move_place(setup.places[-1], Lane.HEAVY, beyond=True))
+    assert moved == [True] * 6 + [False] * 2
     assert (setup.counts(Lane.HEAVY), setup.counts(Lane.LIGHT)) == ((6, 0), (2, 0))
     assert len(setup.started) == 8
 

@@ -39,6 +39,14 @@ def open_request(service: Any, parameters: dict[str, str], client: str = "192.0.
     return connection
 
 
+def read_answer(connection: socket.socket) -> bytes:
+    """Read an answer in chunks to its end."""
+    received = b""
+    while not received.endswith(b"\r\n0\r\n\r\n") and (piece := connection.recv(1 << 16)):
+        received += piece
+    return received
+
+
 def count_requests(service: Any, lane: str, state: str) -> float:
     return service.metric("skyhouse_lane_requests", lane=lane, state=state)
 
@@ -130,8 +138,97 @@ class TestLargeResults:
         eventually(lambda: service.metric("skyhouse_spool_bytes", where="disk") == 0)
 
 
-LANES = ("light", "heavy", "bulk", "fetching")
+LANES = ("light", "medium", "heavy", "bulk", "fetching")
 STATES = ("running", "waiting")
+
+
+class TestUnderestimated:
+    """Joins by keys that the estimate takes for many, and that are few."""
+
+    JOIN = "FROM svc.numbers AS a JOIN svc.numbers AS b ON FLOOR(a.n / {0}) = FLOOR(b.n / {0})"
+    ENDLESS = f"SELECT COUNT(*) AS c {JOIN.format(100_000)}"
+    TRICKLE = f"SELECT a.n {JOIN.format(100_000)} WHERE a.n < 50000 AND b.n < 50000 AND MOD(a.n * b.n, 1009) = 7"
+
+    @pytest.fixture(autouse=True)
+    def soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name, seconds in (("LIGHT_SECONDS", 0.4), ("WATCH_SECONDS", 0.1)):
+            monkeypatch.setattr(f"tap_service.services.queries.sync_answer.{name}", seconds)
+
+    def test_they_begin_again_in_the_queue_of_heavy_ones(
+        self, serve: Callable[..., Any], svc_engine: Any, eventually: Eventually
+    ) -> None:
+        """Whoever sends them; two are left where they are, for nobody waits for their places."""
+        service = serve(concurrent_queries=2, sync_seconds=60)
+        asked = [open_request(service, {"QUERY": self.ENDLESS}, f"192.0.2.{number}") for number in range(8)]
+        try:
+            eventually(lambda: count_requests(service, "heavy", "waiting") == 4)
+            assert [count_requests(service, lane, "running") for lane in LANES] == [0, 2, 2, 0, 0]
+            eventually(lambda: len(svc_engine.list_running_ids("sync-")) == 4)
+            assert [ask_from(service, f"192.0.2.{n}", LIGHT).status_code for n in range(6, 10)] == [200] * 4
+            assert not select.select(asked, [], [], 0)[0]
+        finally:
+            for each in asked:
+                each.close()
+        eventually(lambda: service.metric("skyhouse_queries_in_flight") == 0)
+        assert svc_engine.list_running_ids("sync-") == []
+
+    def test_their_answer_is_whole(
+        self, serve: Callable[..., Any], heavy: str, crowd: ThreadPoolExecutor, eventually: Eventually
+    ) -> None:
+        service = serve(concurrent_queries=1, sync_seconds=60)
+        query = f"SELECT COUNT(*) AS c {self.JOIN.format(500)}"
+        with open_request(service, {"QUERY": heavy}, "192.0.2.1"):
+            eventually(lambda: count_requests(service, "heavy", "running") == 1)
+            asked = crowd.submit(ask_from, service, "192.0.2.2", query)
+            eventually(lambda: count_requests(service, "medium", "running") == 1)
+            with open_request(service, {"QUERY": self.ENDLESS}, "192.0.2.3"):
+                eventually(lambda: count_requests(service, "heavy", "waiting") == 1)
+        assert asked.result().text == "c\r\n500000000\r\n"
+
+    def test_they_have_the_whole_time_when_they_begin_again(
+        self,
+        serve: Callable[..., Any],
+        tmp_path: Path,
+        heavy: str,
+        crowd: ThreadPoolExecutor,
+        eventually: Eventually,
+    ) -> None:
+        log = tmp_path / "queries.log"
+        service = serve(concurrent_queries=1, sync_seconds=1.5, query_log=str(log))
+        with open_request(service, {"QUERY": heavy}, "192.0.2.1"):
+            eventually(lambda: count_requests(service, "heavy", "running") == 1)
+            asked = crowd.submit(ask_from, service, "192.0.2.2", self.ENDLESS)
+            eventually(lambda: count_requests(service, "medium", "running") == 1)
+            with open_request(service, {"QUERY": self.ENDLESS}, "192.0.2.3"):
+                answer = asked.result()
+        assert "the engine has worked for 1.5 seconds" in answer.text
+        eventually(lambda: log.read_text().count("\n") == 3)
+        line = next(line for line in map(json.loads, log.read_text().splitlines()) if line["client"] == "192.0.2.2")
+        spent = line["milliseconds"]
+        assert line["lane"] == "heavy"
+        assert spent["engine"] >= 1500
+        assert spent["total"] >= spent["engine"] + spent["wait"] + 400
+
+    def test_those_that_are_being_read_go_on_but_not_too_many(
+        self, serve: Callable[..., Any], eventually: Eventually
+    ) -> None:
+        """One in the place for heavy queries, two beyond it: as many as light places."""
+        service = serve(concurrent_queries=1, sync_seconds=60)
+        asked: list[socket.socket] = []
+        try:
+            for number, heavy in enumerate((1, 1, 2, 3, 3)):
+                last = open_request(service, {"QUERY": self.TRICKLE, "MAXREC": "10000000"}, f"192.0.2.{number}")
+                asked += [last]
+                eventually(lambda heavy=heavy: count_requests(service, "heavy", "running") == heavy)
+                eventually(lambda last=last: last in select.select([last], [], [], 0)[0])
+            crowded = b"the query takes longer than estimated, and too many longer ones work already"
+            assert crowded in read_answer(asked[3])
+            assert (count_requests(service, "heavy", "running"), count_requests(service, "medium", "running")) == (3, 1)
+            assert ask_from(service, "192.0.2.9", LIGHT).status_code == 200
+        finally:
+            for each in asked:
+                each.close()
+        eventually(lambda: service.metric("skyhouse_queries_in_flight") == 0)
 
 
 class TestTimeLimit:
@@ -148,9 +245,9 @@ class TestTimeLimit:
         assert job.rows() == f"c\r\n{sum(999_999 - n for n in range(3000))}\r\n"
 
     def test_in_a_result_that_has_begun(self, serve: Callable[..., Any]) -> None:
-        service = serve(sync_seconds=1)
+        service = serve(sync_seconds=1, hard_maxrec=10**9)
         query = "SELECT a.n, b.half FROM svc.numbers AS a, svc.numbers AS b"
-        response = service.ask(query, MAXREC="10000000", ON_TIMEOUT="job", FORMAT="votable")
+        response = service.ask(query, MAXREC="1000000000", ON_TIMEOUT="job", FORMAT="votable")
         assert response.status_code == 200
         url = response.text.rpartition("goes on without you: ")[2].partition("<")[0]
         assert Job(url).delete().status_code == 303
