@@ -152,11 +152,13 @@ def make_comparable(left: Expr, right: Expr, op: str) -> tuple[Expr, Expr]:
     AdqlSemanticError
         The types do not compare.
     """
+    if left.type.is_numeric and right.type.is_numeric:
+        return left, right
     left, right = text_to_timestamp(left, right.type), text_to_timestamp(right, left.type)
     a, b = left.type, right.type
     if is_null(left) or is_null(right):
         return left, right
-    for kind in ("is_numeric", "is_text", "is_timestamp", "is_boolean"):
+    for kind in ("is_text", "is_timestamp", "is_boolean"):
         if getattr(a, kind) and getattr(b, kind):
             return left, right
     raise AdqlSemanticError(

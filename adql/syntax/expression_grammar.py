@@ -164,8 +164,7 @@ def parse_expression(cursor: Cursor, least: int, left: Expression | None = None,
         first = cursor.at
         left = cursor.operands.get(kinds[first], fail_without_operand)(cursor)
     compared = 0
-    while (precedence := _PRECEDENCE.get(kinds[cursor.at], 0)) >= least:
-        kind = kinds[cursor.at]
+    while (precedence := _PRECEDENCE.get(kind := kinds[cursor.at], 0)) >= least:
         if kind in _ASSOCIATIVE:
             left = _parse_chain(cursor, left, kind, precedence)
         elif kind == "[":

@@ -164,9 +164,10 @@ def _add_cover(
 ) -> tuple[list[Expr], list[_Part]]:
     """Return the cover, and ``parts`` with one test for all those that cells wholly inside need not make."""
     cover, has_many_rows = _choose_cover(region, entry)
-    if _sum_sky(cover.all) > _MAX_SKY:
+    cells = cover.all
+    if _sum_sky(cells) > _MAX_SKY:
         return [], parts
-    covers: list[Expr] = [InCells(BOOLEAN, index, cover.all, region)]
+    covers: list[Expr] = [InCells(BOOLEAN, index, cells, region)]
     exact = combine_conjuncts([part.condition for part in parts if part.is_only(position)])
     if exact is None or not (cover.inside and has_many_rows):
         return covers, parts

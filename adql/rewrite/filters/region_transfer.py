@@ -94,7 +94,10 @@ def _read_facts_of_joins(relation: Relation, leaves: Leaves, *, below_full: bool
 
 def _read_facts(condition: Expr | None, leaves: Leaves, *, is_sure: bool) -> list[Fact]:
     def is_position(lon: Column, lat: Column) -> bool:
-        found = find_origins(leaves.get(lon.relation), (lon.name, lat.name))
+        leaf, columns = leaves.get(lon.relation), (lon.name, lat.name)
+        if isinstance(leaf, Scan):
+            return leaf.entry.table.layout.position == columns
+        found = find_origins(leaf, columns)
         return any(scan.entry.table.layout.position == names for scan, names in found)
 
     parts = split_conjuncts(condition)

@@ -87,7 +87,7 @@ def filter_by_small_sides(select: Select, fresh: NameGenerator) -> Select:
     nearnesses, equalities = find_ties(select, read_nearness_tie), find_ties(select, read_equality_tie)
     found: list[KnownFilter] = []
     for leaf in walk_leaves(select.from_):
-        rows = _bound_rows(leaf, _find_own_conditions(select, leaf))
+        rows = _bound_rows(leaf, split_conjuncts(select.where))
         if rows is not None and rows <= _MAX_SMALL_ROWS and is_repeatable(leaf):
             small = _SmallSide(select, leaf, rows, fresh)
             found += small.make_cell_filters(nearnesses)
@@ -112,8 +112,8 @@ def _find_own_conditions(select: Select, leaf: Leaf) -> list[Expr]:
     ]
 
 
-def _bound_rows(leaf: Relation, conditions: list[Expr]) -> int | None:
-    """Return an upper bound of the rows of a leaf; None if none is known."""
+def _bound_rows(leaf: Relation, conditions: tuple[Expr, ...]) -> int | None:
+    """Return an upper bound of the rows of a leaf, with those ``conditions`` that are on it; None if none is known."""
     if isinstance(leaf, Scan):
         known = [leaf.entry.rows, *(_count_ids(leaf, condition) for condition in conditions)]
         return min((n for n in known if n is not None), default=None)
@@ -126,7 +126,7 @@ def _bound_rows_of_query(query: Query) -> int | None:
         return None if left is None or right is None else left + right
     if query.is_grouped and not query.group_by:
         return 1
-    return _bound_rows(query.from_, [*split_conjuncts(query.where)])
+    return _bound_rows(query.from_, split_conjuncts(query.where))
 
 
 def _count_ids(leaf: Scan, condition: Expr) -> int | None:
@@ -137,7 +137,7 @@ def _count_ids(leaf: Scan, condition: Expr) -> int | None:
     operand, *values = condition.args
     if isinstance(values[0], Column):
         operand, values = values[0], [operand]
-    is_id = isinstance(operand, Column) and operand.name == ids[0]
+    is_id = isinstance(operand, Column) and operand.relation == leaf.relation and operand.name == ids[0]
     return len(values) if is_id and all(isinstance(v, Literal) for v in values) else None
 
 

@@ -50,8 +50,9 @@ def is_never_true(condition: Expr, negated: bool = False) -> bool:
         return quantifier(is_never_true(part, negated) for part in condition.args)
     if condition.name not in ("=", "<>"):
         return _is_never_near(condition, negated)
-    left, right = (_read_number(arg) for arg in condition.args)
-    if left is None or right is None:
+    left = _read_number(condition.args[0])
+    right = None if left is None else _read_number(condition.args[1])
+    if right is None:
         return False
     return ((left == right) == (condition.name == "=")) == negated
 
