@@ -87,3 +87,18 @@ def test_slices_are_written_from_their_own_offset(write, responseformat):
         serializer = find_format(responseformat).serializer(fields, ResultInfo(), SCRATCH)
         written.append(serializer.write_header() + serializer.write_rows(rows) + b"".join(serializer.write_footer(OK)))
     assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("responseformat", ["votable", "votable/b", "votable/td", "csv", "tsv", "ecsv", "json", "html"])
+def test_the_bytes_do_not_depend_on_the_size_of_batches(write, responseformat):
+    fields = [Field("t", UNICODE), Field("x", DOUBLE), Field("b", BOOLEAN), Field("i", INT)]
+    rows = range(900)
+    columns = [
+        [None if row % 11 == 0 else f"é<,{row}" for row in rows],
+        [None if row % 7 == 0 else row / 3 for row in rows],
+        [None if row % 13 == 0 else row % 2 == 0 for row in rows],
+        [None if row % 5 == 0 else row for row in rows],
+    ]
+    whole = write(responseformat, fields, columns)
+    assert write(responseformat, fields, columns, [37] * 20) == whole
+    assert write(responseformat, fields, columns, [1, 500]) == whole
