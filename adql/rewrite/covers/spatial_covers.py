@@ -184,10 +184,14 @@ def _choose_cover(region: Region, entry: TableEntry) -> tuple[Cover, bool]:
     A MOC is tested by its cells, so fewer cells save nothing.
     """
     density = entry.local_density or UNKNOWN_DENSITY
-    around = find_cells_around(region.lon, region.lat, region.radius) if isinstance(region, Cone) else None
+    # a cover has no fewer rows than its region, so a cover that would be too large need not be searched
+    least_rows = region.area * density if isinstance(region, Cone) and region.radius > 0 else 0.0
+    around = None
+    if isinstance(region, Cone) and least_rows < _FEW_ROWS:
+        around = find_cells_around(region.lon, region.lat, region.radius)
     if around is not None and _sum_sky((around,)) * _WHOLE_SKY * density < _FEW_ROWS:
         return Cover((), (around,)), False
-    if not has_moc(region):
+    if least_rows < _MANY_ROWS and not has_moc(region):
         cover = cover_region(region, _FEWER_CELLS)
         if _sum_sky(cover.all) * _WHOLE_SKY * density < _MANY_ROWS:
             return cover, False
