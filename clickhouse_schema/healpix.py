@@ -131,7 +131,8 @@ class Cells:
     @property
     def index(self) -> _Integers:
         """NESTED indexes."""
-        place = _spread_bits(self.x) + (_spread_bits(self.y) << 1)
+        across, up = _spread_bits(np.stack((self.x, self.y)), self.order)
+        place: _Integers = across + (up << 1)
         return (self.face << (2 * self.order)) + place
 
     def find_centres(self) -> NDArray[np.float64]:
@@ -204,10 +205,11 @@ _PACK = (
 _SPREAD = (0x0000FFFF0000FFFF, 0x00FF00FF00FF00FF, 0x0F0F0F0F0F0F0F0F, 0x3333333333333333, 0x5555555555555555)
 
 
-def _spread_bits(value: _Integers) -> _Integers:
-    """The bits moved to even places."""
+def _spread_bits(value: _Integers, bits: int) -> _Integers:
+    """The lowest ``bits``, which are all, moved to even places."""
     for (shift, _), mask in zip(reversed(_PACK), _SPREAD, strict=True):
-        value = (value | (value << shift)) & mask
+        if shift < bits:
+            value = (value | (value << shift)) & mask
     return value
 
 
