@@ -38,7 +38,7 @@ def find_origin(
     ``headers`` have lower-case names; ``peer`` is the address of the connection, '' if it has none. ``request_url``
     is scheme, host and mount path of the request, without a slash at its end.
     """
-    if not is_trusted(peer, trusted):
+    if not headers or not is_trusted(peer, trusted):
         return RequestOrigin(public_url or request_url, peer)
     elements = _parse_forwarded(headers.get("forwarded", "")) if "forwarded" in headers else _parse_x_forwarded(headers)
     hops = [_parse_address(element.get("for", "")) for element in elements]
