@@ -13,7 +13,7 @@ ServiceError
 │   ├── Conflict          409, the name exists, or a concurrent change
 │   ├── BodyTooSlow       408
 │   ├── BodyTooLarge      413
-│   ├── TooManyJobs       429, too many jobs of the user wait
+│   ├── TooManyJobs       429, too many jobs of the user wait or are PENDING
 │   └── TooManyQueries    429, too many queries of the client wait
 ├── ClientGone            the client closed the connection; nobody reads the message
 ├── ServiceBusy           503, too many queries of all clients wait

@@ -58,6 +58,15 @@ class JobSettings(BaseModel):
             "Includes short jobs. Anonymous clients count by address. By default the number of processor cores."
         ),
     )
+    user_pending_jobs: int = Field(
+        500,
+        ge=1,
+        title="Jobs of one user that are PENDING",
+        description=(
+            "A request to create another one without PHASE=RUN gets 429 with Retry-After. Anonymous clients count by "
+            "address."
+        ),
+    )
     user_waiting_jobs: int = Field(
         500,
         ge=1,

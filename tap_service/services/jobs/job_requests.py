@@ -28,6 +28,7 @@ from tap_service.service_errors import (
     NotFound,
     ParameterFault,
     ServiceUnavailable,
+    TooManyJobs,
 )
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
@@ -90,7 +91,7 @@ class JobService:
         ParameterFault
             A control parameter is invalid.
         TooManyJobs, ServiceBusy
-            The queue is full; the job does not exist then.
+            The queue is full, or too many jobs of the caller are PENDING; the job does not exist then.
         ServiceUnavailable
             The job store or the result store does not work now.
         """
@@ -99,12 +100,24 @@ class JobService:
         if phase not in ("", "RUN"):
             raise ParameterFault(f"PHASE={phase[:60]} with a new job: RUN starts it, and without PHASE it is PENDING")
         job = self._build_job(control, parameters, caller, client)
+        if not phase:
+            self._check_pending(job)
         with _translate_store_errors(job.job_id), self._stored_files(job, files) as kept:
             job = replace(job, files=kept)
             if phase:
                 return self._run_job(job, is_new=True)
             self._jobs.create_job(job)
             return job
+
+    def _check_pending(self, job: Job) -> None:
+        """Raise TooManyJobs. Requests at the same time may create a few jobs more."""
+        with _translate_store_errors(job.job_id):
+            pending = self._jobs.count_pending(job.place.user)
+        if pending >= self._config.user_pending_jobs:
+            raise TooManyJobs(
+                f"{pending} of your jobs are PENDING, the maximum: run or delete some of them, or create this one with "
+                "PHASE=RUN"
+            )
 
     def _build_job(
         self, control: Mapping[str, str], parameters: Sequence[Pair], caller: Identity | None, client: str

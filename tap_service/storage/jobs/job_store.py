@@ -101,6 +101,10 @@ class JobStore(ABC):
         """Return the QUEUED jobs and the EXECUTING jobs, the oldest first."""
 
     @abstractmethod
+    def count_pending(self, user: str) -> int:
+        """Count the PENDING jobs of a user or an anonymous client, by ``Place.user``."""
+
+    @abstractmethod
     def find_alike(self, fingerprint: str) -> list[str]:
         """Return the ids of the COMPLETED jobs with this fingerprint."""
 

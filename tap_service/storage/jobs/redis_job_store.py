@@ -7,6 +7,7 @@ Keys with the prefix ``skyhouse:``
                               members begin with the creation time: a page of a list is one range, without records
     places:<phase>            the input of the choice of the next job, for QUEUED and EXECUTING; sorted like the lists
     rates                     measured rates of the engine, by kind of work
+    pending:<user>            ids of PENDING jobs
     alike:<fingerprint>       ids of COMPLETED jobs
     destruction, heartbeat    ids by instant; the latter only of EXECUTING jobs
     sequence                  the creation number of the last job
@@ -36,7 +37,7 @@ from redis.retry import Retry
 from tap_service.models.timestamps import instant_to_milliseconds, milliseconds_to_instant
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobReference
 from tap_service.models.work_class import Place
-from tap_service.storage.jobs.job_store import EXECUTING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.jobs.job_store import EXECUTING, PENDING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.jobs.redis_subscription import ChannelWatch
 
 _PREFIX = "skyhouse:"
@@ -124,6 +125,10 @@ class RedisJobStore(JobStore):
             found = cast(list[list[str]], pipeline.execute())
         queued, executing = ([_PLACE.validate_json(each[15 + _DIGITS :]) for each in members] for members in found)
         return queued, executing
+
+    def count_pending(self, user: str) -> int:
+        with self._translate_errors():
+            return self._redis.zcard(_pending_key(user))
 
     def find_alike(self, fingerprint: str) -> list[str]:
         with self._translate_errors():
@@ -251,6 +256,8 @@ class _Record:
         }
         if job.owner is not None:
             places[_list_key(job.phase, job.owner), member] = "0"
+        if job.phase is PENDING:
+            places[_pending_key(job.place.user), job.job_id] = "0"
         if job.phase is ExecutionPhase.COMPLETED and job.fingerprint:
             places[_alike_key(job.fingerprint), job.job_id] = "0"
         if job.phase in (QUEUED, EXECUTING):
@@ -282,6 +289,10 @@ def _index_changes(old: _Record | None, new: _Record | None) -> list[str]:
 
 def _record_key(job_id: str) -> str:
     return f"{_PREFIX}job:{job_id}"
+
+
+def _pending_key(user: str) -> str:
+    return f"{_PREFIX}pending:{user}"
 
 
 def _list_key(phase: ExecutionPhase, owner: str | None) -> str:

@@ -45,6 +45,7 @@ CREATE INDEX IF NOT EXISTS jobs_of_owner_in_phase ON jobs (owner, phase, created
 CREATE INDEX IF NOT EXISTS jobs_in_phase ON jobs (phase, created);
 CREATE INDEX IF NOT EXISTS jobs_by_creation ON jobs (created);
 CREATE INDEX IF NOT EXISTS jobs_by_destruction ON jobs (destruction);
+CREATE INDEX IF NOT EXISTS pending_jobs ON jobs (json_extract(place, '$.user')) WHERE phase = 'PENDING';
 CREATE INDEX IF NOT EXISTS jobs_alike ON jobs (fingerprint) WHERE fingerprint <> '';
 """
 
@@ -138,6 +139,11 @@ class SqliteJobStore(JobStore):
             found = [(phase, _PLACE.validate_json(place)) for phase, place in reader.execute(sql, (QUEUED, EXECUTING))]
         queued, executing = ([place for phase, place in found if phase == wanted] for wanted in (QUEUED, EXECUTING))
         return queued, executing
+
+    def count_pending(self, user: str) -> int:
+        sql = "SELECT COUNT(*) FROM jobs WHERE phase = 'PENDING' AND json_extract(place, '$.user') = ?"
+        with self._borrow_reader() as reader:
+            return int(reader.execute(sql, (user,)).fetchone()[0])
 
     def find_alike(self, fingerprint: str) -> list[str]:
         sql = "SELECT job_id FROM jobs WHERE fingerprint = ? AND fingerprint <> '' AND phase = ?"

@@ -139,6 +139,25 @@ def test_who_has_too_many_waiting_jobs(
     one_more.delete()
 
 
+def test_who_has_too_many_pending_jobs(serve: Callable[..., Served]) -> None:
+    """Nothing of the refused job is stored; another address may create jobs, and this one may run jobs."""
+    service = serve(user_pending_jobs=3)
+
+    def create(client: str = "192.0.2.1", **parameters: str) -> httpx.Response:
+        data = {"QUERY": "SELECT * FROM TAP_UPLOAD.t", "UPLOAD": "t,param:f", **parameters}
+        files = {"f": ("f.csv", b"id\n1\n", "text/csv")}
+        return httpx.post(f"{service.tap}/async", data=data, files=files, headers={"X-Forwarded-For": client})
+
+    made = [create() for _ in range(5)]
+    assert [answer.status_code for answer in made] == [303] * 3 + [429] * 2
+    assert "3 of your jobs are PENDING, the maximum: run or delete some of them" in made[-1].text
+    assert int(made[-1].headers["retry-after"]) > 0
+    assert len(service.server.config.app.state.services.stores.results.list_keys(0)) == 3
+    assert (create("192.0.2.2").status_code, create(PHASE="RUN").status_code) == (303, 303)
+    Job(made[0].headers["location"]).delete()
+    assert create().status_code == 303
+
+
 def test_a_place_that_becomes_free_by_itself(service: Served, eventually: Eventually) -> None:
     """A place becomes free without a wake-up, as when a job moves to a heavier class."""
     job = create_job(service.tap, THREE)

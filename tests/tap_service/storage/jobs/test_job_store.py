@@ -384,6 +384,15 @@ class TestLists:
         assert store.get_job(queued.job_id) == queued
         assert store.list_places() == ([Place(queued.job_id, "alice", 3, 12.5)], [])
 
+    def test_pending_jobs_are_counted_by_user_or_address(self, store: JobStore) -> None:
+        clients = (("ann", "192.0.2.1"), (None, "192.0.2.1"), (None, "192.0.2.1"), (None, "192.0.2.2"))
+        jobs = [made(store, owner=owner, client=client) for owner, client in clients]
+        keys = ("ann", "anonymous at 192.0.2.1", "anonymous at 192.0.2.2", "bob")
+        assert [store.count_pending(key) for key in keys] == [1, 2, 1, 0]
+        store.queue_job(jobs[1])
+        store.delete_job(jobs[3])
+        assert [store.count_pending(key) for key in keys] == [1, 1, 0, 0]
+
     def test_jobs_with_equal_fingerprints(self, store: JobStore) -> None:
         one, other = brought_to(store, EXECUTING), brought_to(store, EXECUTING)
         assert store.find_alike("f") == []
