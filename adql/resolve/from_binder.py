@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from adql.errors import AdqlSemanticError, AdqlUnsupported, Hint, Span
@@ -13,6 +12,7 @@ from adql.resolve.scope import (
     Scope,
     Source,
     Visible,
+    find_close_name,
     is_same_name,
     list_visible,
     make_name_hint,
@@ -141,8 +141,8 @@ class FromBinder:
             hint = hint or suggest_name(name, uploaded, here)
             hint = hint or Hint(f"upload the table with the query: UPLOAD={parts[-1].name},...")
         hint = hint or suggest_name(name, [_entry_to_adql(e) for e in entries], here)
-        if not hint and (close := get_close_matches(table, by_table, n=1)):
-            hint = make_name_hint(by_table[close[0]], here)
+        if not hint and (close := find_close_name(table, by_table)):
+            hint = make_name_hint(by_table[close], here)
         return hint
 
     # --- WITH
