@@ -176,8 +176,9 @@ def test_only_columns_with_nulls_are_nullable(loading: EmbeddedEngine, tmp_path:
     file = write_magnitudes(tmp_path / "replaced.parquet", 0, [1.0] * 2500)
     load_files(loading, request(file, "replace"), Recorder())
     assert stored_types(loading)["mag"] == "Float32"
-    [column] = [c for c in catalogue_log.read_catalogue(loading).entries[-1].table.columns if c.name == "mag"]
-    assert column.nullable
+    entry = catalogue_log.read_catalogue(loading).find_entry("loadtests", "stars")
+    assert entry is not None
+    assert entry.table.get_column("mag").nullable
     for name, first, magnitudes in (("few", 2500, [2.0] * 100), ("many", 2600, [2.0] * 1500)):
         load_files(
             loading, request(write_magnitudes(tmp_path / f"{name}.parquet", first, magnitudes), "append"), Recorder()

@@ -211,6 +211,7 @@ class SyncAnswer:
             self._closing.cancel()
             self._note_failure(self._stopped)
             self._record(self)
+            self.asked.release()
         else:
             await self._closing
 

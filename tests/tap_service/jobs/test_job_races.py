@@ -56,13 +56,13 @@ def test_a_job_store_that_does_not_answer(
     job = create_job(service.tap, "SELECT COUNT(*) AS c FROM svc.numbers AS a JOIN svc.numbers AS b ON a.n = b.n")
     another = sqlite3.connect(tmp_path / "jobs.sqlite", isolation_level=None)
     job.run()
+    eventually(lambda: service.metric("skyhouse_jobs_executing") == 1)
     another.execute("BEGIN EXCLUSIVE")
     refused = httpx.post(f"{service.tap}/async", data={"QUERY": SOME})
     assert refused.status_code == 503
     assert int(refused.headers["retry-after"]) > 0
     assert "the job store does not work" in refused.text
     assert "the store for jobs is out of order" in httpx.get(f"{service.tap}/availability").text
-    eventually(lambda: service.metric("skyhouse_jobs_executing") == 1)
     another.execute("ROLLBACK")
     another.close()
     assert job.wait_for_end() == "COMPLETED"
