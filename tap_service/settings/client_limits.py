@@ -21,6 +21,10 @@ class ClientLimit:
     running: int
     waiting: int
 
+    def divide(self, processes: int) -> ClientLimit:
+        """Return the part of one process, rounded up."""
+        return ClientLimit(-(-self.running // processes), -(-self.waiting // processes))
+
 
 def parse_client_limits(text: str) -> Mapping[str, ClientLimit]:
     """Read limits such as ``@anonymous=2/20, alice=16/400``. Raise ValueError."""

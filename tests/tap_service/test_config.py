@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from tap_service.config import Config, ConfigError, read_config
+from tap_service.config import Config, ConfigError, divide_limits, read_config
 from tap_service.constants import VERSION
+from tap_service.settings.client_limits import ClientLimit
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,3 +68,10 @@ def test_a_misspelt_setting_is_refused() -> None:
 
 def test_the_version_is_the_projects() -> None:
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == VERSION
+
+
+def test_processes_divide_the_limits() -> None:
+    """Each gets its part, rounded up, also of the limits of single clients."""
+    config = divide_limits(Config(waiting_queries=500, max_connections=4001, client_limits="ann=16/401, bob=1/0"), 4)
+    assert (config.waiting_queries, config.max_connections) == (125, 1001)
+    assert config.client_limits == {"ann": ClientLimit(4, 101), "bob": ClientLimit(1, 0)}

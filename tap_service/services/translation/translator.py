@@ -15,6 +15,7 @@ from tap_service.services.translation.translator_process import (
     TranslationTooLong,
     TranslatorLost,
     TranslatorProcess,
+    TranslatorStarved,
 )
 
 _log = logging.getLogger("skyhouse")
@@ -76,6 +77,8 @@ class Translator:
         ------
         QueryFault
             The query is faulty, or takes too long to translate.
+        ServiceUnavailable
+            The machine is too busy, or the service is shutting down.
         """
         if not is_long(text):
             try:
@@ -101,6 +104,8 @@ class Translator:
                     return process.translate(text, catalogue, limit, positions, self._seconds)
             except TranslationTooLong:
                 raise QueryFault(f"the query takes more than {self._seconds:g} s to translate. {_WAY_OUT}") from None
+            except TranslatorStarved:
+                raise ServiceUnavailable("this machine is too busy to translate the query. Try again later") from None
             except TranslatorLost:
                 _log.info("a process that translates queries has ended")
         raise InternalFault("the service failed to translate the query because of a fault of its own")

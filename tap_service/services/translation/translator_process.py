@@ -40,6 +40,10 @@ class TranslatorLost(Exception):
     """The process has ended, for a reason that is not the query's."""
 
 
+class TranslatorStarved(Exception):
+    """The machine is so busy that the process did not get its time, and was ended."""
+
+
 class TranslationTooLong(Exception):
     """The translation took more than its time, and the process was ended."""
 
@@ -69,14 +73,14 @@ class TranslatorProcess:
     ) -> Translation | TranslationFailure:
         """Return the translation or the error in the query.
 
-        Raises TranslationTooLong or TranslatorLost; the process has ended then.
+        Raises TranslationTooLong, TranslatorStarved or TranslatorLost; the process has ended then.
         """
         try:
             send_plain(self._connection, self._make_request(text, catalogue, limit, positions is not None, seconds))
             until = time.monotonic() + _WALL_CLOCK_FACTOR * seconds
             while True:
                 if not self._connection.poll(max(0.0, until - time.monotonic())):
-                    raise TranslationTooLong
+                    raise TranslatorStarved
                 message = receive_message(self._connection, self._numbers)
                 if not isinstance(message, PositionRequest):
                     answer: Translation | TranslationFailure = message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -140,6 +141,17 @@ def test_a_translation_ends_at_the_limit_and_others_go_on(translator: Translator
         thread.join()
     assert [text[:47] for text in refused] == ["the query takes more than 1 s to translate. Upl"] * 3
     _ask(translator, "SELECT id FROM sky.stars" + _PADDING)
+
+
+def test_a_process_without_processor_time_is_no_fault_of_the_query(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tap_service.services.translation.translator_process._WALL_CLOCK_FACTOR", 0.2)
+    [process] = translator._idle
+    os.kill(process.pid, signal.SIGSTOP)
+    with pytest.raises(ServiceUnavailable, match="too busy to translate the query"):
+        _ask(translator, "SELECT id FROM sky.stars" + _PADDING)
+    assert process.pid not in children(os.getpid())
 
 
 def test_a_lost_process_is_replaced(translator: Translator) -> None:
