@@ -7,6 +7,7 @@ import select
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from math import cos, sin
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -72,6 +73,21 @@ class TestClients:
                 answer = refused.recv(1 << 16).decode().lower()
                 assert answer.startswith("http/1.1 429")
                 assert "retry-after: " in answer
+        finally:
+            for each in asked:
+                each.close()
+        eventually(lambda: service.metric("skyhouse_queries_in_flight") == 0)
+
+    def test_polygons_of_10_000_vertices(self, serve: Callable[..., Any], eventually: Eventually) -> None:
+        """Their translations wait for each other; light queries are answered before them."""
+        service = serve()
+        corners = ", ".join(f"{100 + 3 * cos(n / 1600):.5f}, {3 * sin(n / 1600):.5f}" for n in range(10_000))
+        query = f"SELECT COUNT(*) AS c FROM svc.stars WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON({corners}))"
+        asked = [open_request(service, {"QUERY": query}, "192.0.2.1") for _ in range(12)]
+        try:
+            eventually(lambda: count_requests(service, "fetching", "running") >= 3)
+            assert [ask_from(service, f"192.0.2.{n}", LIGHT).status_code for n in range(1, 5)] == [200] * 4
+            assert len(select.select(asked, [], [], 0)[0]) < len(asked)
         finally:
             for each in asked:
                 each.close()
