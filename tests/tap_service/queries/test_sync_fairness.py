@@ -262,7 +262,8 @@ class TestTimeLimit:
 
     def test_in_a_result_that_has_begun(self, serve: Callable[..., Any]) -> None:
         service = serve(sync_seconds=1, hard_maxrec=10**9)
-        query = "SELECT a.n, b.half FROM svc.numbers AS a, svc.numbers AS b"
+        work = " + ".join(f"SIN(a.n + {i}) * COS(b.n + {i})" for i in range(12))
+        query = f"SELECT a.n, b.half FROM svc.numbers AS a, svc.numbers AS b WHERE {work} > -1000"
         response = service.ask(query, MAXREC="1000000000", ON_TIMEOUT="job", FORMAT="votable")
         assert response.status_code == 200
         url = response.text.rpartition("goes on without you: ")[2].partition("<")[0]
