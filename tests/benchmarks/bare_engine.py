@@ -1,6 +1,7 @@
-"""The translated SQL in a bare handle of the embedded engine, in a process of its own that holds a data folder.
+"""The SQL of ``/sync`` in a bare handle of the embedded engine, in a process of its own that holds a data folder.
 
-It reads a query a line and answers with JSON: milliseconds of the engine (wall and processor) and of the translation.
+The handle has the settings of the service for that query, and answers in its format. The process reads a query a line
+and answers with JSON: milliseconds of the engine (wall and processor) and of the translation.
 """
 
 from __future__ import annotations
@@ -47,33 +48,37 @@ class BareEngine:
 def main(data: Path) -> None:
     import chdb
 
-    from adql.translation import translate
-    from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
-    from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-    from tap_service.storage.engine.engine import DEFAULT_SETTINGS
+    from tap_service.config import Config
+    from tap_service.factory.query_factory import build_query_components
+    from tap_service.services.queries.sync_query import prepare_sync_query
+    from tap_service.services.queries.tap_parameters import read_tap_parameters
+    from tap_service.storage.engine.embedded_engine import ARROW_FORMAT, EMBEDDED_SETTINGS, EmbeddedEngine
+    from tap_service.storage.engine.handle_pool import setting_literal
+    from tap_service.storage.open_storage import open_job_stores
 
+    config = Config(jobs_path=data / "jobs", query_log="")
     engine = EmbeddedEngine(data)
-    catalogue = read_catalogue(engine)
+    components = build_query_components(config, engine, open_job_stores(config).jobs, are_helpers_kept_ready=False)
     handle = chdb.connect(str(data / "clickhouse"))
     applied: dict[str, object] = {}
     for line in sys.stdin:
-        began, used = time.perf_counter(), time.process_time()
-        translation = translate(line.rstrip("\n"), catalogue)
-        translated, translated_used = time.perf_counter(), time.process_time()
-        wanted = dict(DEFAULT_SETTINGS) | dict(translation.settings)
+        query, used = line.rstrip("\n"), time.process_time()
+        components.translator.translate(query, components.catalogue_cache.catalogue, config.default_maxrec + 1, None)
+        translation = time.process_time() - used
+        parameters = read_tap_parameters([("QUERY", query), ("LANG", "ADQL")], config.max_query_length)
+        execution, _ = prepare_sync_query(components.preparation, parameters, config.hard_maxrec)
+        wanted = EMBEDDED_SETTINGS | dict(execution.engine_settings)
         if wanted != applied:
-            literals = (
-                f"{name} = {value if not isinstance(value, str) else repr(value)}" for name, value in wanted.items()
-            )
-            handle.query(f"SET {', '.join(literals)}")
+            reset = "".join(f"{name} = DEFAULT, " for name in applied.keys() - wanted.keys())
+            values = ", ".join(f"{name} = {setting_literal(value)}" for name, value in wanted.items())
+            handle.query(f"SET {reset}{values}")
             applied = wanted
-        asked, asked_used = time.perf_counter(), time.process_time()
-        answer = handle.query(translation.sql, "Arrow").bytes()
+        began, used = time.perf_counter(), time.process_time()
+        answer = handle.query(execution.translation.sql, ARROW_FORMAT).bytes()
         figures = {
-            "translation": (translated - began) * 1000,
-            "translation_cpu": (translated_used - used) * 1000,
-            "wall": (time.perf_counter() - asked) * 1000,
-            "cpu": (time.process_time() - asked_used) * 1000,
+            "wall": (time.perf_counter() - began) * 1000,
+            "cpu": (time.process_time() - used) * 1000,
+            "translation_cpu": translation * 1000,
             "bytes": len(answer),
         }
         print(json.dumps(figures), flush=True)

@@ -4,12 +4,13 @@
     python -m tests.benchmarks.bench_light --rows 200000 --seconds 2 --only cone0.1,id --clients 1,8 --keep FOLDER
 
 ``--baseline`` starts the service of another checkout beside this one, on data that its own loader stored; ``--engine`` a
-second one of this checkout over a ClickHouse server. Each figure comes of slices that take turns (ABBA), with the same
+second one of this checkout over a ClickHouse server of the user ``default``, which the first run loads. The server's
+process may not have another priority (with autogroups, that of its session) than this one. Each figure comes of slices that take turns (ABBA), with the same
 queries for all. Clients are threads of this process over connections that stay open, each with an address of its own.
 
 Told are, for each query and number of clients: median and p95 of the wall time, queries a second, processor milliseconds
-of the service (of its embedded engine too), of the bare engine with the same SQL in one handle, and of the translation; and
-the share of the whole that is not the bare engine's: HTTP, translation and output, of the processor time and, with one
+of the service (of its engine too), of the bare engine with the same SQL, settings and format in one handle, and of the
+translation; and the share of the whole that is not the bare engine's: HTTP, translation and output, of the processor time and, with one
 client, of the wall time. Below stand the ratios to the baseline. ``--keep`` keeps the loaded data for the next run, which
 uses it as it is.
 """
@@ -32,8 +33,9 @@ from tests.benchmarks.service_process import ROOT, ServiceProcess, read_processo
 
 #: slices of each side for each query and number of clients
 ROUNDS = 4
-#: queries of the bare engine in each round
-BARE_QUERIES = 10
+#: queries of the bare engine in each round, and before the first one: its caches are filled like those of the services
+BARE_QUERIES = 15
+BARE_WARM_UP = 60
 
 _HEADER = (
     f"{'query':10} {'clients':>7} {'side':8} {'median':>8} {'p95':>8} {'rate':>8} {'service':>8} {'engine':>8} "
@@ -91,8 +93,10 @@ def load_service(folder: Path, rows: int, name: str, checkout: Path = ROOT, **se
     return service
 
 
-def measure_bare(bare: BareEngine, kind: str, rows: int, seed: int) -> list[dict[str, float]]:
-    return [bare.ask(QUERIES[kind](random.Random(f"{kind} {seed} 0 {number}"), rows)) for number in range(BARE_QUERIES)]
+def measure_bare(
+    bare: BareEngine, kind: str, rows: int, seed: int, count: int = BARE_QUERIES
+) -> list[dict[str, float]]:
+    return [bare.ask(QUERIES[kind](random.Random(f"{kind} {seed} 0 {number}"), rows)) for number in range(count)]
 
 
 def report(kind: str, count: int, measured: dict[str, Measured], bare: list[dict[str, float]]) -> None:
@@ -125,17 +129,17 @@ def compare(sides: list[Side], bare: BareEngine, options: argparse.Namespace) ->
         f"milliseconds; load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores, {options.rows} rows\n{_HEADER}"
     )
     for kind in options.only:
-        alone = [figures for seed in range(ROUNDS) for figures in measure_bare(bare, kind, options.rows, seed)]
+        measure_bare(bare, kind, options.rows, -1, BARE_WARM_UP)
         for count in options.clients:
-            measured = {side.name: Measured() for side in sides}
+            measured, alone = {side.name: Measured() for side in sides}, []
             clients = {side.name: LightClients(side.service.port, count, **options.parameters) for side in sides}
             for seed in range(-1, ROUNDS):  # the first one warms up
                 for side in sides if seed % 2 else reversed(sides):
                     into = measured[side.name] if seed >= 0 else Measured()
                     seconds = options.seconds / ROUNDS * (1 if seed >= 0 else 0.3)
                     side.measure(clients[side.name], seconds, kind, options.rows, seed, into)
-                if seed >= 0 and count == 1:
-                    alone += measure_bare(bare, kind, options.rows, ROUNDS + seed)
+                if seed >= 0:
+                    alone += measure_bare(bare, kind, options.rows, seed)
             for each in clients.values():
                 each.close()
             report(kind, count, measured, alone)

@@ -106,6 +106,10 @@ class QueryExecution:
     def limit(self) -> int:
         return self.row_limit.limit
 
+    @property
+    def engine_settings(self) -> Settings:
+        return self.translation.settings | dict(self._share.settings())
+
     def set_engine_share(self, share: EngineShare) -> None:
         self._share = share
 
@@ -153,9 +157,7 @@ class QueryExecution:
     def _write_rows(self, sink: ByteSink) -> Status:
         if self.limit == 0:
             return self._overflow_status()
-        translation = self.translation
-        settings = translation.settings | dict(self._share.settings())
-        stream = self.source.stream_batches(translation.sql, query_id=self.query_id, settings=settings)
+        stream = self.source.stream_batches(self.translation.sql, query_id=self.query_id, settings=self.engine_settings)
         with ExitStack() as stack:
             with self.clock.running():
                 batches = stack.enter_context(stream)

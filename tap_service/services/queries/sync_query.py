@@ -112,17 +112,7 @@ class QueryService:
         self._lanes.close()
 
     def _prepare_query(self, asked: SyncRequest) -> tuple[QueryExecution, Lane]:
-        """Prepare the query and choose the lane that runs it: quick queries do not wait behind others."""
-        execution = self._preparation.prepare_query(
-            asked.parameters, f"sync-{uuid.uuid4().hex}", self._config.hard_maxrec, owner=asked.owner, is_hasty=True
-        )
-        if execution.small_rows is not None:
-            is_tiny = execution.small_rows <= MAX_TINY_ROWS
-            execution.set_engine_share(TINY_SHARE if is_tiny else ENGINE_SHARES[Lane.LIGHT])
-            return execution, Lane.LIGHT
-        lane = _choose_lane(self._preparation.estimate_cost(execution))
-        execution.set_engine_share(ENGINE_SHARES[lane])
-        return execution, lane
+        return prepare_sync_query(self._preparation, asked.parameters, self._config.hard_maxrec, asked.owner)
 
     def _record_answer(self, answer: SyncAnswer) -> None:
         report, asked, place = answer.report, answer.asked, answer.place
@@ -137,6 +127,21 @@ class QueryService:
 
     def _count_requests(self, lane: Lane, index: int) -> float:
         return self._lanes.count_requests(lane)[index]
+
+
+def prepare_sync_query(
+    preparation: QueryPreparation, parameters: TapParameters, hard_maxrec: int, owner: str | None = None
+) -> tuple[QueryExecution, Lane]:
+    """Prepare a query of /sync and choose the lane that runs it: quick queries do not wait behind others."""
+    query_id = f"sync-{uuid.uuid4().hex}"
+    execution = preparation.prepare_query(parameters, query_id, hard_maxrec, owner=owner, is_hasty=True)
+    if execution.small_rows is not None:
+        is_tiny = execution.small_rows <= MAX_TINY_ROWS
+        execution.set_engine_share(TINY_SHARE if is_tiny else ENGINE_SHARES[Lane.LIGHT])
+        return execution, Lane.LIGHT
+    lane = _choose_lane(preparation.estimate_cost(execution))
+    execution.set_engine_share(ENGINE_SHARES[lane])
+    return execution, lane
 
 
 def _choose_lane(estimate: Estimate | None) -> Lane:

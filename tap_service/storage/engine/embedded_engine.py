@@ -36,8 +36,9 @@ from tap_service.storage.engine.handle_pool import Handle, HandlePool, connect_h
 from tap_service.storage.engine.merge_priority import lower_merge_priority
 from tap_service.storage.engine.running_queries import list_running_ids, read_progress
 
-_FORMAT = "ArrowStream"
-_DEFAULT_SETTINGS = DEFAULT_SETTINGS | {"output_format_arrow_compression_method": "none"}
+#: the format and the settings of every call
+ARROW_FORMAT = "ArrowStream"
+EMBEDDED_SETTINGS = DEFAULT_SETTINGS | {"output_format_arrow_compression_method": "none"}
 _READ_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
 
 #: how long ``close`` waits for running queries; a reader may have paused
@@ -73,7 +74,7 @@ class EmbeddedEngine:
 
     def __init__(self, data_path: Path, *, max_memory: int = 0) -> None:
         self.data_path = Path(data_path).absolute()
-        self._defaults = _DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
+        self._defaults = EMBEDDED_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
         self._lock_file = lock_data_path(self.data_path)
         path = str(self.data_path / "clickhouse")
         self._pid = os.getpid()
@@ -93,7 +94,7 @@ class EmbeddedEngine:
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
         with self._lend_handle(settings) as handle:
-            answer = _run_statement(handle, sql, _FORMAT)
+            answer = _run_statement(handle, sql, ARROW_FORMAT)
         return pa.ipc.open_stream(answer, options=_READ_OPTIONS).read_all() if answer else pa.table({})
 
     @contextmanager
@@ -101,10 +102,10 @@ class EmbeddedEngine:
         self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
     ) -> Iterator[Iterator[pa.RecordBatch]]:
         # after FORMAT the setting is one of the whole statement, whatever its last SELECT is
-        named = f"{sql} FORMAT {_FORMAT} SETTINGS log_comment = {setting_literal(query_id)}"
+        named = f"{sql} FORMAT {ARROW_FORMAT} SETTINGS log_comment = {setting_literal(query_id)}"
         with self._lend_handle(settings) as handle:
             with translate_errors():
-                result = handle.chdb.send_query(named, _FORMAT)
+                result = handle.chdb.send_query(named, ARROW_FORMAT)
             batches = _fetch_batches(handle, result, batch_rows)
             try:
                 yield batches
