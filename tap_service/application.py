@@ -62,7 +62,8 @@ def create_app(config: Config, engine: Engine, portal: Path | None = None) -> Fa
 
     app = FastAPI(title=config.title, lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     app.state.services = services
-    app.state.open_connections = OpenConnections(config, config.trusted_proxies)
+    app.state.open_connections = connections = OpenConnections(config, config.trusted_proxies)
+    services.metrics.connections.set_function(lambda: connections.count)
     tap_routers = (("/tap", router) for router in _TAP_ROUTERS)
     #: each with the prefix of its paths
     app.state.routers = (*tap_routers, ("", page_routes.router), ("", root_router))

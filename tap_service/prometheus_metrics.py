@@ -31,6 +31,7 @@ class ServiceMetrics:
         self.lanes = Gauge(
             "skyhouse_lane_requests", "Requests to /sync by lane and state", ["lane", "state"], registry=self.registry
         )
+        self.connections = Gauge("skyhouse_open_connections", "Open connections", registry=self.registry)
         self.spool = Gauge("skyhouse_spool_bytes", "Bytes in the spool", ["where"], registry=self.registry)
         self.log_failures = Counter(
             "skyhouse_query_log_failures", "Lines of the query log that could not be written", registry=self.registry

@@ -41,6 +41,10 @@ class OpenConnections:
         self._open: dict[Connection, str] = {}
         self._sweep: asyncio.TimerHandle | None = None
 
+    @property
+    def count(self) -> int:
+        return len(self._open)
+
     def admit(self, connection: Connection, address: str, loop: asyncio.AbstractEventLoop) -> None:
         """Count a new connection. Raise TooManyConnections; the connection is then not counted."""
         if len(self._open) >= self._limit:

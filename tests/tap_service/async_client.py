@@ -13,6 +13,8 @@ HREF = "{http://www.w3.org/1999/xlink}href"
 
 #: rows by the million, of a query that the engine makes one by one
 ENDLESS = "SELECT a.n, b.half FROM svc.numbers AS a, svc.numbers AS b"
+#: rows that take the engine longer than the serializers
+LABORIOUS = f"{ENDLESS} WHERE {' + '.join(f'SIN(a.n + {i}) * COS(b.n + {i})' for i in range(12))} > -1000"
 FINISHED = ("COMPLETED", "ERROR", "ABORTED")
 
 

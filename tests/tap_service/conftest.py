@@ -99,6 +99,11 @@ class Served:
         """Read the catalogue now; the service does so every second."""
         self.server.config.app.state.services.catalogue_cache.refresh()
 
+    def set_time_limit(self, seconds: float) -> None:
+        """Change the time limit of the requests to /sync that wait or work now: 0 is over at once."""
+        for answer in tuple(self.server.config.app.state.services.queries.answers):
+            answer._seconds = seconds
+
     def metric(self, name: str, **labels: str) -> float:
         value = self.server.config.app.state.services.metrics.registry.get_sample_value(name, labels)
         return 0.0 if value is None else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from tests.tap_service.conftest import Served
 
+Eventually = Callable[[Callable[[], bool]], None]
 POST = b"POST /tap/sync HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
 QUICK = b"GET /tap/sync?LANG=ADQL&FORMAT=csv&QUERY=SELECT+n+FROM+svc.numbers+WHERE+n=7 HTTP/1.1\r\nHost: x\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
@@ -38,6 +40,10 @@ def read_to_end(connection: socket.socket) -> bytes:
 
 def ask_quickly(connection: socket.socket) -> bytes:
     connection.sendall(QUICK)
+    return read_answer(connection)
+
+
+def read_answer(connection: socket.socket) -> bytes:
     with HTTPResponse(connection) as response:
         response.begin()
         return response.read()
@@ -49,7 +55,7 @@ def patient(serve: Callable[..., Served]) -> Served:
     return serve(trusted_proxies=(), client_connections=LIMIT, head_seconds=100)
 
 
-def test_a_client_has_a_limit_of_connections(patient: Served) -> None:
+def test_a_client_has_a_limit_of_connections(patient: Served, eventually: Eventually) -> None:
     with ExitStack() as stack:
         held = [stack.enter_context(connected(patient)) for _ in range(LIMIT)]
         assert ask_quickly(held[0]) == b"n\r\n7\r\n"
@@ -60,7 +66,7 @@ def test_a_client_has_a_limit_of_connections(patient: Served) -> None:
         assert b'name="QUERY_STATUS" value="ERROR"' in refused
         assert ask_quickly(stack.enter_context(connected(patient, "127.0.0.2"))) == b"n\r\n7\r\n"
         held[1].close()
-        time.sleep(0.1)
+        eventually(lambda: patient.metric("skyhouse_open_connections") == LIMIT)
         assert ask_quickly(stack.enter_context(connected(patient))) == b"n\r\n7\r\n"
 
 
@@ -94,15 +100,20 @@ def test_all_connections_have_a_limit(serve: Callable[..., Served]) -> None:
 
 def test_slow_heads_and_bodies(serve: Callable[..., Served]) -> None:
     """Meanwhile another client is answered on one connection."""
-    service = serve(head_seconds=1, body_silence_seconds=1, idle_seconds=100)
+    service = serve(head_seconds=1, body_silence_seconds=1, idle_seconds=1000)
+    beginnings = (QUICK, QUICK, b"", QUICK[:40], POST + b"Content-Length: 100\r\n\r\nQUERY=SELECT")
     with ExitStack() as stack:
-        silent, head, body, second, quick = (stack.enter_context(connected(service)) for _ in range(5))
-        ask_quickly(second)
-        head.sendall(QUICK[:40])
+        opened = []
+        for beginning in beginnings:
+            opened.append(stack.enter_context(connected(service)))
+            opened[-1].sendall(beginning)
+        quick, second, *late = opened
+        for connection in (quick, second):
+            assert read_answer(connection) == b"n\r\n7\r\n"
         second.sendall(QUICK[:40])
-        body.sendall(POST + b"Content-Length: 100\r\n\r\nQUERY=SELECT")
+        silent, head, body = late
         began = time.monotonic()
-        while time.monotonic() - began < 4:
+        while len(select.select([*late, second], [], [], 0)[0]) < 4:
             assert ask_quickly(quick) == b"n\r\n7\r\n"
             head.sendall(b"x") if time.monotonic() - began < 0.9 else None
             time.sleep(0.05)

@@ -22,7 +22,7 @@ from astropy.io.votable import parse as parse_votable
 from tap_service.config import Config
 from tap_service.documents.error_document import error_document
 from tap_service.serializers import FORMATS
-from tests.tap_service.async_client import ENDLESS
+from tests.tap_service.async_client import ENDLESS, LABORIOUS
 from tests.tap_service.conftest import NUMBERS
 from tests.tap_service.serializers.readers import read
 
@@ -175,7 +175,7 @@ class TestLimits:
     def test_when_too_many_wait(
         self, serve: Callable[..., Any], heavy: str, eventually: Callable[[Callable[[], bool]], None]
     ) -> None:
-        busy = serve(concurrent_queries=1, waiting_queries=0, sync_seconds=2)
+        busy = serve(concurrent_queries=1, waiting_queries=0, sync_seconds=1000)
         first = threading.Thread(target=busy.ask, args=(heavy,))
         first.start()
         eventually(lambda: busy.metric("skyhouse_lane_requests", lane="heavy", state="running") == 1)
@@ -185,6 +185,7 @@ class TestLimits:
         assert "accepts no more" in response.text
         for light in ("SELECT TOP 1 n FROM svc.numbers", "SELECT table_name FROM TAP_SCHEMA.tables"):
             assert busy.ask(light).status_code == 200
+        busy.set_time_limit(0)
         first.join()
 
 
@@ -230,20 +231,19 @@ class TestErrors:
 
 
 @pytest.fixture(scope="module")
-def hasty(serve: Callable[..., Any]) -> Any:
-    return serve(sync_seconds=3, hard_maxrec=10**9)
-
-
-#: rows that take the engine longer than the serializers: the limit counts the engine's time
-LABORIOUS = f"{ENDLESS} WHERE {' + '.join(f'SIN(a.n + {i}) * COS(b.n + {i})' for i in range(12))} > -1000"
+def patient(serve: Callable[..., Any]) -> Any:
+    return serve(sync_seconds=1000, hard_maxrec=10**9)
 
 
 class TestMidStream:
     """The engine stops at its time limit, after the first rows were sent."""
 
-    def test_a_votable_ends_well_formed_and_says_so(self, hasty: Any) -> None:
-        response = hasty.ask(LABORIOUS, MAXREC=100_000_000)
-        assert response.status_code == 200
+    def test_a_votable_ends_well_formed_and_says_so(self, patient: Any) -> None:
+        data = {"QUERY": LABORIOUS, "MAXREC": "1000000000"}
+        with httpx.stream("POST", patient.sync, data=data, timeout=100) as response:
+            assert response.status_code == 200
+            patient.set_time_limit(0)
+            response.read()
         said = status_of(response)
         assert [value for value, _ in said] == ["OK", "ERROR"]
         assert "the limit of /sync" in said[1][1]
@@ -260,19 +260,22 @@ class TestMidStream:
             ("ecsv", b"# "),
         ],
     )
-    def test_others_are_broken_off(self, hasty: Any, form: str, beginning: bytes) -> None:
-        with httpx.stream(
-            "POST", hasty.sync, data={"QUERY": LABORIOUS, "FORMAT": form, "MAXREC": "100000000"}
-        ) as response:
+    def test_others_are_broken_off(self, patient: Any, form: str, beginning: bytes) -> None:
+        data = {"QUERY": LABORIOUS, "FORMAT": form, "MAXREC": "1000000000"}
+        with httpx.stream("POST", patient.sync, data=data, timeout=100) as response:
             assert response.status_code == 200
             pieces = response.iter_bytes()
             assert next(pieces).startswith(beginning)
+            patient.set_time_limit(0)
             with pytest.raises(httpx.RemoteProtocolError):
                 deque(pieces, maxlen=0)
 
     @pytest.mark.parametrize("form", ["fits", "text"])
-    def test_where_nothing_is_sent_before_the_end_there_is_an_error_instead(self, hasty: Any, form: str) -> None:
-        response = hasty.ask(LABORIOUS, MAXREC=100_000_000, FORMAT=form)
+    def test_where_nothing_is_sent_before_the_end_there_is_an_error_instead(
+        self, serve: Callable[..., Any], form: str
+    ) -> None:
+        hasty = serve(sync_seconds=0.5, hard_maxrec=10**9)
+        response = hasty.ask(LABORIOUS, MAXREC=1_000_000_000, FORMAT=form)
         assert response.status_code == 400
         assert "the limit of /sync" in response.text
 
