@@ -52,7 +52,8 @@ def main(data: Path) -> None:
     from tap_service.factory.query_factory import build_query_components
     from tap_service.services.queries.sync_query import prepare_sync_query
     from tap_service.services.queries.tap_parameters import read_tap_parameters
-    from tap_service.storage.engine.embedded_engine import ARROW_FORMAT, EMBEDDED_SETTINGS, EmbeddedEngine
+    from tap_service.storage.engine.embedded_engine import ARROW_FORMAT, EmbeddedEngine
+    from tap_service.storage.engine.engine import DEFAULT_SETTINGS
     from tap_service.storage.engine.handle_pool import setting_literal
     from tap_service.storage.open_storage import open_job_stores
 
@@ -67,7 +68,7 @@ def main(data: Path) -> None:
         translation = time.process_time() - used
         parameters = read_tap_parameters([("QUERY", query), ("LANG", "ADQL")], config.max_query_length)
         execution, _ = prepare_sync_query(components.preparation, parameters, config.hard_maxrec)
-        wanted = EMBEDDED_SETTINGS | dict(execution.engine_settings)
+        wanted = DEFAULT_SETTINGS | dict(execution.engine_settings)
         if wanted != applied:
             reset = "".join(f"{name} = DEFAULT, " for name in applied.keys() - wanted.keys())
             values = ", ".join(f"{name} = {setting_literal(value)}" for name, value in wanted.items())

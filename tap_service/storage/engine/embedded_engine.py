@@ -5,8 +5,7 @@ Measured with chDB 4.4 (ClickHouse 26.9):
 * a handle is isolated and serves one statement at a time; ``handle_pool`` keeps handles open;
 * chDB assigns query ids itself, so queries are identified by ``log_comment``: as a setting in the statement it costs
   0.05 ms of processor time, as a SET before it 0.3 ms;
-* Arrow without compression, which is of no use in one process, takes half the processor time of a scan, and ArrowStream
-  read without threads 0.12 ms for a few rows, where the file format takes 0.3 ms;
+* ArrowStream read without threads takes 0.12 ms for a few rows, the file format 0.3 ms;
 * a stream is pulled: the engine works a few blocks ahead of its reader, and cancelling the stream stops it at once;
 * one process holds one data path, and after a fork the engine must not be touched.
 """
@@ -36,9 +35,7 @@ from tap_service.storage.engine.handle_pool import Handle, HandlePool, connect_h
 from tap_service.storage.engine.merge_priority import lower_merge_priority
 from tap_service.storage.engine.running_queries import list_running_ids, read_progress
 
-#: the format and the settings of every call
 ARROW_FORMAT = "ArrowStream"
-EMBEDDED_SETTINGS = DEFAULT_SETTINGS | {"output_format_arrow_compression_method": "none"}
 _READ_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
 
 #: how long ``close`` waits for running queries; a reader may have paused
@@ -74,7 +71,7 @@ class EmbeddedEngine:
 
     def __init__(self, data_path: Path, *, max_memory: int = 0) -> None:
         self.data_path = Path(data_path).absolute()
-        self._defaults = EMBEDDED_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
+        self._defaults = DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
         self._lock_file = lock_data_path(self.data_path)
         path = str(self.data_path / "clickhouse")
         self._pid = os.getpid()
