@@ -97,6 +97,11 @@ class TooManyQueries(UserFault):
     headers: Mapping[str, str] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 
 
+class TooManyPasswords(UserFault):
+    status = 429
+    headers: Mapping[str, str] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+
+
 class ClientGone(ServiceError):
     status = 499
 

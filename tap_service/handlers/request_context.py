@@ -40,6 +40,8 @@ async def identify_visitor(request: Request) -> Identity | None:
     ------
     Unauthorized
         The credentials are wrong.
+    TooManyPasswords
+        Other passwords of the client's address are still checked.
     Forbidden
         A page of another site made the browser send a remembered password with a request that could change something.
     """
@@ -50,7 +52,8 @@ async def identify_visitor(request: Request) -> Identity | None:
         and request.headers.get("sec-fetch-site") == "cross-site"
     ):
         raise Forbidden("a page of another site sent your password: it must use a token")
-    request.state.visitor = await find_services(request).authenticator.identify(headers)
+    client = (await get_origin(request)).client if headers else ""
+    request.state.visitor = await find_services(request).authenticator.identify(headers, client)
     return cast("Identity | None", request.state.visitor)
 
 

@@ -27,7 +27,7 @@ class BoundedThreadPool:
         with self._lock:
             if self._pending >= self._max_pending:
                 raise ServiceBusy(
-                    f"{self._pending} queries run or wait, and this service accepts no more: try again in a while"
+                    f"{self._pending} requests run or wait, and this service accepts no more: try again in a while"
                 )
             self._pending += 1
         try:

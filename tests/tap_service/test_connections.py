@@ -98,6 +98,26 @@ def test_all_connections_have_a_limit(serve: Callable[..., Served]) -> None:
         assert b"\r\nretry-after: 5\r\n" in refused
 
 
+def test_silent_connections_up_to_every_limit(serve: Callable[..., Served], eventually: Eventually) -> None:
+    """Three clients hold all connections they may have. Others are answered meanwhile, and in the end all are closed."""
+    each, silent_clients = 100, [f"127.0.0.{number}" for number in (2, 3, 4)]
+    full = each * len(silent_clients)
+    service = serve(trusted_proxies=(), client_connections=each, max_connections=full + LIMIT, head_seconds=1000)
+    with ExitStack() as stack:
+        silent = [stack.enter_context(connected(service, source)) for source in silent_clients * each]
+        eventually(lambda: service.metric("skyhouse_open_connections") == full)
+        for source in silent_clients:
+            assert read_to_end(stack.enter_context(connected(service, source))).startswith(b"HTTP/1.1 429 ")
+        for number in range(20):
+            with connected(service, f"127.0.0.{5 + number % 2}") as quick:
+                assert ask_quickly(quick) == b"n\r\n7\r\n"
+        eventually(lambda: service.metric("skyhouse_open_connections") == full)
+        counted = service.server.config.app.state.open_connections
+        counted.settings = counted.settings.model_copy(update={"head_seconds": 0.1})
+        assert [read_to_end(connection) for connection in silent] == [b""] * full
+        eventually(lambda: service.metric("skyhouse_open_connections") == 0)
+
+
 def test_slow_heads_and_bodies(serve: Callable[..., Served]) -> None:
     """Meanwhile another client is answered on one connection."""
     service = serve(head_seconds=1, body_silence_seconds=1, idle_seconds=1000)

@@ -12,7 +12,9 @@ import binascii
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,16 +24,18 @@ import jwt
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from tap_service.models.client_key import find_network
 from tap_service.models.identity import Identity
-from tap_service.service_errors import Unauthorized
+from tap_service.service_errors import TooManyPasswords, Unauthorized
 from tap_service.services.bounded_thread_pool import BoundedThreadPool
 from tap_service.storage.accounts import Accounts
 
 #: seconds for which a correct password is not hashed again, unless the file of users changes
 _REMEMBERED_SECONDS = 60.0
 _MAX_REMEMBERED = 1000
-#: passwords that wait for the hash, which is slow by design
+#: passwords that wait for the hash, which is slow by design: of all, and of one address
 _MAX_WAITING_PASSWORDS = 50
+_MAX_CLIENT_PASSWORDS = 20
 #: algorithms with public keys only: whoever reads a shared secret could forge tokens
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 _MAX_TOKEN_LENGTH = 16_384
@@ -127,6 +131,7 @@ class Authenticator:
         self._accounts = accounts
         self._issuers = issuers
         self._passwords = BoundedThreadPool("password", 1, _MAX_WAITING_PASSWORDS)
+        self._waiting: Counter[str] = Counter()
         self._remembered: dict[bytes, tuple[Identity, float]] = {}
         self._version = accounts.version if accounts else 0
 
@@ -142,17 +147,17 @@ class Authenticator:
         if caller is None and not self.anonymous:
             raise Unauthorized("this service is for its users: give a name and password, or a token")
 
-    async def identify(self, authorization: Sequence[str]) -> Identity | None:
+    async def identify(self, authorization: Sequence[str], client: str = "") -> Identity | None:
         """Return the user of these Authorization headers; None, without any, is an anonymous caller.
 
-        Raises Unauthorized for wrong credentials.
+        ``client`` is the caller's address. Raises Unauthorized for wrong credentials, and TooManyPasswords.
         """
         if not authorization:
             return None
         scheme, _, credentials = authorization[0].strip().partition(" ")
         found = None
         if len(authorization) == 1 and scheme.lower() == "basic":
-            found = await self._identify_basic(credentials.strip())
+            found = await self._identify_basic(credentials.strip(), client)
         elif len(authorization) == 1 and scheme.lower() == "bearer":
             found = self._identify_bearer(credentials.strip())
         if found is None:
@@ -164,7 +169,7 @@ class Authenticator:
         if self._accounts is not None:
             self._accounts.close()
 
-    async def _identify_basic(self, credentials: str) -> Identity | None:
+    async def _identify_basic(self, credentials: str, client: str) -> Identity | None:
         try:
             name, colon, password = base64.b64decode(credentials, validate=True).decode().partition(":")
         except (binascii.Error, UnicodeDecodeError):
@@ -174,13 +179,30 @@ class Authenticator:
         remembered = self._recall_identity(credentials, self._accounts)
         if remembered is not None:
             return remembered
-        check = partial(self._accounts.find_by_password, name, password)
-        identity = await asyncio.wrap_future(self._passwords.submit(check))
+        with self._count_waiting(find_network(client)):
+            check = partial(self._accounts.find_by_password, name, password)
+            identity = await asyncio.wrap_future(self._passwords.submit(check))
         if identity is not None:
             if len(self._remembered) >= _MAX_REMEMBERED:
                 self._remembered.clear()
             self._remembered[_hash_credentials(credentials)] = identity, time.monotonic() + _REMEMBERED_SECONDS
         return identity
+
+    @contextmanager
+    def _count_waiting(self, network: str) -> Iterator[None]:
+        """Count a password of these addresses that waits for its check."""
+        if self._waiting[network] >= _MAX_CLIENT_PASSWORDS:
+            raise TooManyPasswords(
+                f"{self._waiting[network]} passwords from your address are being checked, the maximum: try again "
+                "in a while, or use a token"
+            )
+        self._waiting[network] += 1
+        try:
+            yield
+        finally:
+            self._waiting[network] -= 1
+            if not self._waiting[network]:
+                del self._waiting[network]
 
     def _recall_identity(self, credentials: str, accounts: Accounts) -> Identity | None:
         if accounts.version != self._version:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import select
 import socket
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,14 +30,16 @@ def ask_from(service: Any, client: str, query: str, **parameters: str) -> httpx.
     return httpx.post(service.sync, data=data, headers={"X-Forwarded-For": client}, timeout=100, verify=False)
 
 
-def open_request(service: Any, parameters: dict[str, str], client: str = "192.0.2.99") -> socket.socket:
+def open_request(
+    service: Any, parameters: dict[str, str], client: str = "192.0.2.99", headers: str = ""
+) -> socket.socket:
     """Send a request; the answer waits to be read, with little room in the socket."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.connect(("127.0.0.1", service.port))
     body = urlencode({"LANG": "ADQL", **parameters})
     kind = "Content-Type: application/x-www-form-urlencoded"
-    head = f"POST /tap/sync HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {client}\r\n{kind}\r\nContent-Length: {len(body)}"
+    head = f"POST /tap/sync HTTP/1.1\r\nHost: x\r\n{headers}X-Forwarded-For: {client}\r\n{kind}\r\nContent-Length: {len(body)}"
     connection.sendall(f"{head}\r\n\r\n{body}".encode())
     return connection
 
@@ -46,6 +50,12 @@ def read_answer(connection: socket.socket) -> bytes:
     while not received.endswith(b"\r\n0\r\n\r\n") and (piece := connection.recv(1 << 16)):
         received += piece
     return received
+
+
+def read_to_end(connection: socket.socket) -> bytes:
+    """Read until the service closes the connection, and close it."""
+    with connection:
+        return b"".join(iter(lambda: connection.recv(1 << 16), b""))
 
 
 def count_requests(service: Any, lane: str, state: str) -> float:
@@ -77,6 +87,23 @@ class TestClients:
             for each in asked:
                 each.close()
         eventually(lambda: service.metric("skyhouse_queries_in_flight") == 0)
+
+    def test_a_flood_of_wrong_passwords(self, serve: Callable[..., Any], accounts: Path) -> None:
+        """They wait for each other. Light queries of others, and another user's first one, are answered before them."""
+        service = serve(accounts=accounts)
+        guesses = (base64.b64encode(f"alice:guess {number}".encode()).decode() for number in range(60))
+        headers = (f"Authorization: Basic {guess}\r\nConnection: close\r\n" for guess in guesses)
+        asked = [open_request(service, {"QUERY": LIGHT}, "192.0.2.1", each) for each in headers]
+        others = [ask_from(service, f"192.0.2.{number}", LIGHT) for number in range(2, 6)]
+        assert [answer.text.split() for answer in others] == [["n", "0", "1", "2"]] * 4
+        assert len(select.select(asked, [], [], 0)[0]) < len(asked)
+        assert User(service, "bob").ask(LIGHT).status_code == 200
+        answers = [read_to_end(each) for each in asked]
+        said = Counter(answer[9:12] for answer in answers)
+        assert set(said) == {b"401", b"429"}
+        assert said[b"401"] >= 20
+        for answer in answers:
+            assert (b"retry-after: " in answer.lower()) == (answer[9:12] == b"429")
 
     def test_polygons_of_10_000_vertices(self, serve: Callable[..., Any], eventually: Eventually) -> None:
         """Their translations wait for each other; light queries are answered before them."""
