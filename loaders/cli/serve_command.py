@@ -25,6 +25,7 @@ from loaders.tables.shipped_schemas import load_demo
 from tap_service.application import create_app
 from tap_service.config import Config, divide_limits
 from tap_service.http_server.http_protocol import SERVER
+from tap_service.http_server.open_connections import raise_file_limit
 from tap_service.readers.read_error import ReadError
 from tap_service.services.site.authentication import IssuersError
 from tap_service.services.site.first_queries import format_first_queries
@@ -95,6 +96,13 @@ def _serve_listener(
     config: Config, data_path: Path, listener: socket.socket, url: str, reporter: Reporter, *, demo: bool = False
 ) -> None:
     """Serve; without ``url``, do not announce it."""
+    connections = raise_file_limit(config.max_connections)
+    if url and connections < config.max_connections:
+        reporter.message(
+            f"note: only {connections} connections can be open at once, not {config.max_connections} "
+            "(SKYHOUSE_MAX_CONNECTIONS): each one needs two files, so raise the hard limit of open files (ulimit -Hn, "
+            "LimitNOFILE of systemd)"
+        )
     with open_engine(data_path, is_read_only=True) as engine:
         if demo:
             load_demo(engine, reporter)

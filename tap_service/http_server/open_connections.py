@@ -15,6 +15,22 @@ from tap_service.settings.site_settings import Network
 #: how often connections are checked, in seconds
 _SWEEP_SECONDS = 1.0
 
+#: open files for each connection: its socket, and as many for the engine, spools and jobs
+_FILES_EACH = 2
+
+
+def raise_file_limit(connections: int) -> int:
+    """Raise the process's limit of open files as far as the connections need it; return how many it then permits.
+
+    The embedded engine raises it as far as possible, without regard to connections.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = connections * _FILES_EACH
+    if soft < needed:
+        soft = min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return min(connections, soft // _FILES_EACH)
+
 
 class Connection(Protocol):
     """What the sweep needs of a connection; ``close_if_late`` gets the time of the event loop."""
@@ -36,7 +52,7 @@ class OpenConnections:
     def __init__(self, settings: ConnectionSettings, trusted: tuple[Network, ...]) -> None:
         self.settings = settings
         self._trusted = trusted
-        self._limit = min(settings.max_connections, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+        self._limit = min(settings.max_connections, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // _FILES_EACH)
         self._by_network: Counter[str] = Counter()
         self._open: dict[Connection, str] = {}
         self._sweep: asyncio.TimerHandle | None = None

@@ -11,8 +11,8 @@ class ConnectionSettings(BaseModel):
         ge=1,
         title="Open connections of one process",
         description=(
-            "A further client gets 503 with Retry-After. Never more than half of the files that the process may open "
-            "(ulimit -n)."
+            "A further client gets 503 with Retry-After. Never more than half of the files that the process may open: "
+            "the service raises its limit up to the hard one (ulimit -Hn), and says at its start if that is too low."
         ),
     )
     client_connections: int = Field(

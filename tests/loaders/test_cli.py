@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -74,10 +75,10 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def started(folder: Path, command: str = "serve") -> Service:
+def started(folder: Path, command: str = "serve", **options: object) -> Service:
     """A service that answers: it has printed what to try."""
     port = free_port()
-    process = start(folder, command, "--port", str(port))
+    process = start(folder, command, "--port", str(port), **options)
     assert process.stdout is not None
     said = ""
     for line in process.stdout:
@@ -202,6 +203,16 @@ def wait_for(happened: object, running: subprocess.Popen[str] | None = None) -> 
     while not happened():  # type: ignore[operator]
         assert running is None or running.poll() is None, running.communicate()
         time.sleep(0.05)
+
+
+def test_too_few_files_for_the_connections_are_told(tmp_path: Path) -> None:
+    def limit_files() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 1000))
+
+    service = started(tmp_path, preexec_fn=limit_files)
+    service.process.terminate()
+    _, err = service.process.communicate(timeout=30)
+    assert err.startswith("note: only 500 connections can be open at once, not 4000 (SKYHOUSE_MAX_CONNECTIONS): each")
 
 
 def test_a_second_service_is_refused(service: Service) -> None:

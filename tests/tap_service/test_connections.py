@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import select
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -116,6 +119,20 @@ def test_silent_connections_up_to_every_limit(serve: Callable[..., Served], even
         counted.settings = counted.settings.model_copy(update={"head_seconds": 0.1})
         assert [read_to_end(connection) for connection in silent] == [b""] * full
         eventually(lambda: service.metric("skyhouse_open_connections") == 0)
+
+
+def test_the_limit_of_open_files_is_raised_for_connections() -> None:
+    """Up to the hard limit, and never lowered."""
+    script = """
+import resource
+from tap_service.http_server.open_connections import raise_file_limit
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, 1000))
+for connections in (20, 400, 300, 4000):
+    print(connections, raise_file_limit(connections), *resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+    command = [sys.executable, "-c", script]
+    said = subprocess.run(command, check=True, capture_output=True, text=True, env={"PYTHONPATH": os.getcwd()}).stdout
+    assert said.splitlines() == ["20 20 100 1000", "400 400 800 1000", "300 300 800 1000", "4000 500 1000 1000"]
 
 
 def test_slow_heads_and_bodies(serve: Callable[..., Served]) -> None:
