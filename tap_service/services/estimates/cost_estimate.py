@@ -8,7 +8,7 @@ refuses it. (ClickHouse's own EXPLAIN ESTIMATE returns 20 million rows for a loo
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -81,7 +81,7 @@ class Estimator:
         query = translation.query
         if query is None:
             return Estimate(0, 0, 0.0, "scan")
-        rows, size = self._estimate_reading(query, translation.cells, version)
+        rows, size = self._estimate_reading(walk_selects(query), translation.cells, version)
         kind = _find_work_kind(query)
         work = self._estimate_join_work(query, version)
         write_seconds = estimate_write_seconds(work.rows, len(query.outputs))
@@ -89,10 +89,10 @@ class Estimator:
         seconds = size / 1e9 * self._find_rate(kind) + steps.join_seconds + steps.write_seconds
         return Estimate(round(rows), round(size), seconds, kind, steps=steps)
 
-    def _estimate_reading(self, query: Query, cells: dict[str, Moc], version: int) -> tuple[float, float]:
+    def _estimate_reading(self, selects: Iterable[Select], cells: dict[str, Moc], version: int) -> tuple[float, float]:
         """Return the rows and bytes that are read."""
         rows, size = 0.0, 0.0
-        for scan, columns, id_count in _walk_scans(query):
+        for scan, columns, id_count in _walk_scans(selects):
             table = self._sizes.get_size(scan.entry, version)
             read = _count_rows_read(table, cells.get(f"{scan.entry.qualified_name}.hpx29"), id_count)
             rows += read
@@ -105,13 +105,14 @@ class Estimator:
         Nothing else of such a query needs an estimate: its result has no more rows, and it takes some milliseconds.
         """
         query = translation.query
-        if query is None or any(isinstance(select.from_, Join) for select in walk_selects(query)):
+        selects = () if query is None else tuple(walk_selects(query))
+        if query is None or any(isinstance(select.from_, Join) for select in selects):
             return None
-        if isinstance(query, Select) and isinstance(query.from_, Scan) and _is_cut_early(query):
+        if len(selects) == 1 and isinstance(query, Select) and isinstance(query.from_, Scan) and _is_cut_early(query):
             entry, rows = query.from_.entry, float((query.limit or 0) + query.offset)
             size = rows * self._sizes.get_size(entry, version).sum_widths(column.name for column in entry.table.columns)
             return rows if size <= _SMALL_BYTES else None
-        rows, size = self._estimate_reading(query, translation.cells, version)
+        rows, size = self._estimate_reading(selects, translation.cells, version)
         return rows if size <= _SMALL_BYTES else None
 
     def _estimate_join_work(self, query: Query, version: int) -> JoinWork:
@@ -170,15 +171,13 @@ class Estimator:
 
 
 def _is_cut_early(select: Select) -> bool:
-    """Return whether a SELECT from one table ends as soon as it has read its first rows."""
-    if select.limit is None or select.where is not None or needs_all_rows(select):
-        return False
-    return sum(1 for _ in walk_selects(select)) == 1
+    """Return whether a SELECT from one table, without subqueries, ends as soon as it has read its first rows."""
+    return select.limit is not None and select.where is None and not needs_all_rows(select)
 
 
-def _walk_scans(query: Query) -> Iterator[tuple[Scan, set[str], int]]:
+def _walk_scans(selects: Iterable[Select]) -> Iterator[tuple[Scan, set[str], int]]:
     """Yield each table that is read, the columns that are needed, and how many ids are looked up, 0 for all rows."""
-    for select in walk_selects(query):
+    for select in selects:
         used: dict[int, set[str]] = {}
         for expr in walk_select_expressions(select):
             for column in walk_columns(expr):

@@ -54,6 +54,10 @@ class TableSize:
         """The rows in all cells before each border between cells."""
         return np.concatenate(([0.0], np.cumsum(self.rows[:-1], dtype=np.float64)))
 
+    @cached_property
+    def _borders(self) -> NDArray[np.float64]:
+        return np.arange(len(self.rows), dtype=np.float64)
+
     @property
     def cell_rows(self) -> NDArray[np.float64]:
         return self.rows[:-1].astype(np.float64)
@@ -64,12 +68,8 @@ class TableSize:
 
     def count_in_cells(self, cells: Moc) -> float:
         """Return the rows in a set of cells; those of a cell of ``order`` are taken to be evenly distributed."""
-        edges = cells.ranges / 4.0 ** (ORDER - self.order)
-        before = np.floor(edges).astype(np.int64)
-        first = self._rows_before[before]
-        within = self._rows_before[np.minimum(before + 1, len(self._rows_before) - 1)] - first
-        reached = first + (edges - before) * within
-        return float((reached[:, 1] - reached[:, 0]).sum())
+        before = np.interp(cells.ranges / 4.0 ** (ORDER - self.order), self._borders, self._rows_before)
+        return float((before[:, 1] - before[:, 0]).sum())
 
 
 class TableSizes:
