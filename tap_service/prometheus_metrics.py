@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -25,6 +26,7 @@ class ServiceMetrics:
             buckets=_BUCKETS,
             registry=self.registry,
         )
+        self._find_phase = cache(self.seconds.labels)
         self.in_flight = Gauge("skyhouse_queries_in_flight", "Queries in progress", registry=self.registry)
         self.jobs = Gauge("skyhouse_jobs_executing", "Jobs that this process executes", registry=self.registry)
         self.waiting = Gauge("skyhouse_queries_waiting", "Waiting queries", registry=self.registry)
@@ -46,7 +48,7 @@ class ServiceMetrics:
 
     def record_phases(self, seconds: Mapping[str, float]) -> None:
         for phase, value in seconds.items():
-            self.seconds.labels(phase).observe(value)
+            self._find_phase(phase).observe(value)
 
     def format_text(self) -> bytes:
         return generate_latest(self.registry)

@@ -5,6 +5,7 @@ All are coroutines: the framework would call plain functions on threads, at 0.2 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
@@ -25,12 +26,21 @@ def find_services(request: Request) -> Services:
 
 async def get_origin(request: Request) -> RequestOrigin:
     """Return the client's address, and the service's address for this client."""
-    config = find_services(request).config
-    names = {name.decode("latin-1") for name, _ in request.scope["headers"] if b"forwarded" in name}
+    config, scope = find_services(request).config, request.scope
+    names = {name.decode("latin-1") for name, _ in scope["headers"] if b"forwarded" in name}
     headers = {name: ", ".join(request.headers.getlist(name)) for name in names}
-    request_url = str(request.base_url).rstrip("/")
+    root_path = scope.get("app_root_path", scope.get("root_path", ""))
+    host = next((value for name, value in scope["headers"] if name == b"host"), None)
+    request_url = _build_request_url(scope.get("scheme", "http"), scope.get("server"), root_path, host)
     peer = request.client.host if request.client else ""
     return find_origin(headers, peer, request_url, config.trusted_proxies, config.public_url)
+
+
+@lru_cache(256)
+def _build_request_url(scheme: str, server: tuple[str, int | None] | None, root_path: str, host: bytes | None) -> str:
+    headers = [] if host is None else [(b"host", host)]
+    scope = {"type": "http", "scheme": scheme, "server": server, "root_path": root_path, "headers": headers}
+    return str(Request(scope).base_url).rstrip("/")
 
 
 async def identify_visitor(request: Request) -> Identity | None:

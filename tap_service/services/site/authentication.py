@@ -33,6 +33,8 @@ from tap_service.storage.accounts import Accounts
 #: seconds for which a correct password is not hashed again, unless the file of users changes
 _REMEMBERED_SECONDS = 60.0
 _MAX_REMEMBERED = 1000
+#: seconds for which the login methods, which each response tells, are not read again from the file of users
+_METHODS_SECONDS = 1.0
 #: passwords that wait for the hash, which is slow by design: of all, and of one address
 _MAX_WAITING_PASSWORDS = 50
 _MAX_CLIENT_PASSWORDS = 20
@@ -134,13 +136,18 @@ class Authenticator:
         self._waiting: Counter[str] = Counter()
         self._remembered: dict[bytes, tuple[Identity, float]] = {}
         self._version = accounts.version if accounts else 0
+        self._methods: tuple[LoginMethod, ...] = ()
+        self._methods_until = 0.0
 
     @property
     def login_methods(self) -> tuple[LoginMethod, ...]:
         """The methods that can succeed: passwords and tokens of local users, tokens of issuers."""
-        if self._accounts is not None and self._accounts.has_users:
-            return BASIC, BEARER
-        return (BEARER,) if self._issuers else ()
+        now = time.monotonic()
+        if now >= self._methods_until:
+            has_users = self._accounts is not None and self._accounts.has_users
+            self._methods = (BASIC, BEARER) if has_users else (BEARER,) if self._issuers else ()
+            self._methods_until = now + _METHODS_SECONDS
+        return self._methods
 
     def check_admission(self, caller: Identity | None) -> None:
         """Raise Unauthorized for an anonymous caller if the service admits none."""
