@@ -5,14 +5,15 @@
 
 ``--baseline`` starts the service of another checkout beside this one, on data that its own loader stored; ``--engine`` a
 second one of this checkout over a ClickHouse server of the user ``default``, which the first run loads. The server's
-process may not have another priority (with autogroups, that of its session) than this one. Each figure comes of slices that take turns (ABBA), with the same
-queries for all. Clients are threads of this process over connections that stay open, each with an address of its own.
+process may not have another priority (with autogroups, that of its session) than this one. Each figure comes of slices
+that take turns (ABBA), with the same queries for all. Clients are threads of this process over connections that stay
+open, each with an address of its own.
 
 Told are, for each query and number of clients: median and p95 of the wall time, queries a second, processor milliseconds
-of the service (of its engine too), of the bare engine with the same SQL, settings and format in one handle, and of the
-translation; and the share of the whole that is not the bare engine's: HTTP, translation and output, of the processor time and, with one
-client, of the wall time. Below stand the ratios to the baseline. ``--keep`` keeps the loaded data for the next run, which
-uses it as it is.
+in the mean of the service (of its engine too), of the bare engine with the same SQL, settings and format in one handle,
+and of the translation; and the share of the whole that is not the bare engine's: HTTP, translation and output, of the
+processor time and, with one client, of the wall time. Below stand the ratios to the others. ``--keep``
+keeps the loaded data for the next run, which uses it as it is.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 from tests.benchmarks.bare_engine import BareEngine
 from tests.benchmarks.light_client import Answers, LightClients
@@ -34,7 +35,7 @@ from tests.benchmarks.service_process import ROOT, ServiceProcess, read_processo
 #: slices of each side for each query and number of clients
 ROUNDS = 4
 #: queries of the bare engine in each round, and before the first one: its caches are filled like those of the services
-BARE_QUERIES = 15
+BARE_QUERIES = 25
 BARE_WARM_UP = 60
 
 _HEADER = (
@@ -100,9 +101,8 @@ def measure_bare(
 
 
 def report(kind: str, count: int, measured: dict[str, Measured], bare: list[dict[str, float]]) -> None:
-    engine_wall, engine_cpu, translation = (
-        median(each[name] for each in bare) for name in ("wall", "cpu", "translation_cpu")
-    )
+    engine_wall = median(each["wall"] for each in bare)
+    engine_cpu, translation = (fmean(each[name] for each in bare) for name in ("cpu", "translation_cpu"))
     for name, each in measured.items():
         wall, answers = each.answers.median_ms, each.answers
         beside = f"{1 - engine_cpu / each.service_ms:.0%} cpu" if each.service_ms else "-"
