@@ -19,7 +19,10 @@ class QuerySettings(BaseModel):
         10.0,
         gt=0,
         title="Time limit of a synchronous query, in seconds",
-        description="Counts the time that the engine works on the query, without queueing and download.",
+        description=(
+            "Counts the time that the engine works on the query, without queueing, the writing of its rows in the "
+            "format of the result, and the download."
+        ),
     )
     sync_timeout_jobs: Literal["never", "on-request", "always"] = Field(
         "on-request",
