@@ -71,7 +71,7 @@ _DIVIDED = (
 def divide_limits(config: Config, processes: int) -> Config:
     """Return the settings of one of several processes that share the machine: its part of each limit, rounded up."""
     divided = {name: -(-getattr(config, name) // processes) for name in _DIVIDED}
-    clients = {name: limit.divide(processes) for name, limit in config.client_limits.items()}
+    clients = {name: limit.divide_by(processes) for name, limit in config.client_limits.items()}
     return config.model_copy(update={**divided, "client_limits": clients})
 
 

@@ -45,7 +45,7 @@ class Edges:
         across = cross_products(a - b, a + b)
         return cls(a, b, across / vector_lengths(across)[:, None])
 
-    def choose(self, which: slice | NDArray[np.int64]) -> Edges:
+    def choose_edges(self, which: slice | NDArray[np.int64]) -> Edges:
         """Return some of the edges."""
         return Edges(self.a[which], self.b[which], self.normals[which])
 
@@ -90,7 +90,7 @@ def find_first_crossing(edges: Edges) -> tuple[int, int] | None:
         meets = ((low[run] <= high[run:]) & (high[run] >= low[run:])).all(axis=1)
         later = numbers[start:][np.repeat(meets, _RUN)[: total - start]]
         some = slice(start, start + _RUN)
-        crossing = np.argwhere(find_crossings(edges.choose(some), edges.choose(later)))
+        crossing = np.argwhere(find_crossings(edges.choose_edges(some), edges.choose_edges(later)))
         if len(crossing):
             first, second = crossing[0]
             return start + int(first), int(later[second])

@@ -13,6 +13,9 @@ Vectors = NDArray[np.float64]
 Reals = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+#: Square degrees of the whole sky
+SKY_AREA = 4 * math.pi * math.degrees(1) ** 2
+
 #: Rounding, in radians, of a vector's components, of dot products, and so of angles to a great circle (2e-10 arcsec).
 #: A direction within it of a border is on the border, and borders belong to their shape.
 ROUNDING = 1e-15

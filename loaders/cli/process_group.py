@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import signal
 import time
@@ -11,11 +10,11 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from tap_service.child_processes import end_with_parent
+
 #: how long a process may take to end before it is killed, and to live before it is replaced at once, in seconds
 _ENDING_SECONDS = 30.0
 _REPLACING_SECONDS = 1.0
-
-_PR_SET_PDEATHSIG = 1
 
 #: a fork would take over the threads' locks
 _SPAWN = multiprocessing.get_context("spawn")
@@ -69,5 +68,7 @@ class ProcessGroup:
 
 def _run_target(target: Callable[..., int], *arguments: Any) -> None:
     """End with the group, even if that is killed."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    parent = multiprocessing.parent_process()
+    assert parent is not None and parent.pid is not None  # noqa: PT018, S101  a spawned process has one
+    end_with_parent(parent.pid, signal.SIGTERM)
     raise SystemExit(target(*arguments))

@@ -59,12 +59,12 @@ class SkyhouseProtocol(HttpToolsProtocol):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._head_since = self.loop.time()
         try:
-            self._open.admit(self, self.client[0] if self.client else "", self.loop)
+            self._open.admit_connection(self, self.client[0] if self.client else "", self.loop)
         except TooManyConnections as error:
             self._refuse(error.status, str(error))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._open.forget(self)
+        self._open.forget_connection(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:

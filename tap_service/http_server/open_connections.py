@@ -61,7 +61,7 @@ class OpenConnections:
     def count(self) -> int:
         return len(self._open)
 
-    def admit(self, connection: Connection, address: str, loop: asyncio.AbstractEventLoop) -> None:
+    def admit_connection(self, connection: Connection, address: str, loop: asyncio.AbstractEventLoop) -> None:
         """Count a new connection. Raise TooManyConnections; the connection is then not counted."""
         if len(self._open) >= self._limit:
             raise TooManyConnections("the service has too many open connections; try again later", 503)
@@ -77,7 +77,7 @@ class OpenConnections:
         if self._sweep is None:
             self._sweep = loop.call_later(_SWEEP_SECONDS, self._close_late, loop)
 
-    def forget(self, connection: Connection) -> None:
+    def forget_connection(self, connection: Connection) -> None:
         """Uncount a closed connection; one that was not admitted is ignored."""
         network = self._open.pop(connection, None)
         if network is not None:

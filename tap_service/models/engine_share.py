@@ -35,20 +35,16 @@ class EngineShare:
         Linux niceness of the query's threads; an engine without CAP_SYS_NICE ignores it.
     max_threads
         The most threads of the query.
-    priority
-        A query waits while others with a lower number run.
     """
 
     niceness: int = 0
     max_threads: int = 0
-    priority: int = 0
 
-    def settings(self) -> Iterator[tuple[str, int]]:
+    def list_settings(self) -> Iterator[tuple[str, int]]:
         """Yield the settings that differ from the engine's defaults."""
         for name, value in (
             ("os_threads_nice_value_query", self.niceness),
             ("max_threads", self.max_threads),
-            ("priority", self.priority),
         ):
             if value:
                 yield name, value

@@ -8,7 +8,6 @@ and the kernel kills its readers with it.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 import selectors
@@ -18,13 +17,11 @@ import sys
 import traceback
 from dataclasses import dataclass
 
+from tap_service.child_processes import end_with_parent
 from tap_service.readers import sandboxed_reader
 
 #: File descriptors in a message
 FILES = 4
-
-_LIBC = ctypes.CDLL(None)
-_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(slots=True)
@@ -66,7 +63,7 @@ class _Host:
         host = os.getpid()
         pid = os.fork()
         if pid == 0:
-            _end_with(host)
+            end_with_parent(host, signal.SIGKILL)
             _run_reader(files)
         *others, status = files
         for file in others:
@@ -88,13 +85,6 @@ class _Host:
                 reader.status.send(str(os.waitstatus_to_exitcode(status)).encode())
             except OSError:  # the client has closed the status socket
                 return
-
-
-def _end_with(host: int) -> None:
-    """Have the kernel kill this process when the host ends, however it ends."""
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != host:  # it has ended before the call
-        os._exit(1)
 
 
 def _run_reader(files: list[int]) -> None:

@@ -21,7 +21,7 @@ class ClientLimit:
     running: int
     waiting: int
 
-    def divide(self, processes: int) -> ClientLimit:
+    def divide_by(self, processes: int) -> ClientLimit:
         """Return the part of one process, rounded up."""
         return ClientLimit(-(-self.running // processes), -(-self.waiting // processes))
 

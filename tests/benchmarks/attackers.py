@@ -39,15 +39,26 @@ class Attacker:
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), 300, source_address=(self.address, 0))
 
+    def receive_status(self, connection: socket.socket) -> str:
+        """Count and return the HTTP status of an answer, or "cut"."""
+        first = connection.recv(1024)
+        status = first.split(b" ", 2)[1].decode() if first else "cut"
+        self.outcomes[status] += 1
+        return status
+
     def ask(self, query: str, headers: str = "", **parameters: str) -> None:
         """Ask again and again, at once also after a refusal."""
         client = LightClient(self.port, self.address, headers=headers)
         while not self.is_over:
-            self.outcomes["asked"] += 1
-            status, _ = client.ask(query, **parameters)
-            self.outcomes[str(status) if status else "cut"] += 1
-            if status != 200:
+            if self.ask_once(client, query, **parameters) != 200:
                 time.sleep(0.05)
+
+    def ask_once(self, client: LightClient, query: str, **parameters: str) -> int:
+        """Ask, count and return the HTTP status; 0 is a connection that the service cut."""
+        self.outcomes["asked"] += 1
+        status, _ = client.ask(query, **parameters)
+        self.outcomes[str(status) if status else "cut"] += 1
+        return status
 
     def download(self, query: str, bytes_per_second: float) -> None:
         """Read results at a rate, over connections of their own."""
@@ -64,9 +75,7 @@ class Attacker:
                 self._read_slowly(connection, bytes_per_second)
 
     def _read_slowly(self, connection: socket.socket, bytes_per_second: float) -> None:
-        first = connection.recv(1024)
-        status = first.split(b" ", 2)[1].decode() if first else "cut"
-        self.outcomes[status] += 1
+        status = self.receive_status(connection)
         size = min(1 << 16, max(1, int(bytes_per_second)))
         while not self.is_over and (got := connection.recv(size)):
             time.sleep(len(got) / bytes_per_second)
@@ -82,11 +91,9 @@ def _polygon(attacker: Attacker) -> None:
         turns = (2 * math.pi * n / 10_000 for n in range(10_000))
         corners = ", ".join(f"{ra + 3 * math.cos(t):.5f}, {dec + 3 * math.sin(t):.5f}" for t in turns)
         client = LightClient(attacker.port, attacker.address)
-        attacker.outcomes["asked"] += 1
-        status, _ = client.ask(
-            f"SELECT COUNT(*) AS n FROM light.stars WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON({corners}))"
+        attacker.ask_once(
+            client, f"SELECT COUNT(*) AS n FROM light.stars WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON({corners}))"
         )
-        attacker.outcomes[str(status) if status else "cut"] += 1
         client.close()
 
 
@@ -143,9 +150,7 @@ def _pending(attacker: Attacker) -> None:
         attacker.outcomes["asked"] += 1
         with attacker.connect() as connection:
             connection.sendall((head + body).encode())
-            answer = connection.recv(1024)
-        status = answer.split(b" ", 2)[1].decode() if answer else "cut"
-        attacker.outcomes[status] += 1
+            status = attacker.receive_status(connection)
         if status != "303":
             time.sleep(0.05)
 

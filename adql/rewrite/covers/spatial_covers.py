@@ -36,6 +36,7 @@ from adql.node_classes import replace
 from adql.regions import MAX_COVER_CELLS, Complement, Cone, Cover, Grown, Intersection, Moc, Region, Union, find_cover
 from adql.regions.circle_union import CircleUnion
 from adql.regions.region_algebra import has_moc
+from adql.regions.unit_vectors import SKY_AREA
 from adql.rewrite.covers.confining_regions import (
     Confinements,
     ImpliedWithin,
@@ -56,7 +57,7 @@ HPX29 = "hpx29"
 _MAX_CELLS_PER_SHAPE = 16
 _MAX_CELLS = 10_000
 
-#: Rows in the cells around a cone up to which a closer cover costs more than it saves: half a granule
+#: Rows in the cells around a cone up to which a closer cover costs more than it saves
 _FEW_ROWS = 4096
 
 #: Rows in a cover of few cells from which more cells save more than they cost
@@ -64,9 +65,6 @@ _MANY_ROWS = 100_000
 
 #: Fewer cells by this factor where there are fewer rows
 _FEWER_CELLS = 2
-
-#: Square degrees
-_WHOLE_SKY = 360**2 / math.pi
 
 #: The part of the sky above which a cover costs more than it saves
 _MAX_SKY = 0.9
@@ -189,11 +187,11 @@ def _choose_cover(region: Region, entry: TableEntry) -> tuple[Cover, bool]:
     around = None
     if isinstance(region, Cone) and least_rows < _FEW_ROWS:
         around = find_cells_around(region.lon, region.lat, region.radius)
-    if around is not None and _sum_sky((around,)) * _WHOLE_SKY * density < _FEW_ROWS:
+    if around is not None and _sum_sky((around,)) * SKY_AREA * density < _FEW_ROWS:
         return Cover((), (around,)), False
     if least_rows < _MANY_ROWS and not has_moc(region):
         cover = cover_region(region, _FEWER_CELLS)
-        if _sum_sky(cover.all) * _WHOLE_SKY * density < _MANY_ROWS:
+        if _sum_sky(cover.all) * SKY_AREA * density < _MANY_ROWS:
             return cover, False
     return cover_region(region), True
 

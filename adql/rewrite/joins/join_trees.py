@@ -90,7 +90,7 @@ def _take_keys(relation: Relation, equalities: list[_Equality]) -> tuple[Relatio
         equalities = [each for each in equalities if id(each[0]) not in taken]
         condition = combine_conjuncts([*split_conjuncts(relation.condition), *keys])
         return replace(relation, left=below, condition=condition), equalities
-    return (relation if below is relation.left else replace(relation, left=below)), equalities
+    return relation.with_sides(below, relation.right), equalities
 
 
 def add_outer_keys(select: Select, fresh: NameGenerator) -> Select:

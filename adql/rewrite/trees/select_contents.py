@@ -1,4 +1,4 @@
-"""What the expressions of a SELECT contain, found in one walk: passes without work for a SELECT are told by it."""
+"""What the expressions of a SELECT contain, found in one walk: by it the passes know whether they have work."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ from tap_service.services.estimates.table_sizes import TableSize, TableSizes
 from tap_service.services.estimates.work_costs import estimate_write_seconds, needs_all_rows
 from tap_service.storage.engine.engine import Engine
 
-#: Rows of one granule, ClickHouse's default: the fewest that are read anywhere
+#: The fewest rows that are read anywhere: those of a granule in tables of older versions; new ones have smaller ones
 _GRANULE_ROWS = 8192
 
 #: Bytes that are read and written in a tenth of a second, whatever is done with them

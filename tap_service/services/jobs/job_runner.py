@@ -43,7 +43,7 @@ from tap_service.storage.results.job_upload_files import StoredPart
 
 _log = logging.getLogger("skyhouse")
 
-#: a query that reads less ends before its progress would tell anybody something; asking costs more than such a query
+#: a query that reads less ends before anybody sees its progress; asking for it costs more than the query
 _MIN_MEASURED_BYTES = 10_000_000
 
 

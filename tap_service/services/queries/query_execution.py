@@ -108,7 +108,7 @@ class QueryExecution:
 
     @property
     def engine_settings(self) -> Settings:
-        return self.translation.settings | dict(self._share.settings())
+        return self.translation.settings | dict(self._share.list_settings())
 
     def set_engine_share(self, share: EngineShare) -> None:
         self._share = share

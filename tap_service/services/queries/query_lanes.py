@@ -65,7 +65,7 @@ class _LaneState:
         place.turn = max(self._turn, self._last_turns.get(place.client, -1) + 1)
         self._last_turns[place.client] = place.turn
 
-    def start(self, place: LanePlace) -> None:
+    def start_place(self, place: LanePlace) -> None:
         if place.turn > self._turn:
             self._turn = place.turn
             self._last_turns = {client: turn for client, turn in self._last_turns.items() if turn >= self._turn}
@@ -84,11 +84,11 @@ class _LaneState:
         if not self.running[client]:
             del self.running[client]
 
-    def append(self, place: LanePlace) -> None:
+    def add_waiting(self, place: LanePlace) -> None:
         self.waiting.setdefault(place.client, deque()).append(place)
         self.n_waiting += 1
 
-    def remove(self, place: LanePlace) -> None:
+    def remove_waiting(self, place: LanePlace) -> None:
         """Remove a waiting request."""
         queue = self.waiting[place.client]
         queue.remove(place)
@@ -142,7 +142,7 @@ class QueryLanes:
             state = self._lanes[place.lane]
             if place.is_running or place not in state.waiting.get(place.client, ()):
                 return False
-            state.remove(place)
+            state.remove_waiting(place)
             return True
 
     def count_requests(self, lane: Lane) -> tuple[int, int]:
@@ -170,7 +170,7 @@ class QueryLanes:
                 f"{state.n_running + state.n_waiting} requests work or wait, and this service accepts no more: "
                 "try again in a while, or send long queries to /async"
             )
-        state.append(place)
+        state.add_waiting(place)
 
     def _may_start(self, place: LanePlace) -> bool:
         """Return whether its client may use a place; not while too many of its requests have outgrown their lane."""
@@ -187,7 +187,7 @@ class QueryLanes:
                 place = min(startable, key=state.order_key, default=None)
                 if place is None:
                     break
-                state.remove(place)
+                state.remove_waiting(place)
                 try:
                     self._start(place)
                 except ServiceBusy as error:
@@ -197,7 +197,7 @@ class QueryLanes:
         started = time.monotonic()
         place.waited += started - place.at
         place.at, place.is_running = started, True
-        self._lanes[place.lane].start(place)
+        self._lanes[place.lane].start_place(place)
         try:
             self._threads.submit(self._run, place)
         except RuntimeError as error:

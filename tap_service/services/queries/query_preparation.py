@@ -74,7 +74,7 @@ class QueryPreparation:
         owner
             The user whose tables the query may read; None for an anonymous caller.
         is_hasty
-            Do not count the rows of a small result that the row limit does not cut; ``small_rows`` tells small ones.
+            Do not count the rows of a small result that the row limit does not cut; it has ``small_rows``.
 
         Raises
         ------

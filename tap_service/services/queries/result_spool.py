@@ -137,14 +137,14 @@ class Spool:
         self._wake_reader()
 
     def hold_back(self) -> bool:
-        """Keep all bytes from the reader until ``rewind`` or the end; return False if it has begun to read."""
+        """Keep all bytes from the reader until ``drop_held_bytes`` or the end; return False if it has begun to read."""
         with self._lock:
             if self._is_taken or self._ended or self._closed:
                 return False
             self._is_held_back = True
             return True
 
-    def rewind(self) -> None:
+    def drop_held_bytes(self) -> None:
         """Drop the bytes that were held back: others follow in their place."""
         with self._lock:
             while self._parts:

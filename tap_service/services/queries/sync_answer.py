@@ -123,7 +123,7 @@ class SyncAnswer:
     def _begin_again(self, execution: QueryExecution) -> Lane:
         """Replace an execution that was stopped for another lane, before the client read anything; return the lane."""
         lane = self._next_lane or Lane.HEAVY
-        self._spool.rewind()
+        self._spool.drop_held_bytes()
         self.execution = execution.make_again()
         self.execution.set_engine_share(ENGINE_SHARES[lane])
         self._next_lane = None

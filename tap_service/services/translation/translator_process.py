@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from multiprocessing.connection import Connection
 
 from adql import NameLookupError, PositionLookup, Translation
 from clickhouse_schema.catalogue import Catalogue
+from tap_service.child_processes import start_child
 from tap_service.services.translation.translation_messages import (
     PositionAnswer,
     PositionRequest,
@@ -24,10 +22,6 @@ from tap_service.services.translation.translation_messages import (
 )
 
 _MODULE = "tap_service.services.translation.translator_host"
-
-#: The environment of the process; the settings of the service are left out because they hold passwords
-_ENVIRONMENT_KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "HOME")
-_ENVIRONMENT_SET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 #: Wall-clock limit in limits of processor time: on a busy machine a translation gets a part of a processor
 _WALL_CLOCK_FACTOR = 60
@@ -53,14 +47,8 @@ class TranslatorProcess:
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
-        kept = {name: os.environ[name] for name in _ENVIRONMENT_KEPT if name in os.environ}
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603  no part comes from a client
-                [sys.executable, "-W", "ignore", "-m", _MODULE, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env={**kept, **_ENVIRONMENT_SET},
-            )
+            self._process = start_child(_MODULE, theirs)
         self._connection = Connection(ours.detach())
         self._numbers = TableNumbers()
 

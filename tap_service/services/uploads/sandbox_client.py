@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
 
-#: the environment variables of readers; the settings of the service are left out because they hold passwords
-_ENVIRONMENT_KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "HOME")
-#: thread pools and jemalloc reserve more address space than they use, which the sandbox limits
-_ENVIRONMENT_SET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+from tap_service.child_processes import start_child
+
+_MODULE = "tap_service.readers.sandbox_host"
+#: jemalloc reserves more address space than it uses, which the sandbox limits
+_MEMORY_POOL = "system"
 
 _MAX_ANSWER_BYTES = 32 << 20
 
@@ -104,13 +103,8 @@ class SandboxClient:
         return self._requests
 
     def _start_process(self, requests: socket.socket) -> subprocess.Popen[bytes]:
-        kept = {name: os.environ[name] for name in _ENVIRONMENT_KEPT if name in os.environ}
-        return subprocess.Popen(  # noqa: S603  no part comes from a client
-            [sys.executable, "-W", "ignore", "-m", "tap_service.readers.sandbox_host", str(requests.fileno())],
-            stdin=subprocess.DEVNULL,
-            pass_fds=[requests.fileno()],
-            env={**kept, **_ENVIRONMENT_SET, "TMPDIR": str(self._directory or tempfile.gettempdir())},
-        )
+        directory = str(self._directory or tempfile.gettempdir())
+        return start_child(_MODULE, requests, ARROW_DEFAULT_MEMORY_POOL=_MEMORY_POOL, TMPDIR=directory)
 
     def _end_process(self) -> None:
         if self._requests is not None:
