@@ -17,6 +17,7 @@ from adql.clickhouse.sky.geometry_sql import GEOMETRY_FORMS
 from adql.clickhouse.sky.match_sql import MATCH_FORMS
 from adql.clickhouse.sql_text import Emit, Form
 from adql.ir import Call, Expr, Literal, evaluate_constant, widen_exactly
+from clickhouse_schema.conjunction_sql import all_sql
 from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
 from clickhouse_schema.quoting import quote_string
 
@@ -211,7 +212,7 @@ FORMS: dict[str, Form] = {
     "<=": _infix_sql,
     ">": _infix_sql,
     ">=": _infix_sql,
-    "AND": _infix_sql,
+    "AND": lambda expr, emit: all_sql(*map(emit, expr.args)),
     "OR": _infix_sql,
     "NOT": _wrap_operand("(NOT ", ")"),
     "SAME": _same_sql,

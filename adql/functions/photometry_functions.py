@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 
 from adql.functions.function import Function, Parameter
+from clickhouse_schema.conjunction_sql import all_sql
 from clickhouse_schema.datatypes import DOUBLE
 
 #: d(mag) = _PER_FLUX * d(f) / f
@@ -20,7 +21,7 @@ _FLUX_0 = 10 ** (-48.6 / 2.5)
 
 
 def _finite_sql(value: str, *conditions: str) -> str:
-    return f"if({' AND '.join((f'isFinite({value})', *conditions))}, {value}, NULL)"
+    return f"if({all_sql(f'isFinite({value})', *conditions)}, {value}, NULL)"
 
 
 def _make_flux_functions(name: str, flux: str, zero: str, unit: str) -> Iterator[Function]:

@@ -7,6 +7,7 @@ import math
 from adql.errors import Span
 from adql.functions.function import Function, Parameter
 from adql.ir import Call, Expr
+from clickhouse_schema.conjunction_sql import all_sql
 from clickhouse_schema.datatypes import DOUBLE, LONG, POINT
 from clickhouse_schema.healpix import index_sql
 
@@ -61,7 +62,7 @@ class _Pixel:
 
     def _center_sql(self, index: str, value: str) -> str:
         """Bind the index, an expression of any length, to the name ``i``."""
-        known = f"if(i BETWEEN 0 AND {12 * self.nside**2 - 1}, {value}, NULL)"
+        known = f"if({all_sql('i >= 0', f'i < {12 * self.nside**2}')}, {value}, NULL)"
         return f"arrayMap(i -> {known}, [{index}])[1]"
 
 
@@ -87,7 +88,7 @@ def _q3c_sql(lon: str, lat: str) -> str:
     y = f"if(abs({up}) > 1, -cos(radians({ra})) / tan({dec}), {up})"
     places = (f"toUInt32(least(greatest(({z} / 2 + 0.5) * {_Q3C_SIDE}, 0), {_Q3C_SIDE - 1}))" for z in (x, y))
     index = f"toInt64({face} * {_Q3C_SIDE**2} + mortonEncode({', '.join(places)}))"
-    return f"if(isFinite({lon}) AND abs({lat}) <= 90, {index}, NULL)"
+    return f"if({all_sql(f'isFinite({lon})', f'abs({lat}) <= 90')}, {index}, NULL)"
 
 
 _ORDER = Parameter("hpxOrder", "order", "INTEGER")

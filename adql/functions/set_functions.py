@@ -8,6 +8,7 @@ what is computed from them NaN; MIN, MAX and quantiles ignore it.
 from __future__ import annotations
 
 from adql.functions.function import Parameter, SetFunction
+from clickhouse_schema.conjunction_sql import all_sql
 from clickhouse_schema.datatypes import DOUBLE, LONG, UNICODE, ColumnType
 
 _X = Parameter("x", "number", "DOUBLE")
@@ -45,7 +46,7 @@ def _make_sample_statistic(name: str, engine: str, description: str) -> SetFunct
     return SetFunction(name, (_X,), DOUBLE, value, description, returns="DOUBLE")
 
 
-_PAIRS = "countIf(isNotNull({0}) AND isNotNull({1})){over}"
+_PAIRS = f"countIf({all_sql('isNotNull({0})', 'isNotNull({1})')}){{over}}"
 
 
 def _make_pair_statistic(name: str, sql: str, description: str) -> SetFunction:
@@ -55,7 +56,7 @@ def _make_pair_statistic(name: str, sql: str, description: str) -> SetFunction:
 def _correlation_sql() -> str:
     """Return NULL if either variable is constant, for which ClickHouse returns NaN."""
     pair = "(toFloat64({0}), toFloat64({1})){over}"
-    constant = f"(isNaN(corrStable{pair}) AND NOT isNaN(covarPopStable{pair}))"
+    constant = all_sql(f"isNaN(corrStable{pair})", f"NOT isNaN(covarPopStable{pair})")
     return f"if({_PAIRS} < 2 OR {constant}, NULL, corrStable{pair})"
 
 

@@ -160,11 +160,15 @@ def other() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
+#: Small tables are read by their projections, as large ones are.
+BY_PROJECTION: dict[str, str | int] = {"min_table_rows_to_use_projection_index": 0}
+
+
 def asked(engine: Engine, catalogue: Catalogue, query: str) -> Rows:
     """The rows of an ADQL query, with the declared Arrow types; what has rows is accepted without its tables too."""
     translation = translate(query, catalogue)
     check_without_tables(query)
-    answer = engine.fetch_table(translation.sql, translation.settings)
+    answer = engine.fetch_table(translation.sql, translation.settings | BY_PROJECTION)
     if not answer.num_columns:
         return []
     columns = [c.cast(f.type.arrow).to_pylist() for c, f in zip(answer.columns, translation.fields, strict=True)]

@@ -206,7 +206,7 @@ SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 -- Photometry
 SELECT nanojanskyToAbMag(flux) FROM sky.sources
 =>
-SELECT if(isFinite((-2.5 * log10(t1.`flux`) + 31.4)), (-2.5 * log10(t1.`flux`) + 31.4), NULL) AS c1
+SELECT if((isFinite((-2.5 * log10(t1.`flux`) + 31.4))), (-2.5 * log10(t1.`flux`) + 31.4), NULL) AS c1
 FROM `sky`.`sources` AS t1
 
 -- Proper motion
@@ -374,9 +374,9 @@ FROM `sky`.`objects` AS t1
 -- Statistics
 SELECT STDDEV(g_mag), VAR_POP(g_mag), CORR(g_mag, r_mag), MEDIAN(g_mag), skyhouse_quantile(g_mag, 0.9) FROM sky.objects
 =>
-SELECT if(count(t1.`g_mag`) > 1, stddevSampStable(toFloat64(t1.`g_mag`)), NULL) AS c1, varPopStableOrNull(toFloat64(t1.`g_mag`)) AS c2,
-    if(countIf(isNotNull(t1.`g_mag`) AND isNotNull(t1.`r_mag`)) < 2 OR (isNaN(corrStable(toFloat64(t1.`g_mag`), toFloat64(t1.`r_mag`))) AND NOT
-    isNaN(covarPopStable(toFloat64(t1.`g_mag`), toFloat64(t1.`r_mag`)))), NULL, corrStable(toFloat64(t1.`g_mag`), toFloat64(t1.`r_mag`))) AS c3,
+SELECT if(count(t1.`g_mag`) > 1, stddevSampStable(toFloat64(t1.`g_mag`)), NULL) AS c1, varPopStableOrNull(toFloat64(t1.`g_mag`)) AS c2, if(countIf((NOT (NOT
+    (isNotNull(t1.`g_mag`)) OR NOT (isNotNull(t1.`r_mag`))))) < 2 OR (NOT (NOT (isNaN(corrStable(toFloat64(t1.`g_mag`), toFloat64(t1.`r_mag`)))) OR NOT (NOT
+    isNaN(covarPopStable(toFloat64(t1.`g_mag`), toFloat64(t1.`r_mag`)))))), NULL, corrStable(toFloat64(t1.`g_mag`), toFloat64(t1.`r_mag`))) AS c3,
     quantileExactInclusiveOrNull(0.5)(toFloat64(t1.`g_mag`)) AS c4, quantileExactInclusiveOrNull(0.9)(toFloat64(t1.`g_mag`)) AS c5
 FROM `sky`.`objects` AS t1
 
@@ -634,7 +634,7 @@ ANTI JOIN (SELECT t3.`c6` AS c11, t3.`c7` AS c12,
     sin(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)) % 360.))) AS c19, sin(radians(toFloat64(ifNull(toFloat64(t3.`c7`), nan)))) AS c20
 FROM (SELECT t2.`ra` AS c6, t2.`dec` AS c7
 FROM `sky`.`targets` AS t2) AS t3
-WHERE (isFinite(t3.`c6`) AND isFinite(t3.`c7`))) AS t5
+WHERE (NOT (NOT (isFinite(t3.`c6`)) OR NOT (isFinite(t3.`c7`))))) AS t5
 ON (t4.`c13` = t5.`c14`) AND ((t4.`c15` - t5.`c18`) * (t4.`c15` - t5.`c18`) + (t4.`c16` - t5.`c19`) * (t4.`c16` - t5.`c19`) + (t4.`c17` - t5.`c20`) * (t4.`c17`
     - t5.`c20`) < 3.0461734246023945e-06)
 
@@ -720,15 +720,15 @@ WHERE (intDiv(t1.`hpx29`, 16777216) IN (83313044966, 83313044967, 83313044969, 8
     83313045313, 83313045314, 83313045315, 83313045316, 83313045317, 83313045318, 83313045319, 83313045320, 83313045321, 83313045322, 83313045323, 83313045324,
     83313045325, 83313045326, 83313045327, 83313045328, 83313045329, 83313045330, 83313045331, 83313045332, 83313045334, 83313045336, 83313045337, 83313045338,
     83313045344, 83313045345, 83313045346, 83313045347, 83313045348, 83313045349, 83313045350, 83313045352, 83313045353, 83313045354)) AND
-    if(isNull(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)) OR isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) *
-    cos(radians(toFloat64(t1.`ra`) % 360.))) * 0.17368048069367126 + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
-    (-0.9848020564984018) + sin(radians(toFloat64(t1.`dec`))) * 1.1938755079682333e-05) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) *
+    if(isNull(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)) OR isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (NOT (NOT (((cos(radians(toFloat64(t1.`dec`)))
+    * cos(radians(toFloat64(t1.`ra`) % 360.))) * 0.17368048069367126 + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.9848020564984018) + sin(radians(toFloat64(t1.`dec`))) * 1.1938755079682333e-05) >= (-1e-15)) OR NOT (((cos(radians(toFloat64(t1.`dec`))) *
     cos(radians(toFloat64(t1.`ra`) % 360.))) * 0.3368402403484345 + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
-    0.059394022561602235 + sin(radians(toFloat64(t1.`dec`))) * (-0.9396866512651763)) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) *
+    0.059394022561602235 + sin(radians(toFloat64(t1.`dec`))) * (-0.9396866512651763)) >= (-1e-15)) OR NOT (((cos(radians(toFloat64(t1.`dec`))) *
     cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.1736158744288881) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
-    0.9848134483260059 + sin(radians(toFloat64(t1.`dec`))) * 1.1938755871224629e-05) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) *
+    0.9848134483260059 + sin(radians(toFloat64(t1.`dec`))) * 1.1938755871224629e-05) >= (-1e-15)) OR NOT (((cos(radians(toFloat64(t1.`dec`))) *
     cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.3368079372159083) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
-    (-0.0593883266479913) + sin(radians(toFloat64(t1.`dec`))) * 0.9396985900203939) >= (-1e-15)))
+    (-0.0593883266479913) + sin(radians(toFloat64(t1.`dec`))) * 0.9396985900203939) >= (-1e-15)))))
 
 -- Polygon
 SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON(10, 20, 10.004, 20, 10, 20.004))
@@ -742,13 +742,13 @@ WHERE (intDiv(t1.`hpx29`, 16777216) IN (83313044975, 83313044979, 83313044980, 8
     83313045360, 83313045361, 83313045362, 83313045363, 83313045364, 83313045365, 83313045366, 83313045367, 83313045368, 83313045369, 83313045371, 83313045372,
     83313045373, 83313045374, 83313045375, 83313045460, 83313045461, 83313045463, 83313047722, 83313048064, 83313048066, 83313048072, 83313048074, 83313048096,
     83313048098, 83313048104, 83313048106, 83313048192, 83313048194)) AND if(isNull(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)) OR isNaN(toFloat64(t1.`ra`) +
-    toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.336822015666361) +
+    toFloat64(t1.`dec`)), NULL, (NOT (NOT (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.336822015666361) +
     (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.05940293198842309) + sin(radians(toFloat64(t1.`dec`))) *
-    0.9396926207189393) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * 0.3572433578291177 +
+    0.9396926207189393) >= (-1e-15)) OR NOT (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * 0.3572433578291177 +
     (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.6769858889771743) + sin(radians(toFloat64(t1.`dec`))) *
-    (-0.64348060531205)) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.1736481776669669) +
+    (-0.64348060531205)) >= (-1e-15)) OR NOT (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.1736481776669669) +
     (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * 0.9848077530122018 + sin(radians(toFloat64(t1.`dec`))) *
-    1.0196449876670093e-13) >= (-1e-15)))
+    1.0196449876670093e-13) >= (-1e-15)))))
 
 -- Region of STC-S
 SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), REGION('Union ICRS (Circle 10 20 0.001 Box 11 20 0.002 0.002)'))
@@ -762,15 +762,15 @@ WHERE (intDiv(t1.`hpx29`, 67108864) IN (20828261231, 20828261242, 20828261243, 2
     ((((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - 0.9254165783983234) * ((cos(radians(toFloat64(t1.`dec`))) *
     cos(radians(toFloat64(t1.`ra`) % 360.))) - 0.9254165783983234) + ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) -
     0.16317591116653482) * ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - 0.16317591116653482) +
-    (sin(radians(toFloat64(t1.`dec`))) - 0.3420201433256687) * (sin(radians(toFloat64(t1.`dec`))) - 0.3420201433256687) <= 3.046174198138826e-10) OR
+    (sin(radians(toFloat64(t1.`dec`))) - 0.3420201433256687) * (sin(radians(toFloat64(t1.`dec`))) - 0.3420201433256687) <= 3.046174198138826e-10) OR (NOT (NOT
     (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * 0.19082509475005527 + (cos(radians(toFloat64(t1.`dec`))) *
-    sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.9816240538913046) + sin(radians(toFloat64(t1.`dec`))) * 5.969377634502861e-06) >= (-1e-15) AND
-    ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * 0.33575236932676256 + (cos(radians(toFloat64(t1.`dec`))) *
-    sin(radians(toFloat64(t1.`ra`) % 360.))) * 0.06526364934252812 + sin(radians(toFloat64(t1.`dec`))) * (-0.9396866512651763)) >= (-1e-15) AND
-    ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.1907928959453581) + (cos(radians(toFloat64(t1.`dec`))) *
-    sin(radians(toFloat64(t1.`ra`) % 360.))) * 0.9816303127049155 + sin(radians(toFloat64(t1.`dec`))) * 5.969378886919491e-06) >= (-1e-15) AND
-    ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.33572017052207864) + (cos(radians(toFloat64(t1.`dec`))) *
-    sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.0652573905263625) + sin(radians(toFloat64(t1.`dec`))) * 0.9396985900203939) >= (-1e-15))))
+    sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.9816240538913046) + sin(radians(toFloat64(t1.`dec`))) * 5.969377634502861e-06) >= (-1e-15)) OR NOT
+    (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * 0.33575236932676256 + (cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) * 0.06526364934252812 + sin(radians(toFloat64(t1.`dec`))) * (-0.9396866512651763)) >= (-1e-15)) OR NOT
+    (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.1907928959453581) + (cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) * 0.9816303127049155 + sin(radians(toFloat64(t1.`dec`))) * 5.969378886919491e-06) >= (-1e-15)) OR NOT
+    (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.33572017052207864) + (cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.0652573905263625) + sin(radians(toFloat64(t1.`dec`))) * 0.9396985900203939) >= (-1e-15))))))
 
 -- MOC
 SELECT COUNT(*) FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), REGION('6/30 7/5'))
@@ -929,22 +929,22 @@ SELECT t1.`id` AS c1
 FROM `sky`.`observations` AS t1
 WHERE if(isNull(if(empty(t1.`field`), nan, arraySum(t1.`field`)) + if(empty(t1.`beam`), nan, arraySum(t1.`beam`))) OR isNaN(if(empty(t1.`field`), nan,
     arraySum(t1.`field`)) + if(empty(t1.`beam`), nan, arraySum(t1.`beam`))), NULL, (arrayMap((array1, x2, y2, z2, r2) -> ((abs(arraySum(e -> atan2(-(x2 * e.7 +
-    y2 * e.8 + z2 * e.9), (e.1 - x2) * (e.4 - x2) + (e.2 - y2) * (e.5 - y2) + (e.3 - z2) * (e.6 - z2)), array1)) > 3.141592653589793 OR arrayExists(e -> (e.7 *
-    e.7 + e.8 * e.8 + e.9 * e.9) > 0 AND abs((x2 * e.7 + y2 * e.8 + z2 * e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)) AND (x2 * (e.8 * e.3 - e.9 *
-    e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)) AND (x2 * (e.5 * e.9 - e.6 * e.8)
-    + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)), array1)) OR (r2 > 0 AND arrayMin(e ->
-    if((x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) > 0 AND (x2 * (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 -
-    e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) > 0, atan2(abs((x2 * e.7 + y2 * e.8 + z2 * e.9)), sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9) * (x2 * e.1 + y2 * e.2
-    + z2 * e.3) * (x2 * e.1 + y2 * e.2 + z2 * e.3) + (x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) * (x2 * (e.8 *
-    e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)))), least((2 * atan2(sqrt((x2 - e.1) * (x2 - e.1) + (y2 - e.2) * (y2 - e.2) +
-    (z2 - e.3) * (z2 - e.3)), sqrt((x2 + e.1) * (x2 + e.1) + (y2 + e.2) * (y2 + e.2) + (z2 + e.3) * (z2 + e.3)))), (2 * atan2(sqrt((x2 - e.4) * (x2 - e.4) + (y2
-    - e.5) * (y2 - e.5) + (z2 - e.6) * (z2 - e.6)), sqrt((x2 + e.4) * (x2 + e.4) + (y2 + e.5) * (y2 + e.5) + (z2 + e.6) * (z2 + e.6)))))), array1) <=
-    radians(r2) + 1e-15)), [arrayMap((c) -> arrayMap((v) -> arrayMap((a, b) -> (a.1, a.2, a.3, b.1, b.2, b.3, ((a.2 - b.2) * (a.3 + b.3) - (a.3 - b.3) * (a.2 +
-    b.2)) / 2, ((a.3 - b.3) * (a.1 + b.1) - (a.1 - b.1) * (a.3 + b.3)) / 2, ((a.1 - b.1) * (a.2 + b.2) - (a.2 - b.2) * (a.1 + b.1)) / 2), v, arrayRotateLeft(v,
-    1)), [arrayMap(i -> ((cos(radians(c[2 * i])) * cos(radians(c[2 * i - 1] % 360.))), (cos(radians(c[2 * i])) * sin(radians(c[2 * i - 1] % 360.))),
-    sin(radians(c[2 * i]))), range(1, intDiv(length(c), 2) + 1))])[1], [t1.`field`])[1]], [(cos(radians(toFloat64(t1.`beam`[2]))) *
-    cos(radians(toFloat64(t1.`beam`[1]) % 360.)))], [(cos(radians(toFloat64(t1.`beam`[2]))) * sin(radians(toFloat64(t1.`beam`[1]) % 360.)))],
-    [sin(radians(toFloat64(t1.`beam`[2])))], [toFloat64(t1.`beam`[3])])[1] = 1))
+    y2 * e.8 + z2 * e.9), (e.1 - x2) * (e.4 - x2) + (e.2 - y2) * (e.5 - y2) + (e.3 - z2) * (e.6 - z2)), array1)) > 3.141592653589793 OR arrayExists(e -> (NOT
+    (NOT ((e.7 * e.7 + e.8 * e.8 + e.9 * e.9) > 0) OR NOT (abs((x2 * e.7 + y2 * e.8 + z2 * e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT
+    ((x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT
+    ((x2 * (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))))),
+    array1)) OR (NOT (NOT (r2 > 0) OR NOT (arrayMin(e -> if((NOT (NOT ((x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 *
+    e.1)) > 0) OR NOT ((x2 * (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) > 0))), atan2(abs((x2 * e.7 + y2 * e.8 + z2
+    * e.9)), sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9) * (x2 * e.1 + y2 * e.2 + z2 * e.3) * (x2 * e.1 + y2 * e.2 + z2 * e.3) + (x2 * (e.8 * e.3 - e.9 * e.2) + y2
+    * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) * (x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)))),
+    least((2 * atan2(sqrt((x2 - e.1) * (x2 - e.1) + (y2 - e.2) * (y2 - e.2) + (z2 - e.3) * (z2 - e.3)), sqrt((x2 + e.1) * (x2 + e.1) + (y2 + e.2) * (y2 + e.2) +
+    (z2 + e.3) * (z2 + e.3)))), (2 * atan2(sqrt((x2 - e.4) * (x2 - e.4) + (y2 - e.5) * (y2 - e.5) + (z2 - e.6) * (z2 - e.6)), sqrt((x2 + e.4) * (x2 + e.4) + (y2
+    + e.5) * (y2 + e.5) + (z2 + e.6) * (z2 + e.6)))))), array1) <= radians(r2) + 1e-15)))), [arrayMap((c) -> arrayMap((v) -> arrayMap((a, b) -> (a.1, a.2, a.3,
+    b.1, b.2, b.3, ((a.2 - b.2) * (a.3 + b.3) - (a.3 - b.3) * (a.2 + b.2)) / 2, ((a.3 - b.3) * (a.1 + b.1) - (a.1 - b.1) * (a.3 + b.3)) / 2, ((a.1 - b.1) * (a.2
+    + b.2) - (a.2 - b.2) * (a.1 + b.1)) / 2), v, arrayRotateLeft(v, 1)), [arrayMap(i -> ((cos(radians(c[2 * i])) * cos(radians(c[2 * i - 1] % 360.))),
+    (cos(radians(c[2 * i])) * sin(radians(c[2 * i - 1] % 360.))), sin(radians(c[2 * i]))), range(1, intDiv(length(c), 2) + 1))])[1], [t1.`field`])[1]],
+    [(cos(radians(toFloat64(t1.`beam`[2]))) * cos(radians(toFloat64(t1.`beam`[1]) % 360.)))], [(cos(radians(toFloat64(t1.`beam`[2]))) *
+    sin(radians(toFloat64(t1.`beam`[1]) % 360.)))], [sin(radians(toFloat64(t1.`beam`[2])))], [toFloat64(t1.`beam`[3])])[1] = 1))
 
 -- Stored polygon and a constant circle
 SELECT id FROM sky.observations WHERE 1 = INTERSECTS(field, CIRCLE(10, 20, 0.5))
@@ -997,22 +997,22 @@ WHERE (t1.`__cover_field` IN (108086391056891905, 0, 27021597764222976, 36028797
     1271257, 1271259, 1271252, 1271254, 1271253, 1271255, 1271260, 1271262, 1271261, 1271263, 1271280, 1271282, 1271281, 1271283, 1271288, 1271290, 1271289,
     1271291, 1271284, 1271286, 1271285, 1271287, 1271292, 1271294, 1271293, 1273898, 1273984, 1273986, 1273985, 1273987, 1273992, 1273994, 1273993, 1273995,
     1274016, 1274018, 1274017, 1274024)), if(isNull(if(empty(t1.`field`), nan, arraySum(t1.`field`))) OR isNaN(if(empty(t1.`field`), nan,
-    arraySum(t1.`field`))), NULL, (0.5 >= 0 AND (arrayMap((array1, x2, y2, z2, r2) -> ((abs(arraySum(e -> atan2(-(x2 * e.7 + y2 * e.8 + z2 * e.9), (e.1 - x2) *
-    (e.4 - x2) + (e.2 - y2) * (e.5 - y2) + (e.3 - z2) * (e.6 - z2)), array1)) > 3.141592653589793 OR arrayExists(e -> (e.7 * e.7 + e.8 * e.8 + e.9 * e.9) > 0
-    AND abs((x2 * e.7 + y2 * e.8 + z2 * e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)) AND (x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 *
-    e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)) AND (x2 * (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9)
-    + z2 * (e.4 * e.8 - e.5 * e.7)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)), array1)) OR (r2 > 0 AND arrayMin(e -> if((x2 * (e.8 * e.3 - e.9 *
-    e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) > 0 AND (x2 * (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 -
-    e.5 * e.7)) > 0, atan2(abs((x2 * e.7 + y2 * e.8 + z2 * e.9)), sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9) * (x2 * e.1 + y2 * e.2 + z2 * e.3) * (x2 * e.1 + y2 *
-    e.2 + z2 * e.3) + (x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) * (x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 *
-    e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)))), least((2 * atan2(sqrt((x2 - e.1) * (x2 - e.1) + (y2 - e.2) * (y2 - e.2) + (z2 - e.3) * (z2 - e.3)),
-    sqrt((x2 + e.1) * (x2 + e.1) + (y2 + e.2) * (y2 + e.2) + (z2 + e.3) * (z2 + e.3)))), (2 * atan2(sqrt((x2 - e.4) * (x2 - e.4) + (y2 - e.5) * (y2 - e.5) + (z2
-    - e.6) * (z2 - e.6)), sqrt((x2 + e.4) * (x2 + e.4) + (y2 + e.5) * (y2 + e.5) + (z2 + e.6) * (z2 + e.6)))))), array1) <= radians(r2) + 1e-15)), [arrayMap((c)
-    -> arrayMap((v) -> arrayMap((a, b) -> (a.1, a.2, a.3, b.1, b.2, b.3, ((a.2 - b.2) * (a.3 + b.3) - (a.3 - b.3) * (a.2 + b.2)) / 2, ((a.3 - b.3) * (a.1 + b.1)
-    - (a.1 - b.1) * (a.3 + b.3)) / 2, ((a.1 - b.1) * (a.2 + b.2) - (a.2 - b.2) * (a.1 + b.1)) / 2), v, arrayRotateLeft(v, 1)), [arrayMap(i -> ((cos(radians(c[2
-    * i])) * cos(radians(c[2 * i - 1] % 360.))), (cos(radians(c[2 * i])) * sin(radians(c[2 * i - 1] % 360.))), sin(radians(c[2 * i]))), range(1,
-    intDiv(length(c), 2) + 1))])[1], [t1.`field`])[1]], [(0.9254165783983234)], [(0.16317591116653482)], [(0.3420201433256687)],
-    [toFloat64(assumeNotNull(toFloat64(0.5)))])[1] = 1))), false)
+    arraySum(t1.`field`))), NULL, (NOT (NOT (0.5 >= 0) OR NOT ((arrayMap((array1, x2, y2, z2, r2) -> ((abs(arraySum(e -> atan2(-(x2 * e.7 + y2 * e.8 + z2 *
+    e.9), (e.1 - x2) * (e.4 - x2) + (e.2 - y2) * (e.5 - y2) + (e.3 - z2) * (e.6 - z2)), array1)) > 3.141592653589793 OR arrayExists(e -> (NOT (NOT ((e.7 * e.7 +
+    e.8 * e.8 + e.9 * e.9) > 0) OR NOT (abs((x2 * e.7 + y2 * e.8 + z2 * e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT ((x2 * (e.8 * e.3 -
+    e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT ((x2 * (e.5 * e.9 -
+    e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))))), array1)) OR (NOT (NOT
+    (r2 > 0) OR NOT (arrayMin(e -> if((NOT (NOT ((x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) > 0) OR NOT ((x2 *
+    (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) > 0))), atan2(abs((x2 * e.7 + y2 * e.8 + z2 * e.9)), sqrt((e.7 * e.7
+    + e.8 * e.8 + e.9 * e.9) * (x2 * e.1 + y2 * e.2 + z2 * e.3) * (x2 * e.1 + y2 * e.2 + z2 * e.3) + (x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 *
+    e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) * (x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)))), least((2 *
+    atan2(sqrt((x2 - e.1) * (x2 - e.1) + (y2 - e.2) * (y2 - e.2) + (z2 - e.3) * (z2 - e.3)), sqrt((x2 + e.1) * (x2 + e.1) + (y2 + e.2) * (y2 + e.2) + (z2 + e.3)
+    * (z2 + e.3)))), (2 * atan2(sqrt((x2 - e.4) * (x2 - e.4) + (y2 - e.5) * (y2 - e.5) + (z2 - e.6) * (z2 - e.6)), sqrt((x2 + e.4) * (x2 + e.4) + (y2 + e.5) *
+    (y2 + e.5) + (z2 + e.6) * (z2 + e.6)))))), array1) <= radians(r2) + 1e-15)))), [arrayMap((c) -> arrayMap((v) -> arrayMap((a, b) -> (a.1, a.2, a.3, b.1, b.2,
+    b.3, ((a.2 - b.2) * (a.3 + b.3) - (a.3 - b.3) * (a.2 + b.2)) / 2, ((a.3 - b.3) * (a.1 + b.1) - (a.1 - b.1) * (a.3 + b.3)) / 2, ((a.1 - b.1) * (a.2 + b.2) -
+    (a.2 - b.2) * (a.1 + b.1)) / 2), v, arrayRotateLeft(v, 1)), [arrayMap(i -> ((cos(radians(c[2 * i])) * cos(radians(c[2 * i - 1] % 360.))), (cos(radians(c[2 *
+    i])) * sin(radians(c[2 * i - 1] % 360.))), sin(radians(c[2 * i]))), range(1, intDiv(length(c), 2) + 1))])[1], [t1.`field`])[1]], [(0.9254165783983234)],
+    [(0.16317591116653482)], [(0.3420201433256687)], [toFloat64(assumeNotNull(toFloat64(0.5)))])[1] = 1))))), false)
 SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Stored region and a position
@@ -1049,17 +1049,17 @@ WHERE (t1.`__cover_s_region` IN (108086391056891905, 0, 27021597764222976, 36028
     (cos(radians(s[4])) * cos(radians(s[3] % 360.)))) * (x1 - (cos(radians(s[4])) * cos(radians(s[3] % 360.)))) + (y1 - (cos(radians(s[4])) * sin(radians(s[3] %
     360.)))) * (y1 - (cos(radians(s[4])) * sin(radians(s[3] % 360.)))) + (z1 - sin(radians(s[4]))) * (z1 - sin(radians(s[4])))), sqrt((x1 + (cos(radians(s[4]))
     * cos(radians(s[3] % 360.)))) * (x1 + (cos(radians(s[4])) * cos(radians(s[3] % 360.)))) + (y1 + (cos(radians(s[4])) * sin(radians(s[3] % 360.)))) * (y1 +
-    (cos(radians(s[4])) * sin(radians(s[3] % 360.)))) + (z1 + sin(radians(s[4]))) * (z1 + sin(radians(s[4])))))) <= radians(s[5]) + 1e-15, length(s) = 6,
-    atan2(z1, sqrt(x1 * x1 + y1 * y1)) >= radians(s[5]) - 1e-15 AND atan2(z1, sqrt(x1 * x1 + y1 * y1)) <= radians(s[6]) + 1e-15 AND
-    (positiveModulo(degrees(atan2(y1, x1)) - s[3] + 1e-13, 360.) <= positiveModulo(s[4] - s[3], 360.) + 2e-13 OR s[4] - s[3] >= 360 OR x1 * x1 + y1 * y1 <
-    1e-31), arrayMap((edges8) -> (abs(arraySum(e -> atan2(-(x1 * e.7 + y1 * e.8 + z1 * e.9), (e.1 - x1) * (e.4 - x1) + (e.2 - y1) * (e.5 - y1) + (e.3 - z1) *
-    (e.6 - z1)), edges8)) > 3.141592653589793 OR arrayExists(e -> (e.7 * e.7 + e.8 * e.8 + e.9 * e.9) > 0 AND abs((x1 * e.7 + y1 * e.8 + z1 * e.9)) <= 1e-15 *
-    sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)) AND (x1 * (e.8 * e.3 - e.9 * e.2) + y1 * (e.9 * e.1 - e.7 * e.3) + z1 * (e.7 * e.2 - e.8 * e.1)) >= -1e-15 *
-    sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)) AND (x1 * (e.5 * e.9 - e.6 * e.8) + y1 * (e.6 * e.7 - e.4 * e.9) + z1 * (e.4 * e.8 - e.5 * e.7)) >= -1e-15 *
-    sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)), edges8)), [arrayMap((c) -> arrayMap((v) -> arrayMap((a, b) -> (a.1, a.2, a.3, b.1, b.2, b.3, ((a.2 - b.2) * (a.3
-    + b.3) - (a.3 - b.3) * (a.2 + b.2)) / 2, ((a.3 - b.3) * (a.1 + b.1) - (a.1 - b.1) * (a.3 + b.3)) / 2, ((a.1 - b.1) * (a.2 + b.2) - (a.2 - b.2) * (a.1 +
-    b.1)) / 2), v, arrayRotateLeft(v, 1)), [arrayMap(i -> ((cos(radians(c[2 * i])) * cos(radians(c[2 * i - 1] % 360.))), (cos(radians(c[2 * i])) *
-    sin(radians(c[2 * i - 1] % 360.))), sin(radians(c[2 * i]))), range(1, intDiv(length(c), 2) + 1))])[1], [arraySlice(s, 3)])[1]])[1])) != (s[2] > 0),
+    (cos(radians(s[4])) * sin(radians(s[3] % 360.)))) + (z1 + sin(radians(s[4]))) * (z1 + sin(radians(s[4])))))) <= radians(s[5]) + 1e-15, length(s) = 6, (NOT
+    (NOT (atan2(z1, sqrt(x1 * x1 + y1 * y1)) >= radians(s[5]) - 1e-15) OR NOT (atan2(z1, sqrt(x1 * x1 + y1 * y1)) <= radians(s[6]) + 1e-15) OR NOT
+    ((positiveModulo(degrees(atan2(y1, x1)) - s[3] + 1e-13, 360.) <= positiveModulo(s[4] - s[3], 360.) + 2e-13 OR s[4] - s[3] >= 360 OR x1 * x1 + y1 * y1 <
+    1e-31)))), arrayMap((edges8) -> (abs(arraySum(e -> atan2(-(x1 * e.7 + y1 * e.8 + z1 * e.9), (e.1 - x1) * (e.4 - x1) + (e.2 - y1) * (e.5 - y1) + (e.3 - z1) *
+    (e.6 - z1)), edges8)) > 3.141592653589793 OR arrayExists(e -> (NOT (NOT ((e.7 * e.7 + e.8 * e.8 + e.9 * e.9) > 0) OR NOT (abs((x1 * e.7 + y1 * e.8 + z1 *
+    e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT ((x1 * (e.8 * e.3 - e.9 * e.2) + y1 * (e.9 * e.1 - e.7 * e.3) + z1 * (e.7 * e.2 - e.8 *
+    e.1)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT ((x1 * (e.5 * e.9 - e.6 * e.8) + y1 * (e.6 * e.7 - e.4 * e.9) + z1 * (e.4 * e.8 - e.5 *
+    e.7)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))))), edges8)), [arrayMap((c) -> arrayMap((v) -> arrayMap((a, b) -> (a.1, a.2, a.3, b.1, b.2, b.3,
+    ((a.2 - b.2) * (a.3 + b.3) - (a.3 - b.3) * (a.2 + b.2)) / 2, ((a.3 - b.3) * (a.1 + b.1) - (a.1 - b.1) * (a.3 + b.3)) / 2, ((a.1 - b.1) * (a.2 + b.2) - (a.2
+    - b.2) * (a.1 + b.1)) / 2), v, arrayRotateLeft(v, 1)), [arrayMap(i -> ((cos(radians(c[2 * i])) * cos(radians(c[2 * i - 1] % 360.))), (cos(radians(c[2 * i]))
+    * sin(radians(c[2 * i - 1] % 360.))), sin(radians(c[2 * i]))), range(1, intDiv(length(c), 2) + 1))])[1], [arraySlice(s, 3)])[1]])[1])) != (s[2] > 0),
     arrayFilter(s -> s[1] >= 0, array2))), i), arrayMap(s -> s[1], arrayFilter(s -> s[1] >= 0, array2)))), [(0.9254165783983234)], [(0.16317591116653482)],
     [(0.3420201433256687)], [t1.`__shape_s_region`])[1] = 1)), false)
 SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
@@ -1214,24 +1214,26 @@ SELECT if(isNull(if(empty(t1.`__shape_moc`), nan, 0.)) OR isNaN(if(empty(t1.`__s
     toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 3,
     4) < 4 * intDiv(z, 4), [(intDiv(a + 0, 1), 4 * intDiv(a + 3, 4)), (4 * intDiv(z, 4), intDiv(z, 1))], [(intDiv(a + 0, 1), intDiv(z, 1))])), f, l))])[1]]), '
     '), [arrayFilter((b, i) -> bitAnd(i, 1) = 1, arrayMap(m -> arrayMap(p -> arrayFilter((b, i) -> b != p[bitXor(i - 1, 1) + 1], p, arrayEnumerate(p)),
-    [arrayMap(s -> s.1, arrayFilter((s, n) -> (s.2 = 1 AND n = 1) OR (s.2 = -1 AND n = 0), m, arrayCumSum(s -> s.2, m)))])[1], [arraySort(s -> (s.1, -s.2),
-    arrayConcat(arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), t1.`__shape_moc`, arrayEnumerate(t1.`__shape_moc`)), arrayMap((b, i) -> (b, if(bitAnd(i, 1)
-    = 1, 1, -1)), CAST([0, 9007199254740992], 'Array(UInt64)'), arrayEnumerate(CAST([0, 9007199254740992], 'Array(UInt64)')))))])[1], arrayEnumerate(arrayMap(m
-    -> arrayMap(p -> arrayFilter((b, i) -> b != p[bitXor(i - 1, 1) + 1], p, arrayEnumerate(p)), [arrayMap(s -> s.1, arrayFilter((s, n) -> (s.2 = 1 AND n = 1) OR
-    (s.2 = -1 AND n = 0), m, arrayCumSum(s -> s.2, m)))])[1], [arraySort(s -> (s.1, -s.2), arrayConcat(arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)),
-    t1.`__shape_moc`, arrayEnumerate(t1.`__shape_moc`)), arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), CAST([0, 9007199254740992], 'Array(UInt64)'),
-    arrayEnumerate(CAST([0, 9007199254740992], 'Array(UInt64)')))))])[1]))], [arrayFilter((b, i) -> bitAnd(i, 1) = 0, arrayMap(m -> arrayMap(p ->
-    arrayFilter((b, i) -> b != p[bitXor(i - 1, 1) + 1], p, arrayEnumerate(p)), [arrayMap(s -> s.1, arrayFilter((s, n) -> (s.2 = 1 AND n = 1) OR (s.2 = -1 AND n
-    = 0), m, arrayCumSum(s -> s.2, m)))])[1], [arraySort(s -> (s.1, -s.2), arrayConcat(arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), t1.`__shape_moc`,
-    arrayEnumerate(t1.`__shape_moc`)), arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), CAST([0, 9007199254740992], 'Array(UInt64)'),
-    arrayEnumerate(CAST([0, 9007199254740992], 'Array(UInt64)')))))])[1], arrayEnumerate(arrayMap(m -> arrayMap(p -> arrayFilter((b, i) -> b != p[bitXor(i - 1,
-    1) + 1], p, arrayEnumerate(p)), [arrayMap(s -> s.1, arrayFilter((s, n) -> (s.2 = 1 AND n = 1) OR (s.2 = -1 AND n = 0), m, arrayCumSum(s -> s.2, m)))])[1],
+    [arrayMap(s -> s.1, arrayFilter((s, n) -> (NOT (NOT (s.2 = 1) OR NOT (n = 1))) OR (NOT (NOT (s.2 = -1) OR NOT (n = 0))), m, arrayCumSum(s -> s.2, m)))])[1],
     [arraySort(s -> (s.1, -s.2), arrayConcat(arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), t1.`__shape_moc`, arrayEnumerate(t1.`__shape_moc`)),
     arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), CAST([0, 9007199254740992], 'Array(UInt64)'), arrayEnumerate(CAST([0, 9007199254740992],
-    'Array(UInt64)')))))])[1]))])[1]) AS c1, if(isNull(if(empty(t1.`__shape_moc`), nan, 0.)) OR isNaN(if(empty(t1.`__shape_moc`), nan, 0.)), NULL, (arraySum((b,
-    i) -> if(bitAnd(i, 1) = 1, -toInt64(b), toInt64(b)), t1.`__shape_moc`, arrayEnumerate(t1.`__shape_moc`)) * 1.1927080055488189e-14)) AS c2
+    'Array(UInt64)')))))])[1], arrayEnumerate(arrayMap(m -> arrayMap(p -> arrayFilter((b, i) -> b != p[bitXor(i - 1, 1) + 1], p, arrayEnumerate(p)), [arrayMap(s
+    -> s.1, arrayFilter((s, n) -> (NOT (NOT (s.2 = 1) OR NOT (n = 1))) OR (NOT (NOT (s.2 = -1) OR NOT (n = 0))), m, arrayCumSum(s -> s.2, m)))])[1],
+    [arraySort(s -> (s.1, -s.2), arrayConcat(arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), t1.`__shape_moc`, arrayEnumerate(t1.`__shape_moc`)),
+    arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), CAST([0, 9007199254740992], 'Array(UInt64)'), arrayEnumerate(CAST([0, 9007199254740992],
+    'Array(UInt64)')))))])[1]))], [arrayFilter((b, i) -> bitAnd(i, 1) = 0, arrayMap(m -> arrayMap(p -> arrayFilter((b, i) -> b != p[bitXor(i - 1, 1) + 1], p,
+    arrayEnumerate(p)), [arrayMap(s -> s.1, arrayFilter((s, n) -> (NOT (NOT (s.2 = 1) OR NOT (n = 1))) OR (NOT (NOT (s.2 = -1) OR NOT (n = 0))), m,
+    arrayCumSum(s -> s.2, m)))])[1], [arraySort(s -> (s.1, -s.2), arrayConcat(arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), t1.`__shape_moc`,
+    arrayEnumerate(t1.`__shape_moc`)), arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), CAST([0, 9007199254740992], 'Array(UInt64)'),
+    arrayEnumerate(CAST([0, 9007199254740992], 'Array(UInt64)')))))])[1], arrayEnumerate(arrayMap(m -> arrayMap(p -> arrayFilter((b, i) -> b != p[bitXor(i - 1,
+    1) + 1], p, arrayEnumerate(p)), [arrayMap(s -> s.1, arrayFilter((s, n) -> (NOT (NOT (s.2 = 1) OR NOT (n = 1))) OR (NOT (NOT (s.2 = -1) OR NOT (n = 0))), m,
+    arrayCumSum(s -> s.2, m)))])[1], [arraySort(s -> (s.1, -s.2), arrayConcat(arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), t1.`__shape_moc`,
+    arrayEnumerate(t1.`__shape_moc`)), arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), CAST([0, 9007199254740992], 'Array(UInt64)'),
+    arrayEnumerate(CAST([0, 9007199254740992], 'Array(UInt64)')))))])[1]))])[1]) AS c1, if(isNull(if(empty(t1.`__shape_moc`), nan, 0.)) OR
+    isNaN(if(empty(t1.`__shape_moc`), nan, 0.)), NULL, (arraySum((b, i) -> if(bitAnd(i, 1) = 1, -toInt64(b), toInt64(b)), t1.`__shape_moc`,
+    arrayEnumerate(t1.`__shape_moc`)) * 1.1927080055488189e-14)) AS c2
 FROM `sky`.`observations` AS t1
-SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, max_block_size = 30353
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, max_block_size = 30122
 
 -- Cross-match
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 1 / 3600.
@@ -1261,7 +1263,7 @@ INNER JOIN (SELECT t1.`ra` AS c6, t1.`dec` AS c7, t1.`id` AS c8,
     cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c14, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c15, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c16
 FROM `sky`.`objects` AS t1
-WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`))) AS t4
+WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`))))) AS t4
 ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
     t4.`c16`) < 2.350443053905185e-11)
 
@@ -1293,9 +1295,9 @@ INNER JOIN (SELECT t1.`ra` AS c7, t1.`dec` AS c8, t1.`hpx29` AS c9, t1.`id` AS c
     cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c16, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c17, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c18
 FROM `sky`.`objects` AS t1
-WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`)) AND (intDiv(t1.`hpx29`, 268435456) IN (5207065307, 5207065310, 5207065311, 5207065329, 5207065331, 5207065332,
-    5207065333, 5207065334, 5207065335)) AND (pow(sin((t1.`dec` - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(t1.`dec`)) *
-    pow(sin((t1.`ra` % 360. - 10.0) * 0.008726646259971648), 2) <= 7.615435495347065e-11)) AS t4
+WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`)))) AND (intDiv(t1.`hpx29`, 268435456) IN (5207065307, 5207065310, 5207065311, 5207065329,
+    5207065331, 5207065332, 5207065333, 5207065334, 5207065335)) AND (pow(sin((t1.`dec` - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 *
+    cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - 10.0) * 0.008726646259971648), 2) <= 7.615435495347065e-11)) AS t4
 ON (t3.`c11` = t4.`c12`) AND ((t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14` - t4.`c17`) + (t3.`c15` - t4.`c18`) * (t3.`c15`
     - t4.`c18`) < 2.741556778074114e-11)
 WHERE (intDiv(t3.`c5`, 1073741824) IN (1301766326, 1301766327, 1301766332, 1301766333, 1301766335, 1301766376))
@@ -1328,7 +1330,7 @@ LEFT JOIN (SELECT t2.`ra` AS c6, t2.`dec` AS c7, t2.`flux` AS c8, t2.`id` AS c9,
     cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c15, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c16, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c17
 FROM `sky`.`sources` AS t2
-WHERE (isFinite(t2.`ra`) AND isFinite(t2.`dec`)) AND (t2.`flux` > 0)) AS t4
+WHERE (NOT (NOT (isFinite(t2.`ra`)) OR NOT (isFinite(t2.`dec`)))) AND (t2.`flux` > 0)) AS t4
 ON (t3.`c10` = t4.`c11`) AND ((t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14`
     - t4.`c17`) <= 2.741556779121312e-11)
 
@@ -1380,7 +1382,7 @@ FROM `sky`.`sources` AS t2))))) + -8)), 0.)) + 524288))) AS c12, (cos(radians(to
     cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c16, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c17, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c18
 FROM `sky`.`objects` AS t1
-WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`))) AS t4
+WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`))))) AS t4
 ON (t4.`c12` = t3.`c10`) AND ((2 * atan2(sqrt((t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14` - t4.`c17`) + (t3.`c15` -
     t4.`c18`) * (t3.`c15` - t4.`c18`)), sqrt((t3.`c13` + t4.`c16`) * (t3.`c13` + t4.`c16`) + (t3.`c14` + t4.`c17`) * (t3.`c14` + t4.`c17`) + (t3.`c15` +
     t4.`c18`) * (t3.`c15` + t4.`c18`)))) <= if(t3.`c5` < 0, -1, radians(t3.`c5`) + 1e-15))
@@ -1414,7 +1416,7 @@ INNER JOIN (SELECT t1.`ra` AS c8, t1.`dec` AS c9, t1.`name` AS c10,
     cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c16, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c17, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c18
 FROM `sky`.`targets` AS t1
-WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`))) AS t4
+WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`))))) AS t4
 ON (t3.`c11` = t4.`c12`) AND ((t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14` - t4.`c17`) + (t3.`c15` - t4.`c18`) * (t3.`c15`
     - t4.`c18`) < 3.046174190134438e-08)
 WHERE (intDiv(t3.`c6`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(c.1) * 4194304 + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)),
@@ -1457,7 +1459,7 @@ INNER JOIN (SELECT t2.`ra` AS c6, t2.`dec` AS c7, t2.`id` AS c8,
     cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c14, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c15, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c16
 FROM `sky`.`sources` AS t2
-WHERE (isFinite(t2.`ra`) AND isFinite(t2.`dec`))) AS t4
+WHERE (NOT (NOT (isFinite(t2.`ra`)) OR NOT (isFinite(t2.`dec`))))) AS t4
 ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
     t4.`c16`) < 2.741556778074114e-11) AND (t3.`c5` < t4.`c8`)
 
@@ -1498,7 +1500,7 @@ INNER JOIN (SELECT t3.`c3` AS c21, t3.`c4` AS c22, t3.`c5` AS c23, t3.`c9` AS c2
     sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c31, sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) AS c32
 FROM (SELECT t1.`ra` AS c3, t1.`dec` AS c4, t1.`id` AS c5, rowNumberInAllBlocks() AS c9
 FROM `sky`.`objects` AS t1) AS t3
-WHERE (isFinite(t3.`c3`) AND isFinite(t3.`c4`))) AS t8
+WHERE (NOT (NOT (isFinite(t3.`c3`)) OR NOT (isFinite(t3.`c4`))))) AS t8
 ON (t7.`c25` = t8.`c26`) AND ((t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28` - t8.`c31`) + (t7.`c29` - t8.`c32`) * (t7.`c29`
     - t8.`c32`) <= 3.046174198138826e-10)) AS t5
 WHERE (t5.`c14` <= 1)) AS t6
@@ -1545,7 +1547,7 @@ INNER JOIN (SELECT t3.`c3` AS c23, t3.`c4` AS c24, t3.`c5` AS c25, t3.`c9` AS c2
     sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c33, sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) AS c34
 FROM (SELECT t1.`ra` AS c3, t1.`dec` AS c4, t1.`id` AS c5, rowNumberInAllBlocks() AS c9
 FROM `sky`.`objects` AS t1) AS t3
-WHERE (isFinite(t3.`c3`) AND isFinite(t3.`c4`))) AS t8
+WHERE (NOT (NOT (isFinite(t3.`c3`)) OR NOT (isFinite(t3.`c4`))))) AS t8
 ON (t7.`c27` = t8.`c28`) AND ((t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`) + (t7.`c30` - t8.`c33`) * (t7.`c30` - t8.`c33`) + (t7.`c31` - t8.`c34`) * (t7.`c31`
     - t8.`c34`) <= 3.046174198138826e-10)) AS t5
 WHERE (t5.`c14` <= 1) AND (t5.`c15` <= 1)) AS t6
@@ -1587,15 +1589,16 @@ INNER JOIN (SELECT t1.`ra` AS c8, t1.`dec` AS c9, t1.`hpx29` AS c10, t1.`id` AS 
     cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c17, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c18, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c19
 FROM `sky`.`objects` AS t1
-WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`)) AND (intDiv(t1.`hpx29`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(c.1) * 4194304 + if(c.4,
-    mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)), arrayFilter(c -> c.1 < 12, arrayMap(c -> (c.1, toUInt32(bitXor(c.2, 2047 * bitAnd(c.4, 1))),
-    toUInt32(bitXor(c.3, 2047 * bitShiftRight(bitAnd(c.4, 2), 1))), c.4 >= 4), arrayMap(c -> ([8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9, 5, 6, 7, 4, 8, 9,
-    10, 11, 9, 10, 11, 8, 255, 255, 255, 255, 5, 6, 7, 4, 255, 255, 255, 255, 4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1,
-    2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4, 255, 255, 255, 255, 7, 4, 5, 6, 255, 255, 255, 255, 3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7, 2, 3, 0, 1, 255, 255, 255, 255, 0,
-    1, 2, 3][c.4 * 12 + c.1 + 1], c.2, c.3, [0, 0, 3, 0, 0, 6, 0, 0, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 6, 0, 0, 3, 0, 0][c.4 * 3 + intDiv(c.1, 4) + 1]),
-    arrayMap(c -> (c.1, bitAnd(c.2, 2047), bitAnd(c.3, 2047), 1 + (c.2 >= 2048) - (c.2 < 0) + 3 * (1 + (c.3 >= 2048) - (c.3 < 0))), arrayFlatten(arrayMap(c ->
-    arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) + s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]),
-    arrayMap(c -> (intDiv(c, 4194304), mortonDecode(2, bitAnd(c, 4194303))), arrayFilter(c -> c < 50331648, [bitShiftRight(t3.`hpx29`, 36)])))))))))) AS c4
+WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`)))) AND (intDiv(t1.`hpx29`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(c.1) *
+    4194304 + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)), arrayFilter(c -> c.1 < 12, arrayMap(c -> (c.1, toUInt32(bitXor(c.2, 2047 * bitAnd(c.4,
+    1))), toUInt32(bitXor(c.3, 2047 * bitShiftRight(bitAnd(c.4, 2), 1))), c.4 >= 4), arrayMap(c -> ([8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9, 5, 6, 7, 4,
+    8, 9, 10, 11, 9, 10, 11, 8, 255, 255, 255, 255, 5, 6, 7, 4, 255, 255, 255, 255, 4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+    11, 1, 2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4, 255, 255, 255, 255, 7, 4, 5, 6, 255, 255, 255, 255, 3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7, 2, 3, 0, 1, 255, 255, 255,
+    255, 0, 1, 2, 3][c.4 * 12 + c.1 + 1], c.2, c.3, [0, 0, 3, 0, 0, 6, 0, 0, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 6, 0, 0, 3, 0, 0][c.4 * 3 + intDiv(c.1, 4) +
+    1]), arrayMap(c -> (c.1, bitAnd(c.2, 2047), bitAnd(c.3, 2047), 1 + (c.2 >= 2048) - (c.2 < 0) + 3 * (1 + (c.3 >= 2048) - (c.3 < 0))), arrayFlatten(arrayMap(c
+    -> arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) + s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1,
+    1)]), arrayMap(c -> (intDiv(c, 4194304), mortonDecode(2, bitAnd(c, 4194303))), arrayFilter(c -> c < 50331648, [bitShiftRight(t3.`hpx29`, 36)])))))))))) AS
+    c4
 FROM `sky`.`targets` AS t3))) AS t5
 ON (t6.`c20` = t5.`c13`) AND ((t6.`c21` - t5.`c17`) * (t6.`c21` - t5.`c17`) + (t6.`c22` - t5.`c18`) * (t6.`c22` - t5.`c18`) + (t6.`c23` - t5.`c19`) * (t6.`c23`
     - t5.`c19`) < 2.741556778074114e-11)
@@ -1614,7 +1617,7 @@ INNER JOIN (SELECT t3.`ra` AS c27, t3.`dec` AS c28, t3.`name` AS c29,
     cos(radians(toFloat64(ifNull(toFloat64(t3.`ra`), nan)) % 360.))) AS c35, (cos(radians(toFloat64(ifNull(toFloat64(t3.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t3.`ra`), nan)) % 360.))) AS c36, sin(radians(toFloat64(ifNull(toFloat64(t3.`dec`), nan)))) AS c37
 FROM `sky`.`targets` AS t3
-WHERE (isFinite(t3.`ra`) AND isFinite(t3.`dec`))) AS t7
+WHERE (NOT (NOT (isFinite(t3.`ra`)) OR NOT (isFinite(t3.`dec`))))) AS t7
 ON (t6.`c30` = t7.`c31`) AND ((t6.`c32` - t7.`c35`) * (t6.`c32` - t7.`c35`) + (t6.`c33` - t7.`c36`) * (t6.`c33` - t7.`c36`) + (t6.`c34` - t7.`c37`) * (t6.`c34`
     - t7.`c37`) < 3.046174190134438e-08)
 WHERE (intDiv(t6.`c26`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(c.1) * 4194304 + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)),
@@ -1689,7 +1692,7 @@ FROM cluster('skyhouse', view(SELECT t1.`ra` AS c6, t1.`dec` AS c7, t1.`id` AS c
     cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c14, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c15, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c16
 FROM `sky`.`objects__local` AS t1
-WHERE (5 = 5) AND (isFinite(t1.`ra`) AND isFinite(t1.`dec`)))) AS t4
+WHERE (5 = 5) AND (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`)))))) AS t4
 INNER JOIN (SELECT t2.`ra` AS c3, t2.`dec` AS c4, t2.`id` AS c5,
     bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
     cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) / 0.0006981316999116356, 0.)) + 524288), 40),
@@ -1733,7 +1736,7 @@ INNER JOIN (SELECT t1.`ra` AS c6, t1.`dec` AS c7, t1.`id` AS c8,
     cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c14, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c15, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c16
 FROM `sky`.`objects` AS t1
-WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`))) AS t4
+WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`))))) AS t4
 ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
     t4.`c16`) < 1.2184684419237043e-05)
 SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1

@@ -15,6 +15,7 @@ from adql.clickhouse.sky.unit_vector_sql import Vector, cross_sql, dot_sql, sepa
 from adql.clickhouse.sql_text import let_sql
 from adql.regions.borders import MIN_PART, MIN_SIDE_STEP, SIDE_STEP
 from adql.regions.unit_vectors import ROUNDING
+from clickhouse_schema.conjunction_sql import all_sql
 
 _AXIS: Vector = ("s[3]", "s[4]", "s[5]")
 _U: Vector = ("s[8]", "s[9]", "s[10]")
@@ -52,7 +53,7 @@ def stays_in_sql(shape: RowShape) -> str:
     """Whether all of arc ``s`` is in a shape."""
     if isinstance(shape, Circle):
         return f"arrayMax({_separations_sql(shape, 'far')}) <= radians({shape.radius}) + {ROUNDING!r}"
-    return f"({_is_place_inside_sql(f'{_LENGTH} / 2', shape)} AND NOT {_crosses_sql(shape)})"
+    return all_sql(_is_place_inside_sql(f"{_LENGTH} / 2", shape), f"NOT {_crosses_sql(shape)}")
 
 
 #: The direction at angle t of arc s, as ``_at_angle_sql`` names it
@@ -78,10 +79,11 @@ def spots_sql(others: str, *, on_border: bool) -> str:
     values["level"] = f"({squared_chord}) / 2 - e[6] + s[6] * {dot_sql(_AXIS, axis)}"
     half, towards = "acos(greatest(least(level / swing, 1), -1))", "atan2(sine, cosine)"
     met = f"[positiveModulo({towards} + {half}, {_TURN}), positiveModulo({towards} - {half}, {_TURN})]"
-    where = f"if(swing > {ROUNDING!r} AND abs(level) <= swing + {ROUNDING!r}, {met}, [])"
-    crossings = let_sql(values, let_sql(_SWING, where))
+    meets = all_sql(f"swing > {ROUNDING!r}", f"abs(level) <= swing + {ROUNDING!r}")
+    crossings = let_sql(values, let_sql(_SWING, f"if({meets}, {met}, [])"))
     angles = f"arrayFlatten(arrayMap(e -> {crossings}, {others}))"
-    inner = f"arraySort(arrayFilter(t -> t > {MIN_PART!r} AND t < {_LENGTH} - {MIN_PART!r}, {angles}))"
+    between = all_sql(f"t > {MIN_PART!r}", f"t < {_LENGTH} - {MIN_PART!r}")
+    inner = f"arraySort(arrayFilter(t -> {between}, {angles}))"
     starts, stops = "arrayPushFront(inner, 0.)", f"arrayPushBack(inner, {_LENGTH})"
     parts = f"arrayMap((a, b) -> {_part_spots_sql(on_border)}, {starts}, {stops})"
     return let_sql({"inner": inner}, f"arrayFlatten({parts})")
@@ -130,14 +132,15 @@ def _crosses_sql(edges: Edges) -> str:
         "least": f"{ROUNDING!r} * sqrt({dot_sql(_NORMAL, _NORMAL)})",
     }
     after, before = dot_sql(_PLACE, cross_sql(_NORMAL, _START)), dot_sql(_PLACE, cross_sql(_STOP, _NORMAL))
-    on_arc = f"t > {_END!r} * {_LENGTH} AND t < {1 - _END!r} * {_LENGTH}"
+    on_arc = (f"t > {_END!r} * {_LENGTH}", f"t < {1 - _END!r} * {_LENGTH}")
     heights = [f"greatest({_height_sql(end)}, {_height_sql(f'(t + {end}) / 2')})" for end in ("0.", _LENGTH)]
-    leaves = " AND ".join(f"{height} > least" for height in heights)
-    there = f"{on_arc} AND {leaves} AND {_at_angle_sql('t', f'{after} > least AND {before} > least')}"
+    leaves = (f"{height} > least" for height in heights)
+    on_edge = _at_angle_sql("t", all_sql(f"{after} > least", f"{before} > least"))
+    there = all_sql(*on_arc, *leaves, on_edge)
     half, middle = "acos(level / swing)", "atan2(sine, cosine)"
     angles = f"[positiveModulo({middle} + {half}, {_TURN}), positiveModulo({middle} - {half}, {_TURN})]"
-    passed = f"{_is_off_circle_sql(_START)} AND {_is_off_circle_sql(_STOP)}"
-    crossed = f"abs(level) < swing - least AND {passed} AND arrayExists(t -> {there}, {angles})"
+    passed = (_is_off_circle_sql(_START), _is_off_circle_sql(_STOP))
+    crossed = all_sql("abs(level) < swing - least", *passed, f"arrayExists(t -> {there}, {angles})")
     return f"arrayExists(e -> {let_sql(values, let_sql(_SWING, crossed))}, {edges.array})"
 
 

@@ -43,6 +43,7 @@ from adql.ir import (
 )
 from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError
 from adql.regions.region_algebra import has_moc
+from clickhouse_schema.conjunction_sql import all_sql
 from clickhouse_schema.datatypes import DOUBLE
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import quote_string
@@ -197,13 +198,13 @@ def _shape_of_text_sql(expr: Call, emit: Emit) -> str:
 def _dali_condition_sql(xtype: str) -> str:
     """Whether numbers n define a point, circle or polygon."""
     if xtype == "point":
-        count, latitudes = "length(n) = 2", "[n[2]]"
+        counts, latitudes = ["length(n) = 2"], "[n[2]]"
     elif xtype == "circle":
-        count, latitudes = "length(n) = 3 AND n[3] >= 0 AND n[3] <= 180", "[n[2]]"
+        counts, latitudes = ["length(n) = 3", "n[3] >= 0", "n[3] <= 180"], "[n[2]]"
     else:
-        count = "length(n) >= 6 AND length(n) % 2 = 0"
+        counts = ["length(n) >= 6", "length(n) % 2 = 0"]
         latitudes = "arrayFilter((b, i) -> i % 2 = 0, n, arrayEnumerate(n))"
-    return f"{count} AND arrayAll(b -> abs(b) <= 90, {latitudes}) AND arrayAll(b -> isFinite(b), n)"
+    return all_sql(*counts, f"arrayAll(b -> abs(b) <= 90, {latitudes})", "arrayAll(b -> isFinite(b), n)")
 
 
 def _text_of_shape_sql(expr: Call, emit: Emit) -> str:
@@ -246,7 +247,7 @@ def _relation_sql(
     for circle in expr.args:
         if isinstance(circle, Call) and circle.name == "CIRCLE":
             # a circle of negative radius contains nothing, and is in nothing
-            test = f"({emit(get_operand(circle, 'radius'))} >= 0 AND {test})"
+            test = all_sql(f"{emit(get_operand(circle, 'radius'))} >= 0", test)
     return _if_known_sql([n for a in expr.args for n in _shape_numbers(a, emit)], test)
 
 

@@ -32,6 +32,7 @@ from adql.regions.unit_vectors import (
     position_to_vector,
     positions_to_vectors,
 )
+from clickhouse_schema.conjunction_sql import all_sql
 
 #: Polygons with more edges are divided into sectors
 _MAX_UNDIVIDED_EDGES = 12
@@ -77,7 +78,7 @@ def _polygon_sql(polygon: Polygon, row: Row) -> str:
         return _sectors_sql(polygon, row)
     if polygon.is_convex:
         inward = polygon.edges.normals * (1 if polygon.is_left else -1)
-        return f"({' AND '.join(row.is_left_sql(normal) for normal in inward)})"
+        return all_sql(*(row.is_left_sql(normal) for normal in inward))
     return f"({_crossings_sql(polygon, row)} OR {_on_border_sql(polygon, row)})"
 
 
@@ -95,7 +96,7 @@ def _crossings_sql(polygon: Polygon, row: Row) -> str:
     for i, normal in enumerate(edges.normals):
         here, there = sides[i], sides[(i + 1) % len(sides)]
         turn, side = (">", "<") if normal @ reference > 0 else ("<", ">")
-        crossed.append(f"(({here} {turn} {there}) AND {row.dot_sql(normal)} {side} 0)")
+        crossed.append(all_sql(f"{here} {turn} {there}", f"{row.dot_sql(normal)} {side} 0"))
     inside = bool(polygon.contains(reference[None, :])[0])
     return f"({_parity_sql(crossed)} = {0 if inside else 1})"
 
@@ -139,8 +140,8 @@ def _on_border_sql(polygon: Polygon, row: Row) -> str:
     numbers = np.column_stack((edges.normals, *edges.tangents))
     array = ", ".join(f"({', '.join(float_literal(c) for c in line)})" for line in numbers)
     height, after, before = (f"{row.x} * e.{i} + {row.y} * e.{i + 1} + {row.z} * e.{i + 2}" for i in (1, 4, 7))
-    between = f"{after} >= {_MINUS_ROUNDING} AND {before} >= {_MINUS_ROUNDING}"
-    return f"({near} AND arrayExists(e -> abs({height}) <= {ROUNDING!r} AND {between}, [{array}]))"
+    between = (f"{after} >= {_MINUS_ROUNDING}", f"{before} >= {_MINUS_ROUNDING}")
+    return all_sql(near, f"arrayExists(e -> {all_sql(f'abs({height}) <= {ROUNDING!r}', *between)}, [{array}])")
 
 
 def _sectors_sql(polygon: Polygon, row: Row) -> str:
@@ -158,10 +159,11 @@ def _sectors_sql(polygon: Polygon, row: Row) -> str:
     def side_sql(ends: Vectors) -> str:
         return f"({_array_literal(ends @ found.u)}[e] * v >= {_array_literal(ends @ found.v)}[e] * u)"
 
-    crossed = f"arrayCount((e, h) -> {side_sql(edges.a)} > {side_sql(edges.b)} AND h < 0, near, heights)"
+    crosses = all_sql(f"{side_sql(edges.a)} > {side_sql(edges.b)}", "h < 0")
+    crossed = f"arrayCount((e, h) -> {crosses}, near, heights)"
     after, before = (product_sql(tangents) for tangents in edges.tangents)
     on_circle = f"arrayFilter((e, h) -> abs(h) <= {ROUNDING!r}, near, heights)"
-    between = f"{after} >= {_MINUS_ROUNDING} AND {before} >= {_MINUS_ROUNDING}"
+    between = all_sql(f"{after} >= {_MINUS_ROUNDING}", f"{before} >= {_MINUS_ROUNDING}")
     test = f"{crossed} % 2 = {0 if inside else 1} OR arrayExists(e -> {between}, {on_circle})"
     heights = f"arrayMap(e -> {product_sql(edges.normals)}, near)"
     lists = ", ".join(f"[{', '.join(str(e + 1) for e in sector)}]" for sector in found.members)
@@ -188,8 +190,8 @@ def _range_sql(region: Range, row: Row) -> str:
         tests.append(f"{lat} <= {float_literal(north + ROUNDING)}")
     if not region.has_all_longitudes:
         beside = [row.is_left_sql(normal) for normal in region.side_normals]
-        tests.append(f"({(' AND ' if region.width <= 180 else ' OR ').join(beside)})")
-    return f"({' AND '.join(tests)})" if tests else "1"
+        tests.append(all_sql(*beside) if region.width <= 180 else f"({' OR '.join(beside)})")
+    return all_sql(*tests) if tests else "1"
 
 
 def _moc_sql(moc: Moc, row: Row) -> str:
@@ -198,8 +200,8 @@ def _moc_sql(moc: Moc, row: Row) -> str:
     return is_in_cells_sql(row.hpx29, cells) if cells else "0"
 
 
-def _combine_sql(regions: tuple[Region, ...], row: Row, word: str) -> str:
-    return f"({word.join(membership_sql(region, row) for region in regions)})"
+def _list_tests(regions: tuple[Region, ...], row: Row) -> list[str]:
+    return [membership_sql(region, row) for region in regions]
 
 
 def _union_sql(region: Union, row: Row) -> str:
@@ -212,8 +214,8 @@ def _union_sql(region: Union, row: Row) -> str:
         else:
             others.append(part)
     if len(circles) < MIN_UNION_CIRCLES:
-        return _combine_sql(region.parts, row, " OR ")
-    tests = [in_some_circle_sql(circles, row.vector), *(membership_sql(part, row) for part in others)]
+        return f"({' OR '.join(_list_tests(region.parts, row))})"
+    tests = [in_some_circle_sql(circles, row.vector), *_list_tests(tuple(others), row)]
     return f"({' OR '.join(tests)})"
 
 
@@ -223,7 +225,7 @@ _MEMBERSHIP: dict[type, Callable[..., str]] = {
     Range: _range_sql,
     Moc: _moc_sql,
     Union: _union_sql,
-    Intersection: lambda region, row: _combine_sql(region.parts, row, " AND "),
+    Intersection: lambda region, row: all_sql(*_list_tests(region.parts, row)),
     Complement: lambda region, row: f"(NOT {membership_sql(region.part, row)})",
     WholeSky: lambda _region, _row: "1",
     Nothing: lambda _region, _row: "0",

@@ -7,7 +7,7 @@ what remains is compared as a circle or polygon, or in the form of stored region
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TypeGuard
 
 from adql.clickhouse.sky import row_shape_sql, stored_region_sql
@@ -20,6 +20,7 @@ from adql.regions.polygon import Polygon
 from adql.regions.region import Region
 from adql.regions.region_algebra import Complement, Intersection, Nothing, Union, WholeSky, has_moc
 from adql.regions.unit_vectors import ShapeError
+from clickhouse_schema.conjunction_sql import all_sql
 
 Shape = RowShape | Stored | Region
 
@@ -66,9 +67,9 @@ def _contains_sql(inner: Shape, outer: Shape) -> str:
     if isinstance(inner, Nothing) or isinstance(outer, WholeSky):
         return "1"
     if isinstance(inner, Union):
-        return _join_tests_sql((_contains_sql(part, outer) for part in inner.parts), "AND")
+        return all_sql(*(_contains_sql(part, outer) for part in inner.parts))
     if isinstance(outer, Intersection):
-        return _join_tests_sql((_contains_sql(inner, part) for part in outer.parts), "AND")
+        return all_sql(*(_contains_sql(inner, part) for part in outer.parts))
     if isinstance(outer, Complement):
         return f"(NOT {_intersects_sql(inner, outer.part)})"
     return _contains_known_sql(_as_known(inner), _as_known(outer))
@@ -79,14 +80,10 @@ def _intersects_sql(first: Shape, second: Shape) -> str:
         if isinstance(one, Nothing):
             return "0"
         if isinstance(one, Union):
-            return _join_tests_sql((_intersects_sql(part, other) for part in one.parts), "OR")
+            return f"({' OR '.join(_intersects_sql(part, other) for part in one.parts)})"
         if isinstance(one, Complement):
             return f"(NOT {_contains_sql(other, one.part)})"
     return _intersects_known_sql(_as_known(first), _as_known(second))
-
-
-def _join_tests_sql(tests: Iterable[str], word: str) -> str:
-    return f"({f' {word} '.join(tests)})"
 
 
 def _as_known(shape: Shape) -> Known:

@@ -24,7 +24,8 @@ from adql.clickhouse.sky.unit_vector_sql import (
 from adql.clickhouse.sql_text import float_literal, let_sql
 from adql.regions.cone import Cone
 from adql.regions.polygon import MAX_FLAT_SIZE, Polygon
-from adql.regions.unit_vectors import ROUNDING, position_to_vector
+from adql.regions.unit_vectors import ROUNDING, SKY_AREA, position_to_vector
+from clickhouse_schema.conjunction_sql import all_sql
 
 #: Degrees (4 microarcsec) by which a cap is wider than needed
 _CAP_SLACK = 1e-9
@@ -115,12 +116,12 @@ def contains_sql(inner: RowShape, outer: RowShape) -> str:
         x, y, z = outer.centre
         opposite = (f"(-{x})", f"(-{y})", f"(-{z})")
         free = f"{_border_distance_sql(opposite, inner)} >= radians(180 - {outer.radius}) - {ROUNDING!r}"
-        return f"({free} AND (NOT {is_inside_sql(opposite, inner)} OR {outer.radius} >= 180))"
+        return all_sql(free, f"NOT {is_inside_sql(opposite, inner)} OR {outer.radius} >= 180")
     if isinstance(inner, Circle):
         free = f"{_border_distance_sql(inner.centre, outer)} >= radians({inner.radius}) - {ROUNDING!r}"
-        return f"({is_inside_sql(inner.centre, outer)} AND ({inner.radius} = 0 OR {free}))"
-    within = " AND ".join(f"arrayAll(d -> {is_inside_sql(p, outer)}, {inner.array})" for p in (START, MIDDLE))
-    return f"({within} AND NOT {_edges_cross_sql(inner, outer)})"
+        return all_sql(is_inside_sql(inner.centre, outer), f"{inner.radius} = 0 OR {free}")
+    within = (f"arrayAll(d -> {is_inside_sql(p, outer)}, {inner.array})" for p in (START, MIDDLE))
+    return all_sql(*within, f"NOT {_edges_cross_sql(inner, outer)}")
 
 
 def intersects_sql(first: RowShape, second: RowShape) -> str:
@@ -138,7 +139,7 @@ def intersects_sql(first: RowShape, second: RowShape) -> str:
 
 def _circle_meets_sql(circle: Circle, edges: Edges) -> str:
     near = f"{_border_distance_sql(circle.centre, edges)} <= radians({circle.radius}) + {ROUNDING!r}"
-    return f"({is_inside_sql(circle.centre, edges)} OR ({circle.radius} > 0 AND {near}))"
+    return f"({is_inside_sql(circle.centre, edges)} OR {all_sql(f'{circle.radius} > 0', near)})"
 
 
 def _is_near_sql(a: Vector, b: Vector, degrees: str) -> str:
@@ -167,8 +168,8 @@ def is_inside_sql(p: Vector, edges: Edges, *, border: str = "1") -> str:
     winds = f"abs(arraySum(e -> atan2(-{dot_sql(p, _N)}, {below}), {edges.array})) > {math.pi!r}"
     after, before = _along_edge_sql(p)
     near = f"{ROUNDING!r} * {_N_LENGTH}"
-    on_circle = f"{_N_SQUARED} > 0 AND abs({dot_sql(p, _N)}) <= {near}"
-    on = f"{on_circle} AND {after} >= -{near} AND {before} >= -{near}"
+    on_circle = (f"{_N_SQUARED} > 0", f"abs({dot_sql(p, _N)}) <= {near}")
+    on = all_sql(*on_circle, f"{after} >= -{near}", f"{before} >= -{near}")
     on_border = f"arrayExists(e -> {on}, {edges.array})"
     return f"({winds} OR {on_border})" if border == "1" else f"if({on_border}, {border}, {winds})"
 
@@ -189,7 +190,7 @@ def _border_distance_sql(p: Vector, edges: Edges) -> str:
     along = f"sqrt({_N_SQUARED} * {dot_sql(p, _A)} * {dot_sql(p, _A)} + {after} * {after})"
     foot = f"atan2(abs({dot_sql(p, _N)}), {along})"
     ends = f"least({separation_sql(p, _A)}, {separation_sql(p, _B)})"
-    return f"arrayMin(e -> if({after} > 0 AND {before} > 0, {foot}, {ends}), {edges.array})"
+    return f"arrayMin(e -> if({all_sql(f'{after} > 0', f'{before} > 0')}, {foot}, {ends}), {edges.array})"
 
 
 def _edges_cross_sql(first: Edges, second: Edges) -> str:
@@ -199,9 +200,9 @@ def _edges_cross_sql(first: Edges, second: Edges) -> str:
     ab_c, ab_d = f"({dot_sql(_N, START)})", f"({dot_sql(_N, end)})"
     cd_a, cd_b = dot_sql(normal, _A), dot_sql(normal, _B)
     small_e, small_d = f"{ROUNDING!r} * {_N_LENGTH}", f"{ROUNDING!r} * sqrt({dot_sql(normal, normal)})"
-    left = f"{ab_c} < -{small_e} AND {ab_d} > {small_e} AND {cd_a} > {small_d} AND {cd_b} < -{small_d}"
-    right = f"{ab_c} > {small_e} AND {ab_d} < -{small_e} AND {cd_a} < -{small_d} AND {cd_b} > {small_d}"
-    return f"arrayExists(d -> arrayExists(e -> ({left}) OR ({right}), {second.array}), {first.array})"
+    left = all_sql(f"{ab_c} < -{small_e}", f"{ab_d} > {small_e}", f"{cd_a} > {small_d}", f"{cd_b} < -{small_d}")
+    right = all_sql(f"{ab_c} > {small_e}", f"{ab_d} < -{small_e}", f"{cd_a} < -{small_d}", f"{cd_b} > {small_d}")
+    return f"arrayExists(d -> arrayExists(e -> {left} OR {right}, {second.array}), {first.array})"
 
 
 # --- measures ---------------------------------------------------------------------------------------------------------
@@ -211,7 +212,7 @@ def area_sql(shape: RowShape) -> str:
     """Return square degrees; see ``Cone.area`` and ``polygon.signed_area``."""
     if isinstance(shape, Circle):
         radius = f"least(greatest({shape.radius}, 0), 180)"
-        return f"({4 * math.pi * math.degrees(1) ** 2!r} * pow(sin(radians({radius}) / 2), 2))"
+        return f"({SKY_AREA!r} * pow(sin(radians({radius}) / 2), 2))"
     return let_sql({"edges1": shape.array}, f"abs({_signed_area_sql('edges1')}) * {math.degrees(1) ** 2!r}")
 
 
@@ -279,7 +280,7 @@ def cap_sql(around: str, value: str, bounded: str = "1") -> str:
         centre: Vector = ("(x / n)", "(y / n)", "(z / n)")
         reach = f"arrayMax(d -> d.2 + {separation_sql(('d.1.1', 'd.1.2', 'd.1.3'), centre)}, around)"
         width = let_sql({"w": f"degrees({reach}) + {_CAP_SLACK!r}"}, "if(w < 90, w, 180.)")
-        found = let_sql({"n": "sqrt(x * x + y * y + z * z)"}, f"if(n > 1e-3 AND {bounded}, {width}, 180.)")
+        found = let_sql({"n": "sqrt(x * x + y * y + z * z)"}, f"if({all_sql('n > 1e-3', bounded)}, {width}, 180.)")
     else:
         found = longitude_sql("x", "y") if value == "LON" else latitude_sql("x", "y", "z")
     return let_sql({"around": around}, let_sql(sums, found))

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from adql.regions.moc import Moc
 from adql.regions.region import Region, find_cover
-from adql.regions.unit_vectors import ShapeError
+from adql.regions.unit_vectors import SKY_AREA, ShapeError
+from clickhouse_schema.conjunction_sql import all_sql
 from clickhouse_schema.healpix import ORDER
 
 #: Cells of a shape that is compared with a stored MOC
@@ -22,7 +22,7 @@ _MAX_COVER_CELLS = 2000
 _MAX_RANGES = 4 * _MAX_COVER_CELLS
 
 #: Square degrees of a cell of order 29
-_CELL_AREA = 4 * math.pi * math.degrees(1) ** 2 / (12 * 4**ORDER)
+_CELL_AREA = SKY_AREA / (12 * 4**ORDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def _some_start_in_sql(first: Ranges, second: Ranges) -> str:
 
 def is_moc_inside_sql(inner: Ranges, outer: Ranges) -> str:
     """Whether each range of ``inner`` starts in ``outer``, with no border of ``outer`` before its end."""
-    whole = f"{has_index_sql(outer, 'a')} AND NOT arrayExists(b -> b > a AND b < z, {outer.array})"
+    whole = all_sql(has_index_sql(outer, "a"), f"NOT arrayExists(b -> {all_sql('b > a', 'b < z')}, {outer.array})")
     return f"arrayAll((a, z) -> {whole}, {_select_borders_sql(inner, 1)}, {_select_borders_sql(inner, 0)})"
 
 
@@ -84,7 +84,7 @@ def combine_mocs(parts: tuple[Ranges, ...], depth: int) -> Ranges:
     ]
     ordered = f"arraySort(s -> (s.1, -s.2), arrayConcat({', '.join(steps)}))"
     depths = "arrayCumSum(s -> s.2, m)"
-    crossed = f"(s.2 = 1 AND n = {depth}) OR (s.2 = -1 AND n = {depth - 1})"
+    crossed = f"{all_sql('s.2 = 1', f'n = {depth}')} OR {all_sql('s.2 = -1', f'n = {depth - 1}')}"
     borders = f"arrayMap(s -> s.1, arrayFilter((s, n) -> {crossed}, m, {depths}))"
     kept = "arrayFilter((b, i) -> b != p[bitXor(i - 1, 1) + 1], p, arrayEnumerate(p))"
     return Ranges(f"arrayMap(m -> arrayMap(p -> {kept}, [{borders}])[1], [{ordered}])[1]")

@@ -16,6 +16,7 @@ from adql.clickhouse.sql_text import float_literal, let_sql
 from adql.regions.region import Region
 from adql.regions.region_rows import normal_form, shape_rows
 from adql.regions.unit_vectors import ROUNDING
+from clickhouse_schema.conjunction_sql import all_sql
 
 #: A direction that a border meets only by chance: a sample for regions without a border
 _ANYWHERE: Vector = ("0.36", "0.48", "0.8")
@@ -43,7 +44,7 @@ def choose_by_count_sql(stored: Stored, single: Callable[[RowShape], str], sever
     first = f"{stored.array}[1]"
     circle = single(Circle(_centre_sql(first), f"{first}[5]"))
     polygon = single(row_shape_sql.polygon_edges(f"arraySlice({first}, 3)"))
-    alone = f"length({stored.array}) = 1 AND length({first}) != 6 AND {first}[2] > 0"
+    alone = all_sql(f"length({stored.array}) = 1", f"length({first}) != 6", f"{first}[2] > 0")
     return f"if({alone}, if(length({first}) = 5, {circle}, {polygon}), {several})"
 
 
@@ -59,10 +60,11 @@ def contains_vector_sql(stored: Stored, place: Vector) -> str:
     # borders belong to the range; a pole has every longitude
     east = f"positiveModulo({longitude} - s[3] + 1e-13, 360.) <= positiveModulo(s[4] - s[3], 360.) + 2e-13"
     in_longitudes = f"({east} OR s[4] - s[3] >= 360 OR {x} * {x} + {y} * {y} < 1e-31)"
-    in_latitudes = f"{latitude} >= radians(s[5]) - {ROUNDING!r} AND {latitude} <= radians(s[6]) + {ROUNDING!r}"
+    from_south, to_north = f"{latitude} >= radians(s[5]) - {ROUNDING!r}", f"{latitude} <= radians(s[6]) + {ROUNDING!r}"
+    in_range = all_sql(from_south, to_north, in_longitudes)
     polygon = {"edges8": row_shape_sql.polygon_edges("arraySlice(s, 3)").array}
     in_polygon = let_sql(polygon, row_shape_sql.is_inside_sql(place, Edges("edges8")))
-    inside = f"multiIf(length(s) = 5, {in_circle}, length(s) = 6, {in_latitudes} AND {in_longitudes}, {in_polygon})"
+    inside = f"multiIf(length(s) = 5, {in_circle}, length(s) = 6, {in_range}, {in_polygon})"
     shapes = f"arrayFilter(s -> s[1] >= 0, {stored.array})"
     out = f"arrayMap(s -> s[1], arrayFilter(s -> ({inside}) != (s[2] > 0), {shapes}))"
     return f"notEmpty(arrayFilter(i -> NOT has({out}, i), arrayMap(s -> s[1], {shapes})))"
@@ -75,7 +77,7 @@ def _arcs_sql(stored: Stored, word: str, test: str) -> str:
 
 def _points_sql(stored: Stored, word: str, shape: RowShape | Stored) -> str:
     """Apply ``word`` to the row's shapes that are points, which have no border."""
-    points = f"arrayFilter(s -> length(s) = 5 AND s[1] >= 0 AND s[2] > 0 AND s[5] <= 1e-11, {stored.array})"
+    points = f"arrayFilter(s -> {all_sql('length(s) = 5', 's[1] >= 0', 's[2] > 0', 's[5] <= 1e-11')}, {stored.array})"
     if not isinstance(shape, Stored):
         return f"{word}(s -> {row_shape_sql.contains_vector_sql(shape, _centre_sql('s'))}, {points})"
     vectors = f"arrayMap(s -> ({', '.join(_centre_sql('s'))}), {points})"
@@ -99,11 +101,11 @@ def meets_shape_sql(stored: Stored, shape: RowShape) -> str:
 def contains_shape_sql(stored: Stored, shape: RowShape) -> str:
     """Whether a row's region contains a circle or polygon: it contains its border, and no border arc enters it."""
     if isinstance(shape, Circle):
-        border = contains_vector_sql(stored, shape.centre)
+        borders = [contains_vector_sql(stored, shape.centre)]
     else:
         samples = (contains_vector_sql(stored, place) for place in (row_shape_sql.START, row_shape_sql.MIDDLE))
-        border = " AND ".join(f"arrayAll(d -> {sample}, {shape.array})" for sample in samples)
-    return f"({border} AND NOT {_arcs_sql(stored, 'arrayExists', border_arc_sql.enters_sql(shape))})"
+        borders = [f"arrayAll(d -> {sample}, {shape.array})" for sample in samples]
+    return all_sql(*borders, f"NOT {_arcs_sql(stored, 'arrayExists', border_arc_sql.enters_sql(shape))}")
 
 
 def is_in_shape_sql(stored: Stored, shape: RowShape) -> str:
@@ -111,21 +113,22 @@ def is_in_shape_sql(stored: Stored, shape: RowShape) -> str:
 
     Its border is, and so is what that encloses: a direction outside the shape is not in the region.
     """
-    arcs = _arcs_sql(stored, "arrayAll", border_arc_sql.stays_in_sql(shape))
-    border = f"{arcs} AND {_points_sql(stored, 'arrayAll', shape)}"
+    border = _arcs_sql(stored, "arrayAll", border_arc_sql.stays_in_sql(shape))
+    points = _points_sql(stored, "arrayAll", shape)
     if isinstance(shape, Circle):
         x, y, z = (f"(-{c})" for c in shape.centre)
-        return f"({border} AND ({shape.radius} >= 180 OR NOT {contains_vector_sql(stored, (x, y, z))}))"
+        enclosed = f"{shape.radius} >= 180 OR NOT {contains_vector_sql(stored, (x, y, z))}"
+        return all_sql(border, points, enclosed)
     antipode: Vector = ("(-d.1)", "(-d.2)", "(-d.3)")
-    beyond = f"NOT {row_shape_sql.is_inside_sql(antipode, shape)} AND {contains_vector_sql(stored, antipode)}"
-    return f"({border} AND NOT arrayExists(d -> {beyond}, {shape.array}))"
+    beyond = all_sql(f"NOT {row_shape_sql.is_inside_sql(antipode, shape)}", contains_vector_sql(stored, antipode))
+    return all_sql(border, points, f"NOT arrayExists(d -> {beyond}, {shape.array})")
 
 
 def meets_region_sql(first: Stored, second: Stored) -> str:
     """Whether two rows' regions have a direction in common; see ``adql.regions.region_relations``."""
 
     def common_sql(place: Vector) -> str:
-        return f"({contains_vector_sql(first, place)} AND {contains_vector_sql(second, place)})"
+        return all_sql(contains_vector_sql(first, place), contains_vector_sql(second, place))
 
     points = f"{_points_sql(first, 'arrayExists', second)} OR {_points_sql(second, 'arrayExists', first)}"
     return f"({_some_spot_sql(first, second, common_sql)} OR {points} OR {common_sql(_ANYWHERE)})"
@@ -135,10 +138,10 @@ def is_in_region_sql(inner: Stored, outer: Stored) -> str:
     """Whether a row's region is in another one: no direction beside a border is in the first but not in the second."""
 
     def beyond_sql(place: Vector) -> str:
-        return f"({contains_vector_sql(inner, place)} AND NOT {contains_vector_sql(outer, place)})"
+        return all_sql(contains_vector_sql(inner, place), f"NOT {contains_vector_sql(outer, place)}")
 
     spots = _some_spot_sql(inner, outer, beyond_sql, on_border=False)
-    return f"(NOT {spots} AND NOT {beyond_sql(_ANYWHERE)} AND {_points_sql(inner, 'arrayAll', outer)})"
+    return all_sql(f"NOT {spots}", f"NOT {beyond_sql(_ANYWHERE)}", _points_sql(inner, "arrayAll", outer))
 
 
 def _some_spot_sql(first: Stored, second: Stored, test: Callable[[Vector], str], *, on_border: bool = True) -> str:

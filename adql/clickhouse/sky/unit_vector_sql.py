@@ -14,6 +14,7 @@ from adql.clickhouse.sql_text import float_literal
 from adql.regions.celestial_frames import parse_frame, rotation_matrix
 from adql.regions.cone import EQUAL_RADII, UNREACHABLE
 from adql.regions.unit_vectors import ROUNDING, position_to_vector
+from clickhouse_schema.conjunction_sql import all_sql
 
 #: SQL of the three components
 Vector = tuple[str, str, str]
@@ -45,7 +46,7 @@ def position_vector_or_nan_sql(lon: str, lat: str, lon_value: float | None, lat_
 
 def is_position_sql(lon: str, lat: str) -> str:
     """Whether both coordinates are finite: neither NULL nor NaN nor infinite."""
-    return f"(isFinite({lon}) AND isFinite({lat}))"
+    return all_sql(f"isFinite({lon})", f"isFinite({lat})")
 
 
 def longitude_sql(x: str, y: str) -> str:
