@@ -8,6 +8,7 @@ from adql.clickhouse.emitter import emit_query
 from adql.clickhouse.sql_settings import (
     DISTRIBUTED,
     KEEP_JOIN_ORDER,
+    LOOK_UP,
     RAISES,
     SETTINGS,
     WRITTEN_ORDER,
@@ -173,6 +174,8 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     fresh = bound.fresh.copy()
     query = rewrite_query(bound.query, fresh)
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
+    if fresh.looks_up_ids:
+        settings |= LOOK_UP
     if bound.placement is not None:
         query = distribute_query(query, bound.placement, fresh)
         settings |= DISTRIBUTED

@@ -155,14 +155,15 @@ SUBQUERIES = (Subquery, InSubquery, Exists)
 
 
 class NameGenerator:
-    """The generated relation numbers and output aliases of one translation, and two facts about the query.
+    """The generated relation numbers and output aliases of one translation, and three facts about the query.
 
-    ``keeps_join_order``: a pass found a join that ClickHouse must not reorder. ``is_correlated``: a subquery uses a
-    column of a query around it.
+    ``keeps_join_order``: a pass found a join that ClickHouse must not reorder. ``looks_up_ids``: a condition selects
+    few rows by id. ``is_correlated``: a subquery uses a column of a query around it.
     """
 
     def __init__(self) -> None:
         self.keeps_join_order = False
+        self.looks_up_ids = False
         self.is_correlated = False
         self._relations = 0
         self._aliases = 0

@@ -130,12 +130,16 @@ class QueryBinder:
         return len(query.outputs)
 
     def unify_operand(self, operand: Expr, query: Query, where: str) -> tuple[Expr, Query]:
-        """Cast a value and a query's one column to a common type; not an integer and a real, which IN compares."""
+        """Cast a value and a query's one column to a common type; not an integer and a real, which IN compares.
+
+        A column of integers stays as it is: ClickHouse looks it up by its index.
+        """
         value = query.outputs[0].expr
         kind = find_common_type([operand, value], where, operand.span)
         if operand.type.is_mixed_with(value.type):
             return operand, query
-        return cast_exactly(operand, kind), _cast_outputs(query, [kind])
+        is_looked_up = isinstance(operand, Column) and operand.type.is_integer and kind.is_integer
+        return operand if is_looked_up else cast_exactly(operand, kind), _cast_outputs(query, [kind])
 
     # --- SELECT
 

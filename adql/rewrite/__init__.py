@@ -35,6 +35,7 @@ from adql.ir import (
 from adql.node_classes import replace
 from adql.rewrite.covers.shape_column_covers import SHAPE_CALLS, SHAPE_RELATIONS, use_stored_shapes
 from adql.rewrite.covers.spatial_covers import add_covers, may_have_cover
+from adql.rewrite.filters.id_look_ups import may_look_up, record_look_ups
 from adql.rewrite.filters.region_transfer import transfer_regions
 from adql.rewrite.filters.small_side_filters import filter_by_small_sides
 from adql.rewrite.joins.constant_conditions import hold_constants
@@ -82,6 +83,7 @@ def is_any(contents: SelectContents) -> bool:  # noqa: ARG001  every condition h
 #: These make derived tables or add conditions to them, so they come before the SELECTs inside are rewritten. Each pass
 #: runs on the SELECTs that satisfy its condition.
 PASSES_BEFORE_INNER: tuple[tuple[Pass, PassCondition], ...] = (
+    (record_look_ups, may_look_up),  # at any place: it changes nothing
     (make_left_deep, has_join),  # first: all others expect leaves on the right of joins, and no RIGHT JOIN
     (empty_impossible_joins, is_any),  # before any join is planned: one that matches nothing needs no plan
     (add_cap_nearness, joins_by_call(*SHAPE_RELATIONS)),  # adds the nearnesses of shapes, which the passes below read
@@ -113,7 +115,7 @@ def rewrite_query(query: Query, fresh: NameGenerator) -> Query:
         The bound query as the binder returns it.
     fresh
         The generator of relation numbers and aliases of this translation. The passes record in it whether the engine
-        must keep the order of joins.
+        must keep the order of joins, and whether rows are looked up by id.
 
     Returns
     -------

@@ -37,6 +37,7 @@ SELECT ra, dec FROM sky.objects WHERE id = 4711
 SELECT t1.`ra` AS c1, t1.`dec` AS c2
 FROM `sky`.`objects` AS t1
 PREWHERE (t1.`id` = 4711)
+SETTINGS min_table_rows_to_use_projection_index = 8192
 
 -- Look-up by several ids
 SELECT ra, dec FROM sky.objects WHERE id IN (1, 2, 3) OR id = 4
@@ -44,6 +45,7 @@ SELECT ra, dec FROM sky.objects WHERE id IN (1, 2, 3) OR id = 4
 SELECT t1.`ra` AS c1, t1.`dec` AS c2
 FROM `sky`.`objects` AS t1
 WHERE ((t1.`id` IN (1, 2, 3)) OR (t1.`id` = 4))
+SETTINGS min_table_rows_to_use_projection_index = 8192
 
 -- Look-up by an index
 SELECT id FROM sky.objects WHERE class = 'QSO'
@@ -577,7 +579,7 @@ SELECT id FROM sky.objects WHERE id IN (SELECT object FROM sky.sources WHERE flu
 =>
 SELECT t1.`id` AS c2
 FROM `sky`.`objects` AS t1
-WHERE (accurateCast(t1.`id`, 'Nullable(Int64)') IN (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
+WHERE (t1.`id` IN (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
 FROM `sky`.`sources` AS t2
 PREWHERE (t2.`flux` > 100)))
 
@@ -588,8 +590,7 @@ SELECT t1.`id` AS c2
 FROM `sky`.`objects` AS t1
 WHERE (NOT multiIf((SELECT (count(), countIf(isNull(t0.c1)))
 FROM (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
-FROM `sky`.`sources` AS t2) AS t0).1 = 0, false, isNull(accurateCast(t1.`id`, 'Nullable(Int64)')), NULL, ifNull(accurateCast(t1.`id`, 'Nullable(Int64)') IN
-    (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
+FROM `sky`.`sources` AS t2) AS t0).1 = 0, false, isNull(t1.`id`), NULL, ifNull(t1.`id` IN (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
 FROM `sky`.`sources` AS t2), false), true, (SELECT (count(), countIf(isNull(t0.c1)))
 FROM (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
 FROM `sky`.`sources` AS t2) AS t0).2 > 0, NULL, false))
@@ -858,7 +859,7 @@ SELECT t1.`id` AS c1, if(isNull(positiveModulo(positiveModulo(degrees(atan2(((co
     sin(radians(toFloat64(t1.`dec`))) * (0.7469821839866675)))))))]) AS c2
 FROM `sky`.`objects` AS t1
 PREWHERE (t1.`id` = 1)
-SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, min_table_rows_to_use_projection_index = 8192
 
 -- Separation as a value
 SELECT DISTANCE(POINT(ra, dec), POINT(10, 20)) FROM sky.objects WHERE id = 1
@@ -873,6 +874,7 @@ SELECT degrees((2 * atan2(sqrt(((cos(radians(toFloat64(t1.`dec`))) * cos(radians
     (sin(radians(toFloat64(t1.`dec`))) + (0.3420201433256687)) * (sin(radians(toFloat64(t1.`dec`))) + (0.3420201433256687)))))) AS c1
 FROM `sky`.`objects` AS t1
 PREWHERE (t1.`id` = 1)
+SETTINGS min_table_rows_to_use_projection_index = 8192
 
 -- Coordinates, area and centroid
 SELECT COORD1(POINT(ra, dec)), AREA(CIRCLE(ra, dec, 1)), CENTROID(field) FROM sky.objects AS o JOIN sky.observations AS x ON x.id = o.id
@@ -1653,7 +1655,7 @@ SELECT ra, dec FROM sky.objects WHERE id = 4711
 SELECT t1.`ra` AS c1, t1.`dec` AS c2
 FROM `sky`.`objects` AS t1
 WHERE (t1.`id` = 4711)
-SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
+SETTINGS distributed_product_mode = deny, min_table_rows_to_use_projection_index = 8192, optimize_skip_unused_shards = 1
 
 -- Cluster: cone
 SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(100.5, -33.2, 0.002))
@@ -1759,14 +1761,14 @@ INNER JOIN `sky`.`bands` AS t2
 ON (t2.`name` = t1.`class`)
 WHERE (t1.`class` GLOBAL IN (SELECT t2.`name` AS c3
 FROM `sky`.`bands` AS t2))
-SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
+SETTINGS distributed_product_mode = deny, min_table_rows_to_use_projection_index = 8192, optimize_skip_unused_shards = 1
 
 -- Cluster: IN of a subquery
 SELECT id FROM sky.objects WHERE id IN (SELECT object FROM sky.sources WHERE flux > 100)
 =>
 SELECT t1.`id` AS c2
 FROM `sky`.`objects` AS t1
-WHERE (accurateCast(t1.`id`, 'Nullable(Int64)') GLOBAL IN (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
+WHERE (t1.`id` GLOBAL IN (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
 FROM `sky`.`sources` AS t2
 WHERE (t2.`flux` > 100)))
 SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1

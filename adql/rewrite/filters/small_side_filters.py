@@ -117,12 +117,13 @@ def _bound_rows(leaf: Relation, conditions: tuple[Expr, ...]) -> int | None:
     if isinstance(leaf, Scan):
         known = [leaf.entry.rows, *(_count_ids(leaf, condition) for condition in conditions)]
         return min((n for n in known if n is not None), default=None)
-    return _bound_rows_of_query(leaf.query) if isinstance(leaf, Derived) else None
+    return bound_rows(leaf.query) if isinstance(leaf, Derived) else None
 
 
-def _bound_rows_of_query(query: Query) -> int | None:
+def bound_rows(query: Query) -> int | None:
+    """Return an upper bound of the rows of a query; None if none is known."""
     if isinstance(query, SetOperation):
-        left, right = _bound_rows_of_query(query.left), _bound_rows_of_query(query.right)
+        left, right = bound_rows(query.left), bound_rows(query.right)
         return None if left is None or right is None else left + right
     if query.is_grouped and not query.group_by:
         return 1
@@ -148,7 +149,7 @@ def _is_large(scan: Scan, small: int) -> bool:
     return rows >= _MIN_RATIO * max(small, _MAX_ROWS_BESIDE_UNKNOWN)
 
 
-def _is_selective(scan: Scan, name: str, small: int) -> bool:
+def is_selective(scan: Scan, name: str, small: int) -> bool:
     """Return whether so many values of a column save much: granules by an index, else rows sent to one server."""
     rows = scan.entry.rows
     if not scan.entry.table.is_indexed(name):
@@ -226,11 +227,12 @@ class _SmallSide:
                 for known, _ in follow_ties(KnownEnd(end, is_sure=False), [tie]):
                     [other] = known.end
                     origins = find_origins(leaves[other.relation], (other.name,))
-                    is_useful = any(_is_selective(scan, name, self.rows) for scan, (name,) in origins)
+                    is_useful = any(is_selective(scan, name, self.rows) for scan, (name,) in origins)
                     if is_useful and _is_comparable(end[0], other):
                         conditions = _find_own_conditions(self.select, self.leaf)
                         table, conditions, (value,) = _flatten_derived(self.leaf, conditions, end)
                         values = make_select(table, [value], self.fresh, conditions)
+                        self.fresh.looks_up_ids = True
                         yield known, Filter(known.end, partial(_test_value, values))
 
 

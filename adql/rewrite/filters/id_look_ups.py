@@ -1,0 +1,66 @@
+"""Tell queries that look rows up by id: they read the projections of small parts too (``sql_settings.LOOK_UP``)."""
+
+from __future__ import annotations
+
+from adql.ir import (
+    Call,
+    Column,
+    Expr,
+    InSubquery,
+    Literal,
+    NameGenerator,
+    Select,
+    evaluate_constant,
+    split_conjuncts,
+    walk_join_conditions,
+)
+from adql.rewrite.filters.condition_pushdown import find_origins
+from adql.rewrite.filters.small_side_filters import bound_rows, is_selective
+from adql.rewrite.trees.relation_trees import Leaf, collect_leaves
+from adql.rewrite.trees.select_contents import SelectContents
+
+
+def may_look_up(contents: SelectContents) -> bool:
+    """Return whether conditions may name ids."""
+    parts = contents.conditions
+    return not parts.calls.isdisjoint(("=", "IN")) or InSubquery in parts.kinds
+
+
+def record_look_ups(select: Select, fresh: NameGenerator) -> Select:
+    """Record in ``fresh`` if a conjunct of WHERE or of an ON names few ids, by the first id column of a table."""
+    if not fresh.looks_up_ids:
+        leaves = collect_leaves(select.from_)
+        conditions = (select.where, *walk_join_conditions(select.from_))
+        fresh.looks_up_ids = any(
+            _names_ids(part, leaves) for condition in conditions for part in split_conjuncts(condition)
+        )
+    return select
+
+
+def _names_ids(condition: Expr, leaves: dict[int, Leaf]) -> bool:
+    if isinstance(condition, InSubquery):
+        rows = bound_rows(condition.query)
+        return rows is not None and isinstance(condition.operand, Column) and _is_id(condition.operand, leaves, rows)
+    if not isinstance(condition, Call):
+        return False
+    if condition.name == "OR":
+        return all(_names_ids(part, leaves) for part in condition.args)
+    if condition.name not in ("=", "IN"):
+        return False
+    operand, *values = condition.args
+    if isinstance(values[0], Column):
+        operand, values = values[0], [operand]
+    return isinstance(operand, Column) and all(map(_is_constant, values)) and _is_id(operand, leaves)
+
+
+def _is_constant(value: Expr) -> bool:
+    return isinstance(value, Literal) or evaluate_constant(value) is not None
+
+
+def _is_id(column: Column, leaves: dict[int, Leaf], rows: int = 0) -> bool:
+    """Return whether ``column`` is an id of a table in which as many ids as ``rows`` select few granules."""
+    origins = find_origins(leaves.get(column.relation), (column.name,))
+    return any(
+        names == scan.entry.table.layout.id[:1] and (not rows or is_selective(scan, names[0], rows))
+        for scan, names in origins
+    )
