@@ -373,6 +373,7 @@ def test_the_service_ends_with_its_readers(
         answer = thread.submit(ask, service, LARGE)
         eventually(lambda: children(started[0]))
         [reader] = children(started[0])
+        eventually(lambda: said_by(reader, "limits") != said_by(started[0], "limits"))  # it has begun
         os.kill(reader, signal.SIGSTOP)
         service.server.should_exit = True
         assert answer.exception() is not None or answer.result().status_code == 503
