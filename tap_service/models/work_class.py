@@ -23,6 +23,14 @@ class ResultRows:
 
 
 @dataclass(frozen=True, slots=True)
+class SmallReading:
+    """What a query that reads little reads, at most; ``is_by_id``: it looks up rows of a table by their ids."""
+
+    rows: float
+    is_by_id: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Steps:
     """The estimated work after reading: pairs that joins find by their keys, and rows of the result to write.
 

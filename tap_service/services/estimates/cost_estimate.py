@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from adql.ir import (
 from adql.query_analysis import cover_region
 from adql.regions import Moc, Region
 from clickhouse_schema.catalogue import TableEntry
-from tap_service.models.work_class import Estimate, ResultRows, Steps
+from tap_service.models.work_class import Estimate, ResultRows, SmallReading, Steps
 from tap_service.services.estimates.column_origins import count_named_ids
 from tap_service.services.estimates.join_work import JoinWork, estimate_join_work
 from tap_service.services.estimates.result_rows import RowCounter
@@ -81,7 +81,7 @@ class Estimator:
         query = translation.query
         if query is None:
             return Estimate(0, 0, 0.0, "scan")
-        rows, size = self._estimate_reading(walk_selects(query), translation.cells, version)
+        rows, size = self._estimate_reading(_walk_scans(walk_selects(query)), translation.cells, version)
         kind = _find_work_kind(query)
         work = self._estimate_join_work(query, version)
         write_seconds = estimate_write_seconds(work.rows, len(query.outputs))
@@ -89,18 +89,20 @@ class Estimator:
         seconds = size / 1e9 * self._find_rate(kind) + steps.join_seconds + steps.write_seconds
         return Estimate(round(rows), round(size), seconds, kind, steps=steps)
 
-    def _estimate_reading(self, selects: Iterable[Select], cells: dict[str, Moc], version: int) -> tuple[float, float]:
+    def _estimate_reading(
+        self, scans: Iterable[_TableReading], cells: dict[str, Moc], version: int
+    ) -> tuple[float, float]:
         """Return the rows and bytes that are read."""
         rows, size = 0.0, 0.0
-        for scan, columns, id_count in _walk_scans(selects):
+        for scan, columns, id_count in scans:
             table = self._sizes.get_size(scan.entry, version)
             read = _count_rows_read(table, cells.get(f"{scan.entry.qualified_name}.hpx29"), id_count)
             rows += read
             size += read * table.sum_widths(columns)
         return rows, size
 
-    def count_small_reading(self, translation: Translation, version: int) -> float | None:
-        """Return about how many rows a query reads, at most, if these are few bytes and it has no joins; else None.
+    def find_small_reading(self, translation: Translation, version: int) -> SmallReading | None:
+        """Return what a query reads, at most, if these are few bytes and it has no joins; else None.
 
         Nothing else of such a query needs an estimate: its result has no more rows, and it takes some milliseconds.
         """
@@ -108,12 +110,15 @@ class Estimator:
         selects = () if query is None else tuple(walk_selects(query))
         if query is None or any(isinstance(select.from_, Join) for select in selects):
             return None
+        is_by_id = False
         if len(selects) == 1 and isinstance(query, Select) and isinstance(query.from_, Scan) and _is_cut_early(query):
             entry, rows = query.from_.entry, float((query.limit or 0) + query.offset)
             size = rows * self._sizes.get_size(entry, version).sum_widths(column.name for column in entry.table.columns)
-            return rows if size <= _SMALL_BYTES else None
-        rows, size = self._estimate_reading(selects, translation.cells, version)
-        return rows if size <= _SMALL_BYTES else None
+        else:
+            scans = tuple(_walk_scans(selects))
+            is_by_id = any(scan.id_count for scan in scans)
+            rows, size = self._estimate_reading(scans, translation.cells, version)
+        return SmallReading(rows, is_by_id) if size <= _SMALL_BYTES else None
 
     def _estimate_join_work(self, query: Query, version: int) -> JoinWork:
         """Estimate the joins of a query; a thread remembers its last one, whose rows and cost are both asked for."""
@@ -175,8 +180,15 @@ def _is_cut_early(select: Select) -> bool:
     return select.limit is not None and select.where is None and not needs_all_rows(select)
 
 
-def _walk_scans(selects: Iterable[Select]) -> Iterator[tuple[Scan, set[str], int]]:
-    """Yield each table that is read, the columns that are needed, and how many ids are looked up, 0 for all rows."""
+class _TableReading(NamedTuple):
+    """A table that is read, the columns that are needed, and how many ids are looked up, 0 for all rows."""
+
+    scan: Scan
+    columns: set[str]
+    id_count: int
+
+
+def _walk_scans(selects: Iterable[Select]) -> Iterator[_TableReading]:
     for select in selects:
         used: dict[int, set[str]] = {}
         for expr in walk_select_expressions(select):
@@ -184,7 +196,7 @@ def _walk_scans(selects: Iterable[Select]) -> Iterator[tuple[Scan, set[str], int
                 used.setdefault(column.relation, set()).add(column.name)
         for leaf in walk_leaves(select.from_):
             if isinstance(leaf, Scan):
-                yield leaf, used.get(leaf.relation, set()), _count_ids(select, leaf)
+                yield _TableReading(leaf, used.get(leaf.relation, set()), _count_ids(select, leaf))
 
 
 def _count_ids(select: Select, scan: Scan) -> int:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from adql import Translation
 from tap_service.models.engine_share import EngineShare
 from tap_service.models.query_report import QueryReport
+from tap_service.models.work_class import SmallReading
 from tap_service.scratch_files import NoRoom
 from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow_status
 from tap_service.service_errors import (
@@ -91,8 +92,8 @@ class QueryExecution:
         self._make_serializer = make_serializer
         self._serializer = make_serializer()
         self.row_limit = row_limit
-        #: the rows that a small query reads, which needs no estimate to be light; otherwise None
-        self.small_rows: float | None = None
+        #: what a small query reads, which needs no estimate to be light; otherwise None
+        self.small_reading: SmallReading | None = None
         #: uploaded tables of the query, dropped by ``close``
         self.uploads: LoadedUploads | None = None
         #: called with the first batch on the thread of the run; its errors fail the run

@@ -17,7 +17,7 @@ from tap_service.config import Config
 from tap_service.constants import MAX_ESTIMATED_CHARACTERS, PRODUCT
 from tap_service.models.timestamps import format_instant, now
 from tap_service.models.uws_job import Job
-from tap_service.models.work_class import Estimate, ResultRows
+from tap_service.models.work_class import Estimate, ResultRows, SmallReading
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import ResultInfo
 from tap_service.service_errors import ServiceError, ServiceUnavailable
@@ -74,7 +74,7 @@ class QueryPreparation:
         owner
             The user whose tables the query may read; None for an anonymous caller.
         is_hasty
-            Do not count the rows of a small result that the row limit does not cut; it has ``small_rows``.
+            Do not count the rows of a small result that the row limit does not cut; it has ``small_reading``.
 
         Raises
         ------
@@ -115,10 +115,10 @@ class QueryPreparation:
     ) -> QueryExecution:
         began = time.monotonic()
         translation = self._translate_query(parameters.query, limit, catalogue)
-        small = self._count_small_reading(translation) if is_hasty else None
+        small = self._find_small_reading(translation) if is_hasty else None
         # a region's rows are counted by its cover, which took the time of the translation
         is_slow = is_long(parameters.query) and translation.cells
-        is_uncut = small is not None and small <= limit
+        is_uncut = small is not None and small.rows <= limit
         rows = None if is_slow or is_uncut else self._estimate_result_rows(translation)
         limits = RowLimit(limit, hard_maxrec, self._config.async_hard_maxrec)
         row_limit = apply_row_limit(limits, rows, translation, parameters.query)
@@ -130,7 +130,7 @@ class QueryPreparation:
             query_id=query_id,
             row_limit=row_limit,
         )
-        execution.small_rows = small
+        execution.small_reading = small
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution
 
@@ -187,9 +187,9 @@ class QueryPreparation:
         if estimate is not None:
             self._estimator.learn_rate(estimate, bytes_read, seconds)
 
-    def _count_small_reading(self, translation: Translation) -> float | None:
+    def _find_small_reading(self, translation: Translation) -> SmallReading | None:
         try:
-            return self._estimator.count_small_reading(translation, self._metadata.snapshot.version)
+            return self._estimator.find_small_reading(translation, self._metadata.snapshot.version)
         except EngineError:
             return None
 

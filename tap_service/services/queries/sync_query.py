@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from tap_service.config import Config
 from tap_service.constants import BULK_SECONDS, QUICK_SECONDS
 from tap_service.models.client_key import find_client_key
-from tap_service.models.engine_share import ENGINE_SHARES, MAX_TINY_ROWS, TINY_SHARE, Lane
+from tap_service.models.engine_share import ENGINE_SHARES, Lane, choose_small_share
 from tap_service.models.query_report import QueryReport
 from tap_service.models.work_class import Estimate
 from tap_service.prometheus_metrics import ServiceMetrics
@@ -135,9 +135,8 @@ def prepare_sync_query(
     """Prepare a query of /sync and choose the lane that runs it: quick queries do not wait behind others."""
     query_id = f"sync-{uuid.uuid4().hex}"
     execution = preparation.prepare_query(parameters, query_id, hard_maxrec, owner=owner, is_hasty=True)
-    if execution.small_rows is not None:
-        is_tiny = execution.small_rows <= MAX_TINY_ROWS
-        execution.set_engine_share(TINY_SHARE if is_tiny else ENGINE_SHARES[Lane.LIGHT])
+    if execution.small_reading is not None:
+        execution.set_engine_share(choose_small_share(execution.small_reading))
         return execution, Lane.LIGHT
     lane = _choose_lane(preparation.estimate_cost(execution))
     execution.set_engine_share(ENGINE_SHARES[lane])

@@ -11,6 +11,8 @@ from adql import translate
 from adql.regions import Moc
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.healpix import ORDER
+from tap_service.models.engine_share import choose_small_share
+from tap_service.models.work_class import SmallReading
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.estimates.row_density import find_covered_parts
 from tap_service.services.estimates.table_sizes import TableSize
@@ -26,9 +28,9 @@ class Rates:
 
 
 @pytest.fixture
-def count(demo_engine: EmbeddedEngine, demo_catalogue: Catalogue) -> Callable[[str], float | None]:
+def find(demo_engine: EmbeddedEngine, demo_catalogue: Catalogue) -> Callable[[str], SmallReading | None]:
     estimator = Estimator(demo_engine, Rates())
-    return lambda query: estimator.count_small_reading(translate(query, demo_catalogue, limit=100_001), 1)
+    return lambda query: estimator.find_small_reading(translate(query, demo_catalogue, limit=100_001), 1)
 
 
 CONE = "1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1))"
@@ -44,15 +46,15 @@ CONE = "1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1))"
     ],
 )
 def test_small(
-    query: str, count: Callable[[str], float | None], demo_engine: EmbeddedEngine, demo_catalogue: Catalogue
+    query: str, find: Callable[[str], SmallReading | None], demo_engine: EmbeddedEngine, demo_catalogue: Catalogue
 ) -> None:
     """What is foreseen to be read is no less than the rows of the result."""
-    expected = count(query)
+    expected = find(query)
     assert expected is not None
     result = demo_engine.fetch_table(
         (translation := translate(query, demo_catalogue)).sql, settings=translation.settings
     )
-    assert expected >= result.num_rows
+    assert expected.rows >= result.num_rows
 
 
 @pytest.mark.parametrize(
@@ -62,8 +64,25 @@ def test_small(
         "SELECT TOP 1 * FROM tycho2.bright, openngc.objects AS o WHERE o.name = 'NGC0224'",
     ],
 )
-def test_joins_need_an_estimate(query: str, count: Callable[[str], float | None]) -> None:
-    assert count(query) is None
+def test_joins_need_an_estimate(query: str, find: Callable[[str], SmallReading | None]) -> None:
+    assert find(query) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "left_out"),
+    [
+        (f"SELECT * FROM tycho2.bright WHERE {CONE}", {"optimize_use_projections", "query_plan_remove_unused_columns"}),
+        ("SELECT * FROM openngc.objects WHERE name = 'NGC0224'", {"query_plan_remove_unused_columns"}),
+        (f"SELECT * FROM openngc.objects WHERE {CONE} AND name = 'NGC0224'", {"query_plan_remove_unused_columns"}),
+    ],
+)
+def test_plans_of_small_queries(query: str, left_out: set[str], find: Callable[[str], SmallReading | None]) -> None:
+    """The engine looks for a projection only where ids are looked up."""
+    reading = find(query)
+    assert reading is not None
+    settings = dict(choose_small_share(reading).list_settings())
+    assert {name for name, value in settings.items() if value == 0} == left_out
+    assert settings["max_threads"] == 1
 
 
 def test_rows_in_cells() -> None:
