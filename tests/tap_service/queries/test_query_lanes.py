@@ -85,7 +85,7 @@ def finish_in_order(setup: Setup, eventually: Callable[[Callable[[], bool]], Non
     """Let one request end after the other, always the one that started first; return the order of their starts."""
     by_name = {work.name: work for work in setup.works}
     for number in range(len(setup.works)):
-        eventually(lambda number=number: len(setup.started) > number)
+        eventually(lambda number=number: len(setup.started) == number + setup.counts(Lane.HEAVY)[0])
         by_name[setup.started[number]].finish()
     return setup.started
 
@@ -95,6 +95,7 @@ def test_clients_take_turns(set_up: Callable[..., Setup], eventually: Callable[[
     setup = set_up()
     for _ in range(10):
         setup.enter("a")
+    eventually(lambda: setup.started == ["a0"])
     for client in ("b", "c", "b", "c"):
         setup.enter(client)
     order = finish_in_order(setup, eventually)
@@ -215,7 +216,9 @@ def test_what_turns_out_heavy_takes_a_free_place_of_its_client(set_up: Callable[
     assert (setup.counts(Lane.LIGHT), setup.counts(Lane.HEAVY)) == ((2, 0), (2, 0))
 
 
-def test_what_turns_out_heavy_needs_threads(set_up: Callable[..., Setup]) -> None:
+def test_what_turns_out_heavy_needs_threads(
+    set_up: Callable[..., Setup], eventually: Callable[[Callable[[], bool]], None]
+) -> None:
     """As many requests as the light lane has places may work beyond the places of the others."""
     setup = set_up(client_running_queries=100)
     moved = []
@@ -224,7 +227,7 @@ def test_what_turns_out_heavy_needs_threads(set_up: Callable[..., Setup]) -> Non
         moved.append(setup.lanes.move_place(setup.places[-1], Lane.HEAVY, beyond=True))
     assert moved == [True] * 6 + [False] * 2
     assert (setup.counts(Lane.HEAVY), setup.counts(Lane.LIGHT)) == ((6, 0), (2, 0))
-    assert len(setup.started) == 8
+    eventually(lambda: len(setup.started) == 8)
 
 
 def test_a_request_that_waits_can_leave(set_up: Callable[..., Setup]) -> None:
