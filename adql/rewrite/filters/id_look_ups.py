@@ -1,4 +1,4 @@
-"""Tell queries that look rows up by id: they read the projections of small parts too (``sql_settings.LOOK_UP``)."""
+"""Find queries that look rows up by id; they read the projections of small parts too (``sql_settings.LOOK_UP``)."""
 
 from __future__ import annotations
 
