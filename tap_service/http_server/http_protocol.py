@@ -22,6 +22,8 @@ _NOT_HTTP = (
     "this is not a valid HTTP request, or its address and headers are longer than "
     f"{MAX_REQUEST_HEAD} bytes: send a long query by POST"
 )
+#: how long a client beyond the limits waits for its answer: many that connect again at once take the loop's time
+_REFUSAL_SECONDS = 2.0
 #: for SO_LINGER
 _RESET = struct.pack("ii", 1, 0)
 
@@ -61,7 +63,11 @@ class SkyhouseProtocol(HttpToolsProtocol):
         try:
             self._open.admit_connection(self, self.client[0] if self.client else "", self.loop)
         except TooManyConnections as error:
-            self._refuse(error.status, str(error))
+            self._refused = True
+            if self._open.hold_refused(self):
+                self.loop.call_later(_REFUSAL_SECONDS, self._refuse, error.status, str(error))
+            else:
+                self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._open.forget_connection(self)
@@ -145,6 +151,8 @@ class SkyhouseProtocol(HttpToolsProtocol):
         return self.transport.get_write_buffer_size() + int.from_bytes(queued, sys.byteorder)
 
     def _refuse(self, status: int, message: str) -> None:
+        if self.transport.is_closing():
+            return
         body = error_document(message)
         head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", f"content-type: {CONTENT_TYPE}", f"server: {PRODUCT}"]
         if status in (429, 503):

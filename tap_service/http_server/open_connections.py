@@ -55,6 +55,7 @@ class OpenConnections:
         self._limit = min(settings.max_connections, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // _FILES_EACH)
         self._by_network: Counter[str] = Counter()
         self._open: dict[Connection, str] = {}
+        self._refused: set[Connection] = set()
         self._sweep: asyncio.TimerHandle | None = None
 
     @property
@@ -77,8 +78,16 @@ class OpenConnections:
         if self._sweep is None:
             self._sweep = loop.call_later(_SWEEP_SECONDS, self._close_late, loop)
 
+    def hold_refused(self, connection: Connection) -> bool:
+        """Count a refused connection that waits for its answer; return False if too many wait already."""
+        if len(self._refused) >= self._limit // 4:
+            return False
+        self._refused.add(connection)
+        return True
+
     def forget_connection(self, connection: Connection) -> None:
-        """Uncount a closed connection; one that was not admitted is ignored."""
+        """Uncount a closed connection."""
+        self._refused.discard(connection)
         network = self._open.pop(connection, None)
         if network is not None:
             self._by_network[network] -= 1

@@ -73,6 +73,18 @@ def test_a_client_has_a_limit_of_connections(patient: Served, eventually: Eventu
         assert ask_quickly(stack.enter_context(connected(patient))) == b"n\r\n7\r\n"
 
 
+def test_refused_clients_wait_for_their_answer_if_not_too_many_do(serve: Callable[..., Served]) -> None:
+    service = serve(trusted_proxies=(), client_connections=1, max_connections=4 * LIMIT)
+    with ExitStack() as stack:
+        quick = stack.enter_context(connected(service))
+        assert ask_quickly(quick) == b"n\r\n7\r\n"
+        held = [stack.enter_context(connected(service)) for _ in range(LIMIT)]
+        for _ in range(3):
+            assert read_to_end(stack.enter_context(connected(service))) == b""
+        assert ask_quickly(quick) == b"n\r\n7\r\n"
+        assert [read_to_end(connection).split(b" ")[1] for connection in held] == [b"429"] * LIMIT
+
+
 def test_a_refused_client_may_send_its_request_first(patient: Served) -> None:
     """It reads the refusal, not a reset."""
     with ExitStack() as stack:
