@@ -27,12 +27,14 @@ Settings = Mapping[str, str | int | float]
 #: Settings of every call. Generated SQL may contain covers of thousands of cells, more than the default 256 kB.
 #: Asynchronous INSERTs, the default of ClickHouse 26, are written even when their statement is cancelled, and versions
 #: before 26.9 drop one that equals an earlier one, whatever ``replicated_deduplication_window`` is. Arrow's compression
-#: doubles the processor time of a scan, and takes 8 % off the bytes of numbers.
+#: doubles the processor time of a scan, and takes 8 % off the bytes of numbers. Blocks of four times the default bytes
+#: take a third off a scan of many columns with few matches (2 M rows x 12: 191 -> 122 ms); larger ones save no more.
 DEFAULT_SETTINGS: dict[str, str | int | float] = {
     "session_timezone": "UTC",
     "max_query_size": 64 << 20,
     "async_insert": 0,
     "output_format_arrow_compression_method": "none",
+    "preferred_block_size_bytes": 4_000_000,
 }
 
 #: Write an INSERT as one block, however many rows it has: it is all or nothing, and its parts are always the same.
