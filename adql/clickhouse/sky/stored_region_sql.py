@@ -38,12 +38,17 @@ def region_literal(region: Region) -> Stored:
 
 
 def choose_by_count_sql(stored: Stored, single: Callable[[RowShape], str], several: str) -> str:
-    """Return ``single`` for rows of one circle or polygon, ``several`` for others."""
+    """Return ``single`` for rows of one circle or polygon, ``several`` for others.
+
+    What ``single`` repeats has a name, made from ``stored.array``, which is one: the engine plans each repetition.
+    """
     if stored.is_several:
         return several
     first = f"{stored.array}[1]"
-    circle = single(Circle(_centre_sql(first), f"{first}[5]"))
-    polygon = single(row_shape_sql.polygon_edges(f"arraySlice({first}, 3)"))
+    x, y, z = centre = tuple(f"{stored.array}_{axis}" for axis in "xyz")
+    circle = let_sql(dict(zip(centre, _centre_sql(first), strict=True)), single(Circle((x, y, z), f"{first}[5]")))
+    edges = f"{stored.array}_edges"
+    polygon = let_sql({edges: row_shape_sql.polygon_edges(f"arraySlice({first}, 3)").array}, single(Edges(edges)))
     alone = all_sql(f"length({stored.array}) = 1", f"length({first}) != 6", f"{first}[2] > 0")
     return f"if({alone}, if(length({first}) = 5, {circle}, {polygon}), {several})"
 
