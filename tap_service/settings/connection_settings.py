@@ -20,8 +20,8 @@ class ConnectionSettings(BaseModel):
         ge=1,
         title="Open connections of one client to one process",
         description=(
-            "A further connection of the same address, or of the same IPv6 network of 64 bits, gets 429 with "
-            "Retry-After. Trusted proxies have no such limit."
+            "A further connection of the same address, or of the same IPv6 network of 64 bits, gets 429 after two "
+            "seconds, with Retry-After. Trusted proxies have no such limit."
         ),
     )
     head_seconds: float = Field(

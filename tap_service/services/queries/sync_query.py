@@ -37,7 +37,7 @@ class QueryService:
     ) -> None:
         self._config = config
         self._preparation = preparation
-        self._spools = spools
+        self.spools = spools
         self._metrics = metrics
         self._log = log
         self._lanes = QueryLanes(LaneLimits.from_config(config))
@@ -77,7 +77,7 @@ class QueryService:
         """
         asked = SyncRequest(parameters, client, owner, time.monotonic(), start_job, release)
         client_key = find_client_key(owner, client)
-        spool, seconds = self._spools.open_spool(client_key), self._config.sync_seconds
+        spool, seconds = self.spools.open_spool(client_key), self._config.sync_seconds
         answer = SyncAnswer(asked, spool, seconds, self._lanes, self._prepare_query, self._record_answer)
         lane = Lane.FETCHING if may_wait(parameters) else Lane.LIGHT
         try:
