@@ -14,7 +14,8 @@ ServiceError
 │   ├── BodyTooSlow       408
 │   ├── BodyTooLarge      413
 │   ├── TooManyJobs       429, too many jobs of the user wait or are PENDING
-│   └── TooManyQueries    429, too many queries of the client wait
+│   ├── TooManyQueries    429, too many queries of the client wait
+│   └── TooManyPasswords  429, too many passwords of the client wait for their check
 ├── ClientGone            the client closed the connection; nobody reads the message
 ├── ServiceBusy           503, too many queries of all clients wait
 ├── ServiceUnavailable    503, the engine or the disk does not work

@@ -85,7 +85,7 @@ def _select_sql(query: Select) -> str:
     parts = ["SELECT DISTINCT" if query.distinct else "SELECT", _outputs_sql(query), "FROM", _relation_sql(query.from_)]
     if query.where is not None:
         conditions = split_conjuncts(query.where)
-        parts += [_filter_word(query.from_, conditions), _conjuncts_sql(query.where)]
+        parts += [_filter_word(query.from_, conditions), _conjuncts_sql(conditions)]
     if query.group_by:
         parts += ["GROUP BY", ", ".join(_expr_sql(e) for e in query.group_by)]
     if query.having is not None:
@@ -118,8 +118,8 @@ def _having_sql(query: Select, condition: Expr) -> str:
     """To ClickHouse a HAVING without GROUP BY and set functions is a WHERE, not one group."""
     parts = [condition, *(o.expr for o in query.outputs), *(o.expr for o in query.order_by)]
     if query.group_by or any(has_aggregate(part) for part in parts):
-        return _conjuncts_sql(condition)
-    return f"(toInt64(count()) >= 0) AND {_conjuncts_sql(condition)}"
+        return _conjuncts_sql(split_conjuncts(condition))
+    return f"(toInt64(count()) >= 0) AND {_conjuncts_sql(split_conjuncts(condition))}"
 
 
 def _set_operation_sql(query: SetOperation) -> str:
@@ -176,8 +176,8 @@ def _join_condition_sql(expr: Expr) -> str:
 # --- expressions ------------------------------------------------------------------------------------------------------
 
 
-def _conjuncts_sql(condition: Expr) -> str:
-    return " AND ".join(map(_filter_sql, split_conjuncts(condition)))
+def _conjuncts_sql(conditions: tuple[Expr, ...]) -> str:
+    return " AND ".join(map(_filter_sql, conditions))
 
 
 def _filter_sql(expr: Expr) -> str:

@@ -62,6 +62,7 @@ from adql.ir.free_columns import (
 from adql.ir.operand_views import (
     NEARNESSES,
     Cases,
+    NamedValues,
     Nearness,
     Position,
     Separation,
@@ -78,9 +79,9 @@ from adql.ir.unit_rules import derive_unit, find_common_unit
 
 __all__ = [
     "NEARNESSES", "SUBQUERIES", "UNTYPED", "Aggregate", "Call", "Cases", "Column", "Covered", "Derived", "Exists",
-    "Expr", "Frame", "InCells", "InSubquery", "Join", "Literal", "Lookup", "NameGenerator", "Nearness", "Order",
-    "Output", "Position", "Query", "Relation", "Scan", "Select", "Separation", "SetOperation", "Shape", "Subquery",
-    "Turn", "UnitFault", "VectorNearness", "Windowed", "Within", "change_children", "combine_conditions",
+    "Expr", "Frame", "InCells", "InSubquery", "Join", "Literal", "Lookup", "NameGenerator", "NamedValues", "Nearness",
+    "Order", "Output", "Position", "Query", "Relation", "Scan", "Select", "Separation", "SetOperation", "Shape",
+    "Subquery", "Turn", "UnitFault", "VectorNearness", "Windowed", "Within", "change_children", "combine_conditions",
     "combine_conjuncts", "derive_field", "derive_unit", "evaluate_constant", "evaluate_region", "find_common_unit",
     "find_conversion", "find_free_columns", "get_operand", "has_aggregate", "has_correlated_subquery", "has_window",
     "is_correlated", "is_correlated_by_where", "map_select", "multiply_units", "raise_unit", "read_frames",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from adql.errors import NOWHERE, Span
-from adql.ir.expressions import Call, Expr, Literal, Shape, evaluate_constant
+from adql.ir.expressions import Call, Column, Expr, Literal, Shape, evaluate_constant
 from adql.ir.operators import get_operand
 from adql.regions import Cone, Region
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT
@@ -101,6 +101,22 @@ class Cases(NamedTuple):
     @property
     def values(self) -> tuple[Expr, ...]:
         return (*(value for _, value in self.branches), self.otherwise)
+
+
+class NamedValues(NamedTuple):
+    """``=`` and IN of a column: the values that it may have. Either side of ``=`` may be the column."""
+
+    column: Column
+    values: tuple[Expr, ...]
+
+    @classmethod
+    def match(cls, expr: Expr) -> NamedValues | None:
+        if not (isinstance(expr, Call) and expr.name in ("=", "IN")):
+            return None
+        operand, *values = expr.args
+        if expr.name == "=" and isinstance(values[0], Column):
+            operand, values = values[0], [operand]
+        return cls(operand, tuple(values)) if isinstance(operand, Column) else None
 
 
 def read_frames(call: Call) -> tuple[str, str]:

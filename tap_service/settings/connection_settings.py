@@ -12,7 +12,8 @@ class ConnectionSettings(BaseModel):
         title="Open connections of one process",
         description=(
             "A further client gets 503 with Retry-After. Never more than half of the files that the process may open: "
-            "the service raises its limit up to the hard one (ulimit -Hn), and says at its start if that is too low."
+            "the service raises its limit up to the hard one (ulimit -Hn), and prints a note at its start if that "
+            "is too low."
         ),
     )
     client_connections: int = Field(

@@ -7,7 +7,7 @@ vectors, angles only for ranges of latitude. ClickHouse's pointInPolygon is plan
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -200,7 +200,7 @@ def _moc_sql(moc: Moc, row: Row) -> str:
     return is_in_cells_sql(row.hpx29, cells) if cells else "0"
 
 
-def _list_tests(regions: tuple[Region, ...], row: Row) -> list[str]:
+def _list_tests(regions: Iterable[Region], row: Row) -> list[str]:
     return [membership_sql(region, row) for region in regions]
 
 
@@ -215,7 +215,7 @@ def _union_sql(region: Union, row: Row) -> str:
             others.append(part)
     if len(circles) < MIN_UNION_CIRCLES:
         return f"({' OR '.join(_list_tests(region.parts, row))})"
-    tests = [in_some_circle_sql(circles, row.vector), *_list_tests(tuple(others), row)]
+    tests = [in_some_circle_sql(circles, row.vector), *_list_tests(others, row)]
     return f"({' OR '.join(tests)})"
 
 

@@ -40,7 +40,8 @@ def region_literal(region: Region) -> Stored:
 def choose_by_count_sql(stored: Stored, single: Callable[[RowShape], str], several: str) -> str:
     """Return ``single`` for rows of one circle or polygon, ``several`` for others.
 
-    What ``single`` repeats has a name, made from ``stored.array``, which is one: the engine plans each repetition.
+    ``single`` repeats the centre or the edges, and the engine plans each repetition, so they get names, which
+    begin with ``stored.array``, a name itself.
     """
     if stored.is_several:
         return several

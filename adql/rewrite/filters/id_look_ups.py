@@ -8,6 +8,7 @@ from adql.ir import (
     Expr,
     InSubquery,
     Literal,
+    NamedValues,
     NameGenerator,
     Select,
     evaluate_constant,
@@ -41,16 +42,10 @@ def _names_ids(condition: Expr, leaves: dict[int, Leaf]) -> bool:
     if isinstance(condition, InSubquery):
         rows = bound_rows(condition.query)
         return rows is not None and isinstance(condition.operand, Column) and _is_id(condition.operand, leaves, rows)
-    if not isinstance(condition, Call):
-        return False
-    if condition.name == "OR":
+    if isinstance(condition, Call) and condition.name == "OR":
         return all(_names_ids(part, leaves) for part in condition.args)
-    if condition.name not in ("=", "IN"):
-        return False
-    operand, *values = condition.args
-    if isinstance(values[0], Column):
-        operand, values = values[0], [operand]
-    return isinstance(operand, Column) and all(map(_is_constant, values)) and _is_id(operand, leaves)
+    named = NamedValues.match(condition)
+    return named is not None and all(map(_is_constant, named.values)) and _is_id(named.column, leaves)
 
 
 def _is_constant(value: Expr) -> bool:

@@ -28,6 +28,7 @@ from adql.ir import (
     InSubquery,
     Join,
     Literal,
+    NamedValues,
     NameGenerator,
     Query,
     Relation,
@@ -133,13 +134,11 @@ def bound_rows(query: Query) -> int | None:
 def _count_ids(leaf: Scan, condition: Expr) -> int | None:
     """Return the number of values that a condition on the whole id allows; None for other conditions."""
     ids = leaf.entry.table.layout.id
-    if len(ids) != 1 or not (isinstance(condition, Call) and condition.name in ("=", "IN")):
+    named = NamedValues.match(condition)
+    if len(ids) != 1 or named is None:
         return None
-    operand, *values = condition.args
-    if isinstance(values[0], Column):
-        operand, values = values[0], [operand]
-    is_id = isinstance(operand, Column) and operand.relation == leaf.relation and operand.name == ids[0]
-    return len(values) if is_id and all(isinstance(v, Literal) for v in values) else None
+    is_id = named.column.relation == leaf.relation and named.column.name == ids[0]
+    return len(named.values) if is_id and all(isinstance(v, Literal) for v in named.values) else None
 
 
 def _is_large(scan: Scan, small: int) -> bool:

@@ -10,6 +10,7 @@ from adql.ir import (
     Derived,
     Expr,
     Literal,
+    NamedValues,
     Relation,
     Scan,
     Select,
@@ -136,13 +137,9 @@ class ColumnOrigins:
 def count_named_ids(select: Select, is_id: Callable[[Column], bool]) -> int:
     """Return the number of ids that a condition of WHERE names, 0 if none does."""
     for condition in split_conjuncts(select.where):
-        if not (isinstance(condition, Call) and condition.name in ("=", "IN")):
-            continue
-        operand, *values = condition.args
-        if isinstance(values[0], Column):
-            operand, values = values[0], [operand]
-        if isinstance(operand, Column) and is_id(operand) and all(_is_constant(value) for value in values):
-            return len(values)
+        named = NamedValues.match(condition)
+        if named is not None and is_id(named.column) and all(_is_constant(value) for value in named.values):
+            return len(named.values)
     return 0
 
 

@@ -33,7 +33,7 @@ from tap_service.storage.accounts import Accounts
 #: seconds for which a correct password is not hashed again, unless the file of users changes
 _REMEMBERED_SECONDS = 60.0
 _MAX_REMEMBERED = 1000
-#: seconds for which the login methods, which each response tells, are not read again from the file of users
+#: seconds for which the login methods, which each response lists, are not read again from the file of users
 _METHODS_SECONDS = 1.0
 #: passwords that wait for the hash, which is slow by design: of all, and of one address
 _MAX_WAITING_PASSWORDS = 50
