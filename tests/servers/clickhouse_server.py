@@ -1,0 +1,159 @@
+"""A real ClickHouse server, in its own process with its own data."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from random import SystemRandom
+
+import pytest
+import requests
+
+from tests.servers.chdb_library import IS_SUPPORTED
+
+ROOT = Path(__file__).parents[2]
+
+#: below the ports that the system gives to outgoing connections
+_PORTS = range(10_000, 32_000)
+
+_START_SECONDS = 120
+
+_CONFIGURATION = """<clickhouse>
+<path>{folder}/data/</path>
+<tmp_path>{folder}/data/tmp/</tmp_path>
+<tcp_port>{tcp_port}</tcp_port>
+<http_port>{http_port}</http_port>
+<listen_host>127.0.0.1</listen_host>
+<users_config>{users}</users_config>
+<logger><level>warning</level><log>{folder}/server.log</log></logger>
+<mark_cache_size>268435456</mark_cache_size>
+<asynchronous_metrics_update_period_s>60</asynchronous_metrics_update_period_s>
+{more}
+</clickhouse>
+"""
+
+_USERS = """<clickhouse>
+<users><default>
+<password></password><networks><ip>127.0.0.1</ip><ip>::1</ip></networks><profile>default</profile><quota>default</quota>
+<access_management>1</access_management>
+</default></users>
+<profiles><default/></profiles>
+<quotas><default/></quotas>
+</clickhouse>
+"""
+
+
+def free_port() -> int:
+    """Return a port that nothing listens at, and that no connection is given by the system."""
+    while True:
+        port = SystemRandom().choice(_PORTS)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
+def require_servers() -> None:
+    """Skip the test where no server can be started."""
+    if not (IS_SUPPORTED or shutil.which("clickhouse")):
+        pytest.skip("a ClickHouse server needs x86-64 Linux, or the command clickhouse")
+
+
+class ClickHouseServer:
+    """A server process, started by the constructor.
+
+    Parameters
+    ----------
+    folder
+        For its data, configuration and log; one that a server was in before has its tables.
+    more
+        XML of more configuration, such as remote_servers.
+    users
+        A file of users; by default there is the user default without a password.
+    tcp_port, http_port
+        By default free ones.
+    environment
+        Variables for ``from_env`` in the configuration.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        more: str = "",
+        *,
+        users: Path | None = None,
+        tcp_port: int = 0,
+        http_port: int = 0,
+        environment: dict[str, str] | None = None,
+    ) -> None:
+        require_servers()
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.port = http_port or free_port()
+        self.tcp_port = tcp_port or free_port()
+        self._environment = environment or {}
+        if users is None:
+            users = folder / "users.xml"
+            users.write_text(_USERS)
+        self._configuration = folder / "config.xml"
+        self._configuration.write_text(
+            _CONFIGURATION.format(
+                folder=folder, tcp_port=self.tcp_port, http_port=self.port, users=users.resolve(), more=more
+            )
+        )
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start the server, and wait until it answers."""
+        self._begin()
+        self.wait_until_ready()
+
+    def kill(self) -> None:
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+    def stall(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def _begin(self) -> None:
+        with (self.folder / "output.log").open("ab") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.servers.server_main", str(self._configuration)],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env={**os.environ, **self._environment, "PYTHONPATH": str(ROOT)},
+            )
+
+    def wait_until_ready(self) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the server did not start: {self.read_log()[-3000:]}")
+            time.sleep(0.05)
+
+    def _answers(self) -> bool:
+        with suppress(requests.RequestException):
+            return requests.get(f"{self.url}/ping", timeout=5).text == "Ok.\n"
+        return False
+
+    def read_log(self) -> str:
+        files = (self.folder / "server.log", self.folder / "output.log")
+        return "".join(file.read_text(errors="replace") for file in files if file.exists())
