@@ -13,21 +13,22 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-from tests.benchmarks.service_process import ROOT
+from tests.benchmarks.service_process import ROOT, name_settings
 
 
 class BareEngine:
     """The process, over a copy of a data folder that no process holds yet: one process holds one folder."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, **settings: Any) -> None:
         copy = data.with_name(data.name + "-bare")
         if not copy.exists():
             shutil.copytree(data, copy, symlinks=True)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.benchmarks.bare_engine", str(copy)],
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT), **name_settings(settings)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

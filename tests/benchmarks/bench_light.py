@@ -1,13 +1,12 @@
 """Light queries: cones, look-ups by id, counts, the top 100, 70,000 rows and observations, from 1 to 32 clients.
 
-    python -m tests.benchmarks.bench_light [--baseline CHECKOUT] [--engine URL [--engine-pid PID]]
+    python -m tests.benchmarks.bench_light [--baseline CHECKOUT] [--remote]
     python -m tests.benchmarks.bench_light --rows 200000 --seconds 2 --only cone0.1,id --clients 1,8 --keep FOLDER
 
-``--baseline`` starts the service of another checkout beside this one, on data that its own loader stored; ``--engine`` a
-second one of this checkout over a ClickHouse server of the user ``default``, which the first run loads. The server's
-process may not have another priority (with autogroups, that of its session) than this one. Each figure comes of slices
-that take turns (ABBA), with the same queries for all. Clients are threads of this process over connections that stay
-open, each with an address of its own.
+``--baseline`` starts the service of another checkout beside this one, on data that its own loader stored; ``--remote`` a
+second one of this checkout over a ClickHouse server of its own, whose processor time counts as the service's. Each figure
+comes of slices that take turns (ABBA), with the same queries for all. Clients are threads of this process over
+connections that stay open, each with an address of its own.
 
 Told are, for each query and number of clients: median and p95 of the wall time, queries a second, processor milliseconds
 in the mean of the service (of its engine too), of the bare engine with the same SQL, settings and format in one handle,
@@ -31,12 +30,15 @@ from tests.benchmarks.bare_engine import BareEngine
 from tests.benchmarks.light_client import Answers, LightClients
 from tests.benchmarks.light_tables import QUERIES, write_tables
 from tests.benchmarks.service_process import ROOT, ServiceProcess, read_processor_seconds
+from tests.servers.server_cluster import running_server
 
 #: slices of each side for each query and number of clients
 ROUNDS = 4
 #: queries of the bare engine in each round, and before the first one: its caches are filled like those of the services
 BARE_QUERIES = 25
 BARE_WARM_UP = 60
+#: of the services and of the bare engine: no row limit cuts a download
+SETTINGS = {"default_maxrec": 10_000_000}
 
 _HEADER = (
     f"{'query':10} {'clients':>7} {'side':8} {'median':>8} {'p95':>8} {'rate':>8} {'service':>8} {'engine':>8} "
@@ -84,7 +86,7 @@ class Side:
 def load_service(folder: Path, rows: int, name: str, checkout: Path = ROOT, **settings: str) -> ServiceProcess:
     """Load the tables, unless the folder has them."""
     data = folder / f"{name}{rows}"
-    service = ServiceProcess(data / "data", checkout, **settings)
+    service = ServiceProcess(data / "data", checkout, **SETTINGS, **settings)
     loaded = data / "loaded"
     if not loaded.exists():
         data.mkdir(parents=True, exist_ok=True)
@@ -148,8 +150,7 @@ def compare(sides: list[Side], bare: BareEngine, options: argparse.Namespace) ->
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--baseline", type=Path, help="a checkout of another commit, served beside this one")
-    parser.add_argument("--engine", metavar="URL", help="a ClickHouse server, for a second service of this checkout")
-    parser.add_argument("--engine-pid", type=int, help="the process of that server, whose processor time is added")
+    parser.add_argument("--remote", action="store_true", help="this checkout over a ClickHouse server too")
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--seconds", type=float, default=4.0, help="for each query, number of clients and side")
     parser.add_argument("--only", default=",".join(QUERIES), help=f"some of {', '.join(QUERIES)}")
@@ -169,14 +170,15 @@ def main() -> None:
         folder = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
         loaded = [("this", load_service(folder, options.rows, "this"), None)]
-        bare = BareEngine(folder / f"this{options.rows}" / "data")
+        bare = BareEngine(folder / f"this{options.rows}" / "data", **SETTINGS)
         stack.callback(bare.stop)
         if options.baseline:
             service = load_service(folder, options.rows, "baseline", options.baseline.resolve())
             loaded.append(("baseline", service, None))
-        if options.engine:
-            service = load_service(folder, options.rows, "remote", clickhouse_url=options.engine)
-            loaded.append(("remote", service, options.engine_pid))
+        if options.remote:
+            server = stack.enter_context(running_server(folder.absolute() / f"server{options.rows}"))
+            service = load_service(folder, options.rows, "remote", clickhouse_url=server.url)
+            loaded.append(("remote", service, server.pid))
         sides = [Side(*each) for each in loaded]
         for side in sides:
             side.service.start()

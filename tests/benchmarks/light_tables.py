@@ -162,6 +162,11 @@ def _colour(draw: random.Random, rows: int) -> str:
     )
 
 
+def _half(draw: random.Random, rows: int) -> str:
+    """A million rows of two million, all columns: a download."""
+    return f"SELECT TOP {rows // 2 - draw.randrange(1000)} * FROM light.stars"
+
+
 def _observations(draw: random.Random, rows: int) -> str:
     ra, dec, begin = draw.uniform(0, 360), draw.uniform(-80, 80), draw.uniform(57000, 60000)
     return (
@@ -180,4 +185,5 @@ QUERIES: dict[str, Callable[[random.Random, int], str]] = {
     "magnitude": _magnitude,
     "colour": _colour,
     "obscore": _observations,
+    "half": _half,
 }

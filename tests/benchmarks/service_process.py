@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,11 @@ from tests.tap_service.storage.clickhouse_server import free_port
 
 ROOT = Path(__file__).parents[2]
 _TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def name_settings(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the environment variables of settings whose names are in lower case, without their prefix."""
+    return {f"SKYHOUSE_{name.upper()}": str(value) for name, value in settings.items()}
 
 
 class ServiceProcess:
@@ -35,13 +40,12 @@ class ServiceProcess:
         ].split(":")
         self._command = [sys.executable, "-c", f"from {module} import {function}; {function}()"]
         self._checkout = checkout
-        named = {f"SKYHOUSE_{name.upper()}": str(value) for name, value in settings.items()}
         self._environment = {
             **os.environ,
             "SKYHOUSE_DATA": str(data),
             "SKYHOUSE_QUERY_LOG": "",
             "PYTHONPATH": str(checkout),
-            **named,
+            **name_settings(settings),
         }
         self._process: subprocess.Popen[bytes] | None = None
         self.port = 0

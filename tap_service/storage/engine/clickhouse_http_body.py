@@ -137,9 +137,8 @@ class ResponseBody:
         if not piece:
             self.ended = True
             return False
-        is_error = self._mark is not None and self._mark in self._tail[-len(self._mark) :] + piece
         self._keep_tail(piece)
-        if is_error:
+        if self._mark is not None and self._mark in self._tail:
             self._read_message()
             raise self._find_error() or EngineUnavailable(
                 "the engine failed without a message", detail=repr(self._tail)
