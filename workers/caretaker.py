@@ -66,7 +66,7 @@ class Caretaker:
         try:
             self._lifetimes.stop_stray_queries()
         except EngineError as error:
-            _log.warning("the caretaker cannot reach the engine: %s", error)
+            _log.warning("the caretaker cannot reach the engine: %s", error.detail)
 
     def _recover_jobs(self) -> None:
         """Queue the jobs of dead workers again, and send tasks for classes that have startable jobs but no task.

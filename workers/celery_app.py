@@ -61,7 +61,7 @@ def _wait_for_engine() -> WorkerRuntime | None:
             _runtime.check_engine()
             return _runtime
         except EngineError as error:
-            _log.warning("jobs wait for the engine: %s", error)
+            _log.warning("jobs wait for the engine: %s", error.detail)
             if _is_stopping(_ENGINE_RETRY_SECONDS):
                 return None
 

@@ -94,7 +94,9 @@ def _reserve_table(table: str) -> Iterator[None]:
 
 def explain_error(error: Exception) -> str:
     """Return the message of an error for the command line."""
-    return f"no space left for the data ({error}): free some" if isinstance(error, StorageFull) else str(error)
+    if isinstance(error, StorageFull):
+        return f"no space left for the data ({error}): free some"
+    return error.detail if isinstance(error, EngineUnavailable) else str(error)
 
 
 def run_command(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) -> int:
@@ -122,4 +124,4 @@ def _explain_failure(error: ReadError | EngineError, command: str) -> str:
     if isinstance(error, StorageFull):
         return f"{explain_error(error)} and start the same {command} again"
     retry = f": start the same {command} again when it is reachable" if isinstance(error, EngineUnavailable) else ""
-    return f"the engine failed: {error}{retry}"
+    return f"the engine failed: {explain_error(error)}{retry}"

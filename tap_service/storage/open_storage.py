@@ -46,8 +46,7 @@ def open_remote_engine(config: Config) -> Engine:
             ca=config.clickhouse_ca,
         )
 
-    urls = config.clickhouse_urls
-    return connect(urls[0]) if len(urls) == 1 else ClickHouseServers(urls, connect)
+    return ClickHouseServers(config.clickhouse_urls, connect)
 
 
 def open_job_stores(config: Config) -> JobStores:

@@ -116,6 +116,10 @@ class ClickHouseServer:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
     def start(self) -> None:
         """Start the server, and wait until it answers."""
         self._begin()

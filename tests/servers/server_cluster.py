@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -38,14 +39,40 @@ def running_cluster(folder: Path, shards: int, *further: str) -> Iterator[list[C
         yield servers
 
 
-def remote_servers(shards: Sequence[Sequence[tuple[str, int]]]) -> str:
-    """Return the configuration of the cluster skyhouse: host and port of each replica of each shard."""
+@contextmanager
+def running_replicas(
+    folder: Path, name: str, shards: int, fill: Callable[[ClickHouseServer, int], None]
+) -> Iterator[list[list[ClickHouseServer]]]:
+    """The servers of the cluster ``name`` with two replicas of each shard, whose tables do not change.
+
+    ``fill`` makes the tables of a shard on its first server; the second one gets a copy of its folder.
+    """
+    ports = [[free_port() for _ in range(2)] for _ in range(shards)]
+    more = remote_servers([[("127.0.0.1", port) for port in pair] for pair in ports], name)
+    with ExitStack() as stack:
+        found: list[list[ClickHouseServer]] = []
+        for number, (port, copied_port) in enumerate(ports):
+            place, copied_place = (folder / f"{number}{letter}" for letter in "ab")
+            first = ClickHouseServer(place, more, tcp_port=port)
+            stack.callback(first.kill)
+            fill(first, number)
+            first.kill()
+            shutil.copytree(place, copied_place, symlinks=True)
+            first.start()
+            second = ClickHouseServer(copied_place, more, tcp_port=copied_port)
+            stack.callback(second.kill)
+            found.append([first, second])
+        yield found
+
+
+def remote_servers(shards: Sequence[Sequence[tuple[str, int]]], name: str = "skyhouse") -> str:
+    """Return the configuration of a cluster: host and port of each replica of each shard."""
     replicas = (
         "".join(f"<replica><host>{host}</host><port>{port}</port></replica>" for host, port in shard)
         for shard in shards
     )
     body = "".join(f"<shard><internal_replication>true</internal_replication>{each}</shard>" for each in replicas)
-    return f"<remote_servers><skyhouse><secret>{_SECRET}</secret>{body}</skyhouse></remote_servers>"
+    return f"<remote_servers><{name}><secret>{_SECRET}</secret>{body}</{name}></remote_servers>"
 
 
 def urls_of(servers: Sequence[ClickHouseServer]) -> str:

@@ -96,4 +96,4 @@ class UserCatalogues:
             try:
                 user_table_record.write_uses(self._engine, new)
             except EngineError as error:
-                _log.warning("the use of a user table cannot be noted: %s", error)
+                _log.warning("the use of a user table cannot be noted: %s", error.detail)

@@ -49,7 +49,7 @@ class JobLifetimes:
         try:
             self._engine.cancel_query(query_id)
         except EngineError as error:
-            _log.warning("query %s cannot be stopped yet: %s", query_id, error)
+            _log.warning("query %s cannot be stopped yet: %s", query_id, error.detail)
 
     def destroy_expired(self, at: datetime) -> int:
         """Destroy the jobs whose destruction time is past; return their number."""
@@ -108,7 +108,7 @@ class JobLifetimes:
             if self._tables is not None:
                 self._tables.sweep_tables(alone=not minimum_age)
         except EngineError as error:
-            _log.warning("tables of dead queries cannot be dropped now: %s", error)
+            _log.warning("tables of dead queries cannot be dropped now: %s", error.detail)
         orphans = [key for key in self._results.list_keys(minimum_age) if not self._has_owner(key)]
         for key in orphans:
             self._results.delete_result(key)

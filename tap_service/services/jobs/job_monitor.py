@@ -41,7 +41,7 @@ class RunningJob:
         try:
             self.execution.stop(reason)
         except EngineError as error:
-            _log.warning("job %s cannot be stopped yet: %s", self.job.job_id, error)
+            _log.warning("job %s cannot be stopped yet: %s", self.job.job_id, error.detail)
 
 
 class JobMonitor:
@@ -85,7 +85,7 @@ class JobMonitor:
         try:
             found = self._engine.read_progress([each.job.query_id for each in running])
         except EngineError as error:
-            _log.warning("the progress of jobs cannot be read now: %s", error)
+            _log.warning("the progress of jobs cannot be read now: %s", error.detail)
             return
         for each in running:
             each.progress.update_progress(found.get(each.job.query_id))

@@ -36,7 +36,7 @@ from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.user_tables.user_table_jobs import UserTableJobs, find_table_request
-from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable
+from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, ShardLost
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.job_upload_files import StoredPart
@@ -276,7 +276,7 @@ class JobRunner:
     def _has_lost_server(self, failure: ServiceError) -> bool:
         """Return whether the job's server went away and another one can restart it."""
         error = failure.__cause__
-        if not isinstance(error, EngineUnavailable) or error.code:
+        if not isinstance(error, EngineUnavailable) or (error.code and not isinstance(error, ShardLost)):
             return False
         try:
             self._engine.ping()

@@ -34,6 +34,7 @@ from tap_service.services.queries.value_errors import explain_value_fault
 from tap_service.services.uploads.query_uploads import LoadedUploads
 from tap_service.storage.engine.engine import (
     EngineError,
+    EngineSilent,
     EngineUnavailable,
     QueryCancelled,
     QueryTimeout,
@@ -114,12 +115,20 @@ class QueryExecution:
     def set_engine_share(self, share: EngineShare) -> None:
         self._share = share
 
+    @property
+    def has_lost_server(self) -> bool:
+        """Whether a server went away after the first rows. (Before them, the engine has asked others already.)"""
+        cause = None if self.failure is None else self.failure.__cause__
+        is_away = isinstance(cause, EngineUnavailable) and not isinstance(cause, EngineSilent)
+        return is_away and self.report.rows > 0
+
     def make_again(self) -> QueryExecution:
         """Return an execution of the same query, which the engine knows by another name, with the same uploads."""
         again = QueryExecution(
             self.source, self.translation, self._make_serializer, f"{self.query_id}-again", self.row_limit
         )
         again.uploads = self.uploads
+        again.set_engine_share(self._share)
         again.report.seconds |= {step: self.report.seconds[step] for step in _PREPARING & self.report.seconds.keys()}
         return again
 
@@ -239,6 +248,8 @@ def translate_faults(query_id: str) -> Iterator[None]:
     except SpoolClosed as error:
         raise ClientGone("the client has closed the connection") from error
     except (EngineUnavailable, QueryCancelled) as error:
+        if isinstance(error, EngineUnavailable):
+            _log.warning("query %s: %s", query_id, error.detail)
         raise ServiceUnavailable(f"the engine has stopped this query: {error}. Try again later") from error
     except (StorageFull, OSError) as error:
         _log.error("query %s: its result cannot be stored: %s", query_id, error)

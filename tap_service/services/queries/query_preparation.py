@@ -150,7 +150,7 @@ class QueryPreparation:
             cost = self._estimator.estimate_cost(execution.translation, self._metadata.snapshot.version)
             return replace(cost, result=limit.rows, warning=limit.warning)
         except (EngineError, JobStoreUnavailable) as error:
-            _log.warning("the cost of a query cannot be estimated now: %s", error)
+            _log.warning("the cost of a query cannot be estimated now: %s", getattr(error, "detail", error))
             return None
 
     def estimate_job_cost(self, job: Job) -> Estimate | None:
@@ -197,7 +197,7 @@ class QueryPreparation:
         try:
             return self._estimator.estimate_result_rows(translation, self._metadata.snapshot.version)
         except EngineError as error:
-            _log.warning("the rows of a result cannot be estimated now: %s", error)
+            _log.warning("the rows of a result cannot be estimated now: %s", error.detail)
             return None
 
     def _build_result_info(self, parameters: TapParameters, translation: Translation, limit: RowLimit) -> ResultInfo:

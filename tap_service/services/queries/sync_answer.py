@@ -112,13 +112,28 @@ class SyncAnswer:
                     return lane
             if self._stopped is not None:
                 raise self._stopped
-            self._ran_at = time.monotonic()
-            self.execution.run(_OpenSink(self._spool))
-            if isinstance(self.execution.failure, _Outgrown):
-                return self._begin_again(self.execution)
+            execution = self._run_query(self.execution)
+            if isinstance(execution.failure, _Outgrown):
+                return self._begin_again(execution)
         except Exception as error:
             self._note_failure(error)
         return None
+
+    def _run_query(self, execution: QueryExecution) -> QueryExecution:
+        """Run the query; if a server went away, once more from the start, unless the client has begun to read.
+
+        Return the last execution.
+        """
+        self._ran_at = time.monotonic()
+        execution.run(_OpenSink(self._spool))
+        if not execution.has_lost_server or not self._spool.hold_back():
+            return execution
+        _log.warning("query %s begins again: %s", execution.query_id, execution.failure)
+        self._spool.drop_held_bytes()
+        self.execution = again = execution.make_again()
+        self._next_lane = None
+        again.run(_OpenSink(self._spool))
+        return again
 
     def _begin_again(self, execution: QueryExecution) -> Lane:
         """Replace an execution that was stopped for another lane, before the client read anything; return the lane."""
@@ -284,7 +299,7 @@ class SyncAnswer:
         try:
             await asyncio.get_running_loop().run_in_executor(None, execution.stop, reason)
         except EngineError as error:
-            _log.warning("query %s cannot be stopped yet: %s", execution.query_id, error)
+            _log.warning("query %s cannot be stopped yet: %s", execution.query_id, error.detail)
         await self._spool.wait_for_end(CANCEL_RETRY_SECONDS)
 
 

@@ -44,7 +44,7 @@ class LoadedUploads:
             try:
                 drop_table(self.engine, name)
             except EngineError as error:
-                _log.warning("the uploaded table %s cannot be dropped yet: %s", name, error)
+                _log.warning("the uploaded table %s cannot be dropped yet: %s", name, error.detail)
 
 
 class UploadLoader:

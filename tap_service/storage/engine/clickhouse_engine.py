@@ -108,7 +108,8 @@ class ClickHouseEngine:
                 self._client = self._open_client(url, user, password, silence_seconds)
                 self._short = self._open_client(url, user, password, _SHORT_SECONDS)
         except EngineError as error:
-            raise EngineUnavailable(f"cannot use the engine at {url}: {error.detail}", error.code) from error
+            detail = f"cannot use the engine at {url}: {error.detail}"
+            raise EngineUnavailable(str(error), error.code, detail) from error
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
         self._send_statement(

@@ -1,6 +1,7 @@
-"""Several ClickHouse servers of one cluster as one engine with failover.
+"""The ClickHouse servers of the settings as one engine with failover.
 
-* A read is retried once on another server if the first fails before it returned rows. It is not retried a second time:
+* A read is retried once if it fails before it returned rows: on another server, or on the same one if that could not
+  reach another replica of a shard, for ClickHouse then avoids the replica that failed. It is not retried a second time:
   the query may be what kills the servers.
 * A write is retried only if nothing was sent.
 * Users' queries are spread over the servers. Skyhouse's own tables are read and written at the first reachable server,
@@ -27,6 +28,7 @@ from tap_service.storage.engine.engine import (
     Progress,
     QueryCancelled,
     Settings,
+    ShardUnavailable,
 )
 from tap_service.storage.engine.server_endpoints import Endpoint, Endpoints
 
@@ -131,8 +133,8 @@ class ClickHouseServers:
             try:
                 return endpoint.use_engine(lambda engine: engine.ping())
             except EngineUnavailable as error:
-                failed.append(str(error))
-        raise EngineUnavailable("; ".join(failed))
+                failed.append(error.detail)
+        raise EngineUnavailable("the engine does not answer", detail="; ".join(failed))
 
     def close(self) -> None:
         self._endpoints.close()
@@ -147,16 +149,17 @@ class ClickHouseServers:
     def _try_read(
         self, places: Sequence[Endpoint], work: Callable[[Engine], T], running: _RunningQuery, query_id: str = ""
     ) -> T:
-        sent = 0
-        for last, running.endpoint in _mark_last(places):
-            if running.stopped:
-                break
+        left, sent = list(places), 0
+        while left and not running.stopped:
+            running.endpoint = left.pop(0)
             try:
                 return running.endpoint.use_engine(work)
             except EngineUnavailable as error:
                 running.endpoint.note_failure(error, query_id)
                 sent += not isinstance(error, EngineUnreachable)
-                if last or sent == _MAX_TRIES or running.stopped or isinstance(error, EngineSilent):
+                if isinstance(error, ShardUnavailable) and not left:
+                    left.append(running.endpoint)
+                if not left or sent == _MAX_TRIES or running.stopped or isinstance(error, EngineSilent):
                     raise
         raise QueryCancelled("the query was cancelled")
 

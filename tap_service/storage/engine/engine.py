@@ -8,9 +8,13 @@ Nothing here knows ADQL or HTTP. SQL comes only from ``adql.clickhouse``, ``clic
     ├── ResourceLimit           a limit of memory, rows or bytes
     ├── ValueFault              a value in the query's data: division by zero, a cast that does not fit, ...
     ├── StorageFull             no space left
-    └── EngineUnavailable       unreachable or shutting down
+    └── EngineUnavailable       unreachable, shutting down, or not ready for this statement
         ├── EngineUnreachable   no connection: nothing was sent
-        └── EngineSilent        no bytes for as long as the settings allow
+        ├── EngineSilent        no bytes for as long as the settings allow
+        └── ShardUnavailable    the server answers, but another one, which holds a part of the data, does not
+            └── ShardLost       ... and went away during the query
+
+Users read the messages of all of them. They name no server, user or path of the engine: ``detail`` does, for the log.
 """
 
 from __future__ import annotations
@@ -60,7 +64,7 @@ def check_settings(settings: Settings) -> dict[str, str | int | float]:
 
 
 class EngineError(Exception):
-    """``code`` is ClickHouse's error code or 0; ``detail`` is its full text, for the log only."""
+    """``code`` is ClickHouse's error code or 0; ``detail`` is its full text, for operators only."""
 
     def __init__(self, message: str, code: int = 0, detail: str = "") -> None:
         super().__init__(message)
@@ -97,6 +101,14 @@ class EngineUnreachable(EngineUnavailable):
 
 
 class EngineSilent(EngineUnavailable):
+    pass
+
+
+class ShardUnavailable(EngineUnavailable):
+    pass
+
+
+class ShardLost(ShardUnavailable):
     pass
 
 

@@ -10,6 +10,8 @@ from tap_service.storage.engine.engine import (
     QueryCancelled,
     QueryTimeout,
     ResourceLimit,
+    ShardLost,
+    ShardUnavailable,
     StorageFull,
     ValueFault,
 )
@@ -24,12 +26,30 @@ _ERRORS: dict[int, type[EngineError]] = {
         (6, 27, 32, 36, 38, 41, 43, 53, 69, 70, 72, 125, 128, 131, 153, 190, 321, 349, 395, 407, 427, 467, 691),
         ValueFault,
     ),
-    # Skyhouse's user is refused or exceeded its quota; too many queries; a shard, replica or Keeper is unreachable
-    **dict.fromkeys(
-        (192, 193, 194, 201, 516, 202, 203, 745, 209, 210, 225, 242, 254, 279, 285, 319, 519, 733, 999),
-        EngineUnavailable,
-    ),
 }
+
+#: messages for users in place of the engine's own, which may name its servers and users
+_UNAVAILABLE = {
+    **dict.fromkeys((192, 193, 194, 516), "the engine refuses the service's user"),
+    201: "the engine's quota for this service is used up",
+    **dict.fromkeys((202, 203, 745), "the engine works on too many queries"),
+    **dict.fromkeys((225, 242, 254, 285, 319, 519, 733, 999), "tables in the engine cannot be changed now"),
+}
+
+#: NETWORK_ERROR and its like between the engine's servers: no text of a query is in such messages
+_NETWORK_CODES = frozenset({95, 96, 198, 209, 210, 279})
+
+#: unexpected ends of data, which are faults of values unless they come out of a connection
+_END_CODES = frozenset({3, 32})
+_READS_CONNECTION = re.compile(
+    r"^(?:Attempt to read after eof|Unexpected (?:end of file|EOF))[^:]*: while (?:receiving packet from|reading from) "
+)
+_NO_CONNECTION = re.compile(
+    r"ALL_CONNECTION_TRIES_FAILED|DNS_ERROR|[Cc]onnection refused|connect timed out|No route to"
+)
+
+_SHARD_AWAY = "a server of the engine, which holds a part of the data, does not answer"
+_SHARD_LOST = "a server of the engine went away during the query"
 
 _CODE = re.compile(r"Code: (\d+)\. (?:DB::Exception: )?")
 _SHARD = re.compile(r"^Received from \S+\. (?:DB::Exception: )?")
@@ -42,9 +62,16 @@ def translate_error(text: str) -> EngineError:
     """Return the ``EngineError`` for ClickHouse's text, by the innermost code in it."""
     codes = _CODE.findall(text)
     code = int(codes[-1]) if codes else 0
+    message = shorten_message(text)
+    if code in _NETWORK_CODES or (code in _END_CODES and _READS_CONNECTION.match(message)):
+        if _NO_CONNECTION.search(text):
+            return ShardUnavailable(_SHARD_AWAY, code, text)
+        return ShardLost(_SHARD_LOST, code, text)
+    if code in _UNAVAILABLE:
+        return EngineUnavailable(_UNAVAILABLE[code], code, text)
     # a full disk has the code of any failed write
     kind = StorageFull if "No space left on device" in text else _ERRORS.get(code, EngineError)
-    return kind(shorten_message(text), code, text)
+    return kind(message, code, text)
 
 
 def shorten_message(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The servers of a cluster: which ones answer, and which one holds a local table.
+"""The servers of the settings: which ones answer, and which one holds a local table.
 
 Every server can answer a query of the catalogue. Uploads, user tables and merge tables are local: they exist only on
 the server that created them. Their names show it and are unique in the cluster.
@@ -97,12 +97,14 @@ class Endpoint:
             if not self.answers or self._closed.is_set():
                 return
             self.answers = False
-        _log.warning("the server %s does not answer: %s", self.url, error.detail)
-        threading.Thread(target=self._wait_until_back, name="endpoint", daemon=True).start()
+        threading.Thread(target=self._wait_until_back, args=(error,), name="endpoint", daemon=True).start()
 
-    def _wait_until_back(self) -> None:
-        pause = _MIN_RETRY_SECONDS
+    def _wait_until_back(self, error: EngineUnavailable) -> None:
+        pause, is_logged = _MIN_RETRY_SECONDS, False
         while not self._closed.wait(pause):
+            if not is_logged:  # not of a service that cannot start, which says so itself
+                _log.warning("the server %s does not answer: %s", self.url, error.detail)
+                is_logged = True
             try:
                 engine = self.open_engine()
                 engine.ping()
@@ -148,6 +150,8 @@ class Endpoints:
         EngineUnavailable
             The statement needs local tables of different servers, or of a server that does not answer.
         """
+        if len(self._all) == 1:
+            return self._all
         holders = {name: self._find_holder(name) for name in _find_own_tables(sql)}
         found = {holder for holder in holders.values() if holder is not None}
         if len(found) > 1:
@@ -155,7 +159,7 @@ class Endpoints:
             raise EngineUnavailable(_APART, _UNKNOWN_TABLE, f"{places}: {sql[:200]}")
         missing = _find_required_tables(sql) & {name for name, holder in holders.items() if holder is None}
         if missing and not all(each.answers for each in self._all):
-            raise EngineUnavailable("the server that holds one of its tables does not answer", detail=str(missing))
+            raise EngineUnavailable("the server that holds one of your tables does not answer", detail=str(missing))
         return [*found] or self.list_in_order(first)
 
     def note_statement(self, sql: str, endpoint: Endpoint) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -41,14 +42,16 @@ def rows(engine: ClickHouseEngine, sql: str, settings: dict | None = None) -> in
 
 def test_no_server() -> None:
     port = free_port()
-    with pytest.raises(EngineUnavailable, match=rf"cannot use the engine at http://127.0.0.1:{port}: .*refused"):
+    with pytest.raises(EngineUnavailable, match=r"^the engine does not answer$") as caught:
         ClickHouseEngine(f"http://127.0.0.1:{port}")
+    assert re.match(rf"cannot use the engine at http://127.0.0.1:{port}: .*refused", caught.value.detail)
 
 
 def test_a_wrong_password(server: StandIn) -> None:
-    with pytest.raises(EngineUnavailable, match="Authentication failed") as caught:
+    with pytest.raises(EngineUnavailable, match=r"^the engine refuses the service's user$") as caught:
         ClickHouseEngine(server.url, "tap", "guess")
     assert caught.value.code == 516
+    assert "Authentication failed" in caught.value.detail
     assert "guess" not in caught.value.detail
 
 

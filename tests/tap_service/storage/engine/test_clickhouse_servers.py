@@ -297,7 +297,8 @@ def test_no_server_at_the_start() -> None:
     ports = free_port(), free_port()
     with pytest.raises(EngineUnavailable) as caught:
         over(*(f"http://127.0.0.1:{port}" for port in ports))
-    assert all(str(port) in str(caught.value) for port in ports)
+    assert str(caught.value) == "the engine does not answer"
+    assert all(str(port) in caught.value.detail for port in ports)
 
 
 def test_closed(servers: ClickHouseServers) -> None:
