@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.schema_model import Column, Schema, Table
-from clickhouse_schema.shard_map import LOCAL, ROWS_SUFFIX, Sharding
+from clickhouse_schema.shard_map import LOCAL, Sharding
 from clickhouse_schema.shard_map import quote_table as stored_part
 
 #: Rows per square degree of a table that is not counted: a deep survey, for too few rows in an estimate cost more than
@@ -101,7 +101,7 @@ class TableEntry:
     def part_tables(self) -> tuple[str, tuple[str, ...]]:
         """Database and tables in ClickHouse that may hold its rows; not quoted."""
         database, table = self.engine_table
-        return database, (table + LOCAL, table + LOCAL + ROWS_SUFFIX) if self.is_sharded else (table,)
+        return database, (table + LOCAL,) if self.is_sharded else (table,)
 
     @property
     def storage_sql(self) -> str:

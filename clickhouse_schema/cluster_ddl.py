@@ -25,39 +25,32 @@ def create_sharded_sql(
     topology: Topology,
     others: Mapping[str, ReplicatedTable] = _NEW_TABLES,
 ) -> list[str]:
-    """Return the statements that create what is missing of ``table``, on all servers.
+    """Return the statements that create what is missing of ``table``, for every server.
 
     ``others``: the tables of rows on other servers, by name.
     """
-    rows = [base + topology.rows_suffix(part) for part in (LOCAL, OVERLAP)]
     return [
-        *(_create_rows_sql(table, schema_name, name, topology, others.get(name, NEW_TABLE)) for name in rows),
-        *create_views_sql(table, schema_name, base, topology),
-        _create_distributed_sql(table, schema_name, base, topology),
+        *(
+            _create_rows_sql(table, schema_name, name, topology, others.get(name, NEW_TABLE))
+            for name in (base + LOCAL, base + OVERLAP)
+        ),
+        create_margin_sql(table, schema_name, base),
+        _create_distributed_sql(table, schema_name, base),
     ]
 
 
-def create_views_sql(table: Table, schema_name: str, base: str, topology: Topology) -> list[str]:
-    """Return the statements that create or replace the views of the rows, with the columns of ``table``."""
+def create_margin_sql(table: Table, schema_name: str, base: str) -> str:
+    """Return the statement that creates or replaces the view of a shard's rows and copies, with ``table``'s columns."""
     names = ", ".join(quote_identifier(name) for name in stored_columns(table, is_sharded=True))
-    views = {}
-    if topology.has_row_views:
-        for part in (LOCAL, OVERLAP):
-            rows = quote_table(schema_name, base, topology.rows_suffix(part))
-            views[part] = f"SELECT {names} FROM {rows} WHERE {SHARD_COLUMN} = shardNum() - 1"
-    views[MARGIN] = " UNION ALL ".join(
+    query = " UNION ALL ".join(
         f"SELECT {names} FROM {quote_table(schema_name, base, part)}" for part in (LOCAL, OVERLAP)
     )
-    return [
-        f"CREATE OR REPLACE VIEW {quote_table(schema_name, base, part)}{topology.on_cluster} AS {query}"
-        for part, query in views.items()
-    ]
+    return f"CREATE OR REPLACE VIEW {quote_table(schema_name, base, MARGIN)} AS {query}"
 
 
 def drop_sharded_sql(schema_name: str, base: str, topology: Topology) -> list[str]:
     """Return the statements that drop all tables of a sharded table, as far as they exist."""
-    views = [LOCAL, OVERLAP] if topology.has_row_views else []
-    names = ["", MARGIN, *views, *(topology.rows_suffix(part) for part in (LOCAL, OVERLAP))]
+    names = ("", MARGIN, OVERLAP, LOCAL)  # a table is looked for by its own rows
     return [f"DROP TABLE IF EXISTS {quote_table(schema_name, base, name)}{topology.drop_clause}" for name in names]
 
 
@@ -67,10 +60,10 @@ def _create_rows_sql(table: Table, schema_name: str, name: str, topology: Topolo
     )
 
 
-def _create_distributed_sql(table: Table, schema_name: str, base: str, topology: Topology) -> str:
+def _create_distributed_sql(table: Table, schema_name: str, base: str) -> str:
     body = ",\n    ".join(column_definitions(table, is_sharded=True))
     target = ", ".join(quote_string(text) for text in (CLUSTER_NAME, schema_name, base + LOCAL))
     return (
-        f"CREATE TABLE IF NOT EXISTS {quote_table(schema_name, base)}{topology.on_cluster} (\n    {body}\n)"
+        f"CREATE TABLE IF NOT EXISTS {quote_table(schema_name, base)} (\n    {body}\n)"
         f" ENGINE = Distributed({target}, {SHARD_COLUMN})"
     )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import pyarrow as pa
 
 
 class Engine(Protocol):
-    def execute(self, sql: str) -> None: ...
+    def execute(
+        self, sql: str, settings: Mapping[str, str | int | float] | None = None, *, query_id: str = ""
+    ) -> None: ...
 
     def fetch_table(self, sql: str) -> pa.Table: ...
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch]) -> None: ...
+
+    def require_servers(self) -> Sequence[Engine]: ...

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from clickhouse_schema.cluster_ddl import create_sharded_sql, create_views_sql
-from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.cluster_ddl import create_margin_sql, create_sharded_sql
+from clickhouse_schema.cluster_topology import Statement, Topology
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import quote_identifier, quote_string
-from clickhouse_schema.replicated_tables import find_replicated_table, find_table_comment
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, quote_table
 from clickhouse_schema.stored_nulls import allow_nulls_sql, list_changeable, store_plainly
 from clickhouse_schema.table_ddl import create_table_sql, projection_definitions, sort_key_sql, stored_columns
+from clickhouse_schema.whole_tables import find_replicated_table, find_table_comment
 
 #: The way out of an obstacle.
 RELOAD_HINT = "load the table again with --replace"
@@ -30,7 +30,7 @@ class Step:
     """A difference, and the statements that remove it."""
 
     description: str
-    sql: tuple[str, ...]
+    sql: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,9 @@ def find_drift(engine: Engine, topology: Topology, schema_name: str, table: Tabl
     return _Comparison(engine, topology, schema_name, table, base).find_drift()
 
 
-def create_missing_sql(engine: Engine, topology: Topology, schema_name: str, table: Table, base: str) -> list[str]:
+def create_missing_sql(
+    engine: Engine, topology: Topology, schema_name: str, table: Table, base: str
+) -> list[Statement]:
     """Return the statements that create a table on servers that lack it; [] if none does."""
     return _Comparison(engine, topology, schema_name, table, base).create_missing_sql()
 
@@ -71,12 +73,10 @@ class _Comparison:
         self._is_sharded = topology.is_cluster and table.is_sharded
         self._stored = table
         self._columns = stored_columns(table, self._is_sharded)
-        parts = (LOCAL, OVERLAP)
-        self._rows = [base + topology.rows_suffix(part) for part in parts] if self._is_sharded else [base]
-        self._views = [base + part for part in (*(parts if topology.has_row_views else ()), MARGIN)]
-        self._readers = [*self._views, base] if self._is_sharded else []
+        self._rows = [base + part for part in (LOCAL, OVERLAP)] if self._is_sharded else [base]
+        self._readers = [base + MARGIN, base] if self._is_sharded else []
 
-    def create_missing_sql(self) -> list[str]:
+    def create_missing_sql(self) -> list[Statement]:
         servers = self._read_servers()
         self._adopt_nulls(servers)
         return [] if len(self._find_complete_servers(servers)) == len(servers) else [*self._create_sql()]
@@ -125,7 +125,7 @@ class _Comparison:
         return [*servers.values()]
 
     def _query_servers(self, table: str, where: str, columns: str = "1") -> list[dict[str, str]]:
-        server = "''" if self._topology.is_one_server else "hostName()"
+        server = "concat(hostName(), ' ', toString(tcpPort()))" if self._topology.is_cluster else "''"
         source = self._topology.all_servers_sql(table)
         found = self._engine.fetch_table(f"SELECT {server} AS server, {columns} FROM {source} WHERE {where}")
         return [*found.to_pylist()]
@@ -144,24 +144,28 @@ class _Comparison:
 
     # --- differences --------------------------------------------------------------------------------------------------
 
-    def _create_sql(self) -> Iterator[str]:
-        yield f"CREATE DATABASE IF NOT EXISTS {quote_identifier(self._schema_name)}{self._topology.on_cluster}"
+    def _create_sql(self) -> Iterator[Statement]:
+        yield Statement(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(self._schema_name)}")
         others = {
             name: find_replicated_table(self._engine, self._topology, self._schema_name, name) for name in self._rows
         }
         if self._is_sharded:
-            yield from create_sharded_sql(self._stored, self._schema_name, self._base, self._topology, others)
+            created = create_sharded_sql(self._stored, self._schema_name, self._base, self._topology, others)
+            yield from map(Statement, created)
         else:
             name = quote_table(self._schema_name, self._base)
-            yield create_table_sql(self._stored, name, self._topology, others=others[self._base], if_missing=True)
-        if not self._topology.is_one_server:
+            created_sql = create_table_sql(
+                self._stored, name, self._topology, others=others[self._base], if_missing=True
+            )
+            yield Statement(created_sql)
+        if self._topology.is_cluster:
             yield from self._comments_sql()
 
-    def _comments_sql(self) -> Iterator[str]:
+    def _comments_sql(self) -> Iterator[Statement]:
         """Copy the comments of tables, which record the loads and are not replicated."""
         for name in self._rows:
             if text := find_table_comment(self._engine, self._topology, self._schema_name, name):
-                yield self._alter_sql(name, f"MODIFY COMMENT {quote_string(text)}", self._topology.on_cluster)
+                yield self._define(name, f"MODIFY COMMENT {quote_string(text)}")
 
     def _find_obstacles(self, found: _Found) -> Iterator[str]:
         for name, (kind, _) in found.columns.items():
@@ -198,10 +202,10 @@ class _Comparison:
             if lacking:
                 after = f"AFTER {quote_identifier(names[place - 1])}" if place else "FIRST"
                 change = f"ADD COLUMN IF NOT EXISTS {quote_identifier(name)} {self._column_definition(name)} {after}"
-                rows = [self._alter_sql(table, change) for table in lacking if table not in self._readers]
+                rows = [self._alter_rows(table, change) for table in lacking if table not in self._readers]
                 yield Step(
                     f"the column {name} of {self._table_name} is missing",
-                    tuple(rows + self._extend_readers_sql(lacking, change)),
+                    (*rows, *self._extend_readers(lacking, change)),
                 )
 
     def _find_null_steps(self, servers: list[dict[str, _Found]]) -> Iterator[Step]:
@@ -215,10 +219,10 @@ class _Comparison:
             ]
             if others:
                 change = allow_nulls_sql(self._stored, [name])
-                rows = [self._alter_sql(table, change) for table in others if table not in self._readers]
+                rows = [self._alter_rows(table, change) for table in others if table not in self._readers]
                 yield Step(
                     f"the column {name} of {self._table_name} takes NULLs in some tables only",
-                    tuple(rows + self._extend_readers_sql(others, change)),
+                    (*rows, *self._extend_readers(others, change)),
                 )
 
     def _find_order_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
@@ -235,17 +239,15 @@ class _Comparison:
                 for name, place in zip(names, places, strict=False)
             )
             change = ", ".join(moves)
-            sql = tuple(self._alter_sql(name, change) for name in dict.fromkeys(others))
+            sql = tuple(self._alter_rows(name, change) for name in dict.fromkeys(others))
             yield Step(f"the columns of {self._table_name} are in another order", sql)
 
-    def _extend_readers_sql(self, lacking: list[str], change: str) -> list[str]:
+    def _extend_readers(self, lacking: list[str], change: str) -> Iterator[Statement]:
         """Return the statements that add the column to the tables that read the rows."""
-        sql = []
-        if any(view in lacking for view in self._views):
-            sql += create_views_sql(self._table, self._schema_name, self._base, self._topology)
-        return sql + (
-            [self._alter_sql(self._base, change)] if self._base in self._readers and self._base in lacking else []
-        )
+        if self._base + MARGIN in lacking:
+            yield Statement(create_margin_sql(self._table, self._schema_name, self._base))
+        if self._base in self._readers and self._base in lacking:
+            yield self._define(self._base, change)
 
     def _find_comment_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
         for column in self._table.columns:
@@ -254,7 +256,7 @@ class _Comparison:
             ]
             change = f"COMMENT COLUMN IF EXISTS {quote_identifier(column.name)} {quote_string(column.description)}"
             if others:
-                sql = (self._alter_sql(name, change, self._topology.on_cluster) for name in dict.fromkeys(others))
+                sql = (self._define(name, change) for name in dict.fromkeys(others))
                 yield Step(f"the comment on {self._table_name}.{column.name} differs", tuple(sql))
 
     def _find_projection_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
@@ -266,20 +268,25 @@ class _Comparison:
             add = f"ADD PROJECTION IF NOT EXISTS {quote_identifier(name)} {definition} {place}"
             if lacking:
                 changes = (add, f"MATERIALIZE PROJECTION {quote_identifier(name)}")
-                sql = (self._alter_sql(table, change) for table in dict.fromkeys(lacking) for change in changes)
+                sql = (self._alter_rows(table, change) for table in dict.fromkeys(lacking) for change in changes)
                 yield Step(f"the index {name} of {self._table_name} is missing", tuple(sql))
         for name in dict.fromkeys(name for _, found in rows for name in sorted(found.projections - wanted.keys())):
             sql = (
-                self._alter_sql(table, f"DROP PROJECTION IF EXISTS {quote_identifier(name)}") for table in self._rows
+                self._alter_rows(table, f"DROP PROJECTION IF EXISTS {quote_identifier(name)}") for table in self._rows
             )
             yield Step(f"the index {name} of {self._table_name} is not in the file", tuple(sql))
 
     def _column_definition(self, name: str) -> str:
         return f"{self._columns[name].type} {self._columns[name].rest}"
 
-    def _alter_sql(self, name: str, change: str, where: str | None = None) -> str:
-        where = self._topology.alter_clause(is_sharded=self._is_sharded) if where is None else where
-        return f"ALTER TABLE {quote_table(self._schema_name, name)}{where} {change}"
+    def _alter_rows(self, name: str, change: str) -> Statement:
+        """Return a change of rows, columns or indexes, which replicas copy."""
+        target = self._topology.choose_rows_target(is_sharded=self._is_sharded)
+        return Statement(f"ALTER TABLE {quote_table(self._schema_name, name)} {change}", target)
+
+    def _define(self, name: str, change: str) -> Statement:
+        """Return a change of what each server has of its own."""
+        return Statement(f"ALTER TABLE {quote_table(self._schema_name, name)} {change}")
 
 
 def _bare_key_names(sort_key: str) -> str:

@@ -39,9 +39,6 @@ MAP_ORDER = 4
 
 LOCAL, OVERLAP, MARGIN = "__local", "__overlap", "__margin"
 
-#: Suffix of the table that holds the rows of a part that is a view (``Topology.has_row_views``).
-ROWS_SUFFIX = "_rows"
-
 #: Pattern of the names that ``Sharding.base_name`` returns.
 BASE_PATTERN = r"(?P<table>.+?)(?:__(?P<generation>[0-9]+)(?:_(?P<number>[0-9]+))?)?"
 

@@ -62,7 +62,7 @@ def create_table_sql(
     )
     body = ",\n    ".join([*column_definitions(table, is_sharded), *indexes])
     engine = topology.engine_clause(is_sharded=is_sharded)
-    name = storage + (f" UUID {quote_string(others.uuid)}" if others.uuid else "") + topology.on_cluster
+    name = storage + topology.uuid_clause(others)
     settings = topology.settings_clause(f"index_granularity = {others.granularity or _GRANULE_ROWS}", *_SETTINGS)
     key = f"ORDER BY {sort_key_sql(table)}"
     if table.layout.years:

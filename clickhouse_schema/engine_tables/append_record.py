@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clickhouse_schema.cluster_topology import Topology
+import pyarrow as pa
+
 from clickhouse_schema.engine_protocol import Engine
-from clickhouse_schema.engine_tables.version_sql import NEXT_VERSION_SQL, is_table_sql
+from clickhouse_schema.engine_tables.version_sql import fetch_next_version, is_table_sql
 from clickhouse_schema.quoting import quote_string
-from clickhouse_schema.replicated_tables import create_replicated_table, delete_rows_later
+from clickhouse_schema.servers import Servers
+from clickhouse_schema.whole_tables import create_whole_table, delete_rows_later
 
 _COLUMNS = (
     "schema_name String, table_name String, version UInt64, origin String, fingerprint String, rows UInt64,"
@@ -44,8 +46,8 @@ class AppendTotals:
     last: str
 
 
-def create_append_record(engine: Engine, topology: Topology) -> None:
-    create_replicated_table(engine, topology, "skyhouse", "appends", _COLUMNS, _SORT_KEY)
+def create_append_record(servers: Servers[Engine]) -> None:
+    create_whole_table(servers, "skyhouse", "appends", _COLUMNS, _SORT_KEY)
 
 
 def write_append(
@@ -63,19 +65,19 @@ def write_append(
 
     Either row changes the table's stamp (``catalogue_log.read_content_stamps``).
     """
-    values = [
-        quote_string(origin.schema_name),
-        quote_string(origin.table_name),
-        NEXT_VERSION_SQL,
-        quote_string(origin.origin),
-        quote_string(fingerprint),
-        str(rows),
-        str(rejected),
-        f"[{', '.join(quote_string(file) for file in files)}]",
-        quote_string(finished),
-        quote_string(state),
-    ]
-    engine.execute(f"INSERT INTO skyhouse.appends SELECT {', '.join(values)} FROM skyhouse.appends")
+    row = {
+        "schema_name": [origin.schema_name],
+        "table_name": [origin.table_name],
+        "version": pa.array([fetch_next_version(engine, "skyhouse.appends")], pa.uint64()),
+        "origin": [origin.origin],
+        "fingerprint": [fingerprint],
+        "rows": pa.array([rows], pa.uint64()),
+        "rejected": pa.array([rejected], pa.uint64()),
+        "files": pa.array([[*files]], pa.list_(pa.string())),
+        "finished": [finished],
+        "state": [state],
+    }
+    Servers(engine).insert_batches("skyhouse.appends", [pa.record_batch(row)])
 
 
 def is_append_done(engine: Engine, origin: AppendOrigin, fingerprint: str) -> bool:
@@ -112,4 +114,4 @@ def sum_appends(engine: Engine, origin: AppendOrigin) -> AppendTotals:
 
 def forget_appends(engine: Engine, schema_name: str, table_name: str) -> None:
     """Delete the record of a table."""
-    delete_rows_later(engine, "skyhouse.appends", is_table_sql(schema_name, table_name))
+    delete_rows_later(Servers(engine), "skyhouse.appends", is_table_sql(schema_name, table_name))

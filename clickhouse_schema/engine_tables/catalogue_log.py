@@ -1,7 +1,8 @@
 """The catalogue in the engine: ``skyhouse.catalogue``, an append-only log of model documents.
 
-The latest document of each table is valid; an empty one means that the table is gone. The row without names holds the
-sharding of a cluster. One INSERT is one change, so a crash leaves the catalogue as it was before or after the change.
+The latest document of each table is valid; an empty one means that the table is gone. Rows without a schema are about a
+cluster: its sharding, and whether its shards are being moved. One INSERT is one change, so a crash leaves the catalogue
+as it was before or after the change; without a Keeper each server gets that INSERT (``whole_table_repair``).
 TAP_SCHEMA is rewritten after each change; ``engine_setup.prepare_engine`` repairs a crash between the two.
 """
 
@@ -10,32 +11,39 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
+import pyarrow as pa
+
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.cluster_topology import Statement
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.engine_tables.density_table import delete_density, read_row_counts, rows_per_square_degree
 from clickhouse_schema.engine_tables.tap_schema_tables import write_tap_schema
-from clickhouse_schema.engine_tables.version_sql import NEXT_VERSION_SQL, is_table_sql
+from clickhouse_schema.engine_tables.version_sql import fetch_next_version, is_table_sql
 from clickhouse_schema.quoting import quote_string
-from clickhouse_schema.replicated_tables import create_replicated_table
 from clickhouse_schema.schema_model import Schema, Table
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import CLUSTER_NAME, Sharding, ShardMap
 from clickhouse_schema.tap_schema import TAP_SCHEMA
+from clickhouse_schema.whole_tables import create_whole_table
 
 _COLUMNS = "version UInt64, schema_name String, table_name String, document String, number UInt32"
 
 #: SQL of the logical table to which a table in the engine belongs: itself, or the one whose part it is on a cluster.
-_PART_PATTERN = quote_string(r"^(.+?)(__[0-9]+(_[0-9]+)?)?__local(_rows)?$|^(.+?)__0_[0-9]+$")
-_LOGICAL_TABLE_SQL = f"replaceRegexpOne(name, {_PART_PATTERN}, {quote_string(chr(92) + '1' + chr(92) + '5')})"
+_PART_PATTERN = quote_string(r"^(.+?)(__[0-9]+(_[0-9]+)?)?__local$|^(.+?)__0_[0-9]+$")
+_LOGICAL_TABLE_SQL = f"replaceRegexpOne(name, {_PART_PATTERN}, {quote_string(chr(92) + '1' + chr(92) + '4')})"
+
+#: the name, without a schema, of the row that announces another sharding
+_MOVE = "move"
 
 #: One change at a time: TAP_SCHEMA is prepared in tables of fixed names. One process holds a data path.
 catalogue_lock = threading.Lock()
 
 
-def create_catalogue_log(engine: Engine, topology: Topology) -> None:
-    create_replicated_table(engine, topology, "skyhouse", "catalogue", _COLUMNS, "version")
+def create_catalogue_log(servers: Servers[Engine]) -> None:
+    create_whole_table(servers, "skyhouse", "catalogue", _COLUMNS, "version")
     # catalogues of earlier versions of Skyhouse lack this column
-    engine.execute("ALTER TABLE skyhouse.catalogue ADD COLUMN IF NOT EXISTS number UInt32")
+    add = "ALTER TABLE skyhouse.catalogue ADD COLUMN IF NOT EXISTS number UInt32"
+    servers.execute(Statement(add, servers.topology.choose_rows_target(is_sharded=False)))
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -58,7 +66,7 @@ def read_catalogue(engine: Engine) -> Catalogue:
     sharding = None
     for row in latest:
         if not row["schema_name"]:
-            sharding = Sharding.from_document(row["document"])
+            sharding = sharding if row["table_name"] else Sharding.from_document(row["document"])
         elif row["document"]:
             schema = Schema.model_validate_json(row["document"])
             documents.setdefault(row["schema_name"], []).append((row["changed"], schema))
@@ -97,9 +105,29 @@ def read_registered(engine: Engine, schema_name: str, table_name: str) -> tuple[
 
 def read_sharding(engine: Engine) -> Sharding | None:
     """Return how sharded tables are distributed; None on a single server."""
-    sql = "SELECT document FROM skyhouse.catalogue WHERE schema_name = '' ORDER BY version DESC LIMIT 1"
-    documents = engine.fetch_table(sql).to_pylist()
-    return Sharding.from_document(documents[0]["document"]) if documents else None
+    document = _read_cluster_document(engine, "")
+    return Sharding.from_document(document) if document else None
+
+
+def is_move_announced(engine: Engine) -> bool:
+    """Whether the shards are about to have another map: nothing may be published with the present one."""
+    return bool(_read_cluster_document(engine, _MOVE))
+
+
+def read_table_version(engine: Engine) -> int:
+    """Return a number that grows with every change of a table or of the sharding."""
+    where = f"NOT (schema_name = '' AND table_name = {quote_string(_MOVE)})"
+    found = engine.fetch_table(f"SELECT max(version) AS version FROM skyhouse.catalogue WHERE {where}")
+    return int(found.column(0)[0].as_py())
+
+
+def _read_cluster_document(engine: Engine, name: str) -> str:
+    """Return a document about the cluster; '' if there is none."""
+    where = is_table_sql("", name)
+    documents = engine.fetch_table(
+        f"SELECT document FROM skyhouse.catalogue WHERE {where} ORDER BY version DESC LIMIT 1"
+    ).to_pylist()
+    return str(documents[0]["document"]) if documents else ""
 
 
 def read_content_stamps(engine: Engine, tables: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
@@ -147,6 +175,12 @@ def write_sharding(engine: Engine, sharding: Sharding) -> None:
         _write_document(engine, "", "", sharding.to_document())
 
 
+def announce_move(engine: Engine, is_ahead: bool) -> None:
+    """Say that the sharding is about to change, or that this is over. Loads that end in between publish nothing."""
+    with catalogue_lock:
+        _write_document(engine, "", _MOVE, "announced" if is_ahead else "")
+
+
 def write_first_sharding(engine: Engine, shard_count: int) -> None:
     """Give each shard the same share of the sky. The caller holds ``catalogue_lock``."""
     sharding = Sharding(CLUSTER_NAME, ShardMap.build_uniform(shard_count))
@@ -162,9 +196,16 @@ def _change_table(engine: Engine, schema_name: str, table_name: str, document: s
 def _write_document(
     engine: Engine, schema_name: str, table_name: str, document: str, number: int | None = None
 ) -> None:
-    values = ", ".join(quote_string(value) for value in (schema_name, table_name, document))
-    last_number = f"argMaxIf(number, version, {is_table_sql(schema_name, table_name)})"
-    engine.execute(
-        "INSERT INTO skyhouse.catalogue (version, schema_name, table_name, document, number)"
-        f" SELECT {NEXT_VERSION_SQL}, {values}, {last_number if number is None else number} FROM skyhouse.catalogue"
-    )
+    if number is None:
+        latest = (
+            f"SELECT argMax(number, version) AS n FROM skyhouse.catalogue WHERE {is_table_sql(schema_name, table_name)}"
+        )
+        number = int(engine.fetch_table(latest).column(0)[0].as_py())
+    row = {
+        "version": pa.array([fetch_next_version(engine, "skyhouse.catalogue")], pa.uint64()),
+        "schema_name": [schema_name],
+        "table_name": [table_name],
+        "document": [document],
+        "number": pa.array([number], pa.uint32()),
+    }
+    Servers(engine).insert_batches("skyhouse.catalogue", [pa.record_batch(row)])

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from clickhouse_schema.cluster_topology import Topology, read_topology
 from clickhouse_schema.engine_protocol import Engine
-from clickhouse_schema.engine_tables.version_sql import NEXT_VERSION_SQL, is_table_sql
+from clickhouse_schema.engine_tables.version_sql import fetch_next_version, is_table_sql
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.quoting import quote_string
-from clickhouse_schema.replicated_tables import create_replicated_table, delete_rows_later
 from clickhouse_schema.schema_model import Table
-from clickhouse_schema.shard_map import LOCAL, ROWS_SUFFIX, quote_table
+from clickhouse_schema.servers import Servers
+from clickhouse_schema.shard_map import LOCAL, quote_table
 from clickhouse_schema.table_ddl import HPX29
+from clickhouse_schema.whole_tables import create_whole_table, delete_rows_later
 
 _COLUMNS = "schema_name String, table_name String, version UInt64, cell UInt32, rows UInt64, bytes UInt64"
 _SORT_KEY = "(schema_name, table_name, version, cell)"
@@ -23,15 +23,15 @@ _SORT_KEY = "(schema_name, table_name, version, cell)"
 _SQUARE_DEGREES = 41252.96125
 
 
-def create_density_table(engine: Engine, topology: Topology) -> None:
-    create_replicated_table(engine, topology, "skyhouse", "density", _COLUMNS, _SORT_KEY)
+def create_density_table(servers: Servers[Engine]) -> None:
+    create_whole_table(servers, "skyhouse", "density", _COLUMNS, _SORT_KEY)
 
 
 def update_density(engine: Engine, schema_name: str, table: Table, base_name: str = "") -> None:
     """Count rows and bytes of ``table`` per cell of its ``healpix_order`` and drop the earlier counts."""
     version = count_density(engine, schema_name, table, base_name)
     condition = f"{is_table_sql(schema_name, table.name)} AND version < {version}"
-    delete_rows_later(engine, "skyhouse.density", condition)
+    delete_rows_later(Servers(engine), "skyhouse.density", condition)
 
 
 def count_density(engine: Engine, schema_name: str, table: Table, base_name: str = "") -> int:
@@ -41,22 +41,30 @@ def count_density(engine: Engine, schema_name: str, table: Table, base_name: str
     differs (``Sharding.base_name``).
     """
     base_name = base_name or table.name
-    key = f"{quote_string(schema_name)}, {quote_string(table.name)}"
-    row_bytes = _row_bytes_sql(engine, schema_name, table, base_name)
-    next_version = engine.fetch_table(f"SELECT {NEXT_VERSION_SQL} AS version FROM skyhouse.density")
-    version = int(next_version.column(0)[0].as_py())
-    engine.execute(
-        f"INSERT INTO skyhouse.density SELECT {key}, {version}, {_cell_sql(table)} AS cell, count() AS rows,"
-        f" toUInt64(count() * {row_bytes}) AS bytes FROM {quote_table(schema_name, base_name)} GROUP BY cell"
-    )
+    servers = Servers(engine)
+    version = fetch_next_version(engine, "skyhouse.density")
+    row_bytes = _row_bytes_sql(servers, schema_name, table, base_name)
+    _insert_counts(servers, schema_name, table, str(version), row_bytes, quote_table(schema_name, base_name))
     return version
 
 
-def _row_bytes_sql(engine: Engine, schema_name: str, table: Table, base_name: str) -> str:
+def _insert_counts(
+    servers: Servers[Engine], schema_name: str, table: Table, version: str, row_bytes: str, rows_sql: str
+) -> None:
+    """Insert the rows of ``rows_sql`` by cell; ``version`` and ``row_bytes`` are SQL of single values."""
+    counted = servers.engine.fetch_table(
+        f"SELECT {quote_string(schema_name)} AS schema_name, {quote_string(table.name)} AS table_name,"
+        f" toUInt64({version}) AS version, toUInt32({_cell_sql(table)}) AS cell, count() AS rows,"
+        f" toUInt64(count() * {row_bytes}) AS bytes FROM {rows_sql} GROUP BY cell ORDER BY cell"
+    )
+    servers.insert_batches("skyhouse.density", counted.to_batches())
+
+
+def _row_bytes_sql(servers: Servers[Engine], schema_name: str, table: Table, base_name: str) -> str:
     """Return SQL of the mean bytes on disk of a row."""
-    names = ", ".join(quote_string(base_name + suffix) for suffix in ("", LOCAL, LOCAL + ROWS_SUFFIX))
+    names = ", ".join(quote_string(base_name + suffix) for suffix in ("", LOCAL))
     where = f"database = {quote_string(schema_name)} AND table IN ({names}) AND active"
-    parts = read_topology(engine).all_servers_sql("system.parts") if table.is_sharded else "system.parts"
+    parts = servers.topology.all_servers_sql("system.parts") if table.is_sharded else "system.parts"
     return f"(SELECT sum(bytes_on_disk) / greatest(sum(rows), 1) FROM {parts} WHERE {where})"
 
 
@@ -72,15 +80,12 @@ def add_density(engine: Engine, schema_name: str, table: Table, rows_sql: str) -
     newest_version = f"(SELECT max(version) FROM skyhouse.density WHERE {is_table})"
     newest = f"FROM skyhouse.density WHERE {is_table} AND version = {newest_version}"
     row_bytes = f"(SELECT sum(bytes) / greatest(sum(rows), 1) {newest})"
-    engine.execute(
-        f"INSERT INTO skyhouse.density SELECT {quote_string(schema_name)}, {quote_string(table.name)},"
-        f" (SELECT max(version) {newest}), {_cell_sql(table)} AS cell, count() AS rows,"
-        f" toUInt64(count() * {row_bytes}) AS bytes FROM {rows_sql} GROUP BY cell"
-    )
+    version = f"(SELECT max(version) {newest})"
+    _insert_counts(Servers(engine), schema_name, table, version, row_bytes, rows_sql)
 
 
 def delete_density(engine: Engine, schema_name: str, table_name: str) -> None:
-    delete_rows_later(engine, "skyhouse.density", is_table_sql(schema_name, table_name))
+    delete_rows_later(Servers(engine), "skyhouse.density", is_table_sql(schema_name, table_name))
 
 
 def read_density(engine: Engine, schema_name: str, table_name: str) -> pa.Table:

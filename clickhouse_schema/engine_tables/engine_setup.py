@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from clickhouse_schema.cluster_topology import ClusterError, Topology, read_topology
+from clickhouse_schema.cluster_topology import ClusterError, Topology
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.engine_tables.append_record import create_append_record
 from clickhouse_schema.engine_tables.catalogue_log import (
@@ -16,40 +16,48 @@ from clickhouse_schema.engine_tables.catalogue_log import (
 )
 from clickhouse_schema.engine_tables.density_table import create_density_table
 from clickhouse_schema.engine_tables.tap_schema_tables import create_tap_schema, write_tap_schema
-from clickhouse_schema.engine_tables.user_table_record import create_user_tables
-from clickhouse_schema.replicated_tables import create_database
+from clickhouse_schema.engine_tables.user_table_record import create_user_tables, list_record_tables
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import CLUSTER_NAME
 from clickhouse_schema.tap_schema import TAP_SCHEMA
+from clickhouse_schema.whole_table_repair import copy_missing_rows
+from clickhouse_schema.whole_tables import create_database
 
 #: How long a server that joined later may take to copy the catalogue.
 _MAX_REPLICA_SECONDS = 60
+
+_LOGS = ("skyhouse.catalogue", "skyhouse.appends", "skyhouse.density")
 
 
 def prepare_engine(engine: Engine) -> None:
     """Create the tables of Skyhouse's own and rewrite TAP_SCHEMA from the catalogue. May be repeated.
 
-    The first shard map of a cluster gives each shard the same share of the sky.
+    On a cluster without a Keeper also finish killed changes of these tables, and give them to servers that are new. The
+    first shard map of a cluster gives each shard the same share of the sky.
 
     Raises
     ------
     ClusterError
-        The tables belong to another configuration of servers, or a replica does not copy them.
+        The servers cannot be used as they are configured, the tables belong to another configuration of servers, or a
+        replica does not copy them.
     """
-    topology = read_topology(engine)
-    _refuse_other_topology(engine, topology)
+    servers = Servers(engine)
+    _refuse_other_topology(engine, servers.topology)
     with catalogue_lock:
-        create_database(engine, topology, "skyhouse")
-        create_catalogue_log(engine, topology)
-        _wait_for_replica(engine, topology, "catalogue")
-        create_density_table(engine, topology)
-        create_append_record(engine, topology)
-        _wait_for_replica(engine, topology, "appends")
-        create_database(engine, topology, TAP_SCHEMA.name)
-        if topology.is_cluster and read_sharding(engine) is None:
-            write_first_sharding(engine, topology.shards)
-        create_tap_schema(engine, topology)
+        create_database(servers, "skyhouse")
+        create_catalogue_log(servers)
+        _wait_for_replica(engine, servers.topology, "catalogue")
+        create_density_table(servers)
+        create_append_record(servers)
+        _wait_for_replica(engine, servers.topology, "appends")
+        copy_missing_rows(servers, _LOGS)
+        create_database(servers, TAP_SCHEMA.name)
+        if servers.topology.is_cluster and read_sharding(engine) is None:
+            write_first_sharding(engine, servers.topology.shards)
+        create_tap_schema(servers)
         write_tap_schema(engine, read_catalogue(engine))
-        create_user_tables(engine, topology)
+        create_user_tables(servers)
+        copy_missing_rows(servers, list_record_tables())
 
 
 def _refuse_other_topology(engine: Engine, topology: Topology) -> None:
@@ -65,7 +73,7 @@ def _refuse_other_topology(engine: Engine, topology: Topology) -> None:
             f" {CLUSTER_NAME}: put it there again"
         )
     is_replicated = found[0]["engine"].startswith("Replicated")
-    has_other_engine = is_replicated == topology.is_one_server
+    has_other_engine = is_replicated != topology.is_replicated
     if topology.is_cluster and (has_other_engine or not (has_sharding or _is_catalogue_empty(engine))):
         raise ClusterError(
             f"the tables were made before the cluster {CLUSTER_NAME} was: load them into new servers, or take the"
@@ -79,6 +87,8 @@ def _is_catalogue_empty(engine: Engine) -> bool:
 
 def _wait_for_replica(engine: Engine, topology: Topology, name: str) -> None:
     """Wait until the connected server has the newest version of a table that any server has."""
+    if not topology.is_replicated:
+        return
     sql = f"SELECT max(version) AS version FROM {topology.all_servers_sql(f'skyhouse.{name}')}"
     newest = engine.fetch_table(sql).column(0)[0].as_py()
     deadline = time.monotonic() + _MAX_REPLICA_SECONDS

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.cluster_topology import Statement
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import quote_identifier, quote_string
-from clickhouse_schema.replicated_tables import find_replicated_table
 from clickhouse_schema.schema_model import Table
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.table_ddl import column_type, create_table_sql
 from clickhouse_schema.tap_schema import TAP_SCHEMA, build_tap_schema
+from clickhouse_schema.whole_tables import find_replicated_table
 
 #: Suffix of the tables in which the next content is prepared.
 _NEXT_SUFFIX = "__new"
 
 
-def create_tap_schema(engine: Engine, topology: Topology) -> None:
+def create_tap_schema(servers: Servers[Engine]) -> None:
     """Create each table and its double; recreate those with columns of another version of Skyhouse."""
     for table in TAP_SCHEMA.tables:
         for name in (table.name, table.name + _NEXT_SUFFIX):
-            columns = _read_columns(engine, name)
-            if columns == [(column.name, column_type(column)) for column in table.columns]:
-                continue
-            if columns:
-                engine.execute(f"DROP TABLE {_quote_tap_schema_table(name)}{topology.on_cluster} SYNC")
-            _create_table(engine, topology, table, name)
+            columns = _read_columns(servers.engine, name)
+            if columns and columns != [(column.name, column_type(column)) for column in table.columns]:
+                servers.define(f"DROP TABLE IF EXISTS {_quote_tap_schema_table(name)} SYNC")
+            _create_table(servers, table, name)
 
 
 def _read_columns(engine: Engine, name: str) -> list[tuple[str, str]]:
@@ -34,9 +33,10 @@ def _read_columns(engine: Engine, name: str) -> list[tuple[str, str]]:
     return [(row["name"], row["type"]) for row in columns.to_pylist()]
 
 
-def _create_table(engine: Engine, topology: Topology, table: Table, name: str) -> None:
-    others = find_replicated_table(engine, topology, TAP_SCHEMA.name, name)
-    engine.execute(create_table_sql(table, _quote_tap_schema_table(name), topology, others=others, if_missing=True))
+def _create_table(servers: Servers[Engine], table: Table, name: str) -> None:
+    topology = servers.topology
+    others = find_replicated_table(servers.engine, topology, TAP_SCHEMA.name, name)
+    servers.define(create_table_sql(table, _quote_tap_schema_table(name), topology, others=others, if_missing=True))
 
 
 def write_tap_schema(engine: Engine, catalogue: Catalogue) -> None:
@@ -46,12 +46,14 @@ def write_tap_schema(engine: Engine, catalogue: Catalogue) -> None:
     TAP_SCHEMA describes itself.
     """
     batches = build_tap_schema(catalogue)
+    servers = Servers(engine)
+    target = servers.topology.choose_rows_target(is_sharded=False)
     for table in TAP_SCHEMA.tables:
         live = _quote_tap_schema_table(table.name)
         following = _quote_tap_schema_table(table.name + _NEXT_SUFFIX)
-        engine.execute(f"TRUNCATE TABLE {following}")
-        engine.insert_batches(following, [batches[table.name]])
-        engine.execute(f"ALTER TABLE {live} REPLACE PARTITION tuple() FROM {following}")
+        servers.execute(Statement(f"TRUNCATE TABLE {following}", target))
+        servers.insert_batches(following, [batches[table.name]])
+        servers.execute(Statement(f"ALTER TABLE {live} REPLACE PARTITION tuple() FROM {following}", target))
 
 
 def _quote_tap_schema_table(name: str) -> str:

@@ -22,15 +22,15 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_protocol import Engine
-from clickhouse_schema.engine_tables.version_sql import NEXT_VERSION_SQL
+from clickhouse_schema.engine_tables.version_sql import fetch_next_version
 from clickhouse_schema.quoting import quote_identifier, quote_string
-from clickhouse_schema.replicated_tables import create_database, create_replicated_table, delete_rows_later
 from clickhouse_schema.schema_model import Schema, Table
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.table_ddl import column_type
 from clickhouse_schema.tap_schema import TAP_SCHEMA, build_table_rows
 from clickhouse_schema.tap_schema import TAP_SCHEMA_NAME as TAP_SCHEMA_NAME
+from clickhouse_schema.whole_tables import create_database, create_whole_table, delete_rows_later
 
 #: The schema of every user.
 SCHEMA_NAME = "mydb"
@@ -100,20 +100,28 @@ def new_name(prefix: str = "") -> str:
 # --- the registry -----------------------------------------------------------------------------------------------------
 
 
-def create_user_tables(engine: Engine, topology: Topology) -> None:
+def create_user_tables(servers: Servers[Engine]) -> None:
     """Create missing tables; rewrite rows of TAP_SCHEMA that another version of Skyhouse wrote."""
-    create_database(engine, topology, DATABASE)
-    create_replicated_table(engine, topology, "skyhouse", "user_tables", _REGISTRY_COLUMNS, *_REGISTRY_ENGINE)
+    create_database(servers, DATABASE)
+    create_whole_table(servers, "skyhouse", "user_tables", _REGISTRY_COLUMNS, *_REGISTRY_ENGINE)
     uses = f"{_ID} String, day Date"
-    create_replicated_table(engine, topology, "skyhouse", "user_table_uses", uses, _ID, "ReplacingMergeTree", "day")
-    rewritten = [table for table in TAP_SCHEMA.tables if table.name != "schemas" and _has_other_columns(engine, table)]
+    create_whole_table(servers, "skyhouse", "user_table_uses", uses, _ID, "ReplacingMergeTree", "day")
+    described = [table for table in TAP_SCHEMA.tables if table.name != "schemas"]
+    rewritten = [table for table in described if _has_other_columns(servers.engine, table)]
     for table in rewritten:
-        engine.execute(f"DROP TABLE IF EXISTS {_description_table(table.name)}{topology.on_cluster} SYNC")
+        servers.define(f"DROP TABLE IF EXISTS {_description_table(table.name)} SYNC")
+    for table in described:
         columns = ", ".join(f"{quote_identifier(name)} {kind}" for name, kind in _describe_columns(table))
-        create_replicated_table(engine, topology, "skyhouse", f"own_{table.name}", columns, _ID)
+        create_whole_table(servers, "skyhouse", f"own_{table.name}", columns, _ID)
     if rewritten:
-        for record in read_all_user_tables(engine):
-            write_descriptions(engine, record, [table.name for table in rewritten])
+        for record in read_all_user_tables(servers.engine):
+            write_descriptions(servers.engine, record, [table.name for table in rewritten])
+
+
+def list_record_tables() -> list[str]:
+    """Return the names of the tables of the record."""
+    described = (table.name for table in TAP_SCHEMA.tables if table.name != "schemas")
+    return [_REGISTRY, _USES, *map(_description_table, described)]
 
 
 def read_user_version(engine: Engine, owner: str) -> int:
@@ -162,10 +170,10 @@ def _read_records(engine: Engine, where: str) -> tuple[UserTable, ...]:
 
 
 def _write_document(engine: Engine, owner: str, name: str, document: str) -> None:
-    version = engine.fetch_table(f"SELECT {NEXT_VERSION_SQL} AS version FROM {_REGISTRY}")["version"][0].as_py()
+    version = fetch_next_version(engine, _REGISTRY)
     row = {"owner_key": [_hash_text(owner)], "name_key": [_hash_text(name.lower())], "document": [document]}
     batch = pa.record_batch({**row, "version": pa.array([version], pa.uint64())})
-    engine.insert_batches(_REGISTRY, [batch])
+    Servers(engine).insert_batches(_REGISTRY, [batch])
     _changes.add_change()
 
 
@@ -204,7 +212,8 @@ def write_uses(engine: Engine, described: Iterable[str]) -> None:
     """Record that the tables with these ids were used today."""
     ids = list(described)
     today = engine.fetch_table("SELECT today() AS day")["day"].cast(pa.date32())[0].as_py()
-    engine.insert_batches(_USES, [pa.record_batch({_ID: ids, "day": pa.array([today] * len(ids), pa.date32())})])
+    rows = pa.record_batch({_ID: ids, "day": pa.array([today] * len(ids), pa.date32())})
+    Servers(engine).insert_batches(_USES, [rows])
 
 
 def read_last_uses(engine: Engine, described: Iterable[str]) -> dict[str, str]:
@@ -221,11 +230,11 @@ def read_last_uses(engine: Engine, described: Iterable[str]) -> dict[str, str]:
 
 def write_descriptions(engine: Engine, record: UserTable, names: Iterable[str] | None = None) -> None:
     """Write the rows of TAP_SCHEMA that describe a table, under its id; they are visible once a document names it."""
-    batches = build_table_rows(record.entry)
+    batches, servers = build_table_rows(record.entry), Servers(engine)
     for name in batches if names is None else names:
         batch = batches[name]
         ids = pa.array([record.described] * batch.num_rows, pa.string())
-        engine.insert_batches(_description_table(name), [batch.append_column(_ID, ids)])
+        servers.insert_batches(_description_table(name), [batch.append_column(_ID, ids)])
 
 
 def add_user_tables(base: Catalogue, records: tuple[UserTable, ...]) -> Catalogue:
@@ -299,14 +308,15 @@ def is_storage_read(engine: Engine, storage: str) -> bool:
 
 def forget_user_tables(engine: Engine, described: Iterable[str], storages: Iterable[str]) -> None:
     """Delete descriptions, uses and density of tables that are gone."""
+    servers = Servers(engine)
     ids = ", ".join(quote_string(name) for name in described)
     if ids:
         for table in TAP_SCHEMA.tables:
             if table.name != "schemas":
-                delete_rows_later(engine, _description_table(table.name), f"{_ID} IN ({ids})")
-        delete_rows_later(engine, _USES, f"{_ID} IN ({ids})")
+                delete_rows_later(servers, _description_table(table.name), f"{_ID} IN ({ids})")
+        delete_rows_later(servers, _USES, f"{_ID} IN ({ids})")
     names = ", ".join(quote_string(name) for name in storages)
     if names:
         delete_rows_later(
-            engine, "skyhouse.density", f"schema_name = {quote_string(DATABASE)} AND table_name IN ({names})"
+            servers, "skyhouse.density", f"schema_name = {quote_string(DATABASE)} AND table_name IN ({names})"
         )

@@ -1,11 +1,17 @@
-"""SQL that the logs of changes share: the next version, and the rows of one table."""
+"""What the logs of changes share: the next version, and the rows of one table."""
 
 from __future__ import annotations
 
+from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import quote_string
 
 #: Nanoseconds since 1970; greater than the last version even if the clock was set back.
-NEXT_VERSION_SQL = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
+_NEXT_VERSION_SQL = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
+
+
+def fetch_next_version(engine: Engine, log: str) -> int:
+    """Return the version of the next change that is written to ``log``, the name of a table."""
+    return int(engine.fetch_table(f"SELECT {_NEXT_VERSION_SQL} AS version FROM {log}").column(0)[0].as_py())
 
 
 def is_table_sql(schema_name: str, table_name: str) -> str:

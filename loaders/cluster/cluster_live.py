@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from clickhouse_schema.engine_tables.catalogue_log import read_sharding
+from clickhouse_schema.engine_tables.catalogue_log import is_move_announced, read_sharding
 from clickhouse_schema.engine_tables.density_table import read_density
-from clickhouse_schema.replicated_tables import find_table_comment
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, quote_table
+from clickhouse_schema.whole_tables import find_table_comment
 from loaders.cluster import verify_shards
-from loaders.cluster.cluster_tables import ClusterTables, shard_number_sql
+from loaders.cluster.cluster_tables import ClusterTables
 from loaders.cluster.row_sender import RowSender
 from loaders.load_error import LoadError
 from loaders.storage.gateway_table import APPEND_SUFFIX, Gateway, drop_gateway
@@ -28,11 +28,12 @@ class ClusterLiveTable:
 
     @property
     def rows_sql(self) -> str:
-        return self._tables.all_rows_sql(self._tables.parts[-1])
+        tables = self._tables
+        return tables.all_rows_sql(LOCAL) if tables.table.is_sharded else tables.quote_rows_table(tables.live_base, "")
 
     @property
     def is_one_table(self) -> bool:
-        return self._tables.topology.is_one_server or not self._tables.table.is_sharded
+        return not self._tables.table.is_sharded
 
     @property
     def storage_names(self) -> list[str]:
@@ -52,7 +53,9 @@ class ClusterLiveTable:
     def check_shards(self) -> tuple[list[str], list[str]]:
         tables = self._tables
         if not tables.table.is_sharded:
-            return [], []
+            return [], verify_shards.find_unequal_servers(
+                self._engine, tables.table, tables.all_rows_sql(""), tables.shard_number_sql, tables.shards
+            )
         local, copies = tables.all_rows_sql(LOCAL), tables.all_rows_sql(OVERLAP)
         row_counts, copy_counts = (verify_shards.count_rows_by_shard(self._engine, part) for part in (local, copies))
         lines = [
@@ -60,10 +63,8 @@ class ClusterLiveTable:
             f" {copy_counts.get(shard, 0):,} copies of rows of other shards"
             for shard in tables.shards
         ]
-        faults = []
-        if not tables.topology.is_one_server:
-            faults += verify_shards.find_server_faults(self._engine, local)
-            faults += verify_shards.find_server_faults(self._engine, copies)
+        faults = verify_shards.find_server_faults(self._engine, local)
+        faults += verify_shards.find_server_faults(self._engine, copies)
         faults += self._find_home_faults(row_counts, local)
         if tables.has_overlap:
             faults += verify_shards.find_overlap_faults(self._engine, tables.table, tables.overlap, local, copies)
@@ -84,7 +85,7 @@ class ClusterLiveTable:
 
     def drop_table(self) -> None:
         tables = self._tables
-        drop_gateway(self._engine, tables.schema_name, tables.table.name + APPEND_SUFFIX, tables.topology)
+        drop_gateway(tables.servers, tables.schema_name, tables.table.name + APPEND_SUFFIX)
         tables.drop_replaced()
         tables.drop_base(tables.live_base)
 
@@ -98,7 +99,7 @@ class ClusterAppendTarget:
     def open_gateway(self, table: Table) -> Gateway:
         tables = self._tables
         name = tables.table.name + APPEND_SUFFIX
-        return Gateway(self._engine, tables.schema_name, name, table, tables.topology, tables.parent)
+        return Gateway(tables.servers, tables.schema_name, name, table, tables.parent, is_kept=True)
 
     def count_part_rows(self) -> dict[str, int]:
         """Return the rows by part and shard."""
@@ -106,14 +107,15 @@ class ClusterAppendTarget:
         self._sender.wait_for_rows(tables.live_base)
         counts = {_get_part_key(part, shard): 0 for part in tables.parts for shard in tables.shards}
         for part in tables.parts:
-            shard, rows = shard_number_sql(part), tables.all_rows_sql(part)
+            shard, rows = tables.shard_number_sql, tables.all_rows_sql(part)
             counted = self._engine.fetch_table(f"SELECT {shard} AS shard, count() AS rows FROM {rows} GROUP BY shard")
             counts |= {_get_part_key(part, row["shard"]): row["rows"] for row in counted.to_pylist()}
         return counts
 
     def sum_own_rows(self, part_rows: Mapping[str, int]) -> int:
-        own_part = self._tables.parts[-1]
-        return sum(part_rows.get(_get_part_key(own_part, shard), 0) for shard in self._tables.shards)
+        tables = self._tables
+        rows = [part_rows.get(_get_part_key(tables.parts[-1], shard), 0) for shard in tables.shards]
+        return sum(rows) if tables.table.is_sharded else min(rows)
 
     def find_plain_columns(self, table: Table) -> set[str]:
         return self._tables.find_plain_columns(table, self._tables.live_base)
@@ -133,7 +135,15 @@ class ClusterAppendTarget:
 
 
 def refuse_moved_shards(tables: ClusterTables) -> None:
-    """Raise ``LoadError`` if the shards were moved since ``tables`` was created."""
+    """Raise ``LoadError`` if the shards were moved since ``tables`` was created, or are about to be.
+
+    A move looks for loads after it was announced, so one of the two notices the other.
+    """
+    if is_move_announced(tables.engine):
+        raise LoadError(
+            f"the shards are being moved, so {tables.table.name} was not changed: start the load again when skyhouse"
+            " shards move has ended; start that again if it was stopped"
+        )
     if read_sharding(tables.engine) != tables.sharding:
         raise LoadError(
             f"the shards were moved during the load, so {tables.table.name} was not changed: start the load again"

@@ -34,8 +34,7 @@ class ClusterPublication:
             raise LoadError(f"{tables.schema_name}.{tables.next_base} has disappeared: start the load again")
         number, base_name = tables.next_number, tables.next_base
         for part in tables.parts:
-            name = tables.get_rows_name(base_name, part)
-            tables.alter_table(name, f"DROP COLUMN IF EXISTS {CHUNK_COLUMN}", NO_WAIT_SETTINGS)
+            tables.alter_rows(base_name + part, f"DROP COLUMN IF EXISTS {CHUNK_COLUMN}", NO_WAIT_SETTINGS)
         update_density(tables.engine, tables.schema_name, tables.table, base_name)
         register_table(tables.engine, state.entry, tables.table, number)
         tables.live_number = number

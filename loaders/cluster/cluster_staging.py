@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.quoting import quote_string
-from clickhouse_schema.replicated_tables import create_database
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, quote_table
 from clickhouse_schema.stored_nulls import list_changeable, store_plainly
+from clickhouse_schema.whole_tables import create_database
 from loaders.cluster import verify_shards
-from loaders.cluster.cluster_tables import ClusterTables, shard_number_sql
+from loaders.cluster.cluster_tables import ClusterTables
 from loaders.cluster.orphan_tables import drop_orphan_tables
 from loaders.cluster.row_sender import RowSender
 from loaders.storage.gateway_table import Gateway, Orphan
@@ -58,8 +58,8 @@ class ClusterStagingTable:
         _ = tables.parent  # raises before anything is created
         self.drop_table()
         if tables.live_number is None:
-            drop_orphan_tables(self._engine, tables.topology, tables.schema_name, tables.table.name)
-        create_database(self._engine, tables.topology, schema.name)
+            drop_orphan_tables(tables.servers, tables.schema_name, tables.table.name)
+        create_database(tables.servers, schema.name)
         plain = tables.find_plain_columns(table, tables.live_base) if onto_live else list_changeable(table)
         tables.create_tables(store_plainly(table, plain))
         if onto_live:
@@ -67,19 +67,18 @@ class ClusterStagingTable:
         for part in tables.parts:
             if onto_live:
                 self._attach_live_parts(part)
-            name = tables.get_rows_name(tables.next_base, part)
-            tables.alter_table(name, f"ADD COLUMN {CHUNK_COLUMN} UInt32", WAIT_SETTINGS)
+            tables.alter_rows(tables.next_base + part, f"ADD COLUMN {CHUNK_COLUMN} UInt32", WAIT_SETTINGS)
         self._write_comment(state)
 
     def _attach_live_parts(self, part: str) -> None:
         """Attach the partitions of the live table: links, no copies."""
         tables = self._tables
-        name = tables.get_rows_name(tables.live_base, part)
+        name = tables.live_base + part
         wait_for_mutations(self._engine, tables.all_servers_sql("mutations"), tables.schema_name, name)
         parts = tables.all_servers_sql("parts")
         for partition in list_partitions_sql(self._engine, parts, tables.schema_name, name):
             change = f"ATTACH PARTITION ID {partition} FROM {quote_table(tables.schema_name, name)}"
-            tables.alter_table(tables.get_rows_name(tables.next_base, part), change, WAIT_SETTINGS)
+            tables.alter_rows(tables.next_base + part, change, WAIT_SETTINGS)
 
     def find_plain_columns(self, table: Table) -> set[str]:
         return self._tables.find_plain_columns(table, self._tables.next_base)
@@ -88,26 +87,29 @@ class ClusterStagingTable:
         self._tables.allow_nulls(table, self._tables.next_base, columns)
 
     def count_chunk_rows(self) -> dict[int, int]:
-        self._sender.wait_for_rows(self._tables.next_base)
+        tables = self._tables
+        self._sender.wait_for_rows(tables.next_base)
         self._drop_gateways()
-        counts: dict[int, int] = {}
+        counts: dict[int, list[int]] = {}
         self._finished = {}
-        for part in self._tables.parts:
-            keys = f"{CHUNK_COLUMN} AS chunk, {shard_number_sql(part)} AS shard"
-            rows = self._tables.all_rows_sql(part, self._tables.next_base)
+        for part in tables.parts:
+            keys = f"{CHUNK_COLUMN} AS chunk, {tables.shard_number_sql} AS shard"
+            rows = tables.all_rows_sql(part, tables.next_base)
             counted = self._engine.fetch_table(f"SELECT {keys}, count() AS rows FROM {rows} GROUP BY chunk, shard")
             for row in counted.to_pylist():
                 self._finished.setdefault((part, row["chunk"]), set()).add(row["shard"])
                 if part != OVERLAP:
-                    counts[row["chunk"]] = counts.get(row["chunk"], 0) + row["rows"]
-        return counts
+                    counts.setdefault(row["chunk"], []).append(row["rows"])
+        if tables.table.is_sharded:
+            return {chunk: sum(found) for chunk, found in counts.items()}
+        return {chunk: min(found) for chunk, found in counts.items() if len(found) == len(tables.shards)}
 
     def insert_chunk(self, number: int, batches: Sequence[pa.RecordBatch]) -> list[Orphan]:
         """Send a chunk's rows to the shards that do not have them yet."""
         tables = self._tables
         name = f"{tables.next_base}{_CHUNK_INFIX}{number}"
-        gateway = Gateway(self._engine, tables.schema_name, name, tables.table, tables.topology, tables.parent)
-        gateway.fill_table(batches, is_kept=False)
+        gateway = Gateway(tables.servers, tables.schema_name, name, tables.table, tables.parent, is_kept=False)
+        gateway.fill_table(batches)
         try:
             for part in tables.parts:
                 finished = self._finished.get((part, number), set())
@@ -122,6 +124,14 @@ class ClusterStagingTable:
         schema = Schema(name=tables.schema_name, tables=(tables.table,))
         filled = TableEntry(schema, tables.table, is_sharded=tables.table.is_sharded, base_name=tables.next_base)
         faults = verify_shards.find_separated_children(self._engine, tables.catalogue, filled, tables.sharding)
+        if not tables.table.is_sharded:
+            faults += verify_shards.find_unequal_servers(
+                self._engine,
+                tables.table,
+                tables.all_rows_sql("", tables.next_base),
+                tables.shard_number_sql,
+                tables.shards,
+            )
         if not tables.has_overlap:
             return faults
         local, copies = (tables.all_rows_sql(part, tables.next_base) for part in (LOCAL, OVERLAP))
@@ -136,7 +146,7 @@ class ClusterStagingTable:
         self._tables.drop_base(self._tables.next_base)
 
     def _write_comment(self, state: TableState) -> None:
-        self._tables.alter_table(self.name, f"MODIFY COMMENT {state_to_sql(state)}", WAIT_SETTINGS)
+        self._tables.write_comment(self.name, state_to_sql(state))
 
     def _drop_gateways(self) -> None:
         """Drop the gateway tables of killed processes, on whatever server they were connected to."""
@@ -146,4 +156,4 @@ class ClusterStagingTable:
         found = self._engine.fetch_table(f"SELECT DISTINCT name FROM {tables.all_servers_sql('tables')} WHERE {where}")
         for name in found.column(0).to_pylist():
             storage_sql = quote_table(tables.schema_name, name)
-            self._engine.execute(f"DROP TABLE IF EXISTS {storage_sql}{tables.topology.on_cluster} SYNC")
+            tables.servers.define(f"DROP TABLE IF EXISTS {storage_sql} SYNC")

@@ -3,7 +3,8 @@
 Each load creates tables with the next number in their names (``Sharding.base_name``), and becomes visible by one INSERT
 into the catalogue: readers see all of it on all shards, or what existed before.
 
-A table that is not sharded is whole on every server; it has one part, without a suffix.
+A table that is not sharded is whole on every server; it has one part, without a suffix. Without a Keeper each server
+gets its rows like a shard of its own: ``shards`` are then the servers.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.cluster_ddl import create_sharded_sql, create_views_sql, drop_sharded_sql
-from clickhouse_schema.cluster_topology import Topology, read_topology
+from clickhouse_schema.cluster_ddl import create_margin_sql, create_sharded_sql, drop_sharded_sql
+from clickhouse_schema.cluster_topology import Statement, Topology
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Table
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, SHARD_COLUMN, Sharding, quote_table
 from clickhouse_schema.stored_nulls import allow_nulls_sql, find_plain_columns
 from clickhouse_schema.table_ddl import create_table_sql
@@ -36,7 +38,8 @@ class ClusterTables:
         self.table = table
         self.catalogue = catalogue
         self.sharding: Sharding = catalogue.sharding
-        self.topology: Topology = read_topology(engine)
+        self.servers = Servers(engine)
+        self.topology: Topology = self.servers.topology
         entry = catalogue.find_entry(schema_name, table.name)
         self.live_number = entry.number if entry else None
 
@@ -63,7 +66,10 @@ class ClusterTables:
 
     @property
     def shards(self) -> range:
-        return range(self.sharding.map.shard_count if self.table.is_sharded else 1)
+        """The shards of a sharded table; of another one its copies that get rows by themselves, from 0."""
+        if self.table.is_sharded:
+            return range(self.sharding.map.shard_count)
+        return range(1 if self.topology.is_replicated else self.topology.shards)
 
     @property
     def live_base(self) -> str:
@@ -82,24 +88,36 @@ class ClusterTables:
     def get_base_name(self, number: int) -> str:
         return self.sharding.base_name(self.table.name, number, is_sharded=self.table.is_sharded)
 
-    def get_rows_name(self, base_name: str, part: str) -> str:
-        """Return the name of the table that holds the rows of a part."""
-        return base_name + (self.topology.rows_suffix(part) if part else "")
-
     def get_state_name(self, base_name: str) -> str:
         """Return the name of the table whose comment holds the state."""
-        return self.get_rows_name(base_name, self.parts[-1])
+        return base_name + self.parts[-1]
 
     def quote_rows_table(self, base_name: str, part: str) -> str:
-        return quote_table(self.schema_name, self.get_rows_name(base_name, part))
+        return quote_table(self.schema_name, base_name, part)
 
     def all_rows_sql(self, part: str, base_name: str = "") -> str:
-        """Return SQL of all rows of a part, on all shards; by default of the live table."""
+        """Return SQL of all rows of a part, on all ``shards``; by default of the live table."""
         base_name = base_name or self.live_base
-        if not part or self.topology.is_one_server:
+        if len(self.shards) == 1 and not self.table.is_sharded:
             return self.quote_rows_table(base_name, part)
         names = (self.sharding.cluster, self.schema_name, base_name + part)
         return f"cluster({', '.join(map(quote_string, names))})"
+
+    @property
+    def shard_number_sql(self) -> str:
+        """SQL of the number in ``shards`` of a row of ``all_rows_sql``."""
+        if self.table.is_sharded:
+            return SHARD_COLUMN
+        return "0" if len(self.shards) == 1 else "toUInt16(_shard_num - 1)"
+
+    def insert_target_sql(self, part: str, base_name: str, shard: int) -> str:
+        """Return the target of INSERT for rows of a part; ``shard``: that of a table that is not sharded."""
+        if self.table.is_sharded:
+            return self.topology.insert_target_sql(self.schema_name, base_name, part)
+        if len(self.shards) == 1:
+            return self.quote_rows_table(base_name, part)
+        names = ", ".join(map(quote_string, (self.sharding.cluster, self.schema_name, base_name)))
+        return f"FUNCTION cluster({names}, toUInt16({shard}))"
 
     def all_servers_sql(self, system_table: str) -> str:
         """Return SQL of a system table on all servers."""
@@ -119,8 +137,7 @@ class ClusterTables:
 
     def create_tables(self, table: Table) -> None:
         """Create the tables that are filled next."""
-        for statement in self._create_sql(table):
-            self.engine.execute(statement)
+        self.servers.define(*self._create_sql(table))
 
     def _create_sql(self, table: Table) -> list[str]:
         if table.is_sharded:
@@ -129,36 +146,35 @@ class ClusterTables:
 
     def find_plain_columns(self, table: Table, base_name: str) -> set[str]:
         """Return the nullable columns that are not Nullable in one of the tables and views of ``base_name``."""
-        names = [base_name, *(self.get_rows_name(base_name, part) for part in self.parts)]
-        if self.table.is_sharded:
-            names += [base_name + part for part in (LOCAL, OVERLAP, MARGIN)]
+        suffixes = ("", LOCAL, OVERLAP, MARGIN) if self.table.is_sharded else ("",)
+        names = [base_name + suffix for suffix in suffixes]
         return find_plain_columns(self.engine, table, self.schema_name, names, self.all_servers_sql("columns"))
 
     def allow_nulls(self, table: Table, base_name: str, columns: Collection[str]) -> None:
         """Make columns Nullable: first where the rows are, then in what reads them."""
         change = allow_nulls_sql(table, columns)
         for part in self.parts:
-            self.alter_table(self.get_rows_name(base_name, part), change, WAIT_SETTINGS)
+            self.alter_rows(base_name + part, change, WAIT_SETTINGS)
         if self.table.is_sharded:
-            for statement in create_views_sql(table, self.schema_name, base_name, self.topology):
-                self.engine.execute(statement)
-            self.alter_table(base_name, change, WAIT_SETTINGS)
+            self.servers.define(
+                create_margin_sql(table, self.schema_name, base_name),
+                f"ALTER TABLE {quote_table(self.schema_name, base_name)} {change}",
+            )
 
-    def alter_table(self, name: str, change: str, settings: Mapping[str, int]) -> None:
-        table = quote_table(self.schema_name, name)
-        if change.startswith("MODIFY COMMENT"):
-            clause = self.topology.on_cluster
-        else:
-            clause = self.topology.alter_clause(is_sharded=self.table.is_sharded)
-        self.engine.execute(f"ALTER TABLE {table}{clause} {change}", settings)
+    def alter_rows(self, name: str, change: str, settings: Mapping[str, int]) -> None:
+        """Change rows, columns or indexes of a table, which replicas copy."""
+        target = self.topology.choose_rows_target(is_sharded=self.table.is_sharded)
+        self.servers.execute(Statement(f"ALTER TABLE {quote_table(self.schema_name, name)} {change}", target), settings)
+
+    def write_comment(self, name: str, comment_sql: str) -> None:
+        self.servers.define(f"ALTER TABLE {quote_table(self.schema_name, name)} MODIFY COMMENT {comment_sql}")
 
     def drop_base(self, base_name: str) -> None:
         if self.table.is_sharded:
-            for statement in drop_sharded_sql(self.schema_name, base_name, self.topology):
-                self.engine.execute(statement)
+            self.servers.define(*drop_sharded_sql(self.schema_name, base_name, self.topology))
         else:
             name = quote_table(self.schema_name, base_name)
-            self.engine.execute(f"DROP TABLE IF EXISTS {name}{self.topology.drop_clause}")
+            self.servers.define(f"DROP TABLE IF EXISTS {name}{self.topology.drop_clause}")
 
     def drop_replaced(self) -> None:
         """Drop the tables that the live ones have replaced."""
@@ -166,8 +182,3 @@ class ClusterTables:
             base_name = self.get_base_name(number)
             if has_table(self.engine, self.schema_name, self.get_state_name(base_name)):
                 self.drop_base(base_name)
-
-
-def shard_number_sql(part: str) -> str:
-    """Return SQL of the number of a row's shard."""
-    return SHARD_COLUMN if part else "0"

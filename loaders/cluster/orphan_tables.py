@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 
 from clickhouse_schema.cluster_ddl import drop_sharded_sql
-from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.quoting import quote_string
-from clickhouse_schema.shard_map import BASE_PATTERN, LOCAL, MARGIN, OVERLAP, ROWS_SUFFIX
+from clickhouse_schema.servers import Servers
+from clickhouse_schema.shard_map import BASE_PATTERN, LOCAL, MARGIN, OVERLAP
 from loaders.storage.stored_table import CHUNK_COLUMN
 from tap_service.storage.engine.engine import Engine
 
-_PARTS = "|".join([LOCAL, OVERLAP, LOCAL + ROWS_SUFFIX, OVERLAP + ROWS_SUFFIX, MARGIN])
+_PARTS = "|".join([LOCAL, OVERLAP, MARGIN])
 _NAME_PATTERN = re.compile(rf"(?P<base>{BASE_PATTERN})(?P<part>{_PARTS})?", re.DOTALL)
 
 
@@ -24,16 +24,16 @@ class OrphanTables:
     is_filled: bool
 
 
-def find_orphan_tables(engine: Engine, topology: Topology, schema_name: str, table_name: str) -> OrphanTables:
+def find_orphan_tables(servers: Servers[Engine], schema_name: str, table_name: str) -> OrphanTables:
     """Find everything that loads created for this table, of any number, on any server.
 
     A table that is whole on every server is recognised by the chunk column or the comment of a load: its name alone
     proves nothing.
     """
     has_chunks = f"position(create_table_query, {quote_string(f'`{CHUNK_COLUMN}` ')}) > 0"
-    found = engine.fetch_table(
+    found = servers.engine.fetch_table(
         f"SELECT name, max({has_chunks}) AS has_chunks, max(startsWith(comment, '{{')) AS has_state,"
-        f" sum(ifNull(total_rows, 0)) AS rows FROM {topology.all_servers_sql('system.tables')}"
+        f" sum(ifNull(total_rows, 0)) AS rows FROM {servers.topology.all_servers_sql('system.tables')}"
         f" WHERE database = {quote_string(schema_name)} AND startsWith(name, {quote_string(table_name)})"
         " GROUP BY name ORDER BY name"
     ).to_pylist()
@@ -48,8 +48,7 @@ def find_orphan_tables(engine: Engine, topology: Topology, schema_name: str, tab
     return OrphanTables(tuple(dict.fromkeys(base_names)), is_filled)
 
 
-def drop_orphan_tables(engine: Engine, topology: Topology, schema_name: str, table_name: str) -> None:
+def drop_orphan_tables(servers: Servers[Engine], schema_name: str, table_name: str) -> None:
     """Drop everything that ``find_orphan_tables`` finds. Only for tables that the catalogue does not know."""
-    for base_name in find_orphan_tables(engine, topology, schema_name, table_name).base_names:
-        for statement in drop_sharded_sql(schema_name, base_name, topology):
-            engine.execute(statement)
+    for base_name in find_orphan_tables(servers, schema_name, table_name).base_names:
+        servers.define(*drop_sharded_sql(schema_name, base_name, servers.topology))

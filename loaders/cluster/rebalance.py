@@ -16,15 +16,17 @@ from __future__ import annotations
 
 import time
 
-from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.schema_drift import create_missing_sql
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_balance import sum_moved_weight, sum_shard_weights
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 from loaders.cluster.cluster_publication import LINGER_SECONDS
+from loaders.cluster.running_statements import end_statements
 from loaders.cluster.shard_plan import ShardPlan
 from loaders.cluster.sharded_storage import drop_other_generations, read_load_versions, refuse_unfinished_loads
-from loaders.cluster.table_mover import TableMover
+from loaders.cluster.table_mover import MOVE_PREFIX, TableMover
+from loaders.cluster.whole_table_copies import copy_whole_table
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from loaders.storage.replica_sync import wait_for_replicas
@@ -52,15 +54,19 @@ def prepare_servers(engine: Engine, reporter: Reporter) -> None:
 
     Tables that are whole on every server are read locally, so the server gets their rows before it is queried.
     """
-    _create_missing_tables(engine, reporter)
+    servers = Servers(engine)
+    _create_missing_tables(servers, reporter)
     entries = catalogue_log.read_catalogue(engine).entries
-    whole_tables = [entry.storage_sql for entry in entries if not entry.is_sharded]
-    wait_for_replicas(engine, read_topology(engine), whole_tables)
+    whole_tables = [entry for entry in entries if not entry.is_sharded and entry.schema.name != TAP_SCHEMA.name]
+    for entry in whole_tables:
+        reporter.check()
+        copy_whole_table(servers, entry, reporter)
+    wait_for_replicas(servers, [entry.storage_sql for entry in whole_tables])
     reporter.output("all servers have all tables")
 
 
-def _create_missing_tables(engine: Engine, reporter: Reporter) -> None:
-    topology, catalogue = read_topology(engine), catalogue_log.read_catalogue(engine)
+def _create_missing_tables(servers: Servers[Engine], reporter: Reporter) -> None:
+    engine, topology, catalogue = servers.engine, servers.topology, catalogue_log.read_catalogue(servers.engine)
     for entry in catalogue.entries:
         if entry.schema.name == TAP_SCHEMA.name:  # ``prepare_engine`` has created these
             continue
@@ -68,24 +74,28 @@ def _create_missing_tables(engine: Engine, reporter: Reporter) -> None:
         if statements:
             reporter.output(f"creating {entry.qualified_name}")
         for statement in statements:
-            engine.execute(statement)
+            servers.execute(statement)
 
 
 def move_shards(engine: Engine, shard_count: int, reporter: Reporter) -> None:
     """Move the rows to a balanced map. Raises ``LoadError``; then nothing has changed."""
     plan = ShardPlan(engine, shard_count)
+    end_statements(engine, plan.topology, MOVE_PREFIX)
+    if catalogue_log.is_move_announced(engine):
+        catalogue_log.announce_move(engine, False)
     drop_other_generations(plan, plan.current)
     if plan.wanted == plan.current:
         reporter.output("the shards are balanced")
         return
     refuse_unfinished_loads(plan)
-    _create_missing_tables(engine, reporter)
+    _create_missing_tables(plan.servers, reporter)
+    before = read_load_versions(plan)
     try:
         _move_tables(plan, reporter)
+        _publish_sharding(plan, before)
     except LoadError:
         drop_other_generations(plan, plan.current)
         raise
-    catalogue_log.write_sharding(engine, plan.wanted)
     reporter.output(f"{len(plan.entries)} tables have balanced shards")
     time.sleep(LINGER_SECONDS)
     drop_other_generations(plan, plan.wanted)
@@ -93,7 +103,6 @@ def move_shards(engine: Engine, shard_count: int, reporter: Reporter) -> None:
 
 def _move_tables(plan: ShardPlan, reporter: Reporter) -> None:
     """Fill and check the tables of the next generation."""
-    before = read_load_versions(plan)
     for entry in plan.entries:
         reporter.check()
         reporter.message(f"moving {entry.qualified_name}")
@@ -101,6 +110,20 @@ def _move_tables(plan: ShardPlan, reporter: Reporter) -> None:
         mover.create_tables()
         mover.copy_rows()
         mover.check_rows()
-    refuse_unfinished_loads(plan)
-    if read_load_versions(plan) != before:
-        raise LoadError("something was loaded during the move, so nothing was moved: start the same shards move again")
+
+
+def _publish_sharding(plan: ShardPlan, before: tuple[int, int]) -> None:
+    """Publish the new map, unless something was loaded since ``before`` (``read_load_versions``).
+
+    A load that ends now either finds the announcement and publishes nothing, or is found here.
+    """
+    catalogue_log.announce_move(plan.engine, True)
+    try:
+        if read_load_versions(plan) != before:
+            raise LoadError(
+                "something was loaded during the move, so nothing was moved: start the same shards move again"
+            )
+        refuse_unfinished_loads(plan)
+        catalogue_log.write_sharding(plan.engine, plan.wanted)
+    finally:
+        catalogue_log.announce_move(plan.engine, False)

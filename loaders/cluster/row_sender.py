@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import time
 import uuid
 from functools import cached_property
 
-from clickhouse_schema.quoting import quote_string
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN, quote_table
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
 from clickhouse_schema.table_ddl import HPX29
 from loaders.cluster.cluster_tables import ClusterTables
+from loaders.cluster.running_statements import end_statements
 from loaders.storage.gateway_table import Gateway
 from loaders.storage.replica_sync import wait_for_replicas
 from loaders.storage.stored_table import CHUNK_COLUMN
@@ -33,21 +32,20 @@ class RowSender:
         """Send the gateway's rows that belong to ``part`` of these shards, as one block for each shard."""
         if not shards or (part == OVERLAP and not self._tables.has_overlap):
             return
+        # the engine cuts up rows of a sharded table; others go to each server whole
+        for shard in shards[:1] if part else shards:
+            self._insert_rows(gateway, part, self._tables.insert_target_sql(part, base_name, shard), shards, chunk)
+
+    def _insert_rows(self, gateway: Gateway, part: str, target: str, shards: list[int], chunk: int | None) -> None:
         columns = gateway.columns_sql + (f", {SHARD_COLUMN}" if part else "")
         chunk_column = "" if chunk is None else f", {CHUNK_COLUMN}"
         chunk_value = "" if chunk is None else f", {chunk}"
         where = f" WHERE {SHARD_COLUMN} IN ({', '.join(map(str, shards))})" if part else ""
         sql = (
-            f"INSERT INTO {self._target_sql(part, base_name)} ({columns}{chunk_column})"
+            f"INSERT INTO {target} ({columns}{chunk_column})"
             f" SELECT {columns}{chunk_value} FROM {self._assigned_rows_sql(gateway, part)}{where}"
         )
         self._engine.execute(sql, SINGLE_BLOCK_SETTINGS, query_id=f"{self._query_prefix}{uuid.uuid4().hex}")
-
-    def _target_sql(self, part: str, base_name: str) -> str:
-        schema_name = self._tables.schema_name
-        if part:
-            return self._tables.topology.insert_target_sql(schema_name, base_name, part)
-        return quote_table(schema_name, base_name)
 
     def _assigned_rows_sql(self, gateway: Gateway, part: str) -> str:
         """Return SQL of the gateway's rows with the number of the shard that gets them in this part."""
@@ -75,13 +73,8 @@ class RowSender:
 
     def wait_for_copies(self, base_name: str, *parts: str) -> None:
         names = [self._tables.quote_rows_table(base_name, part) for part in parts]
-        wait_for_replicas(self._engine, self._tables.topology, names)
+        wait_for_replicas(self._tables.servers, names)
 
     def end_statements(self) -> None:
         """Cancel statements that a killed load has sent, and wait for their end: they may still add rows."""
-        for query_id in self._engine.list_running_ids(self._query_prefix):
-            self._engine.cancel_query(query_id)
-        where = f"startsWith(Settings['log_comment'], {quote_string(self._query_prefix)})"
-        sql = f"SELECT 1 AS one FROM {self._tables.all_servers_sql('processes')} WHERE {where}"
-        while self._engine.fetch_table(sql).num_rows:
-            time.sleep(0.05)
+        end_statements(self._engine, self._tables.topology, self._query_prefix)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.cluster_topology import Topology, read_topology
+from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.engine_tables.density_table import read_density
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_balance import balance_shards, sum_cell_weights, sum_shard_weights
 from clickhouse_schema.shard_map import Sharding
 from loaders.load_error import LoadError
@@ -31,7 +32,8 @@ class ShardPlan:
 
     def __init__(self, engine: Engine, shard_count: int) -> None:
         self.engine = engine
-        self.topology: Topology = read_topology(engine)
+        self.servers = Servers(engine)
+        self.topology: Topology = self.servers.topology
         self._catalogue: Catalogue = read_catalogue(engine)
         if self._catalogue.sharding is None:
             raise LoadError("this is a single server, which has no shards")

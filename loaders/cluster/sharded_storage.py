@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_ddl import drop_sharded_sql
-from clickhouse_schema.engine_tables.catalogue_log import read_catalogue_version
+from clickhouse_schema.engine_tables.catalogue_log import read_table_version
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.shard_map import BASE_PATTERN, LOCAL, Sharding
 from loaders.cluster.shard_plan import ShardPlan
@@ -44,12 +44,12 @@ class _StoredTable:
 
 def _find_stored_tables(plan: ShardPlan) -> Iterator[_StoredTable]:
     """Find sharded tables, and the gateways of appends."""
-    rows_suffix = plan.topology.rows_suffix(LOCAL)
-    where = " OR ".join(f"endsWith(name, {quote_string(suffix)})" for suffix in (rows_suffix, APPEND_SUFFIX))
-    sql = f"SELECT database, name FROM system.tables WHERE {where} ORDER BY database, name"
+    where = " OR ".join(f"endsWith(name, {quote_string(suffix)})" for suffix in (LOCAL, APPEND_SUFFIX))
+    everywhere = plan.topology.all_servers_sql("system.tables")
+    sql = f"SELECT DISTINCT database, name FROM {everywhere} WHERE {where} ORDER BY database, name"
     entries = {(entry.schema.name, entry.table.name): entry for entry in plan.entries}
     for row in plan.engine.fetch_table(sql).to_pylist():
-        base_name = row["name"].removesuffix(rows_suffix)
+        base_name = row["name"].removesuffix(LOCAL)
         parsed = _BASE_NAME.fullmatch(base_name.removesuffix(APPEND_SUFFIX))
         assert parsed is not None  # noqa: S101  the pattern matches any name
         name, generation, number = parsed.groups("0")
@@ -70,12 +70,11 @@ def drop_other_generations(plan: ShardPlan, kept: Sharding) -> None:
     """Drop the tables of unfinished moves and of earlier shardings."""
     for found in _find_stored_tables(plan):
         if found.entry is not None and found.generation != kept.generation:
-            for statement in drop_sharded_sql(found.database, found.base_name, plan.topology):
-                plan.engine.execute(statement)
+            plan.servers.define(*drop_sharded_sql(found.database, found.base_name, plan.topology))
 
 
 def read_load_versions(plan: ShardPlan) -> tuple[int, int]:
     """Return versions that change with every load, append and drop through any server."""
-    wait_for_replicas(plan.engine, plan.topology, ["skyhouse.catalogue", "skyhouse.appends"])
+    wait_for_replicas(plan.servers, ["skyhouse.catalogue", "skyhouse.appends"])
     appends = plan.engine.fetch_table("SELECT max(version) AS version FROM skyhouse.appends")
-    return read_catalogue_version(plan.engine), int(appends.column(0)[0].as_py())
+    return read_table_version(plan.engine), int(appends.column(0)[0].as_py())

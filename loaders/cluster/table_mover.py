@@ -1,17 +1,23 @@
-"""Moves the rows of one table to their new shards, and checks them there."""
+"""Moves the rows of one table to their new shards, and checks them there.
+
+Each shard's server fetches its rows from the servers that have them, all at the same time: no row passes through a
+third server.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import uuid
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded_sql
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import quote_identifier, quote_string
-from clickhouse_schema.replicated_tables import find_table_comment
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN, Sharding, quote_table
 from clickhouse_schema.stored_nulls import find_plain_columns, store_plainly
 from clickhouse_schema.table_ddl import HPX29, given_columns
+from clickhouse_schema.whole_tables import find_table_comment
 from loaders.cluster.shard_plan import ShardPlan
 from loaders.cluster.verify_shards import (
     find_home_faults,
@@ -22,13 +28,11 @@ from loaders.cluster.verify_shards import (
 from loaders.load_error import LoadError
 from loaders.storage.replica_sync import wait_for_replicas
 
-#: Rows pass through the connected server: otherwise each shard would keep its own. A shard may receive nothing for a
-#: long time, while cells of others are read.
-_MOVE_SETTINGS = {
-    "parallel_distributed_insert_select": 0,
-    "max_partitions_per_insert_block": 0,
-    "receive_timeout": 86400,
-}
+#: A shard may receive nothing for a long time, while cells of others are read.
+_MOVE_SETTINGS = {"max_partitions_per_insert_block": 0, "receive_timeout": 86400}
+
+#: prefix of the ids of the statements that copy rows
+MOVE_PREFIX = "move "
 
 #: The index that determines the new shard of a row on its way.
 _HOME_INDEX = "__at"
@@ -52,31 +56,43 @@ class TableMover:
         base_name = self._get_base_name(self._plan.wanted)
         table = self._entry.table
         plain = find_plain_columns(self._engine, table, self._schema_name, [self._get_base_name(self._plan.current)])
-        for statement in create_sharded_sql(store_plainly(table, plain), self._schema_name, base_name, self._topology):
-            self._engine.execute(statement)
+        self._plan.servers.define(
+            *create_sharded_sql(store_plainly(table, plain), self._schema_name, base_name, self._topology)
+        )
 
     def copy_rows(self) -> None:
         """Copy the rows to their new shards, then the copies in overlaps from there."""
         plan = self._plan
         self._wait_for_part(plan.current, LOCAL)
-        self._insert_rows(LOCAL, plan.wanted.map.shard_sql(_HOME_INDEX), self._indexed_rows_sql())
+        self._fetch_part(LOCAL, self._indexed_rows_sql(), self._is_home_sql)
         if self._has_overlap:
-            holders = f"arrayJoin({self._overlap.copy_shards_sql(HPX29, SHARD_COLUMN)})"
-            self._insert_rows(OVERLAP, holders, self._all_rows_sql(plan.wanted))
+            self._fetch_part(OVERLAP, self._all_rows_sql(plan.wanted), self._overlap.has_copy_sql)
         self._copy_comment()
 
-    def _insert_rows(self, part: str, shard_sql: str, rows_sql: str) -> None:
-        """Insert rows into a part of the new table, and wait until all servers have them."""
+    def _is_home_sql(self, shard: int) -> str:
+        return f"{self._plan.wanted.map.shard_sql(_HOME_INDEX)} = {shard}"
+
+    def _fetch_part(self, part: str, rows_sql: str, is_of_shard_sql: Callable[[int], str]) -> None:
+        """Let each shard fetch its rows of a part of the new table, and wait until all servers have them."""
         columns = ", ".join(quote_identifier(name) for name in given_columns(self._entry.table))
-        target = self._topology.insert_target_sql(self._schema_name, self._get_base_name(self._plan.wanted), part)
-        sql = f"INSERT INTO {target} ({columns}, {SHARD_COLUMN}) SELECT {columns}, {shard_sql} FROM {rows_sql}"
-        self._engine.execute(sql, _MOVE_SETTINGS)
+        target = quote_table(self._schema_name, self._get_base_name(self._plan.wanted), part)
+
+        def fetch_rows(shard: int) -> None:
+            self._plan.servers.get_shard_engine(shard).execute(
+                f"INSERT INTO {target} ({columns}, {SHARD_COLUMN})"
+                f" SELECT {columns}, toUInt16({shard}) FROM {rows_sql} WHERE {is_of_shard_sql(shard)}",
+                _MOVE_SETTINGS,
+                query_id=f"{MOVE_PREFIX}{uuid.uuid4().hex}",
+            )
+
+        shards = range(self._plan.wanted.map.shard_count)
+        with ThreadPoolExecutor(len(shards)) as threads:
+            for done in [threads.submit(fetch_rows, shard) for shard in shards]:
+                done.result()
         self._wait_for_part(self._plan.wanted, part)
 
     def _wait_for_part(self, sharding: Sharding, part: str) -> None:
-        suffix = self._topology.rows_suffix(part)
-        name = quote_table(self._schema_name, self._get_base_name(sharding), suffix)
-        wait_for_replicas(self._engine, self._topology, [name])
+        wait_for_replicas(self._plan.servers, [quote_table(self._schema_name, self._get_base_name(sharding), part)])
 
     def _indexed_rows_sql(self) -> str:
         """Return SQL of all rows, each with the index of the first of its ancestors."""
@@ -97,11 +113,10 @@ class TableMover:
         return f"SELECT {names}, p.{_HOME_INDEX} AS {_HOME_INDEX} FROM {joined}"
 
     def _copy_comment(self) -> None:
-        suffix = self._topology.rows_suffix(LOCAL)
-        old_name = self._get_base_name(self._plan.current) + suffix
+        old_name = self._get_base_name(self._plan.current) + LOCAL
         comment = find_table_comment(self._engine, self._topology, self._schema_name, old_name)
-        name = quote_table(self._schema_name, self._get_base_name(self._plan.wanted), suffix)
-        self._engine.execute(f"ALTER TABLE {name}{self._topology.on_cluster} MODIFY COMMENT {quote_string(comment)}")
+        name = quote_table(self._schema_name, self._get_base_name(self._plan.wanted), LOCAL)
+        self._plan.servers.define(f"ALTER TABLE {name} MODIFY COMMENT {quote_string(comment)}")
 
     def check_rows(self) -> None:
         """Raise ``LoadError`` unless the new tables have the rows of the old ones, where they belong."""
@@ -112,8 +127,7 @@ class TableMover:
             faults.append("the moved rows differ from the original ones")
         if len(self._ancestry) == 1:
             faults += find_home_faults(self._engine, plan.wanted.map, new_rows)
-        local = (plan.wanted.cluster, self._schema_name, self._get_base_name(plan.wanted) + LOCAL)
-        faults += find_server_faults(self._engine, f"cluster({', '.join(map(quote_string, local))})")
+        faults += find_server_faults(self._engine, new_rows)
         if self._has_overlap:
             copies = self._all_rows_sql(plan.wanted, OVERLAP)
             faults += find_overlap_faults(self._engine, table, self._overlap, new_rows, copies)
@@ -131,8 +145,5 @@ class TableMover:
 
     def _all_rows_sql(self, sharding: Sharding, part: str = LOCAL) -> str:
         """Return SQL of all rows of a part, on all shards."""
-        base_name = self._get_base_name(sharding)
-        if self._topology.is_one_server:
-            return quote_table(self._schema_name, base_name, self._topology.rows_suffix(part))
-        names = (sharding.cluster, self._schema_name, base_name + part)
+        names = (sharding.cluster, self._schema_name, self._get_base_name(sharding) + part)
         return f"cluster({', '.join(map(quote_string, names))})"

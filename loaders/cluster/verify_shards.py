@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -61,6 +62,24 @@ def find_server_faults(engine: Engine, rows_sql: str) -> list[str]:
     ]
 
 
+def find_unequal_servers(
+    engine: Engine, table: Table, rows_sql: str, server_sql: str, numbers: Collection[int]
+) -> list[str]:
+    """Find servers with other rows of a table that all have whole than most have.
+
+    ``rows_sql`` is SQL of the rows of all servers, ``server_sql`` that of a row's server, one of ``numbers``.
+    """
+    found = _fetch_sums(engine, f"SELECT {server_sql} AS holder, {_sums_sql(table)} FROM {rows_sql} GROUP BY holder")
+    sums = {number: found.get(number, (0, 0)) for number in numbers}
+    usual = max(Counter(sums.values()).items(), key=lambda pair: pair[1])[0]
+    return [
+        f"the server of shard {number} has other rows than the others ({rows:,}, not {usual[0]:,}):"
+        " skyhouse shards prepare copies them"
+        for number, (rows, hashes) in sums.items()
+        if (rows, hashes) != usual
+    ]
+
+
 def find_child_faults(engine: Engine, table: Table, part_sql: str, parent: TableEntry, sharding: Sharding) -> list[str]:
     """Find rows without a parent on their shard; ``part_sql`` is the quoted name of the shards' own rows."""
     key = table.parent_key
@@ -99,7 +118,7 @@ def find_overlap_faults(engine: Engine, table: Table, overlap: Overlap, rows_sql
     """
     row = row_hash_sql(table)
     holder = f"arrayJoin({overlap.copy_shards_sql(HPX29, SHARD_COLUMN)})"
-    sums = f"count() AS rows, sum({row}) AS hashes"
+    sums = _sums_sql(table)
     wanted = _fetch_sums(engine, f"SELECT {holder} AS holder, {sums} FROM {rows_sql} GROUP BY holder")
     found = _fetch_sums(engine, f"SELECT {SHARD_COLUMN} AS holder, {sums} FROM {copies_sql} GROUP BY holder")
     faults = []
@@ -125,6 +144,10 @@ def row_hash_sql(table: Table) -> str:
     The columns go in as one tuple: a hash of several arguments is NULL if one of them is.
     """
     return f"cityHash64(tuple({', '.join(quote_identifier(name) for name in given_columns(table))}))"
+
+
+def _sums_sql(table: Table) -> str:
+    return f"count() AS rows, sum({row_hash_sql(table)}) AS hashes"
 
 
 def _fetch_sums(engine: Engine, sql: str) -> dict[int, tuple[int, int]]:

@@ -106,7 +106,7 @@ def run_command(engine: Engine, command: str, arguments: Arguments, reporter: Re
     """
     try:
         if command in CHANGING_COMMANDS:
-            engine = engine.list_servers()[0]
+            engine = engine.pin_server()
         with _reserve_table(arguments.get("table", "")) if command in CHANGING_COMMANDS else nullcontext():
             COMMANDS[command](engine, dict(arguments), reporter)
     except (LoadCancelled, QueryCancelled):

@@ -62,7 +62,7 @@ def open_engine(data_path: Path, *, is_read_only: bool = False) -> Iterator[Engi
 
 def _update_catalogue(engine: Engine, config: Config, *, is_read_only: bool) -> None:
     try:
-        prepare_engine(engine.list_servers()[0])  # another server may not have yet what was just written
+        prepare_engine(engine.pin_server())  # another server may not have yet what was just written
         finish_killed_loads(engine, is_only_user=not config.clickhouse_url)
     except StorageFull as error:
         _log.warning("the catalogue was not updated because no space is left: %s", error)

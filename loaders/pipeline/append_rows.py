@@ -62,12 +62,16 @@ class TableAppends:
 
     def fill_gateway(self, chunk: Chunk | None) -> list[Orphan]:
         """Put the rows of ``chunk`` into the gateway; return those that have no parent and go no further."""
-        self._gateway.fill_table(chunk.batches if chunk else (), is_kept=True)
+        self._gateway.fill_table(chunk.batches if chunk else ())
         return self._gateway.find_orphans()
 
     def append_gateway(self, load: FinishedLoad) -> None:
         """Append the gateway's rows and record ``load``. Raises ``LoadError`` if the shards were moved."""
-        self._target.refuse_moved_shards()  # a move that begins now finds the gateway
+        try:
+            self._target.refuse_moved_shards()  # a move that begins now finds the gateway
+        except LoadError:
+            self._gateway.drop_tables()
+            raise
         state = AppendState(load=load, before=self._target.count_part_rows(), density=self._read_density_stamp())
         self._write_record(load, state=state.model_dump_json())
         self.finish_append(state)

@@ -60,7 +60,7 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
     LoadCancelled
         The user stopped the load; starting it again resumes it.
     """
-    engine = engine.list_servers()[0]  # rows pass through tables of one server
+    engine = engine.pin_server()  # rows pass through tables of one server
     catalogue = read_catalogue(engine)
     job = _prepare_load(engine, catalogue, request, reporter)
     if job.appends is None:

@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.cluster_topology import ONE_SERVER, Topology
+from clickhouse_schema.cluster_topology import NEW_TABLE, Statement
 from clickhouse_schema.healpix import NO_POSITION
 from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import ForeignKey, Table
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import SHARD_COLUMN, quote_table
 from clickhouse_schema.table_ddl import HPX29, column_definitions, given_columns
 from loaders.storage.replica_sync import wait_for_replicas
@@ -44,21 +45,33 @@ class Orphan:
 
 
 class Gateway:
-    """The gateway table ``name`` for rows of ``table``; ``parent`` is the entry of the table's parent table."""
+    """The gateway table ``name`` for rows of ``table``.
+
+    Parameters
+    ----------
+    servers, schema_name, name, table
+        Where it is, and what it holds.
+    parent
+        The table's parent table.
+    is_kept
+        Whether it is on all servers and outlives them, so that any server can continue.
+    """
 
     def __init__(
         self,
-        engine: Engine,
+        servers: Servers[Engine],
         schema_name: str,
         name: str,
         table: Table,
-        topology: Topology = ONE_SERVER,
         parent: TableEntry | None = None,
+        *,
+        is_kept: bool,
     ) -> None:
-        self._engine = engine
+        self._servers = servers
+        self._engine = servers.engine
         self._table = table
-        self._topology = topology
         self._parent = parent
+        self._is_kept = is_kept
         self._name = (schema_name, name)
         self._storage_sql = quote_table(schema_name, name)
         self._homes_sql = quote_table(schema_name, name, _HOMES_SUFFIX)
@@ -79,20 +92,29 @@ class Gateway:
         columns = f"{self.columns_sql}{index}, {SHARD_COLUMN}"
         return f"(SELECT {columns} FROM {joined} WHERE separation <= {radius!r})"
 
-    def fill_table(self, batches: Iterable[pa.RecordBatch], *, is_kept: bool) -> None:
-        """Recreate the gateway with these rows. ``is_kept``: on all servers, and across restarts."""
+    def fill_table(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Recreate the gateway with these rows."""
         self.drop_tables()
-        self._create_table(self._storage_sql, [*column_definitions(self._table), f"{_ROW_COLUMN} UInt32"], is_kept)
-        self._engine.insert_batches(self._storage_sql, _number_rows(batches))
+        self._create_table(self._storage_sql, [*column_definitions(self._table), f"{_ROW_COLUMN} UInt32"])
+        if self._is_kept:
+            self._servers.insert_batches(self._storage_sql, _number_rows(batches))
+        else:
+            self._engine.insert_batches(self._storage_sql, _number_rows(batches))
         if self._parent is not None:
             columns = [f"{_ROW_COLUMN} UInt32", f"{SHARD_COLUMN} UInt16", "separation Float64"]
-            self._create_table(self._homes_sql, columns, is_kept)
-            self._engine.execute(f"INSERT INTO {self._homes_sql} {self._find_homes_sql(self._parent)}")
+            self._create_table(self._homes_sql, columns)
+            self._fill_homes(f"INSERT INTO {self._homes_sql} {self._find_homes_sql(self._parent)}")
+
+    def _fill_homes(self, sql: str) -> None:
+        if self._is_kept:
+            self._servers.execute(Statement(sql, self._servers.topology.choose_rows_target(is_sharded=False)))
+        else:
+            self._engine.execute(sql)
 
     def wait_for_replicas(self) -> None:
         """Wait until all servers have the rows of a kept gateway: another server may continue the append."""
         tables = [self._storage_sql] if self._parent is None else [self._storage_sql, self._homes_sql]
-        wait_for_replicas(self._engine, self._topology, tables)
+        wait_for_replicas(self._servers, tables)
 
     def find_nulls(self, columns: Collection[str]) -> set[str]:
         """Return those of these columns in which a row has NULL."""
@@ -118,13 +140,20 @@ class Gateway:
         ]
 
     def drop_tables(self) -> None:
-        drop_gateway(self._engine, *self._name, self._topology)
+        if self._is_kept:
+            drop_gateway(self._servers, *self._name)
+            return
+        for statement in _drop_gateway_sql(*self._name):
+            self._engine.execute(statement)
 
-    def _create_table(self, storage_sql: str, columns: list[str], is_kept: bool) -> None:
-        topology = self._topology if is_kept else ONE_SERVER
-        engine = f"{topology.engine_clause()} ORDER BY {_ROW_COLUMN}" if is_kept else "Memory"
-        definition = f"({', '.join(columns)}) ENGINE = {engine}"
-        self._engine.execute(f"CREATE TABLE {storage_sql}{topology.on_cluster} {definition}")
+    def _create_table(self, storage_sql: str, columns: list[str]) -> None:
+        definition = f"({', '.join(columns)})"
+        if not self._is_kept:
+            self._engine.execute(f"CREATE TABLE {storage_sql} {definition} ENGINE = Memory")
+            return
+        topology = self._servers.topology
+        place = f"ENGINE = {topology.engine_clause()} ORDER BY {_ROW_COLUMN}"
+        self._servers.define(f"CREATE TABLE {storage_sql}{topology.uuid_clause(NEW_TABLE)} {definition} {place}")
 
     def _find_homes_sql(self, parent: TableEntry) -> str:
         """Return SELECT of row index, parent's shard and separation in degrees, for each row with a parent.
@@ -172,10 +201,12 @@ class Gateway:
         return f"{separation:.6g} degrees from its row of {key.referenced_table}, beyond overlap_radius ({radius:g})"
 
 
-def drop_gateway(engine: Engine, schema_name: str, name: str, topology: Topology = ONE_SERVER) -> None:
-    for suffix in ("", _HOMES_SUFFIX):
-        storage_sql = quote_table(schema_name, name, suffix)
-        engine.execute(f"DROP TABLE IF EXISTS {storage_sql}{topology.on_cluster} SYNC")
+def drop_gateway(servers: Servers[Engine], schema_name: str, name: str) -> None:
+    servers.define(*_drop_gateway_sql(schema_name, name))
+
+
+def _drop_gateway_sql(schema_name: str, name: str) -> list[str]:
+    return [f"DROP TABLE IF EXISTS {quote_table(schema_name, name, suffix)} SYNC" for suffix in ("", _HOMES_SUFFIX)]
 
 
 def _get_parent_key(table: Table) -> ForeignKey:

@@ -18,14 +18,14 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pyarrow as pa
 
-from clickhouse_schema.cluster_topology import ONE_SERVER
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.engine_tables.density_table import update_density
-from clickhouse_schema.replicated_tables import create_database
 from clickhouse_schema.schema_model import Schema, Table
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import quote_table
 from clickhouse_schema.stored_nulls import find_plain_columns, list_changeable, store_plainly
 from clickhouse_schema.table_ddl import create_table_sql
+from clickhouse_schema.whole_tables import create_database
 from loaders.storage import stored_table
 from loaders.storage.gateway_table import APPEND_SUFFIX, Gateway, Orphan, drop_gateway
 from loaders.storage.load_state import TableState
@@ -93,7 +93,7 @@ class ServerLiveTable:
         return [], []
 
     def drop_table(self) -> None:
-        drop_gateway(self.engine, self.schema_name, self.name + APPEND_SUFFIX)
+        drop_gateway(Servers(self.engine), self.schema_name, self.name + APPEND_SUFFIX)
         self.engine.execute(f"DROP TABLE IF EXISTS {self.rows_sql} SYNC")
 
 
@@ -109,7 +109,7 @@ class ServerStagingTable:
 
     def create_table(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
         self.drop_table()
-        create_database(self._engine, ONE_SERVER, schema.name)
+        create_database(Servers(self._engine), schema.name)
         plain = self._live.find_plain_columns(table) if onto_live else list_changeable(table)
         self._engine.execute(create_table_sql(store_plainly(table, plain), self.storage_sql))
         if onto_live:
@@ -157,7 +157,8 @@ class ServerAppendTarget:
         self._engine = live.engine
 
     def open_gateway(self, table: Table) -> Gateway:
-        return Gateway(self._engine, self._live.schema_name, self._live.name + APPEND_SUFFIX, table)
+        name = self._live.name + APPEND_SUFFIX
+        return Gateway(Servers(self._engine), self._live.schema_name, name, table, is_kept=True)
 
     def count_part_rows(self) -> dict[str, int]:
         counted = self._engine.fetch_table(f"SELECT count() AS rows FROM {self._live.rows_sql}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.engine_tables.append_record import forget_appends
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, unregister_table
+from clickhouse_schema.servers import Servers
 from loaders.cluster.orphan_tables import drop_orphan_tables, find_orphan_tables
 from loaders.load_error import LoadError
 from loaders.pipeline.load_plan import split_name
@@ -23,15 +23,16 @@ def drop_table(engine: Engine, name: str, reporter: Reporter) -> None:
     schema_name, table_name = split_name(name)
     storage = find_known_storage(engine, name, catalogue) or find_begun_storage(engine, name)
     has_storage = storage is not None and (storage.live.has_table() or storage.staging.read_state() is not None)
-    topology = read_topology(engine)
-    has_orphans = topology.is_cluster and bool(find_orphan_tables(engine, topology, schema_name, table_name).base_names)
+    servers = Servers(engine)
+    is_cluster = servers.topology.is_cluster
+    has_orphans = is_cluster and bool(find_orphan_tables(servers, schema_name, table_name).base_names)
     if not (has_storage or has_orphans):
         raise LoadError(f"there is no table {name}; see skyhouse tables")
     unregister_table(engine, schema_name, table_name)
     if storage is not None:
         storage.live.drop_table()
         storage.staging.drop_table()
-    if topology.is_cluster:
-        drop_orphan_tables(engine, topology, schema_name, table_name)
+    if is_cluster:
+        drop_orphan_tables(servers, schema_name, table_name)
     forget_appends(engine, schema_name, table_name)
     reporter.output(f"dropped {name}")

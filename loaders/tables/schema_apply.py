@@ -23,6 +23,7 @@ from clickhouse_schema.schema_drift import RELOAD_HINT, Drift, Step, find_drift
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import LOCAL, quote_table
 from loaders.cluster.orphan_tables import find_orphan_tables
 from loaders.load_error import LoadError
@@ -57,8 +58,10 @@ def print_schema_plan(engine: Engine, schema_file: Path, reporter: Reporter) -> 
     """Report the statements that ``apply_schema`` would execute, with comments. Raises ``LoadError``."""
     _, differences = _compare_schema(engine, schema_file, reporter)
     steps = [step for difference in differences for step in difference.steps]
+    is_cluster = read_topology(engine).is_cluster
     for step in steps:
-        reporter.output("\n".join([f"-- {step.description}", *(f"{statement};" for statement in step.sql)]))
+        lines = (f"{sql};  -- on {target.value}" if is_cluster else f"{sql};" for sql, target in step.sql)
+        reporter.output("\n".join([f"-- {step.description}", *lines]))
     if not steps:
         reporter.output(f"-- the engine matches {schema_file}")
     _refuse_obstacles(differences)
@@ -80,17 +83,17 @@ def apply_schema(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
     """Remove the differences. Raises ``LoadError`` if some cannot be removed, and then changes nothing."""
     schema, differences = _compare_schema(engine, schema_file, reporter)
     _refuse_obstacles(differences)
-    topology = read_topology(engine)
+    servers = Servers(engine)
     # all replicas have a change before the catalogue; several servers do not wait for indexes of existing rows
-    settings = {"alter_sync": 2} | ({} if topology.is_one_server else {"mutations_sync": 0})
+    settings = {"alter_sync": 2} | ({"mutations_sync": 0} if servers.topology.is_cluster else {})
     for difference in differences:
         reporter.check()
         for step in difference.steps:
             reporter.output(step.description)
             for statement in step.sql:
-                engine.execute(statement, settings)
+                servers.execute(statement, settings)
         if difference.steps:
-            _publish_table(engine, topology, schema, difference)
+            _publish_table(servers, schema, difference)
     if not any(difference.steps for difference in differences):
         reporter.output(f"the engine matches {schema_file}")
 
@@ -101,16 +104,16 @@ def _refuse_obstacles(differences: list[_Difference]) -> None:
         raise LoadError("nothing is changed, because these cannot be changed in place:\n" + "\n".join(obstacles))
 
 
-def _publish_table(engine: Engine, topology: Topology, schema: Schema, difference: _Difference) -> None:
-    table = difference.wanted
+def _publish_table(servers: Servers[Engine], schema: Schema, difference: _Difference) -> None:
+    engine, table = servers.engine, difference.wanted
     entry = schema.model_copy(update={"tables": (table,)})
-    name = difference.base_name + (topology.rows_suffix(LOCAL) if topology.is_cluster and table.is_sharded else "")
+    name = difference.base_name + (LOCAL if servers.topology.is_cluster and table.is_sharded else "")
     state = read_table_state(engine, schema.name, name) or TableState(
         fingerprint="", verified=True, entry=entry, origin=secrets.token_hex(16)
     )
     version, _ = read_registered(engine, schema.name, table.name)
     comment = state_to_sql(state.model_copy(update={"entry": entry, "catalogue": version}))
-    engine.execute(f"ALTER TABLE {quote_table(schema.name, name)}{topology.on_cluster} MODIFY COMMENT {comment}")
+    servers.define(f"ALTER TABLE {quote_table(schema.name, name)} MODIFY COMMENT {comment}")
     old_layout = difference.entry.table.layout if difference.entry else None
     if old_layout is None or old_layout.healpix_order != table.layout.healpix_order:
         update_density(engine, schema.name, table, difference.base_name)
@@ -128,26 +131,24 @@ def _compare_schema(engine: Engine, schema_file: Path, reporter: Reporter) -> tu
     for warning in warnings:
         reporter.message(f"warning: {warning}")
     catalogue = read_catalogue(engine)
-    topology = read_topology(engine)
-    return schema, [_compare_table(engine, topology, catalogue, schema, table) for table in schema.tables]
+    servers = Servers(engine)
+    return schema, [_compare_table(servers, catalogue, schema, table) for table in schema.tables]
 
 
-def _compare_table(
-    engine: Engine, topology: Topology, catalogue: Catalogue, schema: Schema, table: Table
-) -> _Difference:
+def _compare_table(servers: Servers[Engine], catalogue: Catalogue, schema: Schema, table: Table) -> _Difference:
     entry = catalogue.find_entry(schema.name, table.name)
     wanted = _complete_table(table, entry)
     base_name = _find_base_name(catalogue, table, entry)
     name = f"{schema.name}.{table.name}"
-    obstacle = _find_layout_obstacle(topology, name, wanted, entry)
+    obstacle = _find_layout_obstacle(servers.topology, name, wanted, entry)
     if obstacle:
         return _Difference(wanted, base_name, entry, Drift((), (obstacle,)), ())
     if entry is None:
         catalogue_steps: tuple[Step, ...] = (Step(f"{name} is not in the catalogue", ()),)
     else:
         catalogue_steps = _compare_catalogue(schema, wanted, entry)
-    drift = _find_stopped_load(engine, topology, catalogue, schema, wanted, entry)
-    drift = drift or find_drift(engine, topology, schema.name, wanted, base_name)
+    drift = _find_stopped_load(servers, catalogue, schema, wanted, entry)
+    drift = drift or find_drift(servers.engine, servers.topology, schema.name, wanted, base_name)
     return _Difference(wanted, base_name, entry, drift, catalogue_steps)
 
 
@@ -177,17 +178,17 @@ def _find_changed_sharding(table: Table, wanted: Table) -> list[str]:
 
 
 def _find_stopped_load(
-    engine: Engine, topology: Topology, catalogue: Catalogue, schema: Schema, wanted: Table, entry: TableEntry | None
+    servers: Servers[Engine], catalogue: Catalogue, schema: Schema, wanted: Table, entry: TableEntry | None
 ) -> Drift | None:
     """Return a stopped load as an obstacle: its rows match the table as it was when the load began."""
     name = f"{schema.name}.{wanted.name}"
     if entry is None:
-        if topology.is_cluster and find_orphan_tables(engine, topology, schema.name, wanted.name).is_filled:
+        if servers.topology.is_cluster and find_orphan_tables(servers, schema.name, wanted.name).is_filled:
             return Drift((), (f"a load or drop of {name} was stopped: start it again, or skyhouse drop {name}",))
         return None
     if wanted.columns == entry.table.columns:
         return None
-    storage = choose_storage(engine, schema.name, entry.table, catalogue)
+    storage = choose_storage(servers.engine, schema.name, entry.table, catalogue)
     live = storage.live.read_state()
     unfinished = None if live is None else TableAppends(storage, live).read_unfinished()
     if unfinished is None:

@@ -22,7 +22,7 @@ from tests.adql.call_check import _check_calls  # noqa: F401  a fixture
 from tests.adql.crossmatch_sky import MATCHES, Sky
 from tests.adql.sky import positions
 from tests.adql.storing import catalogue_of, store
-from tests.cluster.in_process import in_process_cluster
+from tests.servers.server_cluster import prepared_engine, running_cluster
 
 Rows = list[tuple[Any, ...]]
 
@@ -34,7 +34,7 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if not shards:
         yield request.getfixturevalue("engine")
         return
-    with in_process_cluster(tmp_path_factory.mktemp("cluster"), shards) as engine:
+    with running_cluster(tmp_path_factory.mktemp("cluster"), shards) as servers, prepared_engine(servers) as engine:
         yield engine
 
 

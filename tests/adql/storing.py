@@ -1,7 +1,6 @@
 """The tests' tables in the engine: as on a single server, or cut up among shards when the engine is a cluster.
 
-``pytest tests/adql --shards 3`` runs the tests on a cluster of three shards in one process: all answers have to be the
-same. The map scatters its cells, so that there are borders everywhere, and tables without a position are cut up too.
+``pytest tests/adql --shards 3`` runs the tests on a cluster of three servers: all answers have to be the same. The map scatters its cells, so that there are borders everywhere, and tables without a position are cut up too.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import Schema, Table
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import (
     CLUSTER_NAME,
     LOCAL,
@@ -26,7 +26,6 @@ from clickhouse_schema.shard_map import (
     SHARD_COLUMN,
     Sharding,
     ShardMap,
-    quote_table,
 )
 from clickhouse_schema.stored_nulls import list_changeable, store_plainly
 from clickhouse_schema.table_ddl import create_table_sql, given_columns
@@ -51,9 +50,9 @@ def store(engine: Engine, schema_name: str, table: Table, batches: Iterable[pa.R
         engine.insert_batches(name, batches)
         return
     cut, came = _cut(table), f"{quote_identifier(schema_name)}.{quote_identifier(table.name + '_came')}"
-    for statement in create_sharded_sql(store_plainly(cut, plain), schema_name, table.name, topology):
-        engine.execute(statement)
-    engine.execute(create_table_sql(table, came))
+    servers = Servers(engine)
+    servers.define(*create_sharded_sql(store_plainly(cut, plain), schema_name, table.name, topology))
+    servers.engine.execute(create_table_sql(table, came))
     engine.insert_batches(came, batches)
     _spread(engine, cut, schema_name, came, topology)
 
@@ -93,8 +92,3 @@ def _spread(engine: Engine, table: Table, schema_name: str, came: str, topology:
         overlap = topology.insert_target_sql(schema_name, table.name, OVERLAP)
         copies = f"arrayJoin({Overlap(placed, OVERLAP_RADIUS).copy_shards_sql('hpx29', shard)})"
         engine.execute(f"INSERT INTO {overlap} ({names}, {SHARD_COLUMN}) SELECT {names}, {copies} FROM {came}")
-    if not topology.is_one_server:
-        for part in (LOCAL, OVERLAP):
-            engine.execute(
-                f"SYSTEM SYNC REPLICA{topology.on_cluster} {quote_table(schema_name, table.name, part)} LIGHTWEIGHT"
-            )

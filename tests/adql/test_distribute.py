@@ -183,55 +183,13 @@ def test_a_key_may_be_a_shorter_number_than_the_id() -> None:
     assert "GLOBAL" not in text
 
 
-NEAREST = "SELECT a.id, b.id FROM wide AS a {} wide AS b ON 1 = skyhouse_{}, {})"
-OF_LEFT = "nearest(1, POINT(a.ra, a.dec), POINT(b.ra, b.dec)"
-OF_RIGHT = "nearest(1, POINT(b.ra, b.dec), POINT(a.ra, a.dec)"
-MUTUAL = "mutual(POINT(a.ra, a.dec), POINT(b.ra, b.dec)"
-
-
-@pytest.mark.parametrize("choice", [OF_LEFT, OF_RIGHT, MUTUAL])
-@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN", "RIGHT JOIN"])
-def test_nearest_partners_within_the_overlap_are_on_the_shard(kind: str, choice: str) -> None:
-    """Row numbers are per shard, and never of copies: those differ on each shard."""
-    text = make_sql(NEAREST.format(kind, choice, 1))
-    assert list_tables(NEAREST.format(kind, choice, 1)) == ["wide__local", "wide__margin"]
-    assert "GLOBAL" not in text
-    assert re.findall(r"rowNumberInAllBlocks\(\)( \* 65536 \+ shardNum\(\))?", text) == [" * 65536 + shardNum()"]
-
-
-@pytest.mark.parametrize(("choice", "numbered"), [(OF_LEFT, 1), (MUTUAL, 2)])
-def test_nearest_partners_beyond_the_overlap_are_sent(choice: str, numbered: int) -> None:
-    text = make_sql(NEAREST.format("LEFT JOIN", choice, 1.1))
-    assert "__margin" not in text
-    assert "GLOBAL LEFT JOIN" in text
-    assert text.count("rowNumberInAllBlocks() * 65536 + shardNum()") == text.count("rowNumberInAllBlocks") == numbered
-
-
-@pytest.mark.parametrize(
-    ("query", "noted"),
-    [
-        (f"SELECT a.id FROM objects AS a JOIN wide AS b ON {NEAR.format('a', 'b', 1)}", []),
-        (f"SELECT a.id FROM objects AS a LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 1.1)}", ["the second one sent to all shards"]),
-        ("SELECT o.id FROM bands AS b LEFT JOIN objects AS o ON b.id = o.id", ["both sent to one server"]),
-        ("SELECT o.id FROM objects AS o JOIN bands AS b ON b.id = o.id", []),
-        ("SELECT a.id FROM objects AS a FULL JOIN wide AS b ON a.id = b.id", ["both sent to one server", "all rows sent to one server"]),
-        (NEAREST.format("JOIN", OF_LEFT, 1), ["all rows sent to one server"]),
-    ],
-)  # fmt: skip
-def test_the_plan_tells_what_is_sent(query: str, noted: list[str]) -> None:
-    plan = "\n".join(translate(query, CATALOGUE).plan)
-    assert re.findall(r"(?:the second one|both|all rows) sent to .*", plan) == noted
-
-
-def test_the_first_rows_choose_what_is_sent_of_a_table_that_is_kept_whole() -> None:
-    first = "(SELECT TOP 9 * FROM objects ORDER BY mag) AS a"
-    near = make_sql(f"SELECT a.id, b.id FROM {first} LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 2)}")
-    assert "`hpx29` AS" in near.split("LEFT JOIN")[1]
-    assert near.count("GLOBAL IN") == 1
-    assert near.count("ORDER BY t1.`mag` ASC NULLS LAST, t1.`ra` ASC NULLS LAST, t1.`dec` ASC NULLS LAST LIMIT 9") == 2
-    equal = make_sql(f"SELECT a.id, b.mjd FROM {first} LEFT JOIN sources AS b ON a.id = b.object")
-    assert equal.count("GLOBAL IN") == 1
-    assert equal.count("ORDER BY t1.`mag` ASC NULLS LAST, t1.`id` ASC NULLS LAST LIMIT 9") == 2
+def test_row_numbers_are_per_shard_and_never_of_copies() -> None:
+    nearest = "SELECT a.id, b.id FROM wide AS a LEFT JOIN wide AS b ON 1 = skyhouse_{}POINT(a.ra, a.dec), POINT(b.ra, b.dec), 0.5)"
+    for function in ("nearest(1, ", "mutual("):
+        text = make_sql(nearest.format(function))
+        assert "__margin" not in text
+        numbers = re.findall(r"rowNumberInAllBlocks\(\)( \* 65536 \+ shardNum\(\))?", text)
+        assert numbers == [" * 65536 + shardNum()", " * 65536 + shardNum()"]
 
 
 def test_random_numbers_are_drawn_once() -> None:

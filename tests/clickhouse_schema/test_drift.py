@@ -56,7 +56,7 @@ def _taken(engine: Engine, table: Table) -> list[str]:
     assert not found.obstacles
     for step in found.steps:
         for statement in step.sql:
-            engine.execute(statement)
+            engine.execute(statement.sql)
     assert _drift(engine, table) == Drift()
     return [step.description for step in found.steps]
 

@@ -1,4 +1,4 @@
-"""Clusters in processes of their own, each started once for all tests that ask for its number of shards."""
+"""Clusters of real servers, each started once for all tests that ask for its number of shards."""
 
 from __future__ import annotations
 
@@ -7,20 +7,35 @@ from contextlib import ExitStack
 
 import pytest
 
-from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tests.cluster.in_process import in_process_cluster
+from tap_service.storage.engine.engine import Engine
+from tests.servers.clickhouse_server import ClickHouseServer
+from tests.servers.server_cluster import prepared_engine, running_cluster
 
 
 @pytest.fixture(scope="session")
-def cluster_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], ClickHouseEngine]]:
-    """The engine of the cluster with so many shards. Tests use databases with names of their own."""
-    running: dict[int, ClickHouseEngine] = {}
+def servers_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], list[ClickHouseServer]]]:
+    """The servers of a cluster with so many shards."""
+    running: dict[int, list[ClickHouseServer]] = {}
     with ExitStack() as stack:
 
-        def engine(shards: int) -> ClickHouseEngine:
+        def start(shards: int) -> list[ClickHouseServer]:
             if shards not in running:
                 folder = tmp_path_factory.mktemp(f"cluster{shards}")
-                running[shards] = stack.enter_context(in_process_cluster(folder, shards))
+                running[shards] = stack.enter_context(running_cluster(folder, shards))
             return running[shards]
 
-        yield engine
+        yield start
+
+
+@pytest.fixture(scope="session")
+def cluster_of(servers_of: Callable[[int], list[ClickHouseServer]]) -> Iterator[Callable[[int], Engine]]:
+    """The engine of a cluster with so many shards, initialised. Tests use databases with names of their own."""
+    opened: dict[int, Engine] = {}
+    with ExitStack() as stack:
+
+        def connect(shards: int) -> Engine:
+            if shards not in opened:
+                opened[shards] = stack.enter_context(prepared_engine(servers_of(shards)))
+            return opened[shards]
+
+        yield connect

@@ -1,7 +1,7 @@
 """The same queries on one server and on clusters of 1, 3 and 7 shards give the same answers.
 
 These are queries of the tests of ADQL, and random ones: most of them on three shards here, and some on seven.
-``make equality`` runs all of them, and all tests of ADQL, on 1, 3 and 7, and ``make cluster-test`` on a real cluster.
+``make equality`` runs all of them, and all tests of ADQL, on 1, 3 and 7 servers, and ``make cluster-test`` on any cluster.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import pytest
 
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.cluster_topology import read_topology
+from clickhouse_schema.cluster_topology import Statement, read_topology
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import OVERLAP
-from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from clickhouse_schema.whole_tables import create_database
 from tap_service.storage.engine.engine import Engine
 from tests.adql import test_correlated, test_extensions, test_groups_of_pieces, test_pieces, test_semantics
 from tests.adql.conftest import CONTENT, SKY, SMALL, asked, comparable, sky_rows
@@ -53,23 +54,10 @@ MATCHED = [
     f"SELECT a.id, b.id, c.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR.format(0.6)}"
     " LEFT JOIN matches.ones AS c ON DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.6",
     f"SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR.format('a.err')}",
-    # the nearest of each row of the left table, of the right one, and of both; within the overlap and beyond
-    *(
-        f"SELECT a.id, b.id FROM matches.ones AS a {kind} matches.others AS b ON 1 = skyhouse_{choice}, {radius})"
-        for kind in ("JOIN", "LEFT JOIN", "RIGHT JOIN")
-        for choice in (
-            "nearest(2, POINT(a.ra, a.dec), POINT(b.ra, b.dec)",
-            "nearest(1, POINT(b.ra, b.dec), POINT(a.ra, a.dec)",
-            "mutual(POINT(a.ra, a.dec), POINT(b.ra, b.dec)",
-        )
-        for radius in (0.5, 2.5)
-    ),
-    *(
-        f"SELECT a.ra, a.dec, b.{column} FROM matches.{one} AS a {kind} matches.twins AS b"
-        " ON 1 = skyhouse_mutual(POINT(a.ra, a.dec), POINT(b.ra, b.dec), 0.5)"
-        for one, column in (("ones", "ra"), ("ones", "mag"), ("twins", "ra"))
-        for kind in ("JOIN", "LEFT JOIN")
-    ),
+    "SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON 1 = skyhouse_nearest(1, POINT(a.ra, a.dec),"
+    " POINT(b.ra, b.dec), 0.5)",
+    "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON 1 = skyhouse_mutual(POINT(a.ra, a.dec),"
+    " POINT(b.ra, b.dec), 0.5)",
     f"SELECT a.id, b.id FROM sky.points AS a JOIN sky.others AS b ON {_NEAR.format(0.2)}"
     " WHERE 1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(45, 42, 9))",
     "SELECT id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(0, 90, 12))",
@@ -79,17 +67,6 @@ MATCHED = [
     "SELECT a.id, s.name FROM sky.points AS a JOIN small.stars AS s ON a.id = s.id",
     "SELECT s.id, a.dec FROM small.stars AS s LEFT JOIN sky.points AS a ON a.id = s.id",
     "SELECT TOP 7 id, mag FROM sky.points ORDER BY mag DESC, id OFFSET 3",
-    # partners of the first rows: their cells, or their ids, choose the rows that are sent
-    *(
-        f"SELECT a.id, b.id FROM (SELECT TOP 40 * FROM sky.points ORDER BY mag DESC, id OFFSET {skipped}) AS a {kind}"
-        f" sky.others AS b ON {condition}"
-        for kind in ("JOIN", "LEFT JOIN")
-        for skipped, condition in (
-            (0, _NEAR.format(0.3)),
-            (9, "a.id = b.id"),
-            (0, f"{_NEAR.format(2)} AND b.mag > a.mag"),
-        )
-    ),
     "SELECT DISTINCT mag FROM sky.points EXCEPT SELECT mag FROM sky.others WHERE mag > 4",
     "SELECT id, SUM(mag) OVER (PARTITION BY MOD(id, 5) ORDER BY id ROWS 3 PRECEDING) FROM sky.points",
 ]
@@ -135,9 +112,8 @@ SCHEMAS = (SMALL, SKY, MATCHES)
 
 def filled(engine: Engine) -> Tables:
     """The tables of the tests of ADQL."""
-    everywhere = read_topology(engine).on_cluster
     for schema in SCHEMAS:
-        engine.execute(f"CREATE DATABASE IF NOT EXISTS {schema.name}{everywhere}")
+        create_database(Servers(engine), schema.name)
     contents = [("small", table, batch) for table, batch in CONTENT]
     contents += [("sky", table, batch) for table, batch in sky_rows()]
     contents += [("matches", table, batch) for table, batch in Sky().batches()]
@@ -152,7 +128,7 @@ def one_server(engine: Engine) -> Tables:
 
 
 @pytest.fixture(scope="module")
-def tables_of(cluster_of: Callable[[int], ClickHouseEngine]) -> Iterator[Callable[[int], Tables]]:
+def tables_of(cluster_of: Callable[[int], Engine]) -> Iterator[Callable[[int], Tables]]:
     """The tables on a cluster of so many shards; on the real one, if one is given."""
     if not real.IS_GIVEN:
         yield cache(lambda shards: filled(cluster_of(shards)))
@@ -166,7 +142,7 @@ def tables_of(cluster_of: Callable[[int], ClickHouseEngine]) -> Iterator[Callabl
         yield lambda shards: tables
     finally:
         for name in names:
-            engine.execute(f"DROP DATABASE IF EXISTS {name}{read_topology(engine).on_cluster} SYNC")
+            Servers(engine).define(f"DROP DATABASE IF EXISTS {name} SYNC")
         engine.close()
 
 
@@ -205,13 +181,13 @@ def test_without_the_overlap_pairs_are_missing(cluster: Tables, one_server: Tabl
     near = f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR.format(0.9)}"
     wanted = one_server.rows(near)
     assert cluster.rows(near) == wanted
-    topology = read_topology(cluster.engine)
-    copies = f"ALTER TABLE matches.others{topology.rows_suffix(OVERLAP)}{topology.on_cluster}"
-    cluster.engine.execute(f"{copies} DETACH PARTITION tuple()")
+    copies = f"ALTER TABLE matches.others{OVERLAP}"
+    servers, target = Servers(cluster.engine), read_topology(cluster.engine).choose_rows_target(is_sharded=True)
+    servers.execute(Statement(f"{copies} DETACH PARTITION tuple()", target))
     try:
         assert {*cluster.rows(near)} < {*wanted}
     finally:
-        cluster.engine.execute(f"{copies} ATTACH PARTITION tuple()")
+        servers.execute(Statement(f"{copies} ATTACH PARTITION tuple()", target))
 
 
 @pytest.mark.parametrize(

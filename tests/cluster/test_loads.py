@@ -19,10 +19,11 @@ import pytest
 
 from adql.translation import translate
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_tables import catalogue_log, density_table
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
-from loaders.cluster import cluster_publication, cluster_tables
+from loaders.cluster import cluster_publication
+from loaders.cluster.rebalance import prepare_servers
 from loaders.load_error import LoadError
 from loaders.pipeline import chunk_reader
 from loaders.pipeline.load_request import LoadRequest, Mode
@@ -33,9 +34,11 @@ from loaders.tables.drop_table import drop_table
 from loaders.tables.table_list import list_tables
 from loaders.tables.verify_table import verify_table
 from tap_service.services.estimates.cost_estimate import Estimator
-from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.engine import Engine
 from tests.cluster.dying import Dying, Killed
 from tests.loaders.recorder import Recorder
+from tests.servers.clickhouse_server import ClickHouseServer
+from tests.servers.server_cluster import execute_everywhere, fetch_everywhere, urls_of
 
 STARS = 3000
 CHUNK = 1500
@@ -77,9 +80,11 @@ from loaders.pipeline import chunk_reader
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.open_storage import open_remote_engine
 
-url, folder, text, count = sys.argv[1:]
+urls, folder, text, count = sys.argv[1:]
 chunk_reader.CHUNK_ROWS = 1500
 left = [int(count)]
 execute = ClickHouseEngine.execute
@@ -95,7 +100,7 @@ ClickHouseEngine.execute = watched
 folder = Path(folder)
 with ConsoleReporter() as reporter:
     request = LoadRequest((folder / "stars.parquet",), "night.stars", folder / "rejects.csv", folder / "night.yaml")
-    load_files(ClickHouseEngine(url), request, reporter)
+    load_files(open_remote_engine(Config(clickhouse_url=urls)), request, reporter)
 """
 
 
@@ -119,9 +124,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def cluster(
-    cluster_of: Callable[[int], ClickHouseEngine], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[ClickHouseEngine]:
+def cluster(cluster_of: Callable[[int], Engine], monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """Three shards, small chunks; tables of the schema night are gone afterwards."""
     engine = cluster_of(3)
     monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", CHUNK)
@@ -130,7 +133,7 @@ def cluster(
     for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "night":
             drop_table(engine, entry.qualified_name, Recorder())
-    engine.execute("DROP DATABASE IF EXISTS night SYNC")
+    execute_everywhere(engine, "DROP DATABASE IF EXISTS night SYNC")
 
 
 def request(folder: Path, name: str = "stars", mode: Mode = "create", table: str = "night.stars") -> LoadRequest:
@@ -138,12 +141,12 @@ def request(folder: Path, name: str = "stars", mode: Mode = "create", table: str
     return LoadRequest((folder / f"{name}.parquet",), table, folder / "rejects.csv", schema, mode=mode)
 
 
-def entry_of(engine: ClickHouseEngine, name: str = "stars") -> TableEntry:
+def entry_of(engine: Engine, name: str = "stars") -> TableEntry:
     (entry,) = catalogue_log.read_catalogue(engine).find_tables(name, True, "night", True)
     return entry
 
 
-def content(engine: ClickHouseEngine) -> list[tuple[object, ...]]:
+def content(engine: Engine) -> list[tuple[object, ...]]:
     """Rows and a checksum of all values by part and shard, as the shards themselves have them."""
     entry = entry_of(engine)
     found = []
@@ -154,12 +157,18 @@ def content(engine: ClickHouseEngine) -> list[tuple[object, ...]]:
     return found
 
 
-def rows_table(engine: ClickHouseEngine, part: str, name: str = "stars") -> str:
-    """What holds the rows of a part, for damage to be done."""
-    return entry_of(engine, name).part_sql(part + "_rows")
+def rows_table(engine: Engine, part: str, name: str = "stars") -> str:
+    """What holds a shard's rows of a part, for damage to be done."""
+    return entry_of(engine, name).part_sql(part)
 
 
-def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
+def all_rows(engine: Engine, part: str, name: str = "stars") -> str:
+    """The rows of a part on all shards."""
+    database, base = entry_of(engine, name).engine_table
+    return f"cluster('skyhouse', '{database}', '{base}{part}')"
+
+
+def test_rows_and_copies(cluster: Engine, folder: Path) -> None:
     """Independent of the loader: every shard's copies are those that the geometry asks for, or a little more."""
     recorder = Recorder()
     load_files(cluster, request(folder), recorder)
@@ -172,7 +181,7 @@ def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     ).to_pydict()
     assert found["id"] == list(range(STARS))
     assert found["shard"] == [placement.map.find_shard(index) for index in found["hpx29"]]
-    copies = cluster.fetch_table(f"SELECT id, {SHARD_COLUMN} AS shard FROM {rows_table(cluster, OVERLAP)}").to_pylist()
+    copies = cluster.fetch_table(f"SELECT id, {SHARD_COLUMN} AS shard FROM {all_rows(cluster, OVERLAP)}").to_pylist()
     has = {(row["id"], row["shard"]) for row in copies}
     assert len(has) == len(copies)
     assert not any(found["shard"][star] == shard for star, shard in has)
@@ -188,79 +197,76 @@ def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     list_tables(cluster, recorder)
     assert any(line.startswith("night.stars ") and f"{STARS:,} rows" in line for line in recorder.reports)
     drop_table(cluster, "night.stars", recorder)
-    assert cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
-
-
-_WAIT = "SYSTEM SYNC REPLICA ON CLUSTER `skyhouse`"
-
-
-def test_shards_are_read_as_those_of_many_servers_are(
-    cluster: ClickHouseEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The queries of loads and verify to all servers have the same answers through the cluster and on one server."""
-    load_files(cluster, request(folder), Recorder())
-    storage = find_known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
-    assert storage is not None
-    part_rows, placed = storage.appends.count_part_rows(), storage.live.check_shards()
-    assert sum(part_rows.values()) > STARS
-    assert not placed[1]
-    many = Topology(shards=3, is_one_server=False)
-    with monkeypatch.context() as patch:
-        patch.setattr(cluster_tables, "read_topology", lambda _: many)
-        storage = find_known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
-        assert storage is not None
-        assert storage.live.rows_sql.startswith("cluster(")
-        waited: list[str] = []  # for replicas, of which there are none here
-        patch.setattr(cluster, "execute", waited.append)
-        assert storage.appends.count_part_rows() == part_rows
-    assert [statement.split(" `night`.")[0] for statement in waited] == [_WAIT, _WAIT]
-    assert storage.live.check_shards() == placed
+    assert fetch_everywhere(cluster, "SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
 
 
 #: In the order in which a load comes to them
 POINTS = [
     ("CREATE TABLE", 1),
     ("ADD COLUMN", 2),
-    ("stars__overlap_rows', __shard) ", 1),  # copies made, rows not
-    ("stars__local_rows', __shard) ", 1),
-    ("MODIFY COMMENT", 1),  # verified
+    ("stars__overlap', __shard) ", 1),  # copies made, rows not
+    ("stars__local', __shard) ", 1),
+    ("MODIFY COMMENT", 1),  # verified on one server
+    ("DROP COLUMN IF EXISTS __chunk", 2),
     ("INSERT INTO skyhouse.density", 1),
+    ("INSERT INTO skyhouse.density", 3),
     ("INSERT INTO skyhouse.catalogue", 1),
 ]
 
 
-def test_killed_at_each_step_of_one_load(cluster: ClickHouseEngine, folder: Path) -> None:
+def test_killed_at_each_step_of_one_load(cluster: Engine, folder: Path) -> None:
     load_files(cluster, request(folder), Recorder())
     undisturbed = content(cluster)
     drop_table(cluster, "night.stars", Recorder())
     for text, count in POINTS:
         with pytest.raises(Killed):
             load_files(Dying(cluster, text, count), request(folder), Recorder())
+    prepare_engine(cluster)  # as each command does
     recorder = Recorder()
     load_files(cluster, request(folder), recorder)
     assert recorder.reports[-1].startswith("already loaded")  # nothing is left to do after the catalogue knows
     assert content(cluster) == undisturbed
+    assert_same_logs(cluster)
 
 
-def test_killed_between_two_shards_of_a_chunk(cluster: ClickHouseEngine, folder: Path) -> None:
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+def test_a_catalogue_that_only_some_servers_know(cluster: Engine, folder: Path, count: int) -> None:
+    """The next command tells the others: killed between two servers, and while TAP_SCHEMA was written."""
+    text = "INSERT INTO skyhouse.catalogue" if count < 4 else "TAP_SCHEMA"
+    with pytest.raises(Killed):
+        load_files(Dying(cluster, text, count), request(folder), Recorder())
+    prepare_engine(cluster)
+    assert_same_logs(cluster)
+    names = "SELECT table_name FROM TAP_SCHEMA.tables WHERE schema_name = 'night'"
+    assert fetch_everywhere(cluster, names).column(0).to_pylist() == 3 * ["night.stars"]
+    verify_table(cluster, "night.stars", Recorder())
+
+
+def assert_same_logs(cluster: Engine) -> None:
+    for table in ("catalogue", "appends", "density"):
+        sums = fetch_everywhere(cluster, f"SELECT count() AS n, sum(cityHash64(tuple(*))) AS s FROM skyhouse.{table}")
+        assert len({*sums.column(1).to_pylist()}) == 1, table
+
+
+def test_killed_between_two_shards_of_a_chunk(
+    cluster: Engine, folder: Path, servers_of: Callable[[int], list[ClickHouseServer]]
+) -> None:
     """A process killed while the engine works for it, and one shard's block of each part taken away."""
-    url = f"http://127.0.0.1:{cluster._client.url.rpartition(':')[2]}"
-    command = [sys.executable, "-c", CHILD, url, str(folder), "stars__local_rows', __shard) ", "2"]
+    command = [sys.executable, "-c", CHILD, urls_of(servers_of(3)), str(folder), "stars__local', __shard) ", "2"]
     killed = subprocess.run(command, check=False, capture_output=True, env={**os.environ, "PYTHONPATH": os.getcwd()})
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     while cluster.list_running_ids("load "):
         time.sleep(0.05)
     for part in (LOCAL, OVERLAP):
-        cluster.execute(
-            f"ALTER TABLE night.stars{part}_rows DELETE WHERE __chunk = 1 AND {SHARD_COLUMN} = 1", {"mutations_sync": 2}
-        )
+        taken = f"ALTER TABLE night.stars{part} DELETE WHERE __chunk = 1 AND {SHARD_COLUMN} = 1"
+        execute_everywhere(cluster, taken, {"mutations_sync": 2})
     recorder = Recorder()
     load_files(cluster, request(folder), recorder)
     assert recorder.reports[0] == "resuming the stopped load of night.stars"
     verify_table(cluster, "night.stars", recorder)
 
 
-def test_what_replaces_a_table_is_seen_at_once(cluster: ClickHouseEngine, folder: Path) -> None:
+def test_what_replaces_a_table_is_seen_at_once(cluster: Engine, folder: Path) -> None:
     load_files(cluster, request(folder), Recorder())
     before = content(cluster)
     with pytest.raises(Killed):
@@ -270,9 +276,8 @@ def test_what_replaces_a_table_is_seen_at_once(cluster: ClickHouseEngine, folder
     load_files(cluster, request(folder, "many", "replace"), Recorder())
     assert entry_of(cluster).storage_sql == "`night`.`stars__0_1`"
     assert sum(int(str(row[1])) for row in content(cluster) if row[0] == LOCAL) == 2200
-    assert (
-        cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night' AND name = 'stars'").num_rows == 0
-    )
+    left = "SELECT name FROM system.tables WHERE database = 'night' AND name = 'stars'"
+    assert fetch_everywhere(cluster, left).num_rows == 0
     verify_table(cluster, "night.stars", Recorder())
 
 
@@ -284,13 +289,14 @@ class _Rates:
         pass
 
 
-def test_what_replaces_a_table_is_estimated(cluster: ClickHouseEngine, folder: Path) -> None:
+def test_what_replaces_a_table_is_estimated(cluster: Engine, folder: Path) -> None:
     """By its rows and the size of its columns, which ClickHouse knows for wide parts."""
     load_files(cluster, request(folder), Recorder())
     load_files(cluster, request(folder, "many", "replace"), Recorder())
     rows = rows_table(cluster, LOCAL)
-    cluster.execute(f"ALTER TABLE {rows} MODIFY SETTING min_bytes_for_wide_part = 0, min_rows_for_wide_part = 0")
-    cluster.execute(f"OPTIMIZE TABLE {rows} FINAL")
+    wide = "min_bytes_for_wide_part = 0, min_rows_for_wide_part = 0"
+    execute_everywhere(cluster, f"ALTER TABLE {rows} MODIFY SETTING {wide}")
+    execute_everywhere(cluster, f"OPTIMIZE TABLE {rows} FINAL")
     catalogue = catalogue_log.read_catalogue(cluster)
     estimate = Estimator(cluster, _Rates()).estimate_cost(translate("SELECT name FROM night.stars", catalogue), 1)
     assert estimate.rows == 2200
@@ -308,15 +314,16 @@ DAMAGE = [
 ]  # fmt: skip
 
 
-def test_verify_names_what_is_wrong(cluster: ClickHouseEngine, folder: Path) -> None:
+def test_verify_names_what_is_wrong(cluster: Engine, folder: Path) -> None:
     load_files(cluster, request(folder), Recorder())
-    copies = rows_table(cluster, OVERLAP)
+    copies = all_rows(cluster, OVERLAP)
     sql = f"SELECT id FROM {copies} WHERE id > 10 GROUP BY id HAVING count() = 1 ORDER BY id LIMIT 3"
     one, two, three = cluster.fetch_table(sql).column(0).to_pylist()
     names = f"id, ra, dec, name, {SHARD_COLUMN}"
     for part, damage, named in DAMAGE:
         sql = damage.format(rows=rows_table(cluster, part), names=names, one=one, two=two, three=three)
-        cluster.execute(sql, {"mutations_sync": 2})
+        for server in cluster.require_servers()[2 if "VALUES" in sql else 0 :]:
+            server.execute(sql, {"mutations_sync": 2})
         with pytest.raises(LoadError, match=named):
             verify_table(cluster, "night.stars", Recorder())
 
@@ -324,20 +331,25 @@ def test_verify_names_what_is_wrong(cluster: ClickHouseEngine, folder: Path) -> 
 APPEND_POINTS = [
     ("CREATE TABLE `night`.`stars__append`", 1),
     ("INSERT INTO skyhouse.appends", 1),
-    ("stars__overlap_rows', __shard) ", 1),
-    ("stars__local_rows', __shard) ", 1),
-    ("INSERT INTO skyhouse.density", 1),
     ("INSERT INTO skyhouse.appends", 2),
+    ("stars__overlap', __shard) ", 1),
+    ("stars__local', __shard) ", 1),
+    ("INSERT INTO skyhouse.density", 1),
+    ("INSERT INTO skyhouse.density", 3),
+    ("INSERT INTO skyhouse.appends", 4),
+    ("INSERT INTO skyhouse.appends", 6),
+    ("DROP TABLE IF EXISTS `night`.`stars__append`", 5),
 ]
 
 
-def test_an_addition_killed_anywhere_is_there_once(cluster: ClickHouseEngine, folder: Path) -> None:
+def test_an_addition_killed_anywhere_is_there_once(cluster: Engine, folder: Path) -> None:
     """Each is finished by what comes next, the same addition again or another one."""
     load_files(cluster, request(folder), Recorder())
     for number, (text, count) in enumerate(APPEND_POINTS):
         pq.write_table(stars(10_000 * (number + 1), 50), folder / f"killed{number}.parquet")
         with pytest.raises(Killed):
             load_files(Dying(cluster, text, count), request(folder, f"killed{number}", "append"), Recorder())
+        prepare_engine(cluster)  # as each command does
         if number % 2 == 0:
             load_files(cluster, request(folder, f"killed{number}", "append"), Recorder())
     for number in range(len(APPEND_POINTS)):
@@ -351,15 +363,15 @@ def test_an_addition_killed_anywhere_is_there_once(cluster: ClickHouseEngine, fo
     assert sum(density_table.read_density(cluster, "night", "stars")["rows"].to_pylist()) == rows
 
 
-def test_an_append_with_the_first_nulls(cluster: ClickHouseEngine, folder: Path) -> None:
+def test_an_append_with_the_first_nulls(cluster: Engine, folder: Path) -> None:
     """They reach the tables of rows, the views of both parts, and the table over all shards."""
     load_files(cluster, request(folder), Recorder())
     types = "SELECT DISTINCT type FROM system.columns WHERE database = 'night' AND name = 'name'"
-    assert cluster.fetch_table(types).column(0).to_pylist() == ["String"]
+    assert {*fetch_everywhere(cluster, types).column(0).to_pylist()} == {"String"}
     nameless = stars(STARS, 300).set_column(3, "name", pa.array([*[None] * 250, *["Ω"] * 50], pa.string()))
     pq.write_table(nameless, folder / "nameless.parquet")
     load_files(cluster, request(folder, "nameless", "append"), Recorder())
-    assert cluster.fetch_table(types).column(0).to_pylist() == ["Nullable(String)"]
+    assert {*fetch_everywhere(cluster, types).column(0).to_pylist()} == {"Nullable(String)"}
     missing = "SELECT count() - count(name) AS n FROM "
     assert cluster.fetch_table(missing + "night.stars").column(0).to_pylist() == [250]
     with_copies = cluster.fetch_table(missing + "cluster('skyhouse', 'night', 'stars__margin')").column(0)[0].as_py()
@@ -367,7 +379,7 @@ def test_an_append_with_the_first_nulls(cluster: ClickHouseEngine, folder: Path)
     verify_table(cluster, "night.stars", Recorder())
 
 
-def test_additions_small_and_large(cluster: ClickHouseEngine, folder: Path) -> None:
+def test_additions_small_and_large(cluster: Engine, folder: Path) -> None:
     load_files(cluster, request(folder), Recorder())
     first = entry_of(cluster).storage_sql
     before = catalogue_log.read_content_stamps(cluster, [("night", "stars")])
@@ -384,7 +396,7 @@ def test_additions_small_and_large(cluster: ClickHouseEngine, folder: Path) -> N
         assert recorder.reports[-1] == "already loaded: night.stars holds these files (5,500 rows)"
 
 
-def check_latest(cluster: ClickHouseEngine, sources: dict[str, np.ndarray]) -> None:
+def check_latest(cluster: Engine, sources: dict[str, np.ndarray]) -> None:
     """The query of docs/loading.md gives the newest of each star's sources in its circle and time."""
     (query,) = re.findall(r"```sql\n(.*?)```", DOCUMENTATION.read_text(), re.DOTALL)
     translation = translate(query, catalogue_log.read_catalogue(cluster))
@@ -400,7 +412,7 @@ def check_latest(cluster: ClickHouseEngine, sources: dict[str, np.ndarray]) -> N
     assert dict(zip(*(found.column(number).to_pylist() for number in (0, 1)), strict=True)) == latest
 
 
-def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path) -> None:
+def test_children_are_with_their_parents(cluster: Engine, folder: Path) -> None:
     """One without a parent is put aside, as those whose distance from it is too large or unknown; one without a
     position stays. Some lie in the cells of another shard."""
     load_files(cluster, request(folder), Recorder())
@@ -432,8 +444,8 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     verify_table(cluster, "night.sources", recorder)
     home, own = f"s.{SHARD_COLUMN} AS home", f"t.{SHARD_COLUMN} AS own"
     joined = (
-        f"SELECT {home}, {own}, s.hpx29 AS place FROM {rows_table(cluster, LOCAL, 'sources')} AS s"
-        f" INNER JOIN {rows_table(cluster, LOCAL)} AS t ON s.star = t.id"
+        f"SELECT {home}, {own}, s.hpx29 AS place FROM {all_rows(cluster, LOCAL, 'sources')} AS s"
+        f" GLOBAL INNER JOIN {all_rows(cluster, LOCAL)} AS t ON s.star = t.id"
     )
     found = cluster.fetch_table(joined).to_pylist()
     placement = catalogue_log.read_catalogue(cluster).sharding
@@ -448,8 +460,12 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     pq.write_table(some.filter(pa.array(np.arange(50) != 17)), folder / "night.parquet")
     load_files(cluster, request(folder, "night", "append", "night.sources"), recorder)
     verify_table(cluster, "night.sources", recorder)
-    moved = f"ALTER TABLE {rows_table(cluster, LOCAL, 'sources')} UPDATE {SHARD_COLUMN} = ({SHARD_COLUMN} + 1) % 3 WHERE number = 7"
-    cluster.execute(moved, {"mutations_sync": 2})
+    rows, everywhere = rows_table(cluster, LOCAL, "sources"), all_rows(cluster, LOCAL, "sources")
+    home = cluster.fetch_table(f"SELECT {SHARD_COLUMN} FROM {everywhere} WHERE number = 7").column(0)[0].as_py()
+    other, names = (home + 1) % 3, "number, star, ra, dec, mjd"
+    taken = f"SELECT {names}, {other} FROM {everywhere} WHERE number = 7"
+    cluster.require_servers()[other].execute(f"INSERT INTO {rows} ({names}, {SHARD_COLUMN}) {taken}")
+    cluster.require_servers()[home].execute(f"ALTER TABLE {rows} DELETE WHERE number = 7", {"mutations_sync": 2})
     with pytest.raises(LoadError, match=r"shard . has 1 rows without their row of night\.stars"):
         verify_table(cluster, "night.sources", Recorder())
     drop_table(cluster, "night.stars", recorder)
@@ -460,7 +476,7 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     drop_table(cluster, "night.sources", recorder)
 
 
-def test_children_of_a_parent_in_two_places(cluster: ClickHouseEngine, folder: Path) -> None:
+def test_children_of_a_parent_in_two_places(cluster: Engine, folder: Path) -> None:
     """Which has no one shard for them; one that is twice in the same place has."""
     twice = pa.table({"id": [1, 1, 2, 2], "ra": [10.0] * 4, "dec": [80.0, -80.0, 50.0, 50.0], "name": ["a"] * 4})
     pq.write_table(twice, folder / "twice.parquet")
@@ -475,7 +491,7 @@ def test_children_of_a_parent_in_two_places(cluster: ClickHouseEngine, folder: P
     verify_table(cluster, "night.sources", Recorder())
 
 
-def test_a_change_that_always_fails_is_told(cluster: ClickHouseEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_always_fails_is_told(cluster: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_table, "_MAX_FAILING_SECONDS", 0)
     cluster.execute("CREATE DATABASE IF NOT EXISTS night")
     cluster.execute("CREATE TABLE night.stuck (a Int8) ENGINE = MergeTree ORDER BY () AS SELECT 1 AS a")
@@ -486,7 +502,7 @@ def test_a_change_that_always_fails_is_told(cluster: ClickHouseEngine, monkeypat
     stored_table.wait_for_mutations(cluster, "system.mutations", "night", "stuck")
 
 
-def test_children_are_not_left_behind(cluster: ClickHouseEngine, folder: Path) -> None:
+def test_children_are_not_left_behind(cluster: Engine, folder: Path) -> None:
     """Replacing the parents, or loading them again, is refused until the children are dropped."""
     load_files(cluster, request(folder), Recorder())
     parents, recorder = stars(0, STARS), Recorder()
@@ -511,7 +527,7 @@ def test_children_are_not_left_behind(cluster: ClickHouseEngine, folder: Path) -
     load_files(cluster, request(folder, "mirrored"), recorder)
 
 
-def test_a_table_without_a_place_is_whole(cluster: ClickHouseEngine, folder: Path) -> None:
+def test_a_table_without_a_place_is_whole(cluster: Engine, folder: Path) -> None:
     pq.write_table(pa.table({"id": [1, 2], "band": ["g", "r"]}), folder / "filters.parquet")
     pq.write_table(pa.table({"id": [3], "band": ["i"]}), folder / "more.parquet")
     load_files(cluster, request(folder, "filters", table="night.filters"), Recorder())
@@ -520,18 +536,52 @@ def test_a_table_without_a_place_is_whole(cluster: ClickHouseEngine, folder: Pat
     verify_table(cluster, "night.filters", Recorder())
     found = cluster.fetch_table(f"SELECT band FROM {entry_of(cluster, 'filters').storage_sql} ORDER BY id").column(0)
     assert found.to_pylist() == ["g", "r", "i"]
+    rows = fetch_everywhere(cluster, f"SELECT count() AS n FROM {entry_of(cluster, 'filters').storage_sql}")
+    assert rows.column(0).to_pylist() == [3, 3, 3]
     load_files(cluster, request(folder, "more", "replace", "night.filters"), Recorder())
     assert entry_of(cluster, "filters").storage_sql == "`night`.`filters__0_1`"
     verify_table(cluster, "night.filters", Recorder())
 
 
-def test_a_load_of_another_map_is_begun_again(cluster: ClickHouseEngine, folder: Path) -> None:
+WHOLE_POINTS = [
+    ("CREATE TABLE", 2),
+    ("night', 'filters', toUInt16(1)) ", 1),
+    ("MODIFY COMMENT", 2),
+    ("DROP COLUMN IF EXISTS __chunk", 1),
+]
+
+
+def test_a_whole_table_is_on_each_server_once_whenever_its_load_is_killed(cluster: Engine, folder: Path) -> None:
+    pq.write_table(pa.table({"id": range(4000), "band": ["g"] * 4000}), folder / "filters.parquet")
+    pq.write_table(pa.table({"id": [5000], "band": ["i"]}), folder / "more.parquet")
+    whole = request(folder, "filters", table="night.filters")
+    for text, count in WHOLE_POINTS:
+        with pytest.raises(Killed):
+            load_files(Dying(cluster, text, count), whole, Recorder())
+    load_files(cluster, whole, Recorder())
+    more = request(folder, "more", "append", "night.filters")
+    with pytest.raises(Killed):
+        load_files(Dying(cluster, "night', 'filters', toUInt16(1)) ", 1), more, Recorder())
+    load_files(cluster, more, Recorder())
+    verify_table(cluster, "night.filters", Recorder())
+    storage = entry_of(cluster, "filters").storage_sql
+    sums = fetch_everywhere(cluster, f"SELECT count() AS n, sum(id) AS s FROM {storage}").to_pylist()
+    assert sums == 3 * [{"n": 4001, "s": 7_998_000 + 5000}]
+    cluster.require_servers()[1].execute(f"DELETE FROM {storage} WHERE id = 7")
+    with pytest.raises(LoadError, match=r"the server of shard 1 has other rows than the others \(4,000, not 4,001\)"):
+        verify_table(cluster, "night.filters", Recorder())
+    prepare_servers(cluster, recorder := Recorder())
+    assert recorder.reports == ["copying night.filters", "all servers have all tables"]
+    verify_table(cluster, "night.filters", Recorder())
+
+
+def test_a_load_of_another_map_is_begun_again(cluster: Engine, folder: Path) -> None:
     """What waits was placed by the map of its time: its names have that map's number."""
     with pytest.raises(Killed):
-        load_files(Dying(cluster, "stars__local_rows', __shard) ", 1), request(folder), Recorder())
+        load_files(Dying(cluster, "stars__local', __shard) ", 1), request(folder), Recorder())
     storage = find_known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
     assert storage is None
     recorder = Recorder()
     drop_table(cluster, "night.stars", recorder)
     assert recorder.reports == ["dropped night.stars"]
-    assert cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
+    assert fetch_everywhere(cluster, "SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
-from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import LOCAL
 from loaders.cluster import rebalance
 from loaders.load_error import LoadError
@@ -22,10 +22,11 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
 from loaders.tables.verify_table import verify_table
-from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.engine import Engine
 from tests.cluster.dying import Dying, Killed
-from tests.cluster.in_process import served_cluster
 from tests.loaders.recorder import Recorder
+from tests.servers.clickhouse_server import free_port
+from tests.servers.server_cluster import fetch_everywhere, prepared_engine, running_cluster
 
 SCHEMA = """
 name: sky
@@ -50,8 +51,11 @@ tables:
   constraints:
   - {name: of_source, "@type": ForeignKey, columns: ["#notes.source"], referencedColumns: ["#sources.id"]}
   skyhouse:layout: {parent: of_source}
+- name: bands
+  columns: [{name: band, datatype: string}]
 """
 COUNTS = {"objects": 3000, "sources": 6000, "notes": 6000}
+NAMES = (*COUNTS, "bands")
 
 
 @pytest.fixture(scope="module")
@@ -68,32 +72,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pq.write_table(pa.table({"id": ids, "ra": ra, "dec": dec}), folder / "objects.parquet")
     pq.write_table(pa.table(sources), folder / "sources.parquet")
     pq.write_table(pa.table({"source": sources["id"], "note": [f"n{i}" for i in ids] * 2}), folder / "notes.parquet")
+    pq.write_table(pa.table({"band": ["g", "r"]}), folder / "bands.parquet")
     (folder / "sky.yaml").write_text(SCHEMA)
     return folder
 
 
 @pytest.fixture(scope="module")
-def data(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a cluster that had two shards when its tables were loaded."""
-    data = tmp_path_factory.mktemp("moved")
-    with served_cluster(data, 2) as url:
-        engine = ClickHouseEngine(url)
-        engine_setup.prepare_engine(engine)
-        for name in COUNTS:
+def grown(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A cluster that had two shards when its tables were loaded, with a third."""
+    place = tmp_path_factory.mktemp("moved")
+    ports = [free_port() for _ in range(3)]
+    with running_cluster(place, 2, ports=ports) as servers, prepared_engine(servers) as engine:
+        for name in NAMES:
             request = LoadRequest((folder / f"{name}.parquet",), f"sky.{name}", folder / "r", folder / "sky.yaml")
             load_files(engine, request, Recorder())
-        engine.close()
-    return data
-
-
-@pytest.fixture(scope="module")
-def grown(data: Path) -> Iterator[ClickHouseEngine]:
-    """The same cluster with a third shard."""
-    with served_cluster(data, 3) as url:
-        engine = ClickHouseEngine(url)
-        engine_setup.prepare_engine(engine)
+    with running_cluster(place, 3, ports=ports) as servers, prepared_engine(servers) as engine:
         yield engine
-        engine.close()
 
 
 @pytest.fixture(autouse=True)
@@ -101,7 +95,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0.2)
 
 
-def _counts(engine: ClickHouseEngine, catalogue: Catalogue) -> dict[str, int]:
+def _counts(engine: Engine, catalogue: Catalogue) -> dict[str, int]:
     """Rows of the tables, as a query finds them that was translated with this catalogue."""
     counted = {}
     for entry in catalogue.entries:
@@ -111,40 +105,41 @@ def _counts(engine: ClickHouseEngine, catalogue: Catalogue) -> dict[str, int]:
     return counted
 
 
-def _verified(engine: ClickHouseEngine) -> None:
+def _verified(engine: Engine) -> None:
     for name in COUNTS:
         verify_table(engine, f"sky.{name}", Recorder())
 
 
-def _tables(engine: ClickHouseEngine) -> list[str]:
-    sql = "SELECT name FROM system.tables WHERE database = 'sky' AND endsWith(name, '_rows') ORDER BY name"
-    return engine.fetch_table(sql).column(0).to_pylist()
+def _tables(engine: Engine) -> list[str]:
+    sql = "SELECT name FROM system.tables WHERE database = 'sky' AND match(name, '__(local|overlap)$') ORDER BY name"
+    return [*dict.fromkeys(fetch_everywhere(engine, sql).column(0).to_pylist())]
 
 
-def test_a_server_without_tables_gets_them(grown: ClickHouseEngine) -> None:
-    """As far as one server can show it: missing parts are created, and existing ones stay."""
-    for name in ("notes", "notes__margin", "notes__overlap_rows"):
-        grown.execute(f"DROP TABLE sky.{name} SYNC")
+def test_a_new_server_gets_the_tables(grown: Engine) -> None:
+    """Those that are whole with their rows, the catalogue already when the first command ran."""
+    *_, new = grown.require_servers()
+    versions = fetch_everywhere(
+        grown, "SELECT max(version) AS version, count() AS n FROM skyhouse.catalogue"
+    ).to_pylist()
+    assert versions == 3 * versions[:1]
     recorder = Recorder()
     rebalance.prepare_servers(grown, recorder)
     rebalance.prepare_servers(grown, recorder)
-    assert recorder.reports == ["creating sky.notes", "all servers have all tables", "all servers have all tables"]
+    created = [f"creating sky.{name}" for name in sorted(NAMES)]
+    assert recorder.reports == [*created, "copying sky.bands", *2 * ["all servers have all tables"]]
+    assert new.fetch_table("SELECT band FROM sky.bands ORDER BY band").column(0).to_pylist() == ["g", "r"]
     assert _counts(grown, catalogue_log.read_catalogue(grown)) == COUNTS
 
 
 class Registering(Dying):
-    """An engine whose catalogue another process changes when the first rows have moved."""
+    """An engine whose catalogue another process changes at a certain place."""
 
-    def __init__(self, engine: ClickHouseEngine, entry: TableEntry) -> None:
-        super().__init__(engine, "INSERT INTO FUNCTION cluster", 1)
-        self._entry = entry
+    everywhere: Engine
 
-    def execute(self, sql: str, *rest: object, **options: object) -> None:
-        try:
-            super().execute(sql, *rest, **options)
-        except Killed:
-            catalogue_log.register_table(self._engine, self._entry.schema, self._entry.table)
-            self._left = 1 << 30
+    def note_death(self) -> None:
+        self._count.left = 1 << 30
+        # without the lock of this process, for it is another that does this
+        catalogue_log._write_document(self.everywhere, "sky", "dropped", "")
 
 
 # in this order: each moves the rows of the one before
@@ -153,29 +148,32 @@ class Registering(Dying):
 @pytest.mark.parametrize(
     ("text", "count", "is_done"),
     [
-        ("INSERT INTO FUNCTION cluster", 1, False),
-        ("INSERT INTO FUNCTION cluster", 4, False),
-        ("INSERT INTO skyhouse.catalogue", 1, True),
+        ("__1__local` (", 1, False),  # one of three shards has fetched its rows
+        ("__1__overlap` (", 2, False),
+        ("INSERT INTO skyhouse.catalogue", 1, False),  # announced to one server
+        ("INSERT INTO skyhouse.catalogue", 3, False),
+        ("INSERT INTO skyhouse.catalogue", 4, True),  # published on one server
     ],
 )
-def test_a_move_that_is_killed(text: str, count: int, is_done: bool, grown: ClickHouseEngine) -> None:
+def test_a_move_that_is_killed(text: str, count: int, is_done: bool, grown: Engine) -> None:
     before = catalogue_log.read_catalogue(grown)
     with pytest.raises(Killed):
         rebalance.move_shards(Dying(grown, text, count), 0, Recorder())
+    engine_setup.prepare_engine(grown)  # as each command does
     after = catalogue_log.read_catalogue(grown)
     assert (before.sharding != after.sharding) == is_done
     assert _counts(grown, before) == _counts(grown, after) == COUNTS
 
 
-def test_what_was_left_is_dropped_by_the_next_move(grown: ClickHouseEngine) -> None:
+def test_what_was_left_is_dropped_by_the_next_move(grown: Engine) -> None:
     placement = catalogue_log.read_sharding(grown)
     assert placement is not None
     assert (placement.generation, placement.map.shard_count) == (1, 3)
-    assert "objects__local_rows" in _tables(grown)
+    assert "objects__local" in _tables(grown)
     recorder = Recorder()
     rebalance.move_shards(grown, 0, recorder)
     assert recorder.reports == ["the shards are balanced"]
-    assert _tables(grown) == sorted(f"{t}__1__{part}_rows" for t in COUNTS for part in ("local", "overlap"))
+    assert _tables(grown) == sorted(f"{t}__1__{part}" for t in COUNTS for part in ("local", "overlap"))
     rebalance.report_shards(grown, 0, recorder)
     rows = [int(line.split()[2].replace(",", "")) for line in recorder.reports if line.startswith("shard ")]
     assert sum(rows) == sum(COUNTS.values())
@@ -183,7 +181,7 @@ def test_what_was_left_is_dropped_by_the_next_move(grown: ClickHouseEngine) -> N
     _verified(grown)
 
 
-def test_who_reads_meanwhile_sees_each_row_once(grown: ClickHouseEngine) -> None:
+def test_who_reads_meanwhile_sees_each_row_once(grown: Engine) -> None:
     """A reader asks by the newest catalogue each time; the service's own has it a little later."""
     wrong: list[dict[str, int]] = []
     asked = [0]
@@ -211,18 +209,20 @@ def test_who_reads_meanwhile_sees_each_row_once(grown: ClickHouseEngine) -> None
     _verified(grown)
 
 
-def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder: Path) -> None:
+def test_while_something_is_loaded_nothing_moves(grown: Engine, folder: Path) -> None:
     catalogue = catalogue_log.read_catalogue(grown)
     [entry] = [entry for entry in catalogue.entries if entry.qualified_name == "sky.objects"]
     for base, name in (("fresh", "fresh"), (entry.engine_table[1] + "_1", "objects")):
-        for statement in create_sharded_sql(entry.table, "sky", base, read_topology(grown)):
-            grown.execute(statement)
+        servers = Servers(grown)
+        servers.define(*create_sharded_sql(entry.table, "sky", base, servers.topology))
         with pytest.raises(LoadError, match=f"a load into sky.{name} has not ended, so nothing was moved"):
             rebalance.move_shards(grown, 3, Recorder())
-        for statement in drop_sharded_sql("sky", base, read_topology(grown)):
-            grown.execute(statement)
-    with pytest.raises(LoadError, match="something was loaded during the move, so nothing was moved"):
-        rebalance.move_shards(Registering(grown, entry), 3, Recorder())
+        servers.define(*drop_sharded_sql("sky", base, servers.topology))
+    Registering.everywhere = grown
+    for text, count in (("__3__local` (", 1), ("INSERT INTO skyhouse.catalogue", 3)):  # while rows move, and at the end
+        with pytest.raises(LoadError, match="something was loaded during the move, so nothing was moved"):
+            rebalance.move_shards(Registering(grown, text, count), 3, Recorder())
+        assert not catalogue_log.is_move_announced(grown)
     assert {table.partition("__")[2][0] for table in _tables(grown)} == {"2"}
     with pytest.raises(LoadError, match="the cluster has 3 shards in remote_servers, not 4"):
         rebalance.move_shards(grown, 4, Recorder())
@@ -230,7 +230,21 @@ def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder
     assert _counts(grown, catalogue) == COUNTS
 
 
-def test_children_whose_parents_are_gone_are_told(grown: ClickHouseEngine) -> None:
+def test_a_load_that_ends_while_a_move_is_published_changes_nothing(grown: Engine, folder: Path) -> None:
+    """An append, and a load beside the table: both say so, leave nothing, and can be started again."""
+    pq.write_table(pa.table({"id": [9000], "ra": [10.0], "dec": [10.0]}), folder / "late.parquet")
+    late = LoadRequest((folder / "late.parquet",), "sky.objects", folder / "r", mode="append")
+    catalogue_log.announce_move(grown, True)
+    with pytest.raises(LoadError, match="the shards are being moved, so objects was not changed: start the load again"):
+        load_files(grown, late, Recorder())
+    assert not [name for name in _tables(grown) if "append" in name]
+    assert _counts(grown, catalogue_log.read_catalogue(grown)) == COUNTS
+    rebalance.move_shards(grown, 3, Recorder())
+    load_files(grown, late, Recorder())
+    verify_table(grown, "sky.objects", Recorder())
+
+
+def test_children_whose_parents_are_gone_are_told(grown: Engine) -> None:
     drop_table(grown, "sky.objects", Recorder())
     with pytest.raises(LoadError, match="which does not exist: load it, or drop sky"):
         rebalance.report_shards(grown, 0, Recorder())

@@ -18,8 +18,10 @@ from clickhouse_schema.engine_tables.catalogue_log import read_sharding
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
-from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from clickhouse_schema.whole_tables import create_database
+from tap_service.storage.engine.engine import Engine
 
 SHARDS = 7
 ROWS = 1_000_000  # 122 granules and a few
@@ -77,15 +79,15 @@ CLASSES = {
 
 
 @pytest.fixture(scope="module")
-def filled_cluster(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
+def filled_cluster(cluster_of: Callable[[int], Engine]) -> Engine:
     engine = cluster_of(SHARDS)
     topology, placement = read_topology(engine), read_sharding(engine)
     assert placement is not None
-    engine.execute("CREATE DATABASE pruning")
+    servers = Servers(engine)
+    create_database(servers, "pruning")
     shard = placement.map.shard_sql("hpx29")
     for table, rows in ((STARS, ROWS), (FEW, 20)):
-        for statement in create_sharded_sql(table, "pruning", table.name, topology):
-            engine.execute(statement)
+        servers.define(*create_sharded_sql(table, "pruning", table.name, topology))
         rows_sql = (
             f"SELECT number AS id, {_POSITION}, number % 20 AS mag, {index_sql('ra', 'dec')} AS hpx29"
             f" FROM numbers({rows})"
@@ -98,17 +100,16 @@ def filled_cluster(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseE
             engine.execute(
                 f"INSERT INTO {into} (id, ra, dec, mag, {SHARD_COLUMN}) SELECT id, ra, dec, mag, {where} FROM ({rows_sql})"
             )
-        for name in (topology.rows_suffix(LOCAL), topology.rows_suffix(OVERLAP)):
-            engine.execute(f"OPTIMIZE TABLE pruning.{table.name}{name} FINAL")
+        servers.define(*(f"OPTIMIZE TABLE pruning.{table.name}{part} FINAL" for part in (LOCAL, OVERLAP)))
     return engine
 
 
-def _make_catalogue(engine: ClickHouseEngine) -> Catalogue:
+def _make_catalogue(engine: Engine) -> Catalogue:
     counts = {("pruning", "stars"): 1_000_000_000, ("pruning", "few"): 20}
     return Catalogue((SCHEMA,), counts, sharding=read_sharding(engine))
 
 
-def _count_granules(engine: ClickHouseEngine, query: str) -> list[tuple[int, int]]:
+def _count_granules(engine: Engine, query: str) -> list[tuple[int, int]]:
     """Return the granules read and all granules of each reading of the shards' own rows of stars."""
     translation = translate(query, _make_catalogue(engine))
     plan = engine.explain_query(translation.sql, translation.settings | _SMALL_TOO)
@@ -123,7 +124,7 @@ def _count_granules(engine: ClickHouseEngine, query: str) -> list[tuple[int, int
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_shards_and_granules(name: str, filled_cluster: ClickHouseEngine) -> None:
+def test_shards_and_granules(name: str, filled_cluster: Engine) -> None:
     query, (min_shards, max_shards), share = CLASSES[name]
     read = _count_granules(filled_cluster, query)
     times = 2 if "match" in name else 1  # the overlap table includes the shard's own rows
@@ -131,7 +132,7 @@ def test_shards_and_granules(name: str, filled_cluster: ClickHouseEngine) -> Non
     assert max(granules / whole for granules, whole in read) <= share, read
 
 
-def test_a_small_side_gives_its_cells_to_all_shards(filled_cluster: ClickHouseEngine) -> None:
+def test_a_small_side_gives_its_cells_to_all_shards(filled_cluster: Engine) -> None:
     query = (
         "SELECT f.id, s.id FROM few AS f JOIN stars AS s ON DISTANCE(POINT(f.ra, f.dec), POINT(s.ra, s.dec)) < 0.001"
     )

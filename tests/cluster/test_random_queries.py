@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -29,15 +28,15 @@ from adql.ir import (
 from adql.rewrite.cluster.collocation import find_sharded_scan
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.engine_tables import catalogue_log, engine_setup
+from clickhouse_schema.engine_tables import catalogue_log
 from loaders.cluster import cluster_publication, rebalance
 from loaders.tables.verify_table import verify_table
-from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Rows, asked, comparable
-from tests.cluster.in_process import served_cluster
 from tests.cluster.night_tables import catalogue_of, fill, write_files
 from tests.cluster.random_queries import Generator
 from tests.loaders.recorder import Recorder
+from tests.servers.server_cluster import prepared_engine, running_cluster, running_server
 
 SHARDS, QUERIES, MORE = 4, 15, 500
 
@@ -53,7 +52,7 @@ def shards(request: pytest.FixtureRequest) -> int:
 @pytest.fixture(scope="module")
 def engines(
     shards: int, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[ClickHouseEngine, ClickHouseEngine]]:
+) -> Iterator[tuple[Engine, Engine]]:
     """One server, and a cluster, whose rows have moved since they were loaded."""
     is_thorough = bool(request.config.getoption("--shards"))
     folder = tmp_path_factory.mktemp("night")
@@ -61,10 +60,14 @@ def engines(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster_publication, "LINGER_SECONDS", 0)
         patch.setattr(rebalance, "LINGER_SECONDS", 0.1)
-        with served_cluster(_made(folder / "one"), 0) as one, served_cluster(_made(folder / "cluster"), shards) as many:
-            found = ClickHouseEngine(one), ClickHouseEngine(many)
+        with (
+            running_server(folder / "one") as one,
+            prepared_engine([one]) as alone,
+            running_cluster(folder / "cluster", shards) as many,
+            prepared_engine(many) as cluster,
+        ):
+            found = alone, cluster
             for engine in found:
-                engine_setup.prepare_engine(engine)
                 fill(engine, folder, Recorder())
             if shards > 2:
                 rebalance.move_shards(found[1], shards - 1, Recorder())
@@ -74,23 +77,16 @@ def engines(
                 if entry.schema.name == "night":
                     verify_table(found[1], entry.qualified_name, Recorder())
             yield found
-            for engine in found:
-                engine.close()
 
 
-def _made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
-
-
-def _rows(engine: ClickHouseEngine, catalogue: Catalogue, query: str) -> Rows | str:
+def _rows(engine: Engine, catalogue: Catalogue, query: str) -> Rows | str:
     try:
         return sorted(comparable(asked(engine, catalogue, query)), key=repr)
     except AdqlError as error:
         return str(error)
 
 
-def _in_pieces(engine: ClickHouseEngine, catalogue: Catalogue, query: str) -> Rows | None:
+def _in_pieces(engine: Engine, catalogue: Catalogue, query: str) -> Rows | None:
     """None if the query is not divided, or not into rows."""
     translation = translate(query, catalogue)
     assert translation.bound is not None
@@ -146,12 +142,12 @@ FOUND = [
 
 
 @pytest.mark.parametrize("query", FOUND)
-def test_found(query: str, engines: tuple[ClickHouseEngine, ClickHouseEngine]) -> None:
+def test_found(query: str, engines: tuple[Engine, Engine]) -> None:
     wanted, rows = (_rows(engine, catalogue_of(engine), query) for engine in engines)
     assert rows == wanted != []
 
 
-def test_random_queries(engines: tuple[ClickHouseEngine, ClickHouseEngine], request: pytest.FixtureRequest) -> None:
+def test_random_queries(engines: tuple[Engine, Engine], request: pytest.FixtureRequest) -> None:
     """Whole and in pieces; and no shard reads an upload, which one server has."""
     one, cluster = engines
     alone, placed = (catalogue_of(engine) for engine in engines)

@@ -1,4 +1,4 @@
-"""The statements for several servers with replicas, and their order, as text: no such server runs here."""
+"""The statements for servers with replicas, and their order, as text: tables are not replicated here."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from clickhouse_schema import schema_drift
+from clickhouse_schema import schema_drift, servers
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.schema_model import Column, Schema, Table
-from loaders.cluster import cluster_publication, cluster_staging, cluster_tables, rebalance
+from loaders.cluster import cluster_publication, cluster_staging, rebalance
 from loaders.cluster.shard_plan import ShardPlan
 from loaders.cluster.table_mover import TableMover
 from loaders.control import data_commands
@@ -30,12 +30,13 @@ from loaders.storage.load_state import AppendState, FinishedLoad
 from loaders.storage.storage_protocol import TableStorage
 from loaders.tables.drop_table import drop_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tap_service.storage.engine.engine import EngineUnavailable, QueryTimeout
+from tap_service.storage.engine.engine import Engine, EngineUnavailable, QueryTimeout
 from tests.cluster.test_layout import STARS
 from tests.cluster.test_loads import stars
 from tests.loaders.recorder import Recorder
+from tests.servers.server_cluster import execute_everywhere
 
-SERVERS = Topology(3, is_one_server=False)
+REPLICATED = Topology(3, is_replicated=True)
 ROWS = 200
 
 SCHEMA = """
@@ -52,12 +53,12 @@ tables:
 
 
 @pytest.fixture(scope="module")
-def engine(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
+def engine(cluster_of: Callable[[int], Engine]) -> Engine:
     return cluster_of(3)
 
 
 @pytest.fixture
-def files(engine: ClickHouseEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def files(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The folder of two files; the first is loaded."""
     monkeypatch.setattr(cluster_publication, "LINGER_SECONDS", 0)
     pq.write_table(stars(0, ROWS), tmp_path / "stars.parquet")
@@ -71,9 +72,9 @@ def files(engine: ClickHouseEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     drop_table(engine, "copied.stars", Recorder())
 
 
-def _on_servers(engine: ClickHouseEngine, monkeypatch: pytest.MonkeyPatch) -> TableStorage:
-    """The storage of the loaded table as it would be on several servers."""
-    monkeypatch.setattr(cluster_tables, "read_topology", lambda _: SERVERS)
+def _on_replicas(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> TableStorage:
+    """The storage of the loaded table as it would be on servers with replicas."""
+    monkeypatch.setattr(servers, "read_topology", lambda _: REPLICATED)
     storage = find_known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
     assert storage is not None
     return storage
@@ -84,80 +85,83 @@ def _append(folder: Path) -> LoadRequest:
 
 
 @pytest.fixture
-def told(engine: ClickHouseEngine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The statements that are executed by nobody."""
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that no server executes, each once for all servers."""
     statements: list[str] = []
-    monkeypatch.setattr(engine, "execute", lambda sql, *_, **__: statements.append(sql))
+
+    def note(engine: object, sql: str, *_: object, **__: object) -> None:
+        if sql not in statements[-1:]:
+            statements.append(sql)
+
+    monkeypatch.setattr(ClickHouseEngine, "execute", note)
     return statements
 
 
 def _in_short(statements: list[str]) -> list[str]:
-    """SYNC with its table, INSERT with its own, and the first words of others."""
+    """SYNC and INSERT with their tables, and the first words of others."""
     found = []
     for statement in statements:
         words = statement.split()
         if statement.startswith("SYSTEM SYNC"):
             found.append(f"SYNC {words[-2]}")
-        elif "FUNCTION cluster" in statement:
-            found.append(f"INSERT {words[5].strip(',)')}")
+        elif words[0] == "INSERT":
+            found.append(f"INSERT {words[5].strip(',)')}" if words[2] == "FUNCTION" else f"INSERT {words[2]}")
         else:
             found.append(" ".join(words[:2]))
-    return found
+    return [name for number, name in enumerate(found) if name not in found[number - 1 : number]]
 
 
 class _Slow:
-    """Servers that have copied the rows when they were asked so often; ``is_away``: one does not answer any more."""
+    """Servers that have copied the rows when they were asked so often; ``is_away``: one then does not answer."""
 
     def __init__(self, times: int, *, is_away: bool = False) -> None:
+        self.topology = REPLICATED
         self.left, self.is_away = times, is_away
         self.statements: list[str] = []
 
-    def execute(self, sql: str, settings: Any = None, *, query_id: str = "") -> None:
+    def define(self, sql: str) -> None:
         self.statements.append(sql)
         self.left -= 1
         if self.left >= 0:
-            raise QueryTimeout("the task is not finished on 1 of 6 hosts", 159)
-
-    def fetch_table(self, sql: str, settings: Any = None) -> pa.Table:
-        assert sql == "SELECT 1 AS one FROM clusterAllReplicas('skyhouse', view(SELECT 1))"
+            raise QueryTimeout("the replica did not catch up", 159)
         if self.is_away:
             raise EngineUnavailable("one is away", 279)
-        return pa.table({"one": [1]})
 
 
 def test_what_takes_long_to_copy_is_waited_for() -> None:
     slow: Any = _Slow(3)
-    replica_sync.wait_for_replicas(slow, SERVERS, ["`s`.`t`", "`s`.`u`"])
-    sync = "SYSTEM SYNC REPLICA ON CLUSTER `skyhouse` {} LIGHTWEIGHT"
+    replica_sync.wait_for_replicas(slow, ["`s`.`t`", "`s`.`u`"])
+    sync = "SYSTEM SYNC REPLICA {} LIGHTWEIGHT"
     assert slow.statements == [*[sync.format("`s`.`t`")] * 4, sync.format("`s`.`u`")]
     away: Any = _Slow(3, is_away=True)
     with pytest.raises(EngineUnavailable):
-        replica_sync.wait_for_replicas(away, SERVERS, ["`s`.`t`"])
+        replica_sync.wait_for_replicas(away, ["`s`.`t`"])
     here: Any = _Slow(0)
-    replica_sync.wait_for_replicas(here, Topology(3), ["`s`.`t`"])
+    here.topology = Topology(3)
+    replica_sync.wait_for_replicas(here, ["`s`.`t`"])
     assert here.statements == []
 
 
-def test_a_move_reads_what_all_servers_have(engine: ClickHouseEngine, files: Path, told: list[str]) -> None:
+def test_a_move_reads_what_all_servers_have(engine: Engine, files: Path, told: list[str]) -> None:
     """Another server than the one that was written to may be the one that is read."""
     plan = ShardPlan(engine, 2)
-    plan.topology = SERVERS
+    plan.servers.topology = REPLICATED
     [entry] = [entry for entry in plan.entries if entry.schema.name == "copied"]
     old, new = (sharding.base_name(entry.table.name, entry.number) for sharding in (plan.current, plan.wanted))
     assert old != new
     TableMover(plan, entry).copy_rows()
     assert _in_short(told) == [
         f"SYNC `copied`.`{old}__local`",
-        f"INSERT '{new}__local'",
+        f"INSERT `copied`.`{new}__local`",
         f"SYNC `copied`.`{new}__local`",
-        f"INSERT '{new}__overlap'",
+        f"INSERT `copied`.`{new}__overlap`",
         f"SYNC `copied`.`{new}__overlap`",
         "ALTER TABLE",
     ]
 
 
 def test_an_addition_reads_a_gateway_that_all_servers_have(
-    engine: ClickHouseEngine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+    engine: Engine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may be finished through another server than the one that it was begun through."""
     storage = find_known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
@@ -165,7 +169,7 @@ def test_an_addition_reads_a_gateway_that_all_servers_have(
     live = storage.live.read_state()
     assert live is not None
     sizes = storage.appends.count_part_rows()
-    storage = _on_servers(engine, monkeypatch)
+    storage = _on_replicas(engine, monkeypatch)
     monkeypatch.setattr(gateway_table.Gateway, "find_nulls", lambda *_: set())  # there is no gateway
     nothing = FinishedLoad(fingerprint="f", files=(), rows=0, rejected=0, finished="2026-01-01")
     TableAppends(storage, live).finish_append(AppendState(load=nothing, before=sizes, density=""))
@@ -181,7 +185,7 @@ def test_an_addition_reads_a_gateway_that_all_servers_have(
 
 
 def test_a_load_onto_a_table_attaches_what_all_servers_have(
-    engine: ClickHouseEngine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+    engine: Engine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One server of each shard attaches the parts that it has itself."""
     storage = find_known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
@@ -189,7 +193,7 @@ def test_a_load_onto_a_table_attaches_what_all_servers_have(
     live = storage.live.read_state()
     assert live is not None
     monkeypatch.setattr(cluster_staging, "list_partitions_sql", lambda *_: ["'all'"])
-    storage = _on_servers(engine, monkeypatch)
+    storage = _on_replicas(engine, monkeypatch)
     storage.staging.create_table(live.entry, live.entry.tables[0], live, onto_live=True)
     attached = next(i for i, sql in enumerate(told) if "ATTACH PARTITION" in sql)
     before = _in_short(told[:attached])
@@ -198,12 +202,12 @@ def test_a_load_onto_a_table_attaches_what_all_servers_have(
 
 
 def test_a_new_server_has_all_of_what_is_whole_before_it_is_asked(
-    engine: ClickHouseEngine, files: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
+    engine: Engine, files: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
 ) -> None:
     whole = TableEntry(Schema(name="copied"), Table(name="bands", columns=(Column(name="band", datatype="string"),)))
     catalogue = catalogue_log.read_catalogue(engine).add_entries((whole,))
     monkeypatch.setattr(rebalance.catalogue_log, "read_catalogue", lambda _: catalogue)
-    monkeypatch.setattr(rebalance, "read_topology", lambda _: SERVERS)
+    monkeypatch.setattr(servers, "read_topology", lambda _: REPLICATED)
     monkeypatch.setattr(rebalance, "create_missing_sql", lambda *_: [])
     rebalance.prepare_servers(engine, Recorder())
     assert "SYNC `copied`.`bands`" in _in_short(told)
@@ -211,12 +215,12 @@ def test_a_new_server_has_all_of_what_is_whole_before_it_is_asked(
 
 
 def test_no_server_waits_for_who_reads_a_table_that_goes(
-    engine: ClickHouseEngine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+    engine: Engine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server executes the statements for all servers in order: all loads would wait for the longest query."""
-    _on_servers(engine, monkeypatch).live.drop_table()
+    """All loads would wait for the longest query."""
+    _on_replicas(engine, monkeypatch).live.drop_table()
     rows = [sql for sql in told if "append" not in sql]
-    assert "DROP TABLE IF EXISTS `copied`.`stars__local` ON CLUSTER `skyhouse`" in rows
+    assert "DROP TABLE IF EXISTS `copied`.`stars__local`" in rows
     assert not any(sql.endswith("SYNC") for sql in rows)
 
 
@@ -227,7 +231,7 @@ def test_a_server_that_gets_tables_gets_their_comments() -> None:
         """Another server has all; this one has nothing."""
 
         def fetch_table(self, sql: str) -> pa.Table:
-            if "hostName()" in sql:
+            if "hostName()" in sql and "AS server" in sql:
                 is_there = "view(SELECT 1)" in sql
                 return pa.table({"server": pa.array(["new"] if is_there else [], pa.string())})
             if "max(comment)" in sql:
@@ -235,14 +239,14 @@ def test_a_server_that_gets_tables_gets_their_comments() -> None:
             return pa.table({"uuid": ["1b0e3a4c-0000-4000-8000-000000000000"], "granularity": [8192]})
 
     other: Any = Other()
-    statements = schema_drift.create_missing_sql(other, SERVERS, "s", STARS, "stars")
-    assert statements[-1] == ("ALTER TABLE `s`.`stars__local` ON CLUSTER `skyhouse` MODIFY COMMENT '{\"it\\'s\": 1}'")
-    assert sum("MODIFY COMMENT" in statement for statement in statements) == 1
+    statements = schema_drift.create_missing_sql(other, REPLICATED, "s", STARS, "stars")
+    assert statements[-1].sql == "ALTER TABLE `s`.`stars__local` MODIFY COMMENT '{\"it\\'s\": 1}'"
+    assert sum("MODIFY COMMENT" in statement.sql for statement in statements) == 1
 
 
-def test_nothing_is_added_to_a_table_of_which_nothing_is_known(engine: ClickHouseEngine, files: Path) -> None:
+def test_nothing_is_added_to_a_table_of_which_nothing_is_known(engine: Engine, files: Path) -> None:
     """It would have been replaced."""
-    engine.execute("ALTER TABLE copied.stars__local_rows MODIFY COMMENT ''")
+    execute_everywhere(engine, "ALTER TABLE copied.stars__local MODIFY COMMENT ''")
     with pytest.raises(
         LoadError, match=r"there is no record of how copied\.stars was loaded, so nothing can be appended"
     ):
@@ -255,12 +259,12 @@ def test_what_changes_the_catalogue_goes_to_one_server(monkeypatch: pytest.Monke
     """What is read back to be written further is there, also when that server dies in between."""
     given: list[object] = []
     monkeypatch.setitem(data_commands.COMMANDS, "drop", lambda engine, *_: given.append(engine))
-    servers: Any = SimpleNamespace(list_servers=lambda: ["one server", "another one"])
-    assert data_commands.run_command(servers, "drop", {"table": "copied.stars"}, Recorder()) == 0
+    many: Any = SimpleNamespace(pin_server=lambda: "one server")
+    assert data_commands.run_command(many, "drop", {"table": "copied.stars"}, Recorder()) == 0
     assert given == ["one server"]
 
 
-def test_an_insert_is_done_when_its_statement_is(engine: ClickHouseEngine) -> None:
+def test_an_insert_is_done_when_its_statement_is(engine: Engine) -> None:
     """ClickHouse 26 would put it together with others, and write it later."""
     sql = "SELECT value FROM system.settings WHERE name = 'async_insert'"
     assert engine.fetch_table(sql).column(0).to_pylist() == ["0"]

@@ -17,7 +17,7 @@ from loaders.cli.console_reporter import ConsoleReporter
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from tap_service.config import Config
-from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.engine import Engine
 from tests.adql.sky import inside, positions, separation
 from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served, served
@@ -49,7 +49,7 @@ def stars() -> dict[str, NDArray[np.float64]]:
 
 @pytest.fixture(scope="module")
 def service(
-    cluster_of: Callable[[int], ClickHouseEngine],
+    cluster_of: Callable[[int], Engine],
     stars: dict[str, NDArray[np.float64]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Served]:

@@ -1,17 +1,14 @@
-"""The tables of a real cluster, made against a real ZooKeeper by an engine for each of compose's four servers.
+"""The tables of a cluster with replicas, made against a real ZooKeeper by an engine for each of compose's four servers.
 
-The engine in a process has no worker for ``ON CLUSTER``, so what that does is done here: the statement goes to each
-server, with one UUID for its table. Its replicated tables stay read-only: INSERT and ALTER of them have been run nowhere yet.
+The tables stay read-only in such an engine: INSERT and ALTER of replicated tables have been run nowhere yet.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,10 +25,10 @@ from clickhouse_schema.shard_map import LOCAL, OVERLAP, quote_table
 from clickhouse_schema.table_ddl import create_table_sql
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 from tests.cluster.zookeeper import zookeeper
-from tests.compose.serving import ADMIN, ENVIRONMENT, users_file
+from tests.compose.serving import ENVIRONMENT, users_file
 from tests.tap_service.storage.clickhouse_server import ROOT
 
-CLUSTER = Topology(2, is_one_server=False)
+CLUSTER = Topology(2, is_replicated=True)
 SERVERS = {"clickhouse-1a": "1", "clickhouse-1b": "1", "clickhouse-2a": "2", "clickhouse-2b": "2"}
 
 _MAKE = """
@@ -46,42 +43,33 @@ os._exit(0)  # the engine does not come to an end with replicated tables
 
 
 class _Listening:
-    """Stands for an engine without tables; keeps its statements."""
+    """Stands for servers without tables; keeps their statements."""
+
+    topology = CLUSTER
 
     def __init__(self) -> None:
+        self.engine = self
         self.statements: list[str] = []
 
-    def execute(self, sql: str, settings: Any = None) -> None:
-        self.statements.append(sql)
+    def define(self, *statements: str) -> None:
+        self.statements += statements
 
     def fetch_table(self, sql: str, settings: Any = None) -> pa.Table:
         return pa.table({name: pa.array([], pa.string()) for name in ("uuid", "name", "type", "latest")})
 
-    def insert_batches(self, table: str, batches: Any, settings: Any = None) -> None:
-        raise AssertionError(f"nothing is inserted into {table}")
-
 
 def statements() -> list[str]:
     """All CREATE statements of a sharded table, of TAP_SCHEMA, and of what Skyhouse keeps for itself of users' tables."""
-    listening = _Listening()
+    listening: Any = _Listening()
     schema, _ = read_schema(ROOT / "loaders" / "demo" / "openngc.yaml")
     databases = ["skyhouse", TAP_SCHEMA.name, schema.name]
-    for statement in create_sharded_sql(schema.tables[0], schema.name, schema.tables[0].name, CLUSTER):
-        listening.execute(statement)
+    listening.define(*create_sharded_sql(schema.tables[0], schema.name, schema.tables[0].name, CLUSTER))
     for table in TAP_SCHEMA.tables:
-        listening.execute(create_table_sql(table, quote_table(TAP_SCHEMA.name, table.name), CLUSTER))
-    append_record.create_append_record(listening, CLUSTER)
-    user_table_record.create_user_tables(listening, CLUSTER)
+        listening.define(create_table_sql(table, quote_table(TAP_SCHEMA.name, table.name), CLUSTER))
+    append_record.create_append_record(listening)
+    user_table_record.create_user_tables(listening)
     made = [statement for statement in listening.statements if statement.startswith("CREATE")]
-    assert all(" ON CLUSTER `skyhouse`" in statement for statement in made)
-    return [*(f"CREATE DATABASE IF NOT EXISTS {name}" for name in databases), *(as_sent(each) for each in made)]
-
-
-def as_sent(statement: str) -> str:
-    """What each server executes of a statement for the cluster: a new table has the same UUID everywhere."""
-    name = re.match(r"CREATE TABLE (?:IF NOT EXISTS )?(\S+)", statement)
-    number = f" UUID '{uuid.uuid5(uuid.NAMESPACE_URL, name[1])}'" if name else ""
-    return statement.replace(" ON CLUSTER `skyhouse`", number, 1)
+    return [*(f"CREATE DATABASE IF NOT EXISTS {name}" for name in databases), *made]
 
 
 @dataclass(frozen=True)
@@ -97,12 +85,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("zookeeper")
     with zookeeper(folder) as keeper:
         configuration = _configuration(folder, keeper.port)
-        replicas = {}
+        replicas, sent = {}, json.dumps(statements())
         for server, shard in SERVERS.items():
             environment = {**os.environ, **ENVIRONMENT, "REPLICA": server, "SHARD": shard}
             path = f"{folder}/{server}?config-file={configuration}"
             command = [sys.executable, "-c", _MAKE, path]
-            sent = json.dumps(statements())
             said = subprocess.run(command, input=sent, env=environment, capture_output=True, text=True, check=False)
             assert said.returncode == 0, said.stderr
             replicas[server] = _rows(said.stdout)
@@ -113,6 +100,7 @@ def _configuration(folder: Path, port: int) -> Path:
     """That of compose, with this ZooKeeper in the place of its keepers."""
     document = ElementTree.parse(ROOT / "compose" / "clickhouse" / "config.xml")
     root = document.getroot()
+    root.extend(ElementTree.parse(ROOT / "compose" / "clickhouse" / "replicas.xml").getroot())
     keepers, logger = root.find("zookeeper"), root.find("logger")
     assert keepers is not None
     assert logger is not None
@@ -120,7 +108,7 @@ def _configuration(folder: Path, port: int) -> Path:
     logger.clear()
     node = ElementTree.SubElement(keepers, "node")
     ElementTree.SubElement(node, "host").text, ElementTree.SubElement(node, "port").text = "127.0.0.1", str(port)
-    ElementTree.SubElement(root, "users_config").text = str(users_file(folder, ADMIN))
+    ElementTree.SubElement(root, "users_config").text = str(users_file(folder))
     document.write(folder / "config.xml")
     return folder / "config.xml"
 

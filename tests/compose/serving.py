@@ -1,91 +1,83 @@
-"""A cluster in one process whose only user is one of compose/clickhouse/users.xml, with that user's rights and limits.
-
-chDB lets in the user ``default`` alone, so the user is given that name. Everything else of the file stays as it is.
-
-In its own process: ``python -m tests.compose.serving FOLDER USER SHARDS TCP_PORT``; ADMIN is a user who may do anything.
-"""
+"""Servers with the users of compose/clickhouse/users.xml, and with what config.xml says of access and classes of work."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from hashlib import sha256
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.cluster.serving import process_of, serve
-from tests.tap_service.storage.clickhouse_server import ROOT, free_port
+from tests.servers.clickhouse_server import ROOT, ClickHouseServer, free_port
 
-USERS = ROOT / "compose" / "clickhouse" / "users.xml"
-ADMIN = "admin"
+CONFIGURATION = ROOT / "compose" / "clickhouse"
+USERS = CONFIGURATION / "users.xml"
+
+PASSWORDS = {"skyhouse": "of the service", "jobs": "of the workers", "loader": "of the commands"}
 
 #: what compose.yaml gives to each server
 ENVIRONMENT = {
     "SHARD": "1",
     "REPLICA": "clickhouse-1a",
     "CLUSTER_SECRET": "secret",
-    "SKYHOUSE_PASSWORD_SHA256": "a" * 64,
-    "JOBS_PASSWORD_SHA256": "b" * 64,
-    "LOADER_PASSWORD_SHA256": "c" * 64,
+    **{f"{user.upper()}_PASSWORD_SHA256": sha256(word.encode()).hexdigest() for user, word in PASSWORDS.items()},
     "QUERY_MEMORY": "4000000000",
     "PEOPLE_MEMORY": "5000000000",
     "JOBS_MEMORY": "6000000000",
     "LOADS_MEMORY": "7000000000",
 }
 
-_REPLICA = "<shard><replica><host>127.0.0.1</host><port>{port}</port></replica></shard>"
+#: of config.xml, what the servers of the tests have of their own
+_OWN = {"listen_host", "logger"}
 
-_CONFIGURATION = """<clickhouse>
-<tcp_port>{port}</tcp_port>
-<listen_host>127.0.0.1</listen_host>
-<remote_servers><skyhouse>{shards}</skyhouse></remote_servers>
-<users_config>{users}</users_config>
-{access}
-</clickhouse>
-"""
-
-_ADMINISTRATOR = """<default><password/><networks><ip>::/0</ip></networks><profile>default</profile><quota>loads</quota>
-<access_management>1</access_management></default>"""
+#: A server of the tests runs a query of its own as this user, who may do anything.
+_ADMINISTRATOR = """<default><password/><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
+<quota>loads</quota><access_management>1</access_management></default>"""
 
 
 @contextmanager
-def served_as(folder: Path, user: str, shards: int = 3) -> Iterator[str]:
-    """The address of the cluster in this folder over HTTP, as long as the context lasts."""
-    arguments = (str(folder), user, str(shards), str(free_port()))
-    with process_of("tests.compose.serving", *arguments, environment=ENVIRONMENT) as url:
-        yield url
+def configured_cluster(folder: Path, shards: int = 3) -> Iterator[list[ClickHouseServer]]:
+    """Servers as docs/cluster.md sets them up without replicas: config.xml, shards.xml and users.xml of compose."""
+    ports = [free_port() for _ in range(shards)]
+    more = _read_settings(CONFIGURATION / "config.xml") + _read_cluster(ports)
+    users = users_file(folder)
+    with ExitStack() as stack:
+        servers = []
+        for number, port in enumerate(ports, 1):
+            place = folder / f"clickhouse-{number}"
+            servers.append(ClickHouseServer(place, more, users=users, tcp_port=port, environment=ENVIRONMENT))
+            stack.callback(servers[-1].kill)
+        yield servers
 
 
-def users_file(folder: Path, user: str) -> Path:
-    """A file of users for chDB, in which ``user`` is called default and needs no password."""
+def users_file(folder: Path) -> Path:
+    """The users of users.xml, and an administrator."""
     document = ElementTree.parse(USERS)
     users = document.find("users")
     assert users is not None
-    if user == ADMIN:
-        users.append(ElementTree.fromstring(_ADMINISTRATOR))
-    else:
-        entry = users.find(user)
-        assert entry is not None
-        secret = entry.find("password_sha256_hex")
-        assert secret is not None
-        entry.tag, secret.tag = "default", "password"
-        secret.attrib.clear()
-    path = folder / f"users_{user}.xml"
-    document.write(path)
-    return path
+    users.append(ElementTree.fromstring(_ADMINISTRATOR))
+    folder.mkdir(parents=True, exist_ok=True)
+    document.write(folder / "users.xml")
+    return folder / "users.xml"
 
 
-def main(folder: str, user: str, shards: str, port: str) -> None:
-    access = ElementTree.parse(USERS.parent / "config.xml").find("access_control_improvements")
-    assert access is not None
-    configuration = _CONFIGURATION.format(
-        port=port,
-        shards=_REPLICA.format(port=port) * int(shards),
-        users=users_file(Path(folder), user),
-        access=ElementTree.tostring(access, encoding="unicode"),
-    )
-    serve(Path(folder), configuration, f"config_{user}")
+def _read_settings(path: Path) -> str:
+    settings = (each for each in ElementTree.parse(path).getroot() if each.tag not in _OWN)
+    return "".join(ElementTree.tostring(each, encoding="unicode") for each in settings)
 
 
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+def _read_cluster(ports: list[int]) -> str:
+    """The cluster of shards.xml, with the servers of these ports in the place of its own."""
+    document = ElementTree.parse(CONFIGURATION / "shards.xml")
+    cluster = document.find("remote_servers/skyhouse")
+    assert cluster is not None
+    shards = cluster.findall("shard")
+    assert len(shards) == len(ports)
+    for shard, port in zip(shards, ports, strict=True):
+        host, number = shard.find("replica/host"), shard.find("replica/port")
+        assert host is not None
+        assert number is not None
+        host.text, number.text = "127.0.0.1", str(port)
+    servers = document.find("remote_servers")
+    assert servers is not None
+    return ElementTree.tostring(servers, encoding="unicode")

@@ -22,7 +22,7 @@ import yaml
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.compose.serving import ADMIN, ENVIRONMENT, users_file
+from tests.compose.serving import ENVIRONMENT, users_file
 from tests.tap_service.conftest import served
 from tests.tap_service.storage.clickhouse_server import ROOT, free_port
 from tests.tap_service.storage.stand_in import Faults, standing_in
@@ -80,7 +80,7 @@ def test_what_listens_is_healthy_or_is_not_started_upon(services: dict[str, Any]
 
 def test_the_servers_of_the_configuration_are_those_that_run(services: dict[str, Any]) -> None:
     running = {name: service["environment"] for name, service in services.items() if name.startswith("clickhouse")}
-    for name in ("config.xml", "tls.xml"):
+    for name in ("replicas.xml", "tls.xml"):
         cluster = ElementTree.parse(COMPOSE / "clickhouse" / name).find("remote_servers/skyhouse")
         assert cluster is not None
         shards = [[host.text for host in shard.iter("host")] for shard in cluster.iter("shard")]
@@ -92,7 +92,7 @@ def test_the_servers_of_the_configuration_are_those_that_run(services: dict[str,
         urls = set(re.findall(r"https?://clickhouse-\w+:\d+", (COMPOSE / name).read_text()))
         assert {url.partition("://")[2] for url in urls} == {f"{host}:{port}" for host in running}
     keepers = {name for name in services if name.startswith("keeper")}
-    for path in ("clickhouse/config.xml", "clickhouse/tls.xml"):
+    for path in ("clickhouse/replicas.xml", "clickhouse/tls.xml"):
         assert {host.text for host in ElementTree.parse(COMPOSE / path).iterfind("zookeeper/node/host")} == keepers
     raft = ElementTree.parse(COMPOSE / "keeper" / "config.xml").iterfind("keeper_server/raft_configuration/server")
     numbers = {server.findtext("hostname"): server.findtext("id") for server in raft}
@@ -101,7 +101,7 @@ def test_the_servers_of_the_configuration_are_those_that_run(services: dict[str,
 
 def test_every_environment_variable_of_the_servers_is_given(services: dict[str, Any]) -> None:
     needed = set()
-    for name in ("config.xml", "users.xml", "tls.xml"):
+    for name in ("config.xml", "users.xml", "shards.xml", "replicas.xml", "tls.xml"):
         needed |= set(re.findall(r'from_env="(\w+)"', (COMPOSE / "clickhouse" / name).read_text()))
     assert needed == set(ENVIRONMENT) == set(services["clickhouse-1a"]["environment"]) - {"CLICKHOUSE_SKIP_USER_SETUP"}
 
@@ -196,11 +196,12 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[Any]]]
     folder = tmp_path_factory.mktemp("configuration")
     document = ElementTree.parse(COMPOSE / "clickhouse" / "config.xml")
     root = document.getroot()
+    root.extend(ElementTree.parse(COMPOSE / "clickhouse" / "replicas.xml").getroot())
     workloads = [part.strip() for part in (root.findtext("resources_and_workloads") or "").split(";") if part.strip()]
     logger = root.find("logger")
     assert logger is not None
     logger.clear()
-    ElementTree.SubElement(root, "users_config").text = str(users_file(folder, ADMIN))
+    ElementTree.SubElement(root, "users_config").text = str(users_file(folder))
     document.write(folder / "config.xml")
     path = f"{folder}/data?config-file={folder}/config.xml"
     # chDB reads workloads by SQL alone

@@ -1,14 +1,9 @@
-"""What each user of compose/clickhouse/users.xml may do, tried on the engine with that user's own grants.
-
-chDB applies grants, profiles and quotas. It has no option ``select_from_system_db_requires_grant``, by which a server
-shows a user those system tables alone that are granted: these are compared with what the code reads.
-"""
+"""What each user of compose/clickhouse/users.xml may do, on three servers without replicas that all know these users."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +17,12 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.verify_table import verify_table
 from tap_service.config import Config
-from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tap_service.storage.engine.engine import EngineError
-from tests.compose.serving import USERS, served_as
+from tap_service.storage.engine.engine import Engine, EngineError
+from tap_service.storage.open_storage import open_remote_engine
+from tests.compose.serving import PASSWORDS, USERS, configured_cluster
+from tests.servers.clickhouse_server import ROOT
+from tests.servers.server_cluster import urls_of
 from tests.tap_service.conftest import Served, served
-from tests.tap_service.storage.clickhouse_server import ROOT
 from tests.tap_service.users import User, write_accounts
 
 ACCESS_DENIED = 497
@@ -47,61 +43,57 @@ VOTABLE = """<VOTABLE version="1.4"><RESOURCE><TABLE><FIELD name="name" datatype
 <TR><TD>NGC 224</TD></TR></TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>"""
 
 
-@contextmanager
-def engine_as(folder: Path, user: str) -> Iterator[ClickHouseEngine]:
-    with served_as(folder, user) as url:
-        engine = ClickHouseEngine(url)
-        yield engine
-        engine.close()
+def open_as(urls: str, user: str) -> Engine:
+    return open_remote_engine(
+        Config(clickhouse_url=urls, clickhouse_user=user, clickhouse_password=PASSWORDS[user])  # type: ignore[arg-type]
+    )
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A cluster in ``folder``, and the codes of what its loader was refused; ``forgets``: when it did so."""
+    """A cluster, and the codes of what its loader was refused; ``forgets``: when it did so."""
 
-    folder: Path
+    urls: str
     refused: dict[str, int]
     forgets: int
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
-    """Made by the loader, with a table in it. One process at a time holds its data."""
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
+    """Made by the loader, with a table in it."""
     folder = tmp_path_factory.mktemp("rights")
-    with engine_as(folder, "loader") as engine, ConsoleReporter() as reporter:
+    with configured_cluster(folder) as servers, ConsoleReporter() as reporter:
+        engine = open_as(urls_of(servers), "loader")
         prepare_engine(engine)
         for mode in ("create", "replace"):
             rejects, schema = folder / "rejects.csv", OPENNGC.with_suffix(".yaml")
             load_files(engine, LoadRequest((OPENNGC,), "openngc.objects", rejects, schema, mode=mode), reporter)
         verify_table(engine, "openngc.objects", reporter)
         refused = {statement: refusal(engine, statement) for statement in NOT_THE_LOADER}
-        return Loaded(folder, refused, refusal(engine, "SYSTEM DROP REPLICA 'gone'"))
+        yield Loaded(urls_of(servers), refused, refusal(engine, "SYSTEM DROP REPLICA 'gone'"))
+        engine.close()
 
 
 @pytest.fixture(scope="module")
-def url(loaded: Loaded) -> Iterator[str]:
-    with served_as(loaded.folder, "skyhouse") as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def engine(url: str) -> Iterator[ClickHouseEngine]:
+def engine(loaded: Loaded) -> Iterator[Engine]:
     """As the service has it. The workers' user has the same role."""
-    engine = ClickHouseEngine(url)
+    engine = open_as(loaded.urls, "skyhouse")
     yield engine
     engine.close()
 
 
-def test_the_service_starts(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_service_starts(loaded: Loaded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the catalogue as the loader has left it; commands want more."""
-    monkeypatch.setenv("SKYHOUSE_CLICKHOUSE_URL", url)
+    monkeypatch.setenv("SKYHOUSE_CLICKHOUSE_URL", loaded.urls)
+    monkeypatch.setenv("SKYHOUSE_CLICKHOUSE_USER", "skyhouse")
+    monkeypatch.setenv("SKYHOUSE_CLICKHOUSE_PASSWORD", PASSWORDS["skyhouse"])
     with open_engine(tmp_path, is_read_only=True) as engine:
         assert "openngc" in [schema.name for schema in read_catalogue(engine).schemas]
     with pytest.raises(EngineError, match="Not enough privileges"), open_engine(tmp_path):
         pass
 
 
-def refusal(engine: ClickHouseEngine, statement: str) -> int:
+def refusal(engine: Engine, statement: str) -> int:
     """The code of the error; 0 if there is none."""
     try:
         engine.execute(statement)
@@ -149,20 +141,20 @@ def test_the_loader_may_have_a_server_forgotten(loaded: Loaded) -> None:
         "CREATE DICTIONARY skyhouse.d (a UInt64) PRIMARY KEY a SOURCE(NULL()) LAYOUT(FLAT()) LIFETIME(0)",
     ],
 )
-def test_the_service_may_not(engine: ClickHouseEngine, statement: str) -> None:
+def test_the_service_may_not(engine: Engine, statement: str) -> None:
     assert refusal(engine, statement) == ACCESS_DENIED
 
 
 @pytest.mark.parametrize(
     "setting", [{"skip_unavailable_shards": 1}, {"distributed_product_mode": "local"}, {"workload": "more"}]
 )
-def test_the_service_may_not_set(engine: ClickHouseEngine, setting: dict) -> None:
+def test_the_service_may_not_set(engine: Engine, setting: dict) -> None:
     with pytest.raises(EngineError) as caught:
         engine.fetch_table("SELECT 1", setting)
     assert "readonly" in caught.value.detail
 
 
-def test_the_service_does_its_work(engine: ClickHouseEngine, tmp_path: Path) -> None:
+def test_the_service_does_its_work(engine: Engine, tmp_path: Path) -> None:
     """Queries over all shards, uploads, jobs, and a user's own tables from their making to their end."""
     settings = {
         "query_log": "",

@@ -31,19 +31,20 @@ chunk_reader.CHUNK_ROWS = 10_000
 left = [int(count)]
 kill = lambda: os.kill(os.getpid(), signal.SIGKILL)
 
-def watched(method):
+def watched(method, before=""):
     def run(self, sql, *rest):
-        if text and text in sql:
+        is_meant = text and text in before + sql
+        if is_meant:
             left[0] -= 1
             if left[0] == 0 and when == "during":
                 threading.Timer(0.003, kill).start()
         method(self, sql, *rest)
-        if text and text in sql and left[0] == 0:
+        if is_meant and left[0] == 0:
             kill()
     return run
 
 EmbeddedEngine.execute = watched(EmbeddedEngine.execute)
-EmbeddedEngine.insert_batches = watched(EmbeddedEngine.insert_batches)
+EmbeddedEngine.insert_batches = watched(EmbeddedEngine.insert_batches, "INSERT INTO ")
 with open_engine(Path(data)) as engine, ConsoleReporter() as reporter:
     load_files(engine, LoadRequest((Path(file),), table, Path(data) / "rejects.csv"), reporter)
     verify_table(engine, table, reporter)

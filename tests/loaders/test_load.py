@@ -33,6 +33,7 @@ from loaders.tables.table_rebuild import rebuild_table
 from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.cluster.dying import Dying, Killed
 from tests.loaders.recorder import Recorder
 
 STARS = 5000
@@ -263,21 +264,12 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
     "after", ["INSERT INTO skyhouse.appends", "INSERT INTO `loadtests`.`stars` (", "INSERT INTO skyhouse.density"]
 )
 def test_an_addition_that_was_killed_is_finished_without_its_file(
-    loading: EmbeddedEngine, stars: Path, monkeypatch: pytest.MonkeyPatch, after: str
+    loading: EmbeddedEngine, stars: Path, after: str
 ) -> None:
     load_files(loading, request(stars), Recorder())
-    execute = EmbeddedEngine.execute
-
-    def killed(self: EmbeddedEngine, sql: str, *rest: object) -> None:
-        execute(self, sql, *rest)  # type: ignore[arg-type]
-        if after in sql:
-            raise LoadCancelled
-
     file = few(stars, 9000, 500)
-    with monkeypatch.context() as patch:
-        patch.setattr(EmbeddedEngine, "execute", killed)
-        with pytest.raises(LoadCancelled):
-            load_files(loading, request(file, "append"), Recorder())
+    with pytest.raises(Killed):
+        load_files(Dying(loading, after, 1), request(file, "append"), Recorder())
     with pytest.raises(LoadError, match=r"the append of .*few9000\.parquet was stopped"):
         verify_table(loading, "loadtests.stars", Recorder())
     startup_cleanup.finish_killed_loads(loading)

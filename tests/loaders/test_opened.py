@@ -18,8 +18,8 @@ class Standing:
     def __init__(self, path: Path) -> None:
         self.is_closed = False
 
-    def list_servers(self) -> list[Standing]:
-        return [self]
+    def pin_server(self) -> Standing:
+        return self
 
     def close(self) -> None:
         self.is_closed = True

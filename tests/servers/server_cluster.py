@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pyarrow as pa
+
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
+from tap_service.config import Config
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.open_storage import open_remote_engine
 from tests.servers.clickhouse_server import ClickHouseServer, free_port
 
 _SECRET = "the servers of a test"
@@ -22,14 +28,13 @@ def running_server(folder: Path, more: str = "") -> Iterator[ClickHouseServer]:
 
 
 @contextmanager
-def running_cluster(folder: Path, shards: int, *further: str) -> Iterator[list[ClickHouseServer]]:
-    """The servers of a cluster, one for each shard.
+def running_cluster(folder: Path, shards: int, ports: Sequence[int] | None = None) -> Iterator[list[ClickHouseServer]]:
+    """The servers of a cluster, one for each shard; in a folder where it was before with its tables.
 
-    ``further`` are hosts of more shards, which nobody needs to answer at.
+    ``ports`` are those of the native interface, for a cluster that grows.
     """
-    ports = [free_port() for _ in range(shards)]
-    hosts = [[("127.0.0.1", port)] for port in ports] + [[(host, 9000)] for host in further]
-    more = remote_servers(hosts)
+    ports = (ports or [free_port() for _ in range(shards)])[:shards]
+    more = remote_servers([[("127.0.0.1", port)] for port in ports])
     with ExitStack() as stack:
         servers = []
         for number, port in enumerate(ports):
@@ -77,3 +82,25 @@ def remote_servers(shards: Sequence[Sequence[tuple[str, int]]], name: str = "sky
 
 def urls_of(servers: Sequence[ClickHouseServer]) -> str:
     return ",".join(server.url for server in servers)
+
+
+@contextmanager
+def prepared_engine(servers: Sequence[ClickHouseServer]) -> Iterator[Engine]:
+    """The engine of these servers, with Skyhouse's own tables."""
+    engine = open_remote_engine(Config(clickhouse_url=urls_of(servers)))
+    try:
+        prepare_engine(engine)
+        yield engine
+    finally:
+        engine.close()
+
+
+def execute_everywhere(engine: Engine, sql: str, settings: Mapping[str, str | int | float] | None = None) -> None:
+    """Execute a statement on each server."""
+    for server in engine.require_servers():
+        server.execute(sql, settings)
+
+
+def fetch_everywhere(engine: Engine, sql: str) -> pa.Table:
+    """The results of all servers, one after the other."""
+    return pa.concat_tables([server.fetch_table(sql) for server in engine.require_servers()])

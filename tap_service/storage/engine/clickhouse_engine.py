@@ -171,8 +171,16 @@ class ClickHouseEngine:
     def list_servers(self) -> tuple[ClickHouseEngine]:
         return (self,)
 
+    def require_servers(self) -> tuple[ClickHouseEngine]:
+        return (self,)
+
+    def pin_server(self) -> ClickHouseEngine:
+        return self
+
     def explain_query(self, sql: str, settings: Settings | None = None) -> str:
-        lines = self.fetch_table(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)
+        lines = self.fetch_table(
+            f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1, distributed = 1 {sql}", settings
+        )
         return "\n".join(lines.column(0).to_pylist()) if lines.num_columns else ""
 
     def ping(self) -> None:

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -123,6 +124,14 @@ class ClickHouseServers:
     def list_servers(self) -> Sequence[Engine]:
         return self._ask_each(lambda engine: engine)
 
+    def require_servers(self) -> Sequence[Engine]:
+        return [endpoint.use_engine(_ping_engine) for endpoint in self._endpoints.list_all()]
+
+    def pin_server(self) -> ClickHouseServers:
+        pinned = copy.copy(self)
+        pinned._endpoints = self._endpoints.pin_first()
+        return pinned
+
     def explain_query(self, sql: str, settings: Settings | None = None) -> str:
         places = self._endpoints.choose_for_statement(sql)
         return self._try_read(places, lambda engine: engine.explain_query(sql, settings), _RunningQuery())
@@ -206,6 +215,11 @@ class ClickHouseServers:
         finally:
             if self._running.get(query_id) is running:
                 del self._running[query_id]
+
+
+def _ping_engine(engine: Engine) -> Engine:
+    engine.ping()
+    return engine
 
 
 def _mark_last(places: Sequence[Endpoint]) -> Iterator[tuple[bool, Endpoint]]:

@@ -141,6 +141,12 @@ class EmbeddedEngine:
     def list_servers(self) -> tuple[EmbeddedEngine]:
         return (self,)
 
+    def require_servers(self) -> tuple[EmbeddedEngine]:
+        return (self,)
+
+    def pin_server(self) -> EmbeddedEngine:
+        return self
+
     def explain_query(self, sql: str, settings: Settings | None = None) -> str:
         lines = self.fetch_table(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)
         return "\n".join(lines.column(0).to_pylist()) if lines.num_columns else ""

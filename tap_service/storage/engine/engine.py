@@ -182,6 +182,12 @@ class Engine(Protocol):
     def list_servers(self) -> Sequence[Engine]:
         """Return one engine per reachable server, for state that servers do not share."""
 
+    def require_servers(self) -> Sequence[Engine]:
+        """Return one engine per server of the settings. Raise EngineUnavailable if one does not answer."""
+
+    def pin_server(self) -> Engine:
+        """Return an engine whose statements all go to one server, which reads what they have written."""
+
     def explain_query(self, sql: str, settings: Settings | None = None) -> str:
         """Return the engine's plan with the indexes, parts and granules that it uses."""
 

@@ -129,7 +129,18 @@ class Endpoints:
 
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
         self._all = tuple(endpoints)
+        self._pinned: Endpoint | None = None
         self._holders: dict[str, Endpoint] = {}
+
+    def list_all(self) -> Sequence[Endpoint]:
+        """Return the servers in the order of the settings."""
+        return self._all
+
+    def pin_first(self) -> Endpoints:
+        """Return the same servers, with one that answers chosen for all statements."""
+        pinned = Endpoints(self._all)
+        pinned._pinned = self.list_ready()[0]
+        return pinned
 
     def list_ready(self) -> Sequence[Endpoint]:
         """Return the servers that answer, in the order of the settings; all if none does, as that may have changed."""
@@ -152,6 +163,8 @@ class Endpoints:
         """
         if len(self._all) == 1:
             return self._all
+        if self._pinned is not None:
+            return [self._pinned]
         holders = {name: self._find_holder(name) for name in _find_own_tables(sql)}
         found = {holder for holder in holders.values() if holder is not None}
         if len(found) > 1:

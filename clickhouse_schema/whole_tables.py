@@ -1,19 +1,22 @@
-"""Tables that every server of a cluster has whole, created on servers that lack them."""
+"""Tables that every server of a cluster has whole: created where they are missing, written, and made equal again.
+
+Servers with a Keeper copy the rows from each other. Without one, each gets the same rows from the client.
+"""
 
 from __future__ import annotations
 
-from clickhouse_schema.cluster_topology import NEW_TABLE, ReplicatedTable, Topology
+from clickhouse_schema.cluster_topology import NEW_TABLE, ReplicatedTable, Statement, Topology
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.servers import Servers
 
 
-def create_database(engine: Engine, topology: Topology, name: str) -> None:
-    engine.execute(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(name)}{topology.on_cluster}")
+def create_database(servers: Servers[Engine], name: str) -> None:
+    servers.define(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(name)}")
 
 
-def create_replicated_table(
-    engine: Engine,
-    topology: Topology,
+def create_whole_table(
+    servers: Servers[Engine],
     database: str,
     name: str,
     columns: str,
@@ -22,21 +25,22 @@ def create_replicated_table(
     *arguments: str,
 ) -> None:
     """Create a table if it does not exist; ``kind`` and ``arguments``: of ``Topology.engine_clause``."""
-    uuid = find_replicated_table(engine, topology, database, name).uuid
-    is_uuid = f" UUID {quote_string(uuid)}" if uuid else ""
-    table = f"{quote_identifier(database)}.{quote_identifier(name)}{is_uuid}{topology.on_cluster}"
+    topology = servers.topology
+    others = find_replicated_table(servers.engine, topology, database, name)
+    table = f"{quote_identifier(database)}.{quote_identifier(name)}{topology.uuid_clause(others)}"
     storage = f"ENGINE = {topology.engine_clause(kind, *arguments)} ORDER BY {order_by}{topology.settings_clause()}"
-    engine.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns}) {storage}")
+    servers.define(f"CREATE TABLE IF NOT EXISTS {table} ({columns}) {storage}")
 
 
-def delete_rows_later(engine: Engine, table: str, where: str) -> None:
+def delete_rows_later(servers: Servers[Engine], table: str, where: str) -> None:
     """Delete rows that nobody reads any more, without waiting for the merges that remove them."""
-    engine.execute(f"ALTER TABLE {table} DELETE WHERE {where} SETTINGS mutations_sync = 0")
+    target = servers.topology.choose_rows_target(is_sharded=False)
+    servers.execute(Statement(f"ALTER TABLE {table} DELETE WHERE {where}", target), {"mutations_sync": 0})
 
 
 def find_replicated_table(engine: Engine, topology: Topology, database: str, name: str) -> ReplicatedTable:
     """Return what a table has on any server, which its replicas share."""
-    if topology.is_one_server:
+    if not topology.is_replicated:
         return NEW_TABLE
     granularity = "toUInt32OrZero(extract(engine_full, 'index_granularity = ([0-9]+)'))"
     sql = (

@@ -1,0 +1,116 @@
+"""The servers of an engine, and which of them execute a statement.
+
+A statement that changes what each server has of its own goes to every server. Where a server does not answer, the
+statement fails; it may have been executed on some servers, so every statement can be repeated. The connected server is
+the last: what it has, all have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Generic, TypeVar, cast
+
+import pyarrow as pa
+
+from clickhouse_schema.cluster_topology import ClusterError, Statement, Target, Topology, read_topology
+from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.shard_map import CLUSTER_NAME
+
+_OF_CLUSTER = f"FROM system.clusters WHERE cluster = {quote_string(CLUSTER_NAME)}"
+
+AnyEngine = TypeVar("AnyEngine", bound=Engine, covariant=True)
+
+#: shard and replica, both from 1
+_Place = tuple[int, int]
+
+
+class Servers(Generic[AnyEngine]):
+    """``engine`` is the connected server: it answers queries. Raises ``ClusterError``."""
+
+    def __init__(self, engine: AnyEngine) -> None:
+        self.engine = engine
+        self.topology: Topology = read_topology(engine)
+
+    def execute(self, statement: Statement, settings: Mapping[str, str | int | float] | None = None) -> None:
+        for engine in self.list_engines(statement.target):
+            engine.execute(statement.sql, settings)
+
+    def define(self, *statements: str) -> None:
+        """Execute statements on every server, one after the other."""
+        for sql in statements:
+            self.execute(Statement(sql))
+
+    def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch]) -> None:
+        """Insert rows into a table that every server has whole."""
+        block = list(batches)
+        for engine in self.list_engines(self.topology.choose_rows_target(is_sharded=False)):
+            engine.insert_batches(table, block)
+
+    def list_engines(self, target: Target = Target.EVERY_SERVER) -> list[AnyEngine]:
+        """Return the servers of a target, the connected one last.
+
+        Raises
+        ------
+        ClusterError
+            The engine does not know a server of the cluster.
+        EngineUnavailable
+            A server does not answer.
+        """
+        if target == Target.ONE_SERVER or not self.topology.is_cluster:
+            return [self.engine]
+        if target == Target.EVERY_SHARD:
+            return [*{shard: engine for (shard, _), engine in self._engines.items()}.values()]
+        return [*self._engines.values()]
+
+    def get_shard_engine(self, shard: int) -> AnyEngine:
+        """Return a server of a shard, from 0."""
+        return next(engine for (number, _), engine in self._engines.items() if number == shard + 1)
+
+    @cached_property
+    def connected_shard(self) -> int:
+        """The shard of the connected server, from 0."""
+        return _find_place(self.engine)[0] - 1
+
+    @cached_property
+    def _engines(self) -> dict[_Place, AnyEngine]:
+        connected = _find_place(self.engine)
+        found: dict[_Place, AnyEngine] = {}
+        for engine in cast(Iterable[AnyEngine], self.engine.require_servers()):
+            place = _find_place(engine)
+            if place in found:
+                raise ClusterError(f"SKYHOUSE_CLICKHOUSE_URL names the server of {_name_place(place)} twice")
+            found[place] = engine
+        self._refuse_missing(found.keys())
+        del found[connected]
+        return {**found, connected: self.engine}
+
+    def _refuse_missing(self, places: Iterable[_Place]) -> None:
+        rows = self.engine.fetch_table(f"SELECT shard_num, replica_num, host_name, port {_OF_CLUSTER}").to_pylist()
+        named = {*places}
+        missing = [
+            f"{row['host_name']}:{row['port']}"
+            for row in rows
+            if (int(row["shard_num"]), int(row["replica_num"])) not in named
+        ]
+        if missing:
+            raise ClusterError(
+                f"SKYHOUSE_CLICKHOUSE_URL lacks servers of the cluster {CLUSTER_NAME}: {', '.join(missing)}"
+                " (these are the addresses in remote_servers). Changes go to each server: name all of them"
+            )
+
+
+def _find_place(engine: Engine) -> _Place:
+    """Return where the cluster has the server of an engine."""
+    found = engine.fetch_table(f"SELECT shard_num, replica_num {_OF_CLUSTER} AND is_local").to_pylist()
+    if len(found) != 1:
+        raise ClusterError(
+            f"a ClickHouse server is {len(found)} times in the cluster {CLUSTER_NAME} of its own configuration, not"
+            " once: each server must be in remote_servers with the address and the port at which it listens"
+        )
+    return int(found[0]["shard_num"]), int(found[0]["replica_num"])
+
+
+def _name_place(place: _Place) -> str:
+    return f"shard {place[0]}, replica {place[1]}"

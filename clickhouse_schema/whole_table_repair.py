@@ -1,0 +1,80 @@
+"""Repair of tables that every server has whole and no Keeper copies: a killed change has reached only some servers.
+
+Only for Skyhouse's own tables, which are logs: a row that any server has was written, and deleted rows are of no use to
+any reader, so one that comes back does no harm.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+
+import pyarrow as pa
+
+from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.servers import Servers
+
+#: Rows that are still missing after this time are not those that another process is writing now.
+_WRITING_SECONDS = 1.0
+
+_ROW_HASH = "cityHash64(tuple(*))"
+
+_BATCH_ROWS = 2000
+
+#: How often each row is there, by its hash.
+_Counts = Mapping[int, int]
+
+
+def copy_missing_rows(servers: Servers[Engine], tables: Iterable[str]) -> None:
+    """Give each server the rows of these tables that it lacks and another has; equal rows count."""
+    if servers.topology.is_replicated or servers.topology.shards < 2:
+        return
+    engines = servers.list_engines()
+    different = [table for table in tables if len({_fetch_sums(engine, table) for engine in engines}) > 1]
+    if not different:
+        return
+    time.sleep(_WRITING_SECONDS)
+    for table in different:
+        _copy_rows(engines, table)
+
+
+def _fetch_sums(engine: Engine, table: str) -> tuple[int, int]:
+    [row] = engine.fetch_table(f"SELECT count() AS n, sum({_ROW_HASH}) AS hashes FROM {table}").to_pylist()
+    return row["n"], row["hashes"]
+
+
+def _copy_rows(engines: Sequence[Engine], table: str) -> None:
+    counts = [_count_rows(engine, table) for engine in engines]
+    holders: dict[int, int] = {}
+    for number, found in enumerate(counts):
+        for row, count in found.items():
+            if row not in holders or count > counts[holders[row]][row]:
+                holders[row] = number
+    for engine, found in zip(engines, counts, strict=True):
+        missing: dict[int, dict[int, int]] = defaultdict(dict)
+        for row, holder in holders.items():
+            if (lacking := counts[holder][row] - found.get(row, 0)) > 0:
+                missing[holder][row] = lacking
+        for holder, rows in missing.items():
+            _insert_rows(engines[holder], engine, table, rows)
+
+
+def _count_rows(engine: Engine, table: str) -> _Counts:
+    found = engine.fetch_table(f"SELECT {_ROW_HASH} AS hash, count() AS n FROM {table} GROUP BY hash")
+    return dict(zip(found["hash"].to_pylist(), found["n"].to_pylist(), strict=True))
+
+
+def _insert_rows(source: Engine, target: Engine, table: str, rows: _Counts) -> None:
+    """Insert rows of the source, each so often."""
+    left = iter(rows)
+    while some := list(islice(left, _BATCH_ROWS)):
+        wanted = ", ".join(map(str, some))
+        found = source.fetch_table(
+            f"SELECT *, {_ROW_HASH} AS __hash FROM {table} WHERE {_ROW_HASH} IN ({wanted}) LIMIT 1 BY __hash"
+        )
+        times = [rows[row] for row in found["__hash"].to_pylist()]
+        repeated = [index for index, count in enumerate(times) for _ in range(count)]
+        copies = found.drop_columns(["__hash"]).take(pa.array(repeated, pa.int64()))
+        target.insert_batches(table, copies.combine_chunks().to_batches())
