@@ -13,6 +13,8 @@ from collections.abc import Collection
 from typing import Any
 
 from celery import signals
+from celery.worker.request import Request
+from kombu.asynchronous import get_event_loop
 
 from tap_service.config import read_config
 from tap_service.models.work_class import WorkClass
@@ -38,6 +40,31 @@ work_classes: Collection[WorkClass] = tuple(WorkClass)
 _runtime: WorkerRuntime | None = None
 
 
+class _TaskRequest(Request):  # type: ignore[misc]
+    """A task of a worker, which connects to Redis again if it cannot acknowledge the task.
+
+    Celery only logs that, and counts the task as taken for as long as the connection lasts. A worker with as many of
+    them as it has processes would take no task any more, and not even notice that the connection is lost.
+    """
+
+    def acknowledge(self) -> None:
+        super().acknowledge()
+        self._check_acknowledged()
+
+    def reject(self, requeue: bool = False) -> None:
+        super().reject(requeue)
+        self._check_acknowledged()
+
+    def _check_acknowledged(self) -> None:
+        loop = get_event_loop()
+        if not self.message.acknowledged and loop is not None:
+            loop.call_soon(_lose_connection)  # type: ignore[no-untyped-call]
+
+
+def _lose_connection() -> None:
+    raise ConnectionResetError("a task could not be acknowledged")
+
+
 def run_next() -> None:
     """Execute jobs until none may start: a task for each would take longer than a short job.
 
@@ -45,7 +72,7 @@ def run_next() -> None:
     """
     while (runtime := _wait_for_engine()) is not None:
         has_run = runtime.run_next()
-        if _is_stopping():
+        if is_stopping():
             runtime.wake_others()
             return
         if not (has_run and runtime.wake_others(is_next_mine=True)):
@@ -62,7 +89,7 @@ def _wait_for_engine() -> WorkerRuntime | None:
             return _runtime
         except EngineError as error:
             _log.warning("jobs wait for the engine: %s", error.detail)
-            if _is_stopping(_ENGINE_RETRY_SECONDS):
+            if is_stopping(_ENGINE_RETRY_SECONDS):
                 return None
 
 
@@ -75,7 +102,8 @@ def _close_runtime(**_: Any) -> None:
         _runtime.close()
 
 
-def _is_stopping(wait_seconds: float | None = 0) -> bool:
+def is_stopping(wait_seconds: float | None = 0) -> bool:
+    """Return whether this worker was asked to shut down, within ``wait_seconds``; None waits until then."""
     return bool(select.select([_stopping], [], [], wait_seconds)[0])
 
 
@@ -88,10 +116,10 @@ def _start_runtime() -> WorkerRuntime:
 
 def _stop_jobs_at_shutdown(runtime: WorkerRuntime) -> None:
     """Return running jobs to the queue at once; otherwise they would keep the worker alive until they end."""
-    _is_stopping(None)
+    is_stopping(None)
     runtime.stop_jobs()
 
 
-app.task(run_next, name=TASK)
+app.task(run_next, name=TASK, Request=_TaskRequest)
 signals.worker_shutting_down.connect(_announce_shutdown)
 signals.worker_process_shutdown.connect(_close_runtime)

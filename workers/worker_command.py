@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
@@ -17,7 +19,9 @@ from tap_service.models.work_class import WorkClass
 from tap_service.services.jobs.celery_dispatcher import celery_queue_name
 from tap_service.services.jobs.job_queues import QueueRules
 
-#: between the end of a caretaker and the start of the next
+_log = logging.getLogger("skyhouse")
+
+#: between the end of a caretaker, or of Celery, and the next start
 _RESTART_SECONDS = 1.0
 
 _JOB_CLASSES = {"all": tuple(WorkClass), "short": (WorkClass.SHORT,), "long": (WorkClass.LONG, WorkClass.VERY_LONG)}
@@ -63,6 +67,15 @@ def run_workers(jobs: Jobs = "all", processes: Processes = None) -> None:
     ]
     with _run_caretaker():
         application.app.worker_main(["--quiet", "worker", *options])
+    if not application.is_stopping():
+        _begin_anew()
+
+
+def _begin_anew() -> None:
+    """Replace this process, which Celery has given up: it does if its processes die while Redis is away."""
+    _log.error("the worker begins anew after an error of Celery")
+    time.sleep(_RESTART_SECONDS)
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (the command that started it)
 
 
 @contextmanager

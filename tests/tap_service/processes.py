@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 def said_by(process: int | str, what: str) -> bytes:
-    """Return a file of /proc/{process}, empty if the process is gone."""
+    """Return a file of /proc/{process}, empty if the process is gone, or another user's."""
     try:
         return Path(f"/proc/{process}/{what}").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
         return b""
 
 

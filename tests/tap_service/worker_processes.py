@@ -41,6 +41,9 @@ class Workers:
     def caretakers(self) -> list[int]:
         return [pid for pid, is_caretaker in self._all() if is_caretaker]
 
+    def has_said(self, text: str) -> bool:
+        return text in self._output.read_text()
+
     def kill(self) -> None:
         """Kill all processes at once, like a power failure; do nothing if the main process has ended."""
         if self.process.poll() is not None:

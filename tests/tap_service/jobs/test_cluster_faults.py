@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +31,18 @@ SHORT = "SELECT TOP 3 table_name FROM TAP_SCHEMA.tables ORDER BY table_name"
 #: gives rows for minutes, one by one
 LONG = "SELECT a.column_name FROM " + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcdef")
 ROWS = {"FORMAT": "csv", "MAXREC": "100000000"}
+
+#: a worker whose Celery ends at once the first time, as it does when it finds dead processes after an outage of Redis
+GIVING_UP = """
+import sys
+from pathlib import Path
+from workers import celery_app, worker_command
+mark = Path(sys.argv.pop())
+if not mark.exists():
+    mark.touch()
+    celery_app.app.worker_main = lambda argv: None
+worker_command.main()
+"""
 
 
 class Cluster:
@@ -178,6 +192,26 @@ def test_redis_started_anew_in_mid_job(cluster: Cluster, eventually: Eventually)
         assert job.wait_for_end() == "COMPLETED"
         assert job.rows().count("\r\n") == 1_000_001
         assert done.rows().startswith("table_name")
+        assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
+
+
+def test_a_worker_begins_anew_when_celery_gives_up(cluster: Cluster, tmp_path: Path) -> None:
+    environment = {f"SKYHOUSE_{name.upper()}": str(value) for name, value in cluster.settings.items()}
+    command = [sys.executable, "-W", "ignore", "-c", GIVING_UP, str(tmp_path / "has given up")]
+    worker = subprocess.Popen(command, env=os.environ | environment, stderr=subprocess.PIPE, text=True)
+    with cluster.served() as service:
+        assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
+    worker.terminate()
+    _, said = worker.communicate(timeout=60)
+    assert (worker.returncode, said.splitlines()[0]) == (0, "the worker begins anew after an error of Celery")
+
+
+def test_redis_away_when_a_task_is_acknowledged(cluster: Cluster, eventually: Eventually) -> None:
+    with cluster.served() as service, cluster.workers() as workers:
+        assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
+        cluster.jobs.kill()
+        eventually(lambda: workers.has_said("Couldn't ack"))
+        cluster.jobs.start()
         assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -12,13 +11,17 @@ from pathlib import Path
 
 import redis
 
+from tests.servers.clickhouse_server import free_port
+
 
 class RedisServer:
-    def __init__(self, directory: Path) -> None:
+    """``options`` are further ones of ``redis-server``."""
+
+    def __init__(self, directory: Path, *options: str) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            self._port = listener.getsockname()[1]
+        self._options = options
+        self._port = free_port()
         self._process: subprocess.Popen | None = None
         self._databases = itertools.count(1)
 
@@ -33,7 +36,9 @@ class RedisServer:
     def start(self) -> None:
         options = ["--port", str(self._port), "--bind", "127.0.0.1", "--dir", str(self._directory)]
         keeping = ["--appendonly", "yes", "--save", "", "--databases", "1000"]
-        self._process = subprocess.Popen(["redis-server", *options, *keeping], stdout=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            ["redis-server", *options, *keeping, *self._options], stdout=subprocess.DEVNULL
+        )
         with redis.Redis.from_url(self.url) as client:
             while True:
                 try:
