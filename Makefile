@@ -35,7 +35,7 @@ bench: $(VENV)/test
 	@for benchmark in $(basename $(notdir $(wildcard tests/benchmarks/bench_*.py))); do \
 	    $(BIN)/python -m tests.benchmarks.$$benchmark || exit 1; done
 
-# All queries of the tests of ADQL, on clusters in one process: the answers are those of one server.
+# All queries of the tests of ADQL, on clusters of servers: the answers are those of one server.
 equality: $(VENV)/test
 	@for shards in 1 3 7; do \
 	    $(BIN)/python -m pytest tests/adql tests/cluster/test_equality.py tests/cluster/test_random_queries.py --shards $$shards --timeout 600 \
@@ -47,7 +47,7 @@ fuzz: $(VENV)/test
 	SKYHOUSE_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/adql/test_fuzz.py tests/adql/test_differential.py \
 	    tests/tap_service/handlers/test_fuzzed_requests.py --timeout 0
 
-# On a real cluster: make cluster-test URL=http://ch1:8123,http://ch2:8123 (tests/cluster/real.py has the rest)
+# On a cluster of yours: make cluster-test URL=http://ch1:8123,http://ch2:8123 (tests/cluster/real.py has the rest)
 cluster-test: $(VENV)/test
 	CLUSTER_URL=$(URL) $(BIN)/python -m pytest tests/cluster/acceptance.py tests/cluster/test_equality.py
 

@@ -68,10 +68,9 @@ class Servers(Generic[AnyEngine]):
         """Return a server of a shard, from 0."""
         return next(engine for (number, _), engine in self._engines.items() if number == shard + 1)
 
-    @cached_property
-    def connected_shard(self) -> int:
-        """The shard of the connected server, from 0."""
-        return _find_place(self.engine)[0] - 1
+    def get_shard(self, engine: Engine) -> int:
+        """Return the shard, from 0, of one of ``list_engines``."""
+        return next(number - 1 for (number, _), each in self._engines.items() if each is engine)
 
     @cached_property
     def _engines(self) -> dict[_Place, AnyEngine]:

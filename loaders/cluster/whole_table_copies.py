@@ -16,26 +16,31 @@ _COPY_SETTINGS = {"max_partitions_per_insert_block": 0}
 
 
 def copy_whole_table(servers: Servers[Engine], entry: TableEntry, reporter: Reporter) -> None:
-    """Give each server the rows of the connected one where it has others. Raises ``LoadError``."""
-    if servers.topology.is_replicated or not servers.topology.is_cluster:
+    """Give each server the rows of one that has all where it has others. Raises ``LoadError`` if none has all."""
+    if servers.topology.is_replicated or servers.topology.shards < 2:
         return
-    source = servers.engine
-    wanted = _fetch_sums(source, entry)
+    sums = [(engine, _fetch_sums(engine, entry)) for engine in servers.list_engines()]
+    complete = [(engine, found) for engine, found in sums if found["rows"] == (entry.rows or 0)]
+    if not complete:
+        raise LoadError(f"no server has all rows of {entry.qualified_name}: load it again with --replace")
+    source, wanted = complete[-1]
+    for engine, found in sums:
+        if found != wanted:
+            reporter.output(f"copying {entry.qualified_name}")
+            _copy_rows(servers, source, engine, entry)
+            if _fetch_sums(engine, entry) != wanted:
+                raise LoadError(f"{entry.qualified_name} was changed while it was copied: start the same command again")
+
+
+def _copy_rows(servers: Servers[Engine], source: Engine, target: Engine, entry: TableEntry) -> None:
     columns = ", ".join(quote_identifier(name) for name in given_columns(entry.table))
-    database, name = entry.engine_table
-    everywhere = ", ".join(map(quote_string, (CLUSTER_NAME, database, name)))
-    for engine in servers.list_engines():
-        if engine is source or _fetch_sums(engine, entry) == wanted:
-            continue
-        reporter.output(f"copying {entry.qualified_name}")
-        engine.execute(f"TRUNCATE TABLE {entry.storage_sql}")
-        engine.execute(
-            f"INSERT INTO {entry.storage_sql} ({columns}) SELECT {columns} FROM cluster({everywhere})"
-            f" WHERE _shard_num = {servers.connected_shard + 1}",
-            _COPY_SETTINGS,
-        )
-        if _fetch_sums(engine, entry) != wanted:
-            raise LoadError(f"{entry.qualified_name} was changed while it was copied: start the same command again")
+    everywhere = ", ".join(map(quote_string, (CLUSTER_NAME, *entry.engine_table)))
+    target.execute(f"TRUNCATE TABLE {entry.storage_sql}")
+    target.execute(
+        f"INSERT INTO {entry.storage_sql} ({columns}) SELECT {columns} FROM cluster({everywhere})"
+        f" WHERE _shard_num = {servers.get_shard(source) + 1}",
+        _COPY_SETTINGS,
+    )
 
 
 def _fetch_sums(engine: Engine, entry: TableEntry) -> dict[str, int]:

@@ -15,7 +15,7 @@ from loaders.load_error import LoadError
 from loaders.pipeline.startup_cleanup import finish_killed_loads
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tap_service.storage.engine.engine import Engine, EngineError, StorageFull
+from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, StorageFull
 from tap_service.storage.jobs.redis_lock import hold_cluster_lock
 from tap_service.storage.open_storage import open_remote_engine
 
@@ -67,8 +67,9 @@ def _update_catalogue(engine: Engine, config: Config, *, is_read_only: bool) -> 
     except StorageFull as error:
         _log.warning("the catalogue was not updated because no space is left: %s", error)
     except EngineError as error:
-        if not is_read_only or error.code != _ACCESS_DENIED:
+        is_usable = error.code == _ACCESS_DENIED or isinstance(error, EngineUnavailable)
+        if not (is_read_only and is_usable):
             raise
-        _log.warning("the catalogue was not updated; another user maintains it: %s", error)
+        _log.warning("the catalogue was not updated; it is used as it is: %s", error.detail)
     except ClusterError as error:
         raise LoadError(str(error)) from error

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from clickhouse_schema.cluster_topology import ClusterError
 from tap_service.documents.error_document import CONTENT_TYPE, error_document
 from tap_service.service_errors import ServiceError, ServiceUnavailable
 
@@ -33,6 +34,7 @@ def error_response(path: str, status: int, message: str, headers: Mapping[str, s
 
 def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ServiceError, _service_error)
+    app.add_exception_handler(ClusterError, _cluster_error)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
 
@@ -70,6 +72,13 @@ class CatchFaults:
 async def _service_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError)  # noqa: S101 (the registered type)
     return error_response(request.url.path, error.status, str(error), error.headers)
+
+
+async def _cluster_error(request: Request, error: Exception) -> Response:
+    """A server was added to the cluster since this process started."""
+    _log.error("%s %r failed: %s", request.method, request.url.path, error)
+    message = "the servers behind the service are being changed; try again later"
+    return error_response(request.url.path, 503, message, ServiceUnavailable.headers)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

@@ -79,14 +79,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def grown(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """A cluster that had two shards when its tables were loaded, with a third."""
+    """A cluster that had two shards when its tables were loaded, with a third, which commands connect to."""
     place = tmp_path_factory.mktemp("moved")
     ports = [free_port() for _ in range(3)]
     with running_cluster(place, 2, ports=ports) as servers, prepared_engine(servers) as engine:
         for name in NAMES:
             request = LoadRequest((folder / f"{name}.parquet",), f"sky.{name}", folder / "r", folder / "sky.yaml")
             load_files(engine, request, Recorder())
-    with running_cluster(place, 3, ports=ports) as servers, prepared_engine(servers) as engine:
+    with running_cluster(place, 3, ports=ports) as servers, prepared_engine(servers[::-1]) as engine:
         yield engine
 
 
@@ -117,7 +117,7 @@ def _tables(engine: Engine) -> list[str]:
 
 def test_a_new_server_gets_the_tables(grown: Engine) -> None:
     """Those that are whole with their rows, the catalogue already when the first command ran."""
-    *_, new = grown.require_servers()
+    new, *_ = grown.require_servers()
     versions = fetch_everywhere(
         grown, "SELECT max(version) AS version, count() AS n FROM skyhouse.catalogue"
     ).to_pylist()
