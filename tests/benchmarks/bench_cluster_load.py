@@ -1,30 +1,35 @@
-"""A large load on a cluster whose loader is killed in the middle, then whose server is: what is there at the end, and when.
+"""Loads to clusters of real servers: the same rows a shard on 1, 2 and 4 servers, and one server without a cluster.
 
-    python -m tests.benchmarks.bench_cluster_load [rows] [shards]
+    python -m tests.benchmarks.bench_cluster_load [rows a shard [servers ...]]
 
-20 million rows of 12 columns (``bench_load``) go to four shards in one process by ``skyhouse load``: in one go, and
-once more with two kills (SIGKILL), each followed by the same command. ``skyhouse verify`` then counts every
-row and every copy in the overlaps, of 0.1 degrees. One server that takes the same file is measured beside them.
+Rows of 12 columns (``bench_load``), with an overlap of 0.1 degrees, by ``skyhouse load``; ``skyhouse verify`` then counts
+every row and every copy. The largest load is done once more with the loader killed (SIGKILL) in the middle, and then one
+of the servers; the same command goes on each time. All servers and the loader run on this machine, so the processor time
+of a row tells more than the rows a second.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
-from clickhouse_schema.engine_tables import engine_setup
 from loaders.cli.console_reporter import ConsoleReporter
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.benchmarks.bench_load import write_file
-from tests.cluster.in_process import served_cluster
+from tests.benchmarks.service_process import read_processor_seconds
+from tests.servers.clickhouse_server import ClickHouseServer
+from tests.servers.server_cluster import prepared_engine, running_cluster, running_server, urls_of
 
-ROWS, SHARDS = 20_000_000, 4
+ROWS = 2_000_000
+SERVERS = (1, 2, 4)
 
 COLUMNS = [
     ("source_id", "long"),
@@ -46,81 +51,108 @@ SCHEMA = "\n".join(
     ]
 )
 
-#: Rows that a load has stored which is not done, of all shards
+#: rows that a load has stored on a server which is not done
 _STORED = (
-    "SELECT sum(rows) AS n FROM system.parts WHERE active AND database = 'bench' AND endsWith(table, 'local_rows')"
+    "SELECT sum(rows) AS n FROM system.parts WHERE active AND database = 'bench' AND endsWith(table, '__local')"
     " AND table IN (SELECT table FROM system.columns WHERE database = 'bench' AND name = '__chunk')"
 )
 
 
-class Cluster:
-    """One in ``folder``, whose server may be killed and started."""
+@dataclass
+class Work:
+    """Seconds on the clock, of the command's processor time, and of that of all servers."""
 
-    def __init__(self, folder: Path, shards: int) -> None:
-        self.folder = folder
-        self._shards = shards
-        folder.mkdir()
-
-    @contextmanager
-    def served(self) -> Iterator[str]:
-        with served_cluster(self.folder, self._shards) as url:
-            engine = ClickHouseEngine(url)
-            engine_setup.prepare_engine(engine)
-            engine.close()
-            yield url
+    wall: float
+    command: float
+    servers: float
 
 
-def command(url: str, *arguments: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "SKYHOUSE_CLICKHOUSE_URL": url}
+def start_command(servers: Sequence[ClickHouseServer], *arguments: str) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "SKYHOUSE_CLICKHOUSE_URL": urls_of(servers)}
     return subprocess.Popen(
         [sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()", *arguments], env=environment
     )
 
 
-def seconds(process: subprocess.Popen[bytes]) -> float:
-    began = time.perf_counter()
+def run_command(servers: Sequence[ClickHouseServer], *arguments: str) -> Work:
+    began, ours, theirs = time.perf_counter(), _read_children_seconds(), _read_servers_seconds(servers)
+    process = start_command(servers, *arguments)
     if process.wait():
         raise RuntimeError(f"exit code {process.returncode}: {process.args!r}")
-    return time.perf_counter() - began
+    wall = time.perf_counter() - began
+    return Work(wall, _read_children_seconds() - ours, _read_servers_seconds(servers) - theirs)
 
 
-def killed_at(process: subprocess.Popen[bytes], url: str, rows: int) -> int:
-    """Kills the loader when so many rows are stored; how many there are then."""
-    engine = ClickHouseEngine(url)
+def _read_children_seconds() -> float:
+    """Return the processor time of all commands that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _read_servers_seconds(servers: Sequence[ClickHouseServer]) -> float:
+    return sum(read_processor_seconds(server.pid) for server in servers)
+
+
+def wait_for_rows(process: subprocess.Popen[bytes], servers: Sequence[ClickHouseServer], rows: int) -> int:
+    """Wait until a load has stored so many rows; return how many there are then."""
+    engines = [ClickHouseEngine(server.url) for server in servers]
     try:
-        while (there := engine.fetch_table(_STORED).column(0)[0].as_py()) < rows:
+        while (there := sum(engine.fetch_table(_STORED)["n"][0].as_py() for engine in engines)) < rows:
             if process.poll() is not None:
                 raise RuntimeError(f"the load has ended before {rows:,} rows were stored")
-            time.sleep(0.2)
+            time.sleep(0.1)
     finally:
-        engine.close()
-    return int(there)
+        for engine in engines:
+            engine.close()
+    return there
 
 
-def main(rows: int = ROWS, shards: int = SHARDS) -> None:
+def disturb(servers: Sequence[ClickHouseServer], load: Sequence[str], rows: int, reporter: ConsoleReporter) -> None:
+    process = start_command(servers, *load)
+    reporter.output(f"loader killed with {wait_for_rows(process, servers, rows // 3):,} rows stored")
+    process.kill()
+    process.wait()
+    process = start_command(servers, *load)
+    reporter.output(f"a server killed with {wait_for_rows(process, servers, 2 * rows // 3):,} rows stored")
+    servers[-1].kill()
+    began = time.perf_counter()
+    reporter.output(f"the loader ended with exit code {process.wait()} after {time.perf_counter() - began:.1f} s")
+    servers[-1].start()
+    reporter.output(f"the rest in {run_command(servers, *load).wall:.1f} s")
+    run_command(servers, "verify", "bench.stars")
+
+
+def main(rows: int = ROWS, *chosen: int) -> None:
     with tempfile.TemporaryDirectory() as name, ConsoleReporter() as reporter:
         folder = Path(name)
         (folder / "bench.yaml").write_text(SCHEMA)
-        write_file(folder / "stars.parquet", rows)
         arguments = ("--table", "bench.stars", "--schema", str(folder / "bench.yaml"))
-        load = ("load", str(folder / "stars.parquet"), "--rejects", str(folder / "rejects.csv"), *arguments)
-        with Cluster(folder / "alone", 0).served() as url:
-            reporter.output(f"one server: {rows / seconds(command(url, *load)):,.0f} rows/s")
-        with Cluster(folder / "cluster", shards).served() as url:
-            reporter.output(f"{shards} shards: {rows / seconds(command(url, *load)):,.0f} rows/s")
-            reporter.output(f"verified in {seconds(command(url, 'verify', 'bench.stars')):.1f} s")
-        disturbed = Cluster(folder / "disturbed", shards)
-        with disturbed.served() as url:
-            process = command(url, *load)
-            reporter.output(f"loader killed with {killed_at(process, url, rows // 3):,} rows stored")
-            process.kill()
-            process.wait()
-            process = command(url, *load)
-            reporter.output(f"server killed with {killed_at(process, url, 2 * rows // 3):,} rows stored")
-        reporter.output(f"the loader ended with exit code {process.wait()}")
-        with disturbed.served() as url:
-            reporter.output(f"the rest in {seconds(command(url, *load)):.1f} s")
-            reporter.output(f"verified in {seconds(command(url, 'verify', 'bench.stars')):.1f} s")
+        largest = max(chosen or SERVERS)
+        for shards in (0, *(chosen or SERVERS), -largest):
+            count = max(1, abs(shards)) * rows
+            stars = folder / f"stars{count}.parquet"
+            if not stars.exists():
+                write_file(stars, count)
+            load = ("load", str(stars), "--rejects", str(folder / "rejects.csv"), *arguments)
+            with ExitStack() as stack:
+                place = folder / f"of{shards}"
+                servers = (
+                    stack.enter_context(running_cluster(place, abs(shards)))
+                    if shards
+                    else [stack.enter_context(running_server(place))]
+                )
+                with prepared_engine(servers):
+                    pass
+                if shards < 0:
+                    disturb(servers, load, count, reporter)
+                    continue
+                loaded, verified = run_command(servers, *load), run_command(servers, "verify", "bench.stars")
+            label = f"{shards} shards" if shards else "one server"
+            reporter.output(
+                f"{label}: {count:,} rows, {count / loaded.wall:,.0f} rows/s; processor time of a million rows: loader"
+                f" {loaded.command / count * 1e6:.2f} s, servers {loaded.servers / count * 1e6:.2f} s;"
+                f" verified in {verified.wall:.1f} s"
+            )
 
 
 if __name__ == "__main__":
