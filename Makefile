@@ -47,7 +47,8 @@ fuzz: $(VENV)/test
 	SKYHOUSE_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/adql/test_fuzz.py tests/adql/test_differential.py \
 	    tests/tap_service/handlers/test_fuzzed_requests.py --timeout 0
 
-# On a cluster of yours: make cluster-test URL=http://ch1:8123,http://ch2:8123 (tests/cluster/real.py has the rest)
+# On a cluster of yours: make cluster-test URL=http://ch1:8123,http://ch2:8123. CLUSTER_STOP and CLUSTER_START are the commands
+# that end and start the server at {host} and {port}; tests/cluster/real.py has the rest.
 cluster-test: $(VENV)/test
 	CLUSTER_URL=$(URL) $(BIN)/python -m pytest tests/cluster/acceptance.py tests/cluster/test_equality.py
 

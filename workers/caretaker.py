@@ -18,6 +18,7 @@ from tap_service.constants import ORPHAN_AGE_SECONDS, SWEEP_SECONDS
 from tap_service.factory.job_factory import build_celery_dispatcher, build_job_lifetimes, build_job_queue
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.services.jobs.celery_dispatcher import celery_queue_name
+from tap_service.services.jobs.engine_patience import EnginePatience
 from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 from tap_service.storage.jobs.redis_persistence import find_loss_risks
@@ -27,14 +28,16 @@ _log = logging.getLogger("skyhouse")
 
 
 class Caretaker:
-    """Raises EngineUnavailable, and OSError if the result store cannot be used."""
+    """Raises OSError if the result store cannot be used."""
 
     def __init__(self, config: Config) -> None:
         stores = open_job_stores(config)
         self._worker_silence = config.worker_silence
         self._broker = redis.Redis.from_url(config.redis_url, socket_timeout=5, socket_connect_timeout=5)
         self._queue = build_job_queue(config, stores)
-        self._lifetimes = build_job_lifetimes(config, open_remote_engine(config), stores)
+        engine = open_remote_engine(config, is_required=False)
+        self._lifetimes = build_job_lifetimes(config, engine, stores)
+        self._patience = EnginePatience(config, engine, stores.jobs)
         self._dispatcher = build_celery_dispatcher(config)
         self._redis_reachable_since = time.monotonic()
         self._last_sweep = time.monotonic()
@@ -71,10 +74,13 @@ class Caretaker:
     def _recover_jobs(self) -> None:
         """Queue the jobs of dead workers again, and send tasks for classes that have startable jobs but no task.
 
-        After an outage of Redis, workers first get the time to send a heartbeat.
+        After an outage of Redis, workers first get the time to send a heartbeat. While the engine is away, jobs wait
+        and workers are not woken.
         """
         if time.monotonic() - self._redis_reachable_since >= self._worker_silence:
             self._lifetimes.recover_jobs(add_seconds(now(), -self._worker_silence))
+        if not self._patience.update_waits():
+            return
         startable = self._queue.startable_classes()
         without_task = {work for work in startable if not self._broker.llen(celery_queue_name(work))}
         for work in startable:

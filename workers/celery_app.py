@@ -1,6 +1,7 @@
 """The Celery application of the workers: one task, a shell around ``run_next``.
 
-``skyhouse-worker`` starts it. Each worker process connects at its first task, and again if the engine was away then.
+``skyhouse-worker`` starts it. Each worker process connects at its first task, and again if the engine was away then;
+the caretaker sends tasks again when the engine answers.
 """
 
 from __future__ import annotations
@@ -23,9 +24,6 @@ from tap_service.storage.engine.engine import EngineError
 from workers.worker_runtime import WorkerRuntime
 
 _log = logging.getLogger("skyhouse")
-
-#: seconds between two attempts to reach the engine
-_ENGINE_RETRY_SECONDS = 2
 
 config = read_config()
 app = build_celery_app(config.redis_url, config.async_hard_seconds)
@@ -70,7 +68,7 @@ def run_next() -> None:
 
     They stay QUEUED while the engine is away, and are queued again if this worker shuts down.
     """
-    while (runtime := _wait_for_engine()) is not None:
+    while (runtime := _reach_engine()) is not None:
         has_run = runtime.run_next()
         if is_stopping():
             runtime.wake_others()
@@ -79,18 +77,14 @@ def run_next() -> None:
             return
 
 
-def _wait_for_engine() -> WorkerRuntime | None:
-    """Return the runtime when its engine answers, None if this worker shuts down before."""
+def _reach_engine() -> WorkerRuntime | None:
+    """Return the runtime; None if the engine was away so far."""
     global _runtime
-    while True:
-        try:
-            _runtime = _runtime or _start_runtime()
-            _runtime.check_engine()
-            return _runtime
-        except EngineError as error:
-            _log.warning("jobs wait for the engine: %s", error.detail)
-            if is_stopping(_ENGINE_RETRY_SECONDS):
-                return None
+    try:
+        _runtime = _runtime or _start_runtime()
+    except EngineError as error:
+        _log.warning("jobs wait for the engine: %s", error.detail)
+    return _runtime
 
 
 def _announce_shutdown(**_: Any) -> None:

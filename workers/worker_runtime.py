@@ -38,12 +38,8 @@ class WorkerRuntime:
         self._queries.start()
         self._runner.start()
 
-    def check_engine(self) -> None:
-        """Raise EngineError if the engine is away: a job started now could only fail."""
-        self._engine.ping()
-
     def run_next(self) -> bool:
-        """Execute the next job to its end; return False if no job may start now."""
+        """Execute the next job to its end; return False if no job may start now, or the engine is away."""
         return self._runner.run_next()
 
     def wake_others(self, *, is_next_mine: bool = False) -> bool:

@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import islice
 
 from tap_service.models.timestamps import format_instant
-from tap_service.models.uws_job import Job, JobReference
+from tap_service.models.uws_job import ExecutionPhase, Job, JobReference
 from tap_service.models.work_class import WorkClass
 from tap_service.xml_text import DECLARATION, Markup, element, join_lines, start_tag, tag
 
@@ -119,6 +119,8 @@ def _info_element(job: Job) -> Markup:
         if foreseen.warning and job.info.get("queryStatus") != "OK":
             info["warning"] = foreseen.warning
     info |= job.info
+    if job.wait is not None and job.phase is ExecutionPhase.QUEUED:
+        info["waiting"] = job.wait.reason
     if not info:
         return Markup("")
     work = join_lines(*(element(name, str(value)) for name, value in info.items()))

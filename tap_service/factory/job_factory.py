@@ -10,6 +10,7 @@ from tap_service.factory.query_factory import QueryComponents
 from tap_service.models.work_class import WorkClass
 from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, build_celery_app
 from tap_service.services.jobs.embedded_dispatcher import EmbeddedDispatcher
+from tap_service.services.jobs.engine_patience import EnginePatience
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.services.jobs.job_queues import JobQueue, QueueRules
@@ -56,4 +57,5 @@ def build_dispatcher(
         return build_celery_dispatcher(config)
     runner = build_job_runner(queries, stores, queue, worker=f"pid {os.getpid()}")
     queries.metrics.jobs.set_function(lambda: runner.n_running)
-    return EmbeddedDispatcher(queue, QueueRules.from_config(config).count_executors(), runner, lifetimes)
+    patience = EnginePatience(config, queries.engine, stores.jobs)
+    return EmbeddedDispatcher(queue, QueueRules.from_config(config).count_executors(), runner, lifetimes, patience)

@@ -11,7 +11,7 @@ from tap_service.models.client_key import find_client_key
 from tap_service.models.piece_progress import PieceWork
 from tap_service.models.request_parameters import SINGLE_VALUED, Pair
 from tap_service.models.timestamps import add_seconds
-from tap_service.models.work_class import Estimate, Place
+from tap_service.models.work_class import EngineWait, Estimate, Place
 
 
 class ExecutionPhase(StrEnum):
@@ -90,6 +90,8 @@ class Job:
         The last report of the present worker.
     pieces
         None for a job that is not divided.
+    wait
+        Why the job waits for the engine; kept while it is tried again.
     """
 
     job_id: str
@@ -116,13 +118,14 @@ class Job:
     worker: str = ""
     heartbeat: datetime | None = None
     pieces: PieceWork | None = None
+    wait: EngineWait | None = None
 
     @property
     def place(self) -> Place:
         """Its place in the queue; anonymous jobs from one address take turns like those of one user."""
         user = find_client_key(self.owner, self.client)
         seconds = self.foreseen.seconds if self.foreseen else 0.0
-        return Place(self.job_id, user, self.turn, seconds, self.start_time)
+        return Place(self.job_id, user, self.turn, seconds, self.start_time, self.wait)
 
     def end_after(self, at: datetime, seconds: float) -> datetime:
         """Return the instant ``seconds`` after ``at``, at most the destruction time."""

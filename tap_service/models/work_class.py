@@ -91,14 +91,34 @@ class WorkClass(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class EngineWait:
+    """The wait of a QUEUED job for the engine.
+
+    Attributes
+    ----------
+    reason
+        For the job's owner.
+    since
+        When the wait began.
+    retry
+        The job is not started before; None if it waits until the engine answers at all.
+    """
+
+    reason: str
+    since: datetime
+    retry: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
-    """A QUEUED or EXECUTING job: its user, its turn, its estimated seconds, and when it started."""
+    """A QUEUED or EXECUTING job: its user, its turn, its estimated seconds, when it started, and its wait."""
 
     job_id: str
     user: str
     turn: int = 0
     seconds: float = 0.0
     started: datetime | None = None
+    wait: EngineWait | None = None
 
     def work_class(self, at: datetime) -> WorkClass:
         """Return the class at an instant; a job that exceeds its estimate moves to a heavier class."""

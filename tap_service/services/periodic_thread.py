@@ -41,4 +41,4 @@ def call_and_log(work: Callable[[], object], failure: str) -> None:
     try:
         work()
     except Exception as error:
-        _log.warning("%s: %s", failure, error)
+        _log.warning("%s: %s", failure, getattr(error, "detail", error))

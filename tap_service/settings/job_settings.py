@@ -110,6 +110,15 @@ class JobSettings(BaseModel):
             "which requires a ClickHouse server. If empty, the service stores and executes the jobs itself."
         ),
     )
+    engine_patience: float = Field(
+        60.0,
+        ge=0,
+        title="How long jobs wait for the engine, in minutes",
+        description=(
+            "A job whose ClickHouse servers do not answer is QUEUED, with the reason in its jobInfo, and starts when "
+            "they do. After this time it ends in ERROR of type transient. 0: it does so at once."
+        ),
+    )
     worker_silence: float = Field(
         30.0,
         gt=0,

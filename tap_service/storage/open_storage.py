@@ -23,13 +23,15 @@ class JobStores:
     results: ResultStore
 
 
-def open_remote_engine(config: Config) -> Engine:
+def open_remote_engine(config: Config, *, is_required: bool = True) -> Engine:
     """Connect to the ClickHouse servers of the settings.
 
     Parameters
     ----------
     config
         ``clickhouse_url`` names one server or several.
+    is_required
+        One of them must answer now.
 
     Raises
     ------
@@ -46,7 +48,7 @@ def open_remote_engine(config: Config) -> Engine:
             ca=config.clickhouse_ca,
         )
 
-    return ClickHouseServers(config.clickhouse_urls, connect)
+    return ClickHouseServers(config.clickhouse_urls, connect, is_required=is_required)
 
 
 def open_job_stores(config: Config) -> JobStores:

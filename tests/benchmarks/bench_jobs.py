@@ -29,9 +29,9 @@ from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
+from tests.servers.server_cluster import running_server
 from tests.tap_service.conftest import served
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
-from tests.tap_service.storage.stand_in import standing_in
 from tests.tap_service.worker_processes import Workers
 
 JOBS = 400
@@ -88,8 +88,8 @@ def measure_jobs(deployment: str, config: Config, engine: Engine) -> None:
     print(f", at most {max(aborts) * 1000:.0f} ms")
 
 
-def measure_cluster(folder: Path, jobs: RedisServer, embedded: EmbeddedEngine) -> None:
-    with standing_in(str(embedded.data_path / "clickhouse")) as clickhouse:
+def measure_cluster(folder: Path, jobs: RedisServer) -> None:
+    with running_server(folder / "clickhouse") as clickhouse:
         settings = {
             "query_log": "",
             "redis_url": jobs.new_url(),
@@ -97,6 +97,7 @@ def measure_cluster(folder: Path, jobs: RedisServer, embedded: EmbeddedEngine) -
             "results_url": str(folder / "results"),
         }
         engine, workers = ClickHouseEngine(clickhouse.url), Workers(settings, folder / "output")
+        prepare_engine(engine)
         try:
             measure_jobs("cluster", Config(**settings), engine)
         finally:
@@ -153,7 +154,7 @@ def main() -> None:
         measure_jobs("embedded", Config(query_log="", jobs_path=folder / "jobs"), engine)
         measure_lists("SQLite", SqliteJobStore(folder / "listed"))
         with redis_server(folder / "redis") as jobs:
-            measure_cluster(folder, jobs, engine)
+            measure_cluster(folder, jobs)
             measure_lists("Redis", RedisJobStore(jobs.new_url()))
         engine.close()
 

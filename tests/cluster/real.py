@@ -1,7 +1,8 @@
 """The real cluster that tests are run on, if there is one: ``make cluster-test URL=...`` sets ``CLUSTER_URL``.
 
 ``CLUSTER_USER`` and ``CLUSTER_PASSWORD`` are those of a user who may load; ``CLUSTER_STOP`` and ``CLUSTER_START`` are
-commands that end and start the server whose name is put in the place of ``{host}``.
+commands that end and start a server, whose address is put in the place of ``{host}`` and ``{port}``: servers on one
+machine differ in the port only.
 """
 
 from __future__ import annotations
@@ -36,4 +37,6 @@ def start(url: str) -> None:
 
 
 def _run(command: str, url: str) -> None:
-    subprocess.run(os.environ[command].replace("{host}", urlsplit(url).hostname or ""), shell=True, check=True)
+    address = urlsplit(url)
+    line = os.environ[command].replace("{host}", address.hostname or "").replace("{port}", str(address.port or ""))
+    subprocess.run(line, shell=True, check=True)

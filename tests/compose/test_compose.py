@@ -19,13 +19,14 @@ import jsonschema
 import pytest
 import yaml
 
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.compose.serving import ENVIRONMENT, users_file
+from tests.servers.clickhouse_server import ROOT, free_port
+from tests.servers.server_cluster import running_server
 from tests.tap_service.conftest import served
-from tests.tap_service.storage.clickhouse_server import ROOT, free_port
-from tests.tap_service.storage.stand_in import Faults, standing_in
+from tests.tap_service.storage.faulty_proxy import Faults, faulty_proxy
 
 COMPOSE = ROOT / "compose"
 
@@ -106,9 +107,10 @@ def test_every_environment_variable_of_the_servers_is_given(services: dict[str, 
     assert needed == set(ENVIRONMENT) == set(services["clickhouse-1a"]["environment"]) - {"CLICKHOUSE_SKIP_USER_SETUP"}
 
 
-def test_the_health_of_the_service(demo_engine: EmbeddedEngine, tmp_path: Path) -> None:
-    with standing_in(str(demo_engine.data_path / "clickhouse")) as server:
+def test_the_health_of_the_service(tmp_path: Path) -> None:
+    with running_server(tmp_path / "server") as behind, faulty_proxy(behind.port) as server:
         engine = ClickHouseEngine(server.url)
+        prepare_engine(engine)
         with served(Config(query_log="", jobs_path=tmp_path / "jobs"), engine) as service:
             assert _is_well(service.port)
             server.faults = Faults(status=502)

@@ -23,9 +23,10 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import EngineUnavailable
 from tap_service.storage.open_storage import open_remote_engine
 from tests.compose.test_compose import COMPOSE, read
+from tests.servers.clickhouse_server import ROOT, free_port
+from tests.servers.server_cluster import running_server
 from tests.tap_service.conftest import served
-from tests.tap_service.storage.clickhouse_server import ROOT, free_port
-from tests.tap_service.storage.stand_in import standing_in
+from tests.tap_service.storage.faulty_proxy import faulty_proxy
 
 NGINX = "daemon off; pid {folder}/nginx.pid; error_log stderr; events {{}} http {{ access_log off; {server} }}"
 
@@ -46,15 +47,16 @@ def test_the_certificate_is_for_all_parts(certificates: Path) -> None:
     assert names == {*parts, "localhost", "api-inside"}
 
 
-def test_clickhouse(certificates: Path, engine: EmbeddedEngine) -> None:
+def test_clickhouse(certificates: Path, tmp_path: Path) -> None:
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(certificates / "server.crt", certificates / "server.key")
-    with standing_in(str(engine.data_path / "clickhouse"), tls=tls) as server:
+    with running_server(tmp_path) as behind, faulty_proxy(behind.port, tls) as server:
         asked = open_remote_engine(Config(clickhouse_url=server.url, clickhouse_ca=certificates / "ca.crt"))
         assert asked.fetch_table("SELECT 1 AS one").to_pylist() == [{"one": 1}]
         asked.close()
-        with pytest.raises(EngineUnavailable, match="certificate verify failed"):
+        with pytest.raises(EngineUnavailable) as caught:
             open_remote_engine(Config(clickhouse_url=server.url))
+        assert "certificate verify failed" in caught.value.detail
 
 
 @pytest.fixture

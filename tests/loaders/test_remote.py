@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.servers.clickhouse_server import ClickHouseServer, free_port
 from tests.tap_service.async_client import create_job
-from tests.tap_service.storage.clickhouse_server import ClickHouseServer, free_port
 from tests.tap_service.storage.redis_server import redis_server
 from tests.tap_service.worker_processes import Workers
 

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from tests.loaders.test_remote import Skyhouse
+from tests.servers.clickhouse_server import ClickHouseServer, free_port
 from tests.tap_service.processes import children, said_by
-from tests.tap_service.storage.clickhouse_server import ClickHouseServer, free_port
 from tests.tap_service.storage.redis_server import redis_server
 
 COUNT = 2

@@ -19,8 +19,8 @@ _SECRET = "the servers of a test"
 
 
 @contextmanager
-def running_server(folder: Path, more: str = "") -> Iterator[ClickHouseServer]:
-    server = ClickHouseServer(folder, more)
+def running_server(folder: Path, more: str = "", *, users: Path | None = None) -> Iterator[ClickHouseServer]:
+    server = ClickHouseServer(folder, more, users=users)
     try:
         yield server
     finally:

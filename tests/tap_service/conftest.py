@@ -25,8 +25,9 @@ from tap_service.http_server.http_protocol import SERVER
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Engine
+from tests.servers.clickhouse_server import ClickHouseServer
+from tests.servers.server_cluster import running_server
 from tests.tap_service.storage.redis_server import redis_server
-from tests.tap_service.storage.stand_in import standing_in
 from tests.tap_service.users import write_accounts
 from tests.tap_service.worker_processes import Workers
 
@@ -77,6 +78,12 @@ class Served:
         self.url = url
         self.tap = f"{url}/tap"
         self.sync = f"{url}/tap/sync"
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that it asks."""
+        found: Engine = self.server.config.app.state.services.engine
+        return found
 
     @property
     def port(self) -> int:
@@ -130,6 +137,11 @@ def served(config: Config, engine: Engine, grace_seconds: int = 5, portal: Path 
 @pytest.fixture(scope="session")
 def svc_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
     """The tests' engine with the tables svc.stars and svc.numbers in it."""
+    _create_tables(engine)
+    return engine
+
+
+def _create_tables(engine: Engine) -> None:
     prepare_engine(engine)
     schema = Schema.model_validate_json(json.dumps(_SCHEMA))
     engine.execute("CREATE DATABASE svc")
@@ -138,7 +150,16 @@ def svc_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
         engine.execute(create_table_sql(table, f"`svc`.`{table.name}`"))
         engine.execute(f"INSERT INTO svc.{table.name} ({columns}) {_ROWS[table.name]}")
         register_table(engine, schema, table)
-    return engine
+
+
+@pytest.fixture(scope="session")
+def clickhouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseServer]:
+    """The one real server of a test process, with the tables of ``svc_engine``."""
+    with running_server(tmp_path_factory.mktemp("clickhouse")) as server:
+        engine = ClickHouseEngine(server.url)
+        _create_tables(engine)
+        engine.close()
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -155,13 +176,10 @@ def serve(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture(scope="session")
 def cluster_settings(
-    svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory
+    clickhouse: ClickHouseServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., dict[str, Any]]]:
     """Return the settings of a new cluster, with its own database in the one Redis server of the tests."""
-    with (
-        redis_server(tmp_path_factory.mktemp("redis")) as jobs,
-        standing_in(str(svc_engine.data_path / "clickhouse")) as clickhouse,
-    ):
+    with redis_server(tmp_path_factory.mktemp("redis")) as jobs:
 
         def new(**settings: Any) -> dict[str, Any]:
             results = tmp_path_factory.mktemp("results")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from clickhouse_schema.engine_tables.catalogue_log import register_table
+from clickhouse_schema.engine_tables.catalogue_log import register_table, unregister_table
 from clickhouse_schema.engine_tables.density_table import update_density
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
@@ -39,6 +41,16 @@ def create_tables(engine: Engine) -> None:
     engine.execute("CREATE DATABASE cut")
     for name, rows in (("stars", STARS), ("others", OTHERS)):
         replace_table(engine, name, rows)
+
+
+@contextmanager
+def cut_tables(engine: Engine) -> Iterator[None]:
+    """Hold the tables in the engine."""
+    create_tables(engine)
+    yield
+    for table in CUT.tables:
+        unregister_table(engine, "cut", table.name)
+    engine.execute("DROP DATABASE cut SYNC")
 
 
 def replace_table(engine: Engine, name: str, rows: int, first: int = 0) -> None:

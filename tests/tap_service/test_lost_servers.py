@@ -27,6 +27,8 @@ SUM = [str(ROWS * (ROWS - 1)), str(2 * ROWS)]
 AWAY = "a server of the engine, which holds a part of the data, does not answer"
 LOST = "a server of the engine went away during the query"
 
+Eventually = Callable[[Callable[[], bool]], None]
+
 
 @pytest.fixture(scope="module")
 def _replicas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replicas]:
@@ -136,14 +138,22 @@ class TestService:
             with pytest.raises(httpx.RemoteProtocolError):
                 answer.result()
 
-    def test_a_job_runs_again(
-        self, replicas: Replicas, service: Served, eventually: Callable[[Callable[[], bool]], None]
-    ) -> None:
+    def test_a_job_runs_again(self, replicas: Replicas, service: Served, eventually: Eventually) -> None:
         job = create_job(service.tap, SLOW_ROWS, PHASE="RUN", FORMAT="csv")
         eventually(lambda: int(job.info.get("rowsWritten") or 0) > 5)
         replicas.kill_worker()
         assert job.wait_for_end() == "COMPLETED", job.message
         assert sorted(job.rows().split()[1:]) == sorted(f"{n},{shard}" for n in range(ROWS) for shard in (0, 1))
+
+    def test_a_job_waits_for_a_shard(self, replicas: Replicas, service: Served, eventually: Eventually) -> None:
+        for server in replicas.shards[1]:
+            server.kill()
+        job = create_job(service.tap, QUICK_SUM, PHASE="RUN", FORMAT="csv")
+        eventually(lambda: (job.info.get("waiting") or "").startswith(AWAY))
+        eventually(lambda: job.phase == "QUEUED")  # also after it was tried again
+        replicas.start_again()
+        assert job.wait_for_end() == "COMPLETED", job.message
+        assert job.rows().split()[1].split(",") == SUM
 
     def test_a_shard_without_a_server(self, replicas: Replicas, service: Served) -> None:
         for server in replicas.shards[1]:

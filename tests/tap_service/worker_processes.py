@@ -1,4 +1,4 @@
-"""A small cluster: real Celery workers and a real Redis; a stand-in replaces ClickHouse."""
+"""Real Celery workers, in processes of their own."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from tap_service.models.timestamps import now
 from tap_service.models.work_class import WorkClass
+from tap_service.services.jobs.engine_patience import EnginePatience
 from tap_service.services.jobs.job_lifetimes import JobLifetimes, JobSweeper
 from tap_service.services.jobs.job_queues import JobQueue
 from tap_service.services.jobs.job_runner import JobRunner
@@ -59,8 +60,16 @@ class _JobThreads:
 class EmbeddedDispatcher:
     """Implements ``Dispatcher`` with threads, and sweeps expired jobs."""
 
-    def __init__(self, queue: JobQueue, max_running: int, runner: JobRunner, lifetimes: JobLifetimes) -> None:
+    def __init__(
+        self,
+        queue: JobQueue,
+        max_running: int,
+        runner: JobRunner,
+        lifetimes: JobLifetimes,
+        patience: EnginePatience,
+    ) -> None:
         self._queue = queue
+        self._patience = patience
         self._runner = runner
         self._lifetimes = lifetimes
         self._sweeper = JobSweeper(lifetimes, self._wake_idle)
@@ -86,6 +95,6 @@ class EmbeddedDispatcher:
 
     def _wake_idle(self) -> None:
         """Start the jobs that may start. Time also frees places, when a long job moves to a heavier class."""
-        if idle := self._threads.count_idle():
+        if self._patience.update_waits() and (idle := self._threads.count_idle()):
             for _ in self._queue.startable_classes()[:idle]:
                 self._threads.wake_one()

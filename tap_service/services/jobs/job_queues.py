@@ -129,12 +129,14 @@ class JobQueue:
 
 
 def find_startable(queued: Iterable[Place], executing: Iterable[Place], rules: QueueRules, at: datetime) -> list[Place]:
-    """Return the jobs that may all start now, in starting order."""
+    """Return the jobs that may all start now, in starting order; those that are tried again later are left out."""
     executing = list(executing)
     running = Counter(place.work_class(at) for place in executing)
     of_user = Counter(place.user for place in executing)
     found = []
     for place in sorted(queued, key=lambda place: place.turn):  # the sort is stable: of equal turns, the oldest first
+        if place.wait is not None and place.wait.retry is not None and place.wait.retry > at:
+            continue
         work = place.work_class(at)
         if running[work] < rules.places[work] and of_user[place.user] < rules.user_running:
             running[work] += 1

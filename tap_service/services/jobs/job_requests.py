@@ -219,7 +219,8 @@ class JobService:
         if phase.upper() == "ABORT":
             with _translate_store_errors(job_id, "it has ended and cannot be aborted"):
                 job = self._jobs.abort_job(job_id, now())
-            self._lifetimes.stop_query(job.query_id)
+            if job.start_time is not None:
+                self._lifetimes.stop_query(job.query_id)
             return job
         raise ParameterFault(f"PHASE={phase[:60]} is not known: RUN and ABORT are")
 

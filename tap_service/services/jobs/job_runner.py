@@ -26,6 +26,7 @@ from tap_service.models.uws_job import Info, Job, JobError, JobResult
 from tap_service.models.work_class import WorkClass
 from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.service_errors import ServiceError, ServiceUnavailable
+from tap_service.services.jobs.engine_patience import EnginePatience
 from tap_service.services.jobs.job_monitor import JobMonitor, JobRevoked, RunningJob
 from tap_service.services.jobs.job_preview import build_preview
 from tap_service.services.jobs.job_queues import JobQueue
@@ -36,7 +37,7 @@ from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.user_tables.user_table_jobs import UserTableJobs, find_table_request
-from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, ShardLost
+from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.job_upload_files import StoredPart
@@ -79,6 +80,7 @@ class JobRunner:
         self._worker = worker
         self._work_classes = work_classes
         self._monitor = JobMonitor(config, engine, stores.jobs)
+        self._patience = EnginePatience(config, engine, stores.jobs)
         self._reuse = ResultReuse(stores)
         self._pieces = PiecewiseJobs(config, engine, preparation, stores)
         self._busy_threads: set[int] = set()
@@ -176,7 +178,9 @@ class JobRunner:
         execution.set_engine_share(share)
 
     def _take_job(self) -> Job | None:
-        """Take the next job from the queue; retry while the job store is unavailable."""
+        """Take the next job from the queue, if the engine answers; retry while the job store is unavailable."""
+        if self._patience.find_fault() is not None:
+            return None
         while not self._closing.is_set():
             try:
                 return self._queue.take_job(self._worker, self._work_classes)
@@ -263,26 +267,16 @@ class JobRunner:
         report.status, report.error = "ERROR", str(failure)
         with suppress(OSError):  # the sweep deletes it
             self._results.delete_result(job.preview_key)
-        is_lost = self._has_lost_server(failure) and job.deaths + 1 < MAX_DEATHS
-        if is_lost or isinstance(failure, (_ShuttingDown, DataChanged)):
+        wait, has_died = self._patience.plan_retry(job, failure.__cause__) or (None, False)
+        is_tried_again = wait is not None and not (has_died and job.deaths + 1 >= MAX_DEATHS)
+        if is_tried_again or isinstance(failure, (_ShuttingDown, DataChanged)):
             report.status = "REQUEUED"
-            self._update_store(lambda _: self._jobs.requeue_job(job.job_id, job.attempt, died=is_lost))
+            self._update_store(lambda _: self._jobs.requeue_job(job.job_id, job.attempt, died=has_died, wait=wait))
             return
         error = JobError(str(failure), isinstance(failure, ServiceUnavailable))
         if not self._update_store(lambda at: self._jobs.fail_job(job.job_id, job.attempt, at, error, {})):
             report.status = "ABORTED"
         self._pieces.delete_parts(job)
-
-    def _has_lost_server(self, failure: ServiceError) -> bool:
-        """Return whether the job's server went away and another one can restart it."""
-        error = failure.__cause__
-        if not isinstance(error, EngineUnavailable) or (error.code and not isinstance(error, ShardLost)):
-            return False
-        try:
-            self._engine.ping()
-        except EngineError:
-            return False
-        return True
 
     def _update_store(self, update: Callable[[datetime], Job]) -> bool:
         """Store the end of a job; return False if the job was revoked.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -12,6 +13,8 @@ from tap_service.services.queries.result_spool import SpoolStore
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.job_store import JobStore, JobStoreUnavailable
 from tap_service.storage.results.result_store import ResultStore
+
+_log = logging.getLogger("skyhouse")
 
 #: seconds after which a part without an answer is unavailable
 _TIMEOUT_SECONDS = 5.0
@@ -47,4 +50,6 @@ class AvailabilityService:
             return ""
         if not isinstance(error, EngineError | JobStoreUnavailable | OSError):
             raise error
-        return f"{name} is out of order: {error}"
+        _log.warning("%s is out of order: %s", name, getattr(error, "detail", error))
+        reason = (error.strerror or "it does not work") if isinstance(error, OSError) else str(error)
+        return f"{name} is out of order: {reason}"

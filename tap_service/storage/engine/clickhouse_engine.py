@@ -61,6 +61,8 @@ _SHORT_SECONDS = 10
 # By default the driver cuts messages at 240 characters and logs the errors that it raises.
 set_setting("max_error_size", 0)
 logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
+# Its warnings of broken connections repeat the errors that are raised, with all settings.
+logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 
 
 class ClickHouseEngine:

@@ -56,15 +56,16 @@ class ClickHouseServers:
     Raises
     ------
     EngineUnavailable
-        No server answers.
+        No server answers, although that ``is_required``.
     """
 
-    def __init__(self, urls: Sequence[str], connect: Callable[[str], Engine]) -> None:
+    def __init__(self, urls: Sequence[str], connect: Callable[[str], Engine], *, is_required: bool = True) -> None:
         self._endpoints = Endpoints(Endpoint(url, connect) for url in urls)
         self._running: dict[str, _RunningQuery] = {}
         self._turn = itertools.count()
         try:
-            self.ping()
+            if is_required:
+                self.ping()
         except BaseException:
             self.close()
             raise

@@ -11,6 +11,7 @@ Nothing here knows ADQL or HTTP. SQL comes only from ``adql.clickhouse``, ``clic
     └── EngineUnavailable       unreachable, shutting down, or not ready for this statement
         ├── EngineUnreachable   no connection: nothing was sent
         ├── EngineSilent        no bytes for as long as the settings allow
+        ├── TablesApart         the statement needs tables of different servers
         └── ShardUnavailable    the server answers, but another one, which holds a part of the data, does not
             └── ShardLost       ... and went away during the query
 
@@ -101,6 +102,10 @@ class EngineUnreachable(EngineUnavailable):
 
 
 class EngineSilent(EngineUnavailable):
+    pass
+
+
+class TablesApart(EngineUnavailable):
     pass
 
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from clickhouse_schema.engine_tables.user_table_record import DATABASE as USERS_DATABASE
 from clickhouse_schema.quoting import quote_string
-from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable
+from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, TablesApart
 from tap_service.storage.engine.query_tables import DATABASE
 
 _log = logging.getLogger("skyhouse")
@@ -158,8 +158,10 @@ class Endpoints:
 
         Raises
         ------
+        TablesApart
+            The statement needs local tables of different servers.
         EngineUnavailable
-            The statement needs local tables of different servers, or of a server that does not answer.
+            It needs local tables of a server that does not answer.
         """
         if len(self._all) == 1:
             return self._all
@@ -169,7 +171,7 @@ class Endpoints:
         found = {holder for holder in holders.values() if holder is not None}
         if len(found) > 1:
             places = "; ".join(f"{name} on {holder.url}" for name, holder in holders.items() if holder)
-            raise EngineUnavailable(_APART, _UNKNOWN_TABLE, f"{places}: {sql[:200]}")
+            raise TablesApart(_APART, _UNKNOWN_TABLE, f"{places}: {sql[:200]}")
         missing = _find_required_tables(sql) & {name for name, holder in holders.items() if holder is None}
         if missing and not all(each.answers for each in self._all):
             raise EngineUnavailable("the server that holds one of your tables does not answer", detail=str(missing))

@@ -31,7 +31,7 @@ from tap_service.models.uws_job import (
     JobResult,
     merge_parameters,
 )
-from tap_service.models.work_class import Estimate, Place
+from tap_service.models.work_class import EngineWait, Estimate, Place
 
 PENDING, QUEUED, EXECUTING = ExecutionPhase.PENDING, ExecutionPhase.QUEUED, ExecutionPhase.EXECUTING
 HELD, SUSPENDED = ExecutionPhase.HELD, ExecutionPhase.SUSPENDED
@@ -208,18 +208,31 @@ class JobStore(ABC):
 
         return self._advance_job(job_id, UNFINISHED, ExecutionPhase.ABORTED, add_end)
 
-    def requeue_job(self, job_id: str, attempt: int, *, died: bool) -> Job:
-        """EXECUTING -> QUEUED: the worker shuts down or ``died``, and the job restarts after its finished pieces.
+    def requeue_job(self, job_id: str, attempt: int, *, died: bool, wait: EngineWait | None = None) -> Job:
+        """EXECUTING -> QUEUED: the worker shuts down, it or a server ``died``, or the engine is away.
 
-        UWS's phase for this is SUSPENDED, but pyvo does not wait in it. If the worker is still alive, the first of its
-        report and this change wins.
+        The job restarts after its finished pieces. UWS's phase for this is SUSPENDED, but pyvo does not wait in it. If
+        the worker is still alive, the first of its report and this change wins.
         """
 
         def end_attempt(job: Job) -> Job:
             deaths = job.deaths + died
-            return replace(job, start_time=None, heartbeat=None, worker="", info={}, quote=None, deaths=deaths)
+            again = replace(job, start_time=None, heartbeat=None, worker="", info={}, quote=None)
+            return replace(again, deaths=deaths, wait=wait)
 
         return self._advance_job(job_id, frozenset({EXECUTING}), QUEUED, end_attempt, attempt)
+
+    def set_wait(self, job_id: str, wait: EngineWait | None) -> Job:
+        """Record that a QUEUED job waits for the engine, or does not any more."""
+        return self._advance_job(job_id, frozenset({QUEUED}), QUEUED, lambda job: replace(job, wait=wait))
+
+    def fail_waiting_job(self, job_id: str, at: datetime, error: JobError) -> Job:
+        """QUEUED -> ERROR: the job has waited too long for the engine."""
+
+        def add_error(job: Job) -> Job:
+            return replace(job, end_time=at, error=error)
+
+        return self._advance_job(job_id, frozenset({QUEUED}), ExecutionPhase.ERROR, add_error)
 
     # Other changes
 
@@ -243,7 +256,9 @@ class JobStore(ABC):
         """Record the finished pieces of a job; may be repeated."""
 
         def add_pieces(job: Job) -> Job:
-            return replace(job, heartbeat=at, pieces=pieces, deaths=0 if pieces.parts else job.deaths)
+            if not pieces.parts:
+                return replace(job, heartbeat=at, pieces=pieces)
+            return replace(job, heartbeat=at, pieces=pieces, deaths=0, wait=None)
 
         return self._advance_job(job_id, frozenset({EXECUTING}), EXECUTING, add_pieces, attempt)
 

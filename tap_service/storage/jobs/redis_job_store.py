@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import logging
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -39,6 +40,8 @@ from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobRefere
 from tap_service.models.work_class import Place
 from tap_service.storage.jobs.job_store import EXECUTING, PENDING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.jobs.redis_subscription import ChannelWatch
+
+_log = logging.getLogger("skyhouse")
 
 _PREFIX = "skyhouse:"
 CHANNEL = _PREFIX + "phases"
@@ -224,7 +227,8 @@ class RedisJobStore(JobStore):
         try:
             yield
         except redis.RedisError as error:
-            raise JobStoreUnavailable(f"the job store does not answer: {error}") from error
+            _log.warning("the job store does not answer: %s", error)  # users read only that it does not
+            raise JobStoreUnavailable("the job store does not answer") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,25 +49,25 @@ def service(serve: Callable[..., Served]) -> Served:
 
 
 @pytest.fixture
-def running(service: Served, svc_engine: Any, eventually: Eventually) -> Any:
+def running(service: Served, eventually: Eventually) -> Any:
     """Start a query that never ends, and destroy it after the test."""
     jobs: list[Job] = []
 
     def start(query: str = ENDLESS, **parameters: Any) -> Job:
         job = create_job(service.tap, query, FORMAT="csv", MAXREC="100000000", PHASE="RUN", **parameters)
         jobs.append(job)
-        eventually(lambda: in_engine(svc_engine, job) == 1)
+        eventually(lambda: in_engine(service, job) == 1)
         return job
 
     yield start
     for job in jobs:
         job.delete()
-    eventually(lambda: all(in_engine(svc_engine, job) == 0 for job in jobs))
+    eventually(lambda: all(in_engine(service, job) == 0 for job in jobs))
 
 
-def in_engine(engine: Any, job: Job) -> int:
+def in_engine(service: Served, job: Job) -> int:
     ident = job.url.rsplit("/", 1)[1]
-    found = engine.fetch_table(
+    found = service.engine.fetch_table(
         f"SELECT count() AS n FROM system.processes WHERE startsWith(Settings['log_comment'], 'async-{ident}')"
     )
     return found.to_pylist()[0]["n"]
@@ -347,12 +347,12 @@ class TestPhases:
         assert (job.element_text("executionDuration"), job.element_text("endTime")) == ("7000", None)
         assert job.get("/results/result").status_code == 404
 
-    def test_abort_kills_the_query(self, running: Any, svc_engine: Any, heavy: str, eventually: Eventually) -> None:
+    def test_abort_kills_the_query(self, service: Served, running: Any, heavy: str, eventually: Eventually) -> None:
         job = running(heavy)
         answer = job.post("/phase", PHASE="ABORT")
         assert (answer.status_code, answer.headers["location"]) == (303, job.url)
         assert job.phase == "ABORTED"
-        eventually(lambda: in_engine(svc_engine, job) == 0)
+        eventually(lambda: in_engine(service, job) == 0)
         assert re.fullmatch(INSTANT, job.element_text("endTime") or "")
 
     def test_abort_before_anything(self, service: Served) -> None:
@@ -474,9 +474,7 @@ class TestLimits:
             <= format_instant(add_seconds(now(), 30 * 86_400))
         )
 
-    def test_a_destroyed_job_is_forgotten(
-        self, service: Served, running: Any, svc_engine: Any, eventually: Eventually
-    ) -> None:
+    def test_a_destroyed_job_is_forgotten(self, service: Served, running: Any, eventually: Eventually) -> None:
         done, busy = create_job(service.tap, THREE, PHASE="RUN"), running()
         done.wait_for_end()
         for job in (done, busy):
@@ -485,7 +483,7 @@ class TestLimits:
                 assert job.get(path).status_code == 404
         stored = service.server.config.app.state.services.stores.results
         eventually(lambda: not {job.url.rsplit("/", 1)[1] + "-1" for job in (done, busy)} & set(stored.list_keys(0)))
-        eventually(lambda: in_engine(svc_engine, busy) == 0)
+        eventually(lambda: in_engine(service, busy) == 0)
 
     def test_rows(self, serve: Callable[..., Served]) -> None:
         small = serve(default_maxrec=5, hard_maxrec=10, async_hard_maxrec=20)
@@ -507,7 +505,7 @@ class TestDelete:
     @pytest.mark.parametrize("how", ["DELETE", "ACTION"])
     @pytest.mark.parametrize("phase", ["PENDING", "EXECUTING", "COMPLETED"])
     def test_a_job_goes_with_all_it_has(
-        self, service: Served, running: Any, svc_engine: Any, eventually: Eventually, how: str, phase: str
+        self, service: Served, running: Any, eventually: Eventually, how: str, phase: str
     ) -> None:
         job = running() if phase == "EXECUTING" else create_job(service.tap, THREE)
         if phase == "COMPLETED":
@@ -515,7 +513,7 @@ class TestDelete:
         answer = job.delete() if how == "DELETE" else job.post("", ACTION="DELETE")
         assert (answer.status_code, answer.headers["location"]) == (303, service.tap + "/async")
         assert job.get().status_code == job.delete().status_code == 404
-        eventually(lambda: in_engine(svc_engine, job) == 0)
+        eventually(lambda: in_engine(service, job) == 0)
         stored = service.server.config.app.state.services.stores.results
         eventually(lambda: job.url.rsplit("/", 1)[1] + "-1" not in stored.list_keys(0))
 

@@ -14,9 +14,9 @@ from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.open_storage import open_remote_engine
+from tests.servers.clickhouse_server import ClickHouseServer
 from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served, served
-from tests.tap_service.storage.clickhouse_server import ClickHouseServer
 from tests.tap_service.storage.redis_server import redis_server
 from tests.tap_service.worker_processes import Workers
 

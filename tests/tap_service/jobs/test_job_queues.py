@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job
-from tap_service.models.work_class import Estimate, Place, WorkClass
+from tap_service.models.work_class import EngineWait, Estimate, Place, WorkClass
 from tap_service.service_errors import ServiceBusy, TooManyJobs
 from tap_service.services.jobs.job_queues import JobQueue, QueueRules, count_places, find_startable, share_threads
 from tap_service.storage.jobs.job_store import NoSuchJob
@@ -254,3 +254,11 @@ def test_the_queue_counts_all_other_jobs(store: SqliteJobStore) -> None:
     assert asked.queue.share_threads(alone) == 0
     asked.put("b", SHORT)
     assert asked.queue.share_threads(alone) == 1
+
+
+def test_a_job_that_is_tried_again_later_holds_nobody_up() -> None:
+    later = EngineWait("away", T0, add_seconds(T0, 10))
+    queued = [Place("first", "a", 0, 1.0, None, later), Place("second", "a", 1, 1.0, None, EngineWait("away", T0))]
+    for seconds, expected in ((0, ["second"]), (9, ["second"]), (10, ["first", "second"])):
+        found = find_startable(queued, [], rules(short=2), add_seconds(T0, seconds))
+        assert [place.job_id for place in found] == expected

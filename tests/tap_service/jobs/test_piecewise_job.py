@@ -14,11 +14,10 @@ import pytest
 from astropy.io import fits
 from astropy.io.votable import parse
 
-from clickhouse_schema.engine_tables.catalogue_log import unregister_table
-from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import Engine
 from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.conftest import Served
-from tests.tap_service.piecewise_tables import CUT, STARS, create_tables, replace_table
+from tests.tap_service.piecewise_tables import STARS, cut_tables, replace_table
 
 ALL = "SELECT id, ra, dec, word FROM cut.stars"
 NEAR = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.1"
@@ -28,21 +27,14 @@ EVERYTHING = {"FORMAT": "csv", "MAXREC": "1000000"}
 Eventually = Callable[[Callable[[], bool]], None]
 
 
-@pytest.fixture(scope="module")
-def cut_engine(svc_engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
-    create_tables(svc_engine)
-    yield svc_engine
-    for table in CUT.tables:
-        unregister_table(svc_engine, "cut", table.name)
-    svc_engine.execute("DROP DATABASE cut SYNC")
-
-
 @pytest.fixture(scope="module", params=["embedded", "cluster"])
-def piecewise(request: pytest.FixtureRequest, cut_engine: EmbeddedEngine) -> Served:
+def piecewise(request: pytest.FixtureRequest) -> Iterator[Served]:
     """Queries estimated at more than 0.1 milliseconds run in pieces."""
     start = request.getfixturevalue("serve" if request.param == "embedded" else "serve_cluster")
     served: Served = start(piece_seconds=1e-4)
-    return served
+    with cut_tables(served.engine):
+        served.refresh()
+        yield served
 
 
 def run_job(served: Served, query: str, **parameters: str) -> Job:
@@ -110,7 +102,7 @@ def test_a_match(piecewise: Served, kind: str) -> None:
         f"SELECT b.id, COUNT(*) AS n FROM cut.stars AS a JOIN cut.others AS b ON {NEAR} GROUP BY b.id",
     ],
 )
-def test_groups(piecewise: Served, cut_engine: EmbeddedEngine, query: str) -> None:
+def test_groups(piecewise: Served, query: str) -> None:
     job = run_job(piecewise, query)
     rows = table(job.rows())
     if "ORDER" in query:
@@ -119,10 +111,10 @@ def test_groups(piecewise: Served, cut_engine: EmbeddedEngine, query: str) -> No
         assert sorted(rows) == in_one(piecewise, query)
     assert job.info["piecesDone"] == job.info["pieces"]
     assert (job.info["plan"] or "").splitlines()[0].endswith("by ranges of HEALPix cells, whose groups are merged")
-    assert merge_tables(cut_engine) == []
+    assert merge_tables(piecewise.engine) == []
 
 
-def merge_tables(engine: EmbeddedEngine) -> list[str]:
+def merge_tables(engine: Engine) -> list[str]:
     found = engine.fetch_table(
         "SELECT name FROM system.tables WHERE database = 'skyhouse' AND startsWith(name, 'groups_')"
     )
@@ -205,12 +197,12 @@ def test_stopped_between_and_in_pieces(piecewise: Served, eventually: Eventually
         eventually(lambda job=job: parts(piecewise, job) == [])
 
 
-def test_a_table_is_replaced_meanwhile(piecewise: Served, cut_engine: EmbeddedEngine, eventually: Eventually) -> None:
+def test_a_table_is_replaced_meanwhile(piecewise: Served, eventually: Eventually) -> None:
     """No row of the old table is in the result."""
     query = MATCH.format("LEFT")
     job = create_job(piecewise.tap, query, PHASE="RUN", **EVERYTHING)
     eventually(lambda: int(job.info.get("piecesDone") or 0) > 1)
-    replace_table(cut_engine, "stars", STARS // 2, first=STARS)
+    replace_table(piecewise.engine, "stars", STARS // 2, first=STARS)
     try:
         assert job.wait_for_end() == "COMPLETED", job.message
         rows = table(job.rows())
@@ -218,4 +210,4 @@ def test_a_table_is_replaced_meanwhile(piecewise: Served, cut_engine: EmbeddedEn
         assert sorted(rows) == in_one(piecewise, query)
         eventually(lambda: parts(piecewise, job) == [])
     finally:
-        replace_table(cut_engine, "stars", STARS)
+        replace_table(piecewise.engine, "stars", STARS)

@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 
-from clickhouse_schema.engine_tables.catalogue_log import unregister_table
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.conftest import served
 from tests.tap_service.jobs.test_job_recovery import SERVICE, Process
-from tests.tap_service.piecewise_tables import CUT, STARS, create_tables
+from tests.tap_service.piecewise_tables import STARS, cut_tables
 from tests.tap_service.worker_processes import Workers
 
 #: with the tables, which the first one makes; what is foreseen to take longer than 140 microseconds goes in pieces, about twenty
@@ -88,18 +86,8 @@ def test_a_service_is_killed(process: Process, eventually: Eventually) -> None:
     eventually(lambda: len(process.results()) == 2)
 
 
-@pytest.fixture
-def cut_engine(svc_engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
-    create_tables(svc_engine)
-    yield svc_engine
-    for table in CUT.tables:
-        unregister_table(svc_engine, "cut", table.name)
-    svc_engine.execute("DROP DATABASE cut SYNC")
-
-
 @pytest.mark.parametrize("is_lost", [False, True], ids=["parts kept", "a part lost"])
 def test_a_worker_is_killed(
-    cut_engine: EmbeddedEngine,
     cluster_settings: Callable[..., dict[str, Any]],
     tmp_path: Path,
     eventually: Eventually,
@@ -109,7 +97,7 @@ def test_a_worker_is_killed(
     results = Path(settings["results_url"])
     workers = Workers(settings, tmp_path / "output")
     engine = ClickHouseEngine(settings["clickhouse_url"])
-    with served(Config(**settings), engine) as service:
+    with cut_tables(engine), served(Config(**settings), engine) as service:
         job = create_job(service.tap, MATCH, PHASE="RUN", **EVERYTHING)
         eventually(lambda: done(job) > 2)
         workers.kill()

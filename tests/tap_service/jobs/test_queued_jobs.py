@@ -63,7 +63,7 @@ def test_light_work_passes_heavy_work(run: Callable[..., Job], heavy: str, event
 
 
 def test_heavy_work_gives_way_to_light_work(
-    run: Callable[..., Job], svc_engine: Any, heavy: str, eventually: Eventually
+    service: Served, run: Callable[..., Job], heavy: str, eventually: Eventually
 ) -> None:
     """The engine gets the niceness of heavy queries; whether its threads obey depends on its rights."""
     job = run(heavy)
@@ -72,7 +72,7 @@ def test_heavy_work_gives_way_to_light_work(
         "SELECT toString(Settings['os_threads_nice_value_query']) AS nice FROM system.processes"
         f" WHERE startsWith(Settings['log_comment'], 'async-{ident}')"
     )
-    eventually(lambda: svc_engine.fetch_table(running).to_pylist() == [{"nice": "15"}])
+    eventually(lambda: service.engine.fetch_table(running).to_pylist() == [{"nice": "15"}])
 
 
 def test_what_is_foreseen(run: Callable[..., Job], heavy: str) -> None:

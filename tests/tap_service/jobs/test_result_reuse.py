@@ -104,17 +104,17 @@ def test_nobody_has_no_results_to_use(service: Served) -> None:
     assert FIRST not in done(service, auth=None).info
 
 
-def test_changed_data_are_asked_again(service: Served, svc_engine: Any) -> None:
+def test_changed_data_are_asked_again(service: Served) -> None:
     first, second = done(service), done(service)
     assert second.info[FIRST]
     table = Table(name="one", columns=(Column(name="n", datatype="int"),))
-    svc_engine.execute("CREATE DATABASE IF NOT EXISTS other")
-    svc_engine.execute(create_table_sql(table, "other.one"))
-    register_table(svc_engine, Schema(name="other", tables=(table,)), table)
+    service.engine.execute("CREATE DATABASE IF NOT EXISTS other")
+    service.engine.execute(create_table_sql(table, "other.one"))
+    register_table(service.engine, Schema(name="other", tables=(table,)), table)
     assert FIRST not in done(service).info
     assert first.rows() == second.rows()
-    unregister_table(svc_engine, "other", "one")
-    svc_engine.execute("DROP TABLE other.one")
+    unregister_table(service.engine, "other", "one")
+    service.engine.execute("DROP TABLE other.one")
 
 
 def test_a_wrong_value(service: Served) -> None:

@@ -11,25 +11,42 @@ import pyarrow as pa
 import pytest
 
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import EngineError, EngineUnavailable, QueryCancelled, ValueFault
-from tests.tap_service.storage.clickhouse_server import ClickHouseServer, free_port
-from tests.tap_service.storage.stand_in import Faults, StandIn, standing_in
+from tests.servers.clickhouse_server import ClickHouseServer, free_port
+from tests.servers.server_cluster import running_server
+from tests.tap_service.storage.faulty_proxy import Faults, FaultyProxy, faulty_proxy
 
 MILLION = "SELECT number FROM numbers(1000000)"
 LATE_FAULT = "SELECT intDiv(1, number - 900000) AS n FROM numbers(1000000)"
 ONE_THREAD = {"max_threads": 1}
+USERS = """<clickhouse>
+<users>
+<default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile></default>
+<tap><password>se:cret</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile></tap>
+</users>
+<profiles><default/></profiles><quotas><default/></quotas>
+</clickhouse>
+"""
 LONG_SUM = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
 
 
-@pytest.fixture
-def server(engine: EmbeddedEngine) -> Iterator[StandIn]:
-    with standing_in(str(engine.data_path / "clickhouse"), user="tap", password="se:cret") as server:
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseServer]:
+    """A server with the user tap, who has a password."""
+    folder = tmp_path_factory.mktemp("guarded")
+    (folder / "users.xml").write_text(USERS)
+    with running_server(folder / "server", users=folder / "users.xml") as server:
         yield server
 
 
 @pytest.fixture
-def remote(server: StandIn) -> Iterator[ClickHouseEngine]:
+def server(guarded: ClickHouseServer) -> Iterator[FaultyProxy]:
+    with faulty_proxy(guarded.port) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def remote(server: FaultyProxy) -> Iterator[ClickHouseEngine]:
     engine = ClickHouseEngine(server.url, "tap", "se:cret")
     yield engine
     engine.close()
@@ -47,7 +64,7 @@ def test_no_server() -> None:
     assert re.match(rf"cannot use the engine at http://127.0.0.1:{port}: .*refused", caught.value.detail)
 
 
-def test_a_wrong_password(server: StandIn) -> None:
+def test_a_wrong_password(server: FaultyProxy) -> None:
     with pytest.raises(EngineUnavailable, match=r"^the engine refuses the service's user$") as caught:
         ClickHouseEngine(server.url, "tap", "guess")
     assert caught.value.code == 516
@@ -56,7 +73,7 @@ def test_a_wrong_password(server: StandIn) -> None:
 
 
 @pytest.mark.parametrize("untagged", [False, True])
-def test_an_error_after_the_first_rows(server: StandIn, remote: ClickHouseEngine, untagged: bool) -> None:
+def test_an_error_after_the_first_rows(server: FaultyProxy, remote: ClickHouseEngine, untagged: bool) -> None:
     server.faults = Faults(untagged=untagged)
     seen = []
     with pytest.raises(ValueFault, match=r"^Division by zero$") as caught, remote.stream_batches(LATE_FAULT) as batches:
@@ -67,8 +84,8 @@ def test_an_error_after_the_first_rows(server: StandIn, remote: ClickHouseEngine
         remote.fetch_table(LATE_FAULT)
 
 
-@pytest.mark.parametrize("cut", [Faults(cut_after=0), Faults(cut_after=3), Faults(end_after=0), Faults(end_after=3)])
-def test_a_truncated_result_is_an_error(server: StandIn, remote: ClickHouseEngine, cut: Faults) -> None:
+@pytest.mark.parametrize("cut", [Faults(cut_after=0), Faults(cut_after=30), Faults(end_after=0), Faults(end_after=30)])
+def test_a_truncated_result_is_an_error(server: FaultyProxy, remote: ClickHouseEngine, cut: Faults) -> None:
     server.faults = cut
     with pytest.raises(EngineUnavailable):
         rows(remote, MILLION)
@@ -81,7 +98,7 @@ def test_the_tag_of_another_response_is_data(remote: ClickHouseEngine) -> None:
     assert remote.fetch_table(f"SELECT '{text}' AS t").column(0)[0].as_py() == text.encode().decode("unicode_escape")
 
 
-def test_an_error_after_the_status_line(server: StandIn, remote: ClickHouseEngine) -> None:
+def test_an_error_after_the_status_line(server: FaultyProxy, remote: ClickHouseEngine) -> None:
     server.faults = Faults(early_status=True)
     with pytest.raises(ValueFault, match="Division by zero"):
         remote.fetch_table("SELECT intDiv(1, 0)")
@@ -90,14 +107,14 @@ def test_an_error_after_the_status_line(server: StandIn, remote: ClickHouseEngin
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 401])
-def test_an_error_of_a_proxy(server: StandIn, remote: ClickHouseEngine, status: int) -> None:
+def test_an_error_of_a_proxy(server: FaultyProxy, remote: ClickHouseEngine, status: int) -> None:
     server.faults = Faults(status=status)
     for ask in (remote.ping, lambda: rows(remote, MILLION), lambda: remote.execute("DROP TABLE t")):
         with pytest.raises(EngineUnavailable):
             ask()
 
 
-def test_a_silent_server(server: StandIn, engine: EmbeddedEngine) -> None:
+def test_a_silent_server(server: FaultyProxy) -> None:
     impatient = ClickHouseEngine(server.url, "tap", "se:cret", silence_seconds=1)
     server.faults = Faults("one_thousand", silent=threading.Event())
     try:
@@ -105,21 +122,21 @@ def test_a_silent_server(server: StandIn, engine: EmbeddedEngine) -> None:
             rows(impatient, "SELECT number AS one_thousand FROM numbers(1000)")
     finally:
         server.faults.silent.set()
-    assert server.seen.statements[-1].startswith("KILL QUERY WHERE query_id = ")
+    assert server.statements[-1].startswith("KILL QUERY WHERE query_id = ")
     impatient.close()
 
 
-def test_leaving_a_stream_kills_its_query(server: StandIn, remote: ClickHouseEngine) -> None:
+def test_leaving_a_stream_kills_its_query(server: FaultyProxy, remote: ClickHouseEngine) -> None:
     with remote.stream_batches("SELECT number FROM numbers(1000000000000)", query_id="left") as batches:
         next(batches)
-    assert server.seen.statements[-1] == "KILL QUERY WHERE query_id = 'left' ASYNC"
+    assert server.statements[-1] == "KILL QUERY WHERE query_id = 'left' ASYNC"
     rows(remote, MILLION)
     with pytest.raises(ValueFault):
         rows(remote, LATE_FAULT)
-    assert "KILL" not in "".join(server.seen.statements[-2:])
+    assert "KILL" not in "".join(server.statements[-2:])
 
 
-def test_a_query_replaces_a_running_one_with_its_id(server: StandIn, remote: ClickHouseEngine) -> None:
+def test_a_query_replaces_a_running_one_with_its_id(server: FaultyProxy, remote: ClickHouseEngine) -> None:
     ended: list[Exception] = []
 
     def first() -> None:
@@ -137,7 +154,7 @@ def test_a_query_replaces_a_running_one_with_its_id(server: StandIn, remote: Cli
     assert len(ended) == 1
 
 
-def test_a_closed_engine(server: StandIn) -> None:
+def test_a_closed_engine(server: FaultyProxy) -> None:
     engine = ClickHouseEngine(server.url, "tap", "se:cret")
     engine.close()
     engine.close()
@@ -145,7 +162,7 @@ def test_a_closed_engine(server: StandIn) -> None:
         engine.ping()
 
 
-def test_max_memory_bounds_each_query(server: StandIn) -> None:
+def test_max_memory_bounds_each_query(server: FaultyProxy) -> None:
     engine = ClickHouseEngine(server.url, "tap", "se:cret", max_memory=50_000_000)
     with pytest.raises(EngineError, match="memory limit"):
         engine.fetch_table("SELECT length(groupArray(number)) FROM numbers(100000000)")

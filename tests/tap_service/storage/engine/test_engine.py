@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import (
     Engine,
     EngineError,
@@ -20,19 +19,17 @@ from tap_service.storage.engine.engine import (
     ResourceLimit,
     ValueFault,
 )
-from tests.tap_service.storage.stand_in import standing_in
+from tests.servers.clickhouse_server import ClickHouseServer
 
 ENDLESS = "SELECT number, sipHash64(number) AS hash FROM numbers(1000000000000)"
 LONG_SUM = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
 
 
 @pytest.fixture(scope="module")
-def remote(engine: EmbeddedEngine) -> Iterator[ClickHouseEngine]:
-    """An engine over HTTP to the tests' embedded engine."""
-    with standing_in(str(engine.data_path / "clickhouse")) as server:
-        backend = ClickHouseEngine(server.url)
-        yield backend
-        backend.close()
+def remote(clickhouse: ClickHouseServer) -> Iterator[ClickHouseEngine]:
+    backend = ClickHouseEngine(clickhouse.url)
+    yield backend
+    backend.close()
 
 
 @pytest.fixture(params=["engine", "remote"], ids=["embedded", "remote"])
@@ -48,8 +45,9 @@ def database(backend: Engine) -> Iterator[str]:
 
 
 def running(backend: Engine) -> int:
-    """Count the queries in the engine other than this one."""
-    return backend.fetch_table("SELECT count() FROM system.processes").column(0)[0].as_py() - 1
+    """Count the queries in the engine other than this one, and the one that keeps a server running."""
+    sql = "SELECT count() FROM system.processes WHERE query NOT LIKE '%sleepEachRow(3)%'"
+    return backend.fetch_table(sql).column(0)[0].as_py()
 
 
 def wait_until_idle(backend: Engine) -> None:

@@ -16,7 +16,7 @@ import pytest
 from tap_service.models.piece_progress import Part, PieceWork
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError, JobFilter, JobResult
-from tap_service.models.work_class import Estimate, Place
+from tap_service.models.work_class import EngineWait, Estimate, Place
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
@@ -30,6 +30,7 @@ FAULT = JobError("it fails", transient=True)
 PIECES = PieceWork("basis", (1, 12 * 4**29 - 1), (Part(1, 5, 1 << 40), Part(1, 0, 0)), 2)
 ESTIMATE = Estimate(10, 80, 50.0, "scan")
 T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
+WAIT = EngineWait("the engine does not answer", T0, T0)
 
 _numbers = itertools.count()
 
@@ -108,6 +109,8 @@ LEGAL: dict[str, tuple[Callable[[JobStore, str], Any], set[ExecutionPhase], Exec
     "fail": (lambda store, ident: store.fail_job(ident, 1, add_seconds(T0, 1), FAULT, {}), {EXECUTING}, ERROR),
     "abort": (lambda store, ident: store.abort_job(ident, T0), UNFINISHED, ABORTED),
     "requeue": (lambda store, ident: store.requeue_job(ident, 1, died=True), {EXECUTING}, QUEUED),
+    "wait": (lambda store, ident: store.set_wait(ident, WAIT), {QUEUED}, None),
+    "give up": (lambda store, ident: store.fail_waiting_job(ident, T0, FAULT), {QUEUED}, ERROR),
     "report": (lambda store, ident: store.report_progress(ident, 1, T0, {}), {EXECUTING}, None),
     "foresee": (lambda store, ident: store.set_estimate(ident, 1, T0, ESTIMATE), {EXECUTING}, None),
     "pieces": (lambda store, ident: store.set_pieces(ident, 1, T0, PIECES), {EXECUTING}, None),
@@ -215,6 +218,16 @@ class TestPhases:
             with pytest.raises(IllegalTransition):
                 say()
         assert store.complete_job(job_id, 2, T0, RESULT, {}).phase is COMPLETED
+
+    def test_a_wait_is_kept_while_a_job_is_tried_again(self, store: JobStore) -> None:
+        job_id = brought_to(store, EXECUTING)
+        assert store.requeue_job(job_id, 1, died=False, wait=WAIT).wait == WAIT
+        assert [place.wait for place in store.list_places()[0]] == [WAIT]
+        assert (store.start_job(job_id, "w", T0).wait, store.get_job(job_id).wait) == (WAIT, WAIT)
+        assert store.set_pieces(job_id, 2, T0, replace(PIECES, parts=())).wait == WAIT
+        assert store.set_pieces(job_id, 2, T0, PIECES).wait is None
+        store.requeue_job(job_id, 2, died=False, wait=WAIT)
+        assert store.set_wait(job_id, None).wait is None
 
     def test_an_end_may_be_reported_twice(self, store: JobStore) -> None:
         """The worker cannot know whether its first report arrived."""

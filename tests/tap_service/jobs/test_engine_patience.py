@@ -1,0 +1,160 @@
+"""Jobs wait for a ClickHouse server that is away: without Redis, and with workers; the server is real, and killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
+from tap_service.config import Config
+from tap_service.storage.open_storage import open_remote_engine
+from tests.servers.clickhouse_server import ClickHouseServer
+from tests.servers.server_cluster import running_server
+from tests.tap_service.async_client import UWS, Job, create_job
+from tests.tap_service.conftest import Served, served
+from tests.tap_service.storage.redis_server import RedisServer, redis_server
+from tests.tap_service.worker_processes import Workers
+
+SHORT = "SELECT TOP 3 table_name FROM TAP_SCHEMA.tables ORDER BY table_name"
+LONG = "SELECT a.column_name FROM " + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcdef")
+ROWS = 3_000_000
+AWAY = "the engine does not answer. The job runs as soon as it can, and fails if it cannot until 20"
+
+Eventually = Callable[[Callable[[], bool]], None]
+
+
+@pytest.fixture(scope="module")
+def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseServer]:
+    with running_server(tmp_path_factory.mktemp("server")) as server:
+        engine = open_remote_engine(Config(clickhouse_url=server.url))
+        prepare_engine(engine)
+        engine.close()
+        yield server
+
+
+@pytest.fixture
+def server(_server: ClickHouseServer) -> Iterator[ClickHouseServer]:
+    yield _server
+    if not _server.is_running:
+        _server.start()
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    with redis_server(tmp_path_factory.mktemp("redis")) as jobs:
+        yield jobs
+
+
+class Deployment:
+    """A service without Redis, or with Redis and workers, over one server."""
+
+    def __init__(self, settings: dict[str, Any], folder: Path) -> None:
+        self._settings = {"query_log": "", "concurrent_jobs": 1, "worker_silence": 2, **settings}
+        self._folder = folder
+
+    @contextmanager
+    def running(self, **settings: Any) -> Iterator[Served]:
+        whole = self._settings | settings
+        config = Config(**whole)
+        engine = open_remote_engine(config)
+        with ExitStack() as stack:
+            stack.callback(engine.close)
+            if config.redis_url:
+                stack.callback(Workers(whole, self._folder / "output").kill)
+            yield stack.enter_context(served(config, engine))
+
+
+@pytest.fixture(params=["without Redis", "with Redis"])
+def deployment(request: pytest.FixtureRequest, server: ClickHouseServer, tmp_path: Path) -> Deployment:
+    if request.param == "without Redis":
+        return Deployment({"clickhouse_url": server.url, "jobs_path": tmp_path / "jobs"}, tmp_path)
+    jobs = request.getfixturevalue("redis")
+    places = {"redis_url": jobs.new_url(), "results_url": str(tmp_path / "results")}
+    return Deployment({"clickhouse_url": server.url, **places}, tmp_path)
+
+
+def error_type(job: Job) -> str:
+    found = job.summary.find(UWS + "errorSummary")
+    assert found is not None
+    return found.get("type", "")
+
+
+def test_a_job_waits_for_the_server(deployment: Deployment, server: ClickHouseServer, eventually: Eventually) -> None:
+    with deployment.running() as service:
+        server.kill()
+        job, aborted = (create_job(service.tap, SHORT, PHASE="RUN", FORMAT="csv") for _ in range(2))
+        eventually(lambda: (job.info.get("waiting") or "").startswith(AWAY))
+        eventually(lambda: (aborted.info.get("waiting") or "").startswith(AWAY))
+        aborted.post("/phase", PHASE="ABORT")
+        assert (job.phase, aborted.phase) == ("QUEUED", "ABORTED")
+        server.start()
+        assert job.wait_for_end() == "COMPLETED"
+        assert job.rows().count("\r\n") == 4
+        assert "waiting" not in job.info
+        assert aborted.phase == "ABORTED"
+
+
+def test_a_job_whose_server_is_killed_runs_again(
+    deployment: Deployment, server: ClickHouseServer, eventually: Eventually
+) -> None:
+    with deployment.running() as service:
+        job = create_job(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC=str(ROWS))
+        eventually(lambda: int(job.info.get("bytesWritten") or 0) > 0)
+        server.kill()
+        eventually(lambda: job.phase == "QUEUED" and "waiting" in job.info)
+        assert "does not answer" in (job.info["waiting"] or "") or "broke" in (job.info["waiting"] or "")
+        server.start()
+        assert job.wait_for_end() == "COMPLETED", job.message
+        assert job.rows().count("\r\n") == ROWS + 1
+
+
+def test_the_wait_is_limited(deployment: Deployment, server: ClickHouseServer) -> None:
+    with deployment.running(engine_patience=0.03) as service:
+        server.kill()
+        job = create_job(service.tap, SHORT, PHASE="RUN")
+        assert job.wait_for_end() == "ERROR"
+        assert job.message == "the engine could not run this job for 0.03 minutes: run it again later"
+        assert error_type(job) == "transient"
+
+
+def test_the_wait_outlives_the_service(
+    deployment: Deployment, server: ClickHouseServer, eventually: Eventually
+) -> None:
+    with deployment.running() as service:
+        server.kill()
+        job = create_job(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
+        eventually(lambda: "waiting" in job.info)
+    server.start()
+    path = job.url.removeprefix(service.url)
+    with deployment.running() as service:
+        again = Job(service.url + path)
+        assert again.wait_for_end() == "COMPLETED"
+        assert again.rows().count("\r\n") == 4
+
+
+def test_workers_are_started_while_the_server_is_away(
+    server: ClickHouseServer, redis: RedisServer, tmp_path: Path, eventually: Eventually
+) -> None:
+    settings = {
+        "query_log": "",
+        "clickhouse_url": server.url,
+        "redis_url": redis.new_url(),
+        "results_url": str(tmp_path / "results"),
+        "concurrent_jobs": 1,
+    }
+    engine = open_remote_engine(Config(**settings))
+    with served(Config(**settings), engine) as service:
+        server.kill()
+        workers = Workers(settings, tmp_path / "output")
+        try:
+            job = create_job(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
+            eventually(lambda: "waiting" in job.info)
+            server.start()
+            assert job.wait_for_end() == "COMPLETED"
+        finally:
+            workers.kill()
+    engine.close()
