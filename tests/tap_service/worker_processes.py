@@ -30,6 +30,7 @@ class Workers:
         options = ["--jobs", self._jobs, "--processes", self._processes]
         command = [sys.executable, "-W", "ignore", "-m", "workers", *options]
         with self._output.open("a") as output:
+            self._said_before = output.tell()
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env={**os.environ, **self._environment}, stdout=output, stderr=output
             )
@@ -42,7 +43,8 @@ class Workers:
         return [pid for pid, is_caretaker in self._all() if is_caretaker]
 
     def has_said(self, text: str) -> bool:
-        return text in self._output.read_text()
+        """Return whether the output has the text since the start."""
+        return text.encode() in self._output.read_bytes()[self._said_before :]
 
     def kill(self) -> None:
         """Kill all processes at once, like a power failure; do nothing if the main process has ended."""
