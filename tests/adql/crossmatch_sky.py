@@ -21,10 +21,10 @@ _COLUMNS = (
     Column(name="mag", datatype="float"),
 )
 _LAYOUT = Layout(position=("ra", "dec"), id=("id",))
-MATCHES = Schema(
-    name="matches",
-    tables=tuple(Table(name=name, columns=_COLUMNS, layout=_LAYOUT) for name in ("ones", "others", "nothing")),
-)
+_TABLES = tuple(Table(name=name, columns=_COLUMNS, layout=_LAYOUT) for name in ("ones", "others", "nothing"))
+#: rows that nothing tells apart: each three times
+_TWINS = Table(name="twins", columns=_COLUMNS[1:], layout=_LAYOUT.model_copy(update={"id": ()}))
+MATCHES = Schema(name="matches", tables=(*_TABLES, _TWINS))
 _COUNT = 160
 
 Pairs = set[tuple[int | None, int | None]]
@@ -77,12 +77,15 @@ class Sky:
             store(engine, "matches", table, [batch])
 
     def batches(self) -> Iterator[tuple[Table, pa.RecordBatch]]:
-        """Of ones, others and an empty table."""
+        """Of ones, others, an empty table, and others without an id, each row three times."""
         nothing = {k: v[:0] for k, v in self.left.items()}
-        for table, rows in zip(MATCHES.tables, (self.left, self.right, nothing), strict=True):
+        for table, rows in zip(_TABLES, (self.left, self.right, nothing), strict=True):
             schema = pa.schema([(c.name, c.type.arrow) for c in _COLUMNS])
             # every second unknown value is NULL, the others NaN
             null = {k: np.isnan(v) & (np.arange(len(v)) % 2 == 0) for k, v in rows.items()}
             arrays = [pa.array(np.arange(len(rows["ra"])), schema.field("id").type)]
             arrays += [pa.array(rows[n], schema.field(n).type, mask=null[n]) for n in schema.names[1:]]
-            yield table, pa.RecordBatch.from_arrays(arrays, schema=schema)
+            batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+            yield table, batch
+            if table.name == "others":
+                yield _TWINS, pa.concat_batches([batch.drop_columns(["id"])] * 3)

@@ -183,13 +183,28 @@ def test_a_key_may_be_a_shorter_number_than_the_id() -> None:
     assert "GLOBAL" not in text
 
 
-def test_row_numbers_are_per_shard_and_never_of_copies() -> None:
-    nearest = "SELECT a.id, b.id FROM wide AS a LEFT JOIN wide AS b ON 1 = skyhouse_{}POINT(a.ra, a.dec), POINT(b.ra, b.dec), 0.5)"
-    for function in ("nearest(1, ", "mutual("):
-        text = make_sql(nearest.format(function))
-        assert "__margin" not in text
-        numbers = re.findall(r"rowNumberInAllBlocks\(\)( \* 65536 \+ shardNum\(\))?", text)
-        assert numbers == [" * 65536 + shardNum()", " * 65536 + shardNum()"]
+NEAREST = "SELECT a.id, b.id FROM wide AS a {} wide AS b ON 1 = skyhouse_{}, {})"
+OF_LEFT = "nearest(1, POINT(a.ra, a.dec), POINT(b.ra, b.dec)"
+OF_RIGHT = "nearest(1, POINT(b.ra, b.dec), POINT(a.ra, a.dec)"
+MUTUAL = "mutual(POINT(a.ra, a.dec), POINT(b.ra, b.dec)"
+
+
+@pytest.mark.parametrize("choice", [OF_LEFT, OF_RIGHT, MUTUAL])
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN", "RIGHT JOIN"])
+def test_nearest_partners_within_the_overlap_are_on_the_shard(kind: str, choice: str) -> None:
+    """Row numbers are per shard, and never of copies: those differ on each shard."""
+    text = make_sql(NEAREST.format(kind, choice, 1))
+    assert list_tables(NEAREST.format(kind, choice, 1)) == ["wide__local", "wide__margin"]
+    assert "GLOBAL" not in text
+    assert re.findall(r"rowNumberInAllBlocks\(\)( \* 65536 \+ shardNum\(\))?", text) == [" * 65536 + shardNum()"]
+
+
+@pytest.mark.parametrize(("choice", "numbered"), [(OF_LEFT, 1), (MUTUAL, 2)])
+def test_nearest_partners_beyond_the_overlap_are_sent(choice: str, numbered: int) -> None:
+    text = make_sql(NEAREST.format("LEFT JOIN", choice, 1.1))
+    assert "__margin" not in text
+    assert "GLOBAL LEFT JOIN" in text
+    assert text.count("rowNumberInAllBlocks() * 65536 + shardNum()") == text.count("rowNumberInAllBlocks") == numbered
 
 
 def test_random_numbers_are_drawn_once() -> None:

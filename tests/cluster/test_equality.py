@@ -54,10 +54,23 @@ MATCHED = [
     f"SELECT a.id, b.id, c.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR.format(0.6)}"
     " LEFT JOIN matches.ones AS c ON DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.6",
     f"SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR.format('a.err')}",
-    "SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON 1 = skyhouse_nearest(1, POINT(a.ra, a.dec),"
-    " POINT(b.ra, b.dec), 0.5)",
-    "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON 1 = skyhouse_mutual(POINT(a.ra, a.dec),"
-    " POINT(b.ra, b.dec), 0.5)",
+    # the nearest of each row of the left table, of the right one, and of both; within the overlap and beyond
+    *(
+        f"SELECT a.id, b.id FROM matches.ones AS a {kind} matches.others AS b ON 1 = skyhouse_{choice}, {radius})"
+        for kind in ("JOIN", "LEFT JOIN", "RIGHT JOIN")
+        for choice in (
+            "nearest(2, POINT(a.ra, a.dec), POINT(b.ra, b.dec)",
+            "nearest(1, POINT(b.ra, b.dec), POINT(a.ra, a.dec)",
+            "mutual(POINT(a.ra, a.dec), POINT(b.ra, b.dec)",
+        )
+        for radius in (0.5, 2.5)
+    ),
+    *(
+        f"SELECT a.ra, a.dec, b.{column} FROM matches.{one} AS a {kind} matches.twins AS b"
+        " ON 1 = skyhouse_mutual(POINT(a.ra, a.dec), POINT(b.ra, b.dec), 0.5)"
+        for one, column in (("ones", "ra"), ("ones", "mag"), ("twins", "ra"))
+        for kind in ("JOIN", "LEFT JOIN")
+    ),
     f"SELECT a.id, b.id FROM sky.points AS a JOIN sky.others AS b ON {_NEAR.format(0.2)}"
     " WHERE 1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(45, 42, 9))",
     "SELECT id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(0, 90, 12))",

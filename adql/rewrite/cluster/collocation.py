@@ -28,7 +28,6 @@ from adql.ir import (
     VectorNearness,
     Windowed,
     evaluate_constant,
-    has_window,
     split_conjuncts,
     transform_expr,
     walk_expr,
@@ -37,24 +36,11 @@ from adql.ir import (
     walk_select_expressions,
 )
 from adql.node_classes import replace
-from adql.rewrite.trees.relation_trees import Leaf, collect_leaves, has_subquery
+from adql.rewrite.trees.relation_trees import Leaf, collect_leaves
+from adql.rewrite.trees.sharded_tables import find_sharded_scan
 from clickhouse_schema.shard_map import LOCAL, MARGIN
 
 _AXES = ("X", "Y", "Z")
-
-
-def find_sharded_scan(leaf: Relation) -> Scan | None:
-    """Return the sharded table of which a leaf only selects rows and computes columns; None if it does more."""
-    if isinstance(leaf, Scan):
-        return leaf if leaf.entry.is_sharded else None
-    if not isinstance(leaf, Derived) or leaf.place or isinstance(leaf.query, SetOperation):
-        return None
-    query = leaf.query
-    if query.is_grouped or query.distinct or query.limit is not None or query.offset or query.order_by:
-        return None
-    if has_window(query) or any(has_subquery(output.expr) for output in query.outputs):
-        return None
-    return find_sharded_scan(query.from_)
 
 
 def _find_series_scan(leaf: Relation) -> Scan | None:

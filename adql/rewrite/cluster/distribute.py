@@ -49,13 +49,14 @@ from adql.ir import (
     walk_select_expressions,
 )
 from adql.node_classes import replace
-from adql.rewrite.cluster.collocation import Collocation, find_sharded_scan, inline_derived_outputs
+from adql.rewrite.cluster.collocation import Collocation, inline_derived_outputs
 from adql.rewrite.cluster.shard_pruning import find_shards
 from adql.rewrite.joins.join_trees import add_equality, has_equality
 from adql.rewrite.matches.match_sizes import find_row_count
 from adql.rewrite.trees.derived_tables import DerivedBuilder, wrap_relation
 from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations, has_subquery, replace_relation
 from adql.rewrite.trees.repeatable_relations import is_deterministic
+from adql.rewrite.trees.sharded_tables import find_sharded_scan
 from clickhouse_schema.datatypes import BOOLEAN, INT, LONG, Field
 from clickhouse_schema.shard_map import LOCAL, SHARD_COLUMN, Sharding
 

@@ -7,8 +7,11 @@
 The candidates are the pairs that satisfy the whole ON. Ties are broken by the id, then by the other columns in use. An
 outer join keeps its rows without a match. WHERE filters the result.
 
-Rows are numbered while they are read, so equal rows stay apart. Comes before the SELECTs inside are rewritten:
-``plan_cross_matches`` plans the join there.
+Rows are numbered while they are read, so equal rows stay apart. On a cluster the copies of a row on several shards have
+no number in common: a right row of a sharded table is known by its values and, among rows of equal values, by its place
+among those near the same left row. Which is which does not show.
+
+Comes before the SELECTs inside are rewritten: ``plan_cross_matches`` plans the join there.
 """
 
 from __future__ import annotations
@@ -27,11 +30,14 @@ from adql.ir import (
     NameGenerator,
     Nearness,
     Order,
+    Relation,
     Scan,
     Select,
     Windowed,
     combine_conjuncts,
+    evaluate_constant,
     split_conjuncts,
+    walk_columns,
     walk_expr,
     walk_joins,
     walk_leaves,
@@ -48,6 +54,8 @@ from adql.rewrite.trees.derived_tables import (
     rename_columns,
 )
 from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations, replace_relation
+from adql.rewrite.trees.repeatable_relations import is_repeatable
+from adql.rewrite.trees.sharded_tables import find_sharded_scan
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 
 #: Predicate -> the ADQL function that it comes from
@@ -74,11 +82,14 @@ def choose_nearest(select: Select, fresh: NameGenerator) -> Select:
 class Choice:
     """A join that keeps the ``count`` nearest of each left row (``is_of_left``) or right row, or the mutually nearest.
 
-    ``condition`` is the nearness that the predicate contains.
+    The sides of an INNER JOIN are turned so that its left rows choose. ``condition`` is the nearness that the predicate
+    contains.
     """
 
     join: Join
     call: Call
+    left: Relation
+    right: Relation
     is_of_left: bool
     condition: Call
     near: Nearness
@@ -86,6 +97,18 @@ class Choice:
     @property
     def is_mutual(self) -> bool:
         return self.call.name == "MUTUAL"
+
+    @property
+    def ranks_right_rows(self) -> bool:
+        return self.is_mutual or not self.is_of_left
+
+    @property
+    def is_on_shards(self) -> bool:
+        """Return whether shards have copies of the right rows, in the overlap."""
+        radius, scan = evaluate_constant(self.near.radius), find_sharded_scan(self.right)
+        if radius is None or scan is None or not is_repeatable(self.right):
+            return False
+        return radius <= scan.entry.table.layout.overlap_radius
 
     @property
     def count(self) -> Expr:
@@ -116,7 +139,9 @@ def _check_choice(join: Join, calls: list[Call]) -> Choice:
     first, second = ({n for expr in end for n in find_used_relations(expr)} for end in (near.left, near.right))
     for one, other, is_of_left in ((left, right, True), (right, left, False)):
         if first and second and first <= one and second <= other:
-            return Choice(join, call, is_of_left, condition, near)
+            turns = join.kind == "INNER" and not is_of_left
+            sides = (join.right, join.left) if turns else (join.left, join.right)
+            return Choice(join, call, *sides, is_of_left or turns, condition, near)
     raise AdqlSemanticError(
         f"{name} takes a position of each side of its JOIN",
         call.span,
@@ -129,24 +154,36 @@ def _check_choice(join: Join, calls: list[Call]) -> Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The candidate pairs; all columns are those of ``join``.
+    """The candidate pairs; all columns are those of ``source``.
 
     ``filters`` are the conditions of WHERE that are tested before the choice, ``shown`` the expressions that the rest
-    of the query uses, ``best`` the conditions on ranks that the best pairs meet.
+    of the query uses, and the separation, ``best`` the conditions on ranks that the best pairs meet.
     """
 
-    join: Join
+    source: Relation
     filters: list[Expr]
     shown: list[Expr]
     best: list[Expr]
 
 
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    """What tells rows of the candidate pairs apart, and orders those of equal separation."""
+
+    left_row: Column
+    left_ties: list[Column]
+    right_ties: list[Column]
+    #: none where right rows are not ranked
+    right_row: tuple[Column, ...] = ()
+    #: not NULL in a row with a match
+    match: Column | None = None
+
+
 def _replace_join(select: Select, choice: Choice, fresh: NameGenerator) -> Select:
     join = choice.join
     used = find_columns_used_outside(join, select)
-    left, right = DerivedBuilder(join.left, select, fresh), DerivedBuilder(join.right, select, fresh)
-    left_row, right_row = (side.export_expr(Call(LONG, "ROW NUMBER", ())) for side in (left, right))
-    left_ties, right_ties = _export_ties(left), _export_ties(right)
+    left, right = DerivedBuilder(choice.left, select, fresh), DerivedBuilder(choice.right, select, fresh)
+    keys = _export_keys(choice, left, right)
 
     def rename(expr: Expr) -> Expr:
         return right.rename_expr(left.rename_expr(expr))
@@ -156,32 +193,74 @@ def _replace_join(select: Select, choice: Choice, fresh: NameGenerator) -> Selec
     assert condition is not None  # noqa: S101  it has the nearness
     before, after = _split_filters(select, choice)
     of_left, of_right = (before, []) if choice.is_of_left else ([], before)
-    joined = Join(join.kind, left.build_derived(of_left), right.build_derived(of_right), rename(condition))
-    separation = Call(DOUBLE, "DISTANCE", rename(choice.condition).children[:4])
-    ranks = [_rank_pairs(left_row, separation, right_ties), _rank_pairs(right_row, separation, left_ties)]
-    if not choice.is_mutual:
-        ranks = ranks[:1] if choice.is_of_left else ranks[1:]
-    best: list[Expr] = [Call(BOOLEAN, "<=", (rank, choice.count)) for rank in ranks]
-    shown = [*map(rename, used), separation]
-    pairs = _Pairs(joined, [*map(rename, before)], shown, best)
-    if join.kind == "INNER" or (choice.is_of_left and not choice.is_mutual):
+    source: Relation = Join(join.kind, left.build_derived(of_left), right.build_derived(of_right), rename(condition))
+    shown = [*map(rename, used), Call(DOUBLE, "DISTANCE", rename(choice.condition).children[:4])]
+    if choice.ranks_right_rows and choice.is_on_shards:
+        source, shown, keys = _tell_twins_apart(source, shown, keys, right.exported_columns, fresh)
+    pairs = _Pairs(source, [*map(rename, before)], shown, _rank_pairs(choice, keys, shown[-1]))
+    if keys.match is None:
         chosen = _select_best(pairs, fresh)
     else:
-        is_matched = Call(BOOLEAN, "NOT", (Call(BOOLEAN, "IS NULL", (right_row,)),))
-        right_numbers = collect_numbers(join.right)
-        optional = {separation, *(rename(c) for c in used if c.relation in right_numbers)}
-        chosen = _select_best_or_null(replace(pairs, best=[*best, is_matched]), optional, left_row, fresh)
+        right_numbers = collect_numbers(choice.right)
+        optional = [expr for c, expr in zip(used, shown, strict=False) if c.relation in right_numbers]
+        chosen = _select_best_or_null(pairs, {*optional, shown[-1]}, keys.left_row, fresh)
 
     select = replace(select, from_=replace_relation(select.from_, join, chosen), where=combine_conjuncts(after))
-    *columns, separation_column = map_outputs(shown, chosen).values()
-    select = reuse_separation(select, choice.near, separation_column)
+    *columns, separation = map_outputs(shown, chosen).values()
+    select = reuse_separation(select, choice.near, separation)
     return rename_columns(select, dict(zip(used, columns, strict=True)))
 
 
-def _rank_pairs(row: Column, separation: Expr, ties: Sequence[Column]) -> Expr:
+def _export_keys(choice: Choice, left: DerivedBuilder, right: DerivedBuilder) -> _Keys:
+    left_row = left.export_expr(Call(LONG, "ROW NUMBER", ()))
+    if not choice.ranks_right_rows:
+        return _Keys(left_row, [], _export_ties(right))
+    if choice.is_on_shards:
+        numbers = collect_numbers(choice.right)
+        column = next(c for end in choice.condition.children for c in walk_columns(end) if c.relation in numbers)
+        right_row = right.export_expr(Call(INT, "ONE", (column,)))
+    else:
+        right_row = right.export_expr(Call(LONG, "ROW NUMBER", ()))
+    match = None if choice.join.kind == "INNER" else right_row
+    return _Keys(left_row, _export_ties(left), _export_ties(right), (right_row,), match)
+
+
+def _tell_twins_apart(
+    source: Relation, shown: list[Expr], keys: _Keys, values: Sequence[Column], fresh: NameGenerator
+) -> tuple[Relation, list[Expr], _Keys]:
+    """Know right rows by their values, and by a number among the equal ones near the same left row."""
+    number = Windowed(LONG, "ROW_NUMBER", (), (keys.left_row, *values), ())
+    known = [keys.left_row, *keys.left_ties, *keys.right_ties, *keys.right_row, *values]
+    exprs = [*dict.fromkeys([*shown, *known, number])]
+    numbered = make_derived(source, exprs, fresh)
+    names = map_outputs(exprs, numbered)
+    left_ties, right_ties = ([names[column] for column in ties] for ties in (keys.left_ties, keys.right_ties))
+    right_row = (*(names[column] for column in values), names[number])
+    match = None if keys.match is None else names[keys.match]
+    return (
+        numbered,
+        [names[expr] for expr in shown],
+        _Keys(names[keys.left_row], left_ties, right_ties, right_row, match),
+    )
+
+
+def _rank_pairs(choice: Choice, keys: _Keys, separation: Expr) -> list[Expr]:
+    """Return the conditions that a pair is among the best of its rows."""
+    ranks = []
+    if choice.is_mutual or choice.is_of_left:
+        ranks.append(_rank_by_separation((keys.left_row,), separation, keys.right_ties))
+    if choice.ranks_right_rows:
+        ranks.append(_rank_by_separation(keys.right_row, separation, keys.left_ties))
+    best: list[Expr] = [Call(BOOLEAN, "<=", (rank, choice.count)) for rank in ranks]
+    if keys.match is not None:
+        best.append(Call(BOOLEAN, "NOT", (Call(BOOLEAN, "IS NULL", (keys.match,)),)))
+    return best
+
+
+def _rank_by_separation(row: tuple[Column, ...], separation: Expr, ties: Sequence[Column]) -> Expr:
     """Return the rank of a pair among those of one row."""
     order = tuple(Order(expr, descending=False) for expr in (separation, *ties))
-    return Windowed(LONG, "ROW_NUMBER", (), (row,), order)
+    return Windowed(LONG, "ROW_NUMBER", (), row, order)
 
 
 def _export_ties(side: DerivedBuilder) -> list[Column]:
@@ -200,7 +279,7 @@ def _export_ties(side: DerivedBuilder) -> list[Column]:
 def _split_filters(select: Select, choice: Choice) -> tuple[list[Expr], list[Expr]]:
     """Split WHERE into conditions on the choosing side alone, tested before the choice, and others, tested after."""
     conditions = list(split_conjuncts(select.where))
-    side = collect_numbers(choice.join.left if choice.is_of_left else choice.join.right)
+    side = collect_numbers(choice.left if choice.is_of_left else choice.right)
     keeps_null_rows = choice.join.kind != "INNER" and not choice.is_of_left
     has_full_join = any(join.kind == "FULL" for join in walk_joins(select.from_))
     if choice.is_mutual or keeps_null_rows or has_full_join:
@@ -213,7 +292,7 @@ def _select_best(pairs: _Pairs, fresh: NameGenerator) -> Derived:
     """Return the best pairs; in an outer join a row without a match is the best of its own."""
     ranks = [part for expr in pairs.best for part in walk_expr(expr) if isinstance(part, Windowed)]
     exprs = [*pairs.shown, *ranks]
-    ranked = make_derived(pairs.join, exprs, fresh, where=pairs.filters)
+    ranked = make_derived(pairs.source, exprs, fresh, where=pairs.filters)
     names = map_outputs(exprs, ranked)
     is_best = [expr.with_children(tuple(names.get(child, child) for child in expr.children)) for expr in pairs.best]
     return make_derived(ranked, [names[e] for e in pairs.shown], fresh, where=is_best)
@@ -223,7 +302,7 @@ def _select_best_or_null(pairs: _Pairs, optional: set[Expr], row: Column, fresh:
     """Return the best pairs, and once each left ``row`` without one, with NULL for the ``optional`` expressions."""
     is_best = Call(BOOLEAN, "AND", tuple(pairs.best))
     exprs = [*pairs.shown, row, is_best]
-    flagged = make_derived(pairs.join, exprs, fresh)
+    flagged = make_derived(pairs.source, exprs, fresh)
     names = map_outputs(exprs, flagged)
 
     best_first = (Order(names[is_best], descending=True),)
