@@ -26,6 +26,7 @@ from adql.ir import (
     walk_expr,
     walk_leaves,
     walk_select_expressions,
+    walk_selects,
 )
 from adql.regions import Moc
 from adql.rewrite.trees.relation_trees import is_join_equality
@@ -33,6 +34,9 @@ from clickhouse_schema.healpix import NO_POSITION
 from clickhouse_schema.shard_map import LOCAL, MARGIN
 
 _INDENT = "  "
+
+#: Of what is computed in places of a cluster
+_PLACE_NOTES = {"shards": "on each shard", "here": "all rows sent to one server"}
 
 _SHARD_PART_NOTES = {"": "", LOCAL: ", a shard's own rows", MARGIN: ", a shard's own rows and those near its borders"}
 #: A longer plan is cut.
@@ -94,15 +98,40 @@ def _describe_relation(relation: Relation, select: Select, depth: int) -> Iterat
     if isinstance(relation, Scan):
         yield _INDENT * depth + _describe_scan(relation, select)
     elif isinstance(relation, Derived):
-        if relation.place == "shards":
-            yield f"{_INDENT * depth}on each shard"
+        if relation.place:
+            yield _INDENT * depth + _PLACE_NOTES[relation.place]
             depth += 1
         yield from _describe_query(relation.query, depth)
     else:
         sent = ", the second one sent to all shards" if relation.is_global else ""
+        sent = ", both sent to one server" if _is_away_from_rows(relation) else sent
         yield f"{_INDENT * depth}{relation.kind.lower()} join {_describe_join_method(relation)}{sent}"
         yield from _describe_relation(relation.left, select, depth + 1)
         yield from _describe_relation(relation.right, select, depth + 1)
+
+
+def _is_away_from_rows(join: Join) -> bool:
+    """Return whether rows of sharded tables are brought together for a join."""
+    first = next(walk_leaves(join))
+    if _is_on_shards(first):
+        return False
+    return any(scan.entry.is_sharded for leaf in walk_leaves(join) for scan in _walk_scans(leaf))
+
+
+def _is_on_shards(leaf: Relation) -> bool:
+    if isinstance(leaf, Scan):
+        return leaf.entry.is_sharded
+    return isinstance(leaf, Derived) and leaf.place == "shards"
+
+
+def _walk_scans(leaf: Relation) -> Iterator[Scan]:
+    if isinstance(leaf, Scan):
+        yield leaf
+    elif isinstance(leaf, Derived):
+        for select in walk_selects(leaf.query):
+            for inner in walk_leaves(select.from_):
+                if isinstance(inner, Scan):
+                    yield inner
 
 
 def is_cross_match(join: Join) -> bool:

@@ -207,6 +207,33 @@ def test_nearest_partners_beyond_the_overlap_are_sent(choice: str, numbered: int
     assert text.count("rowNumberInAllBlocks() * 65536 + shardNum()") == text.count("rowNumberInAllBlocks") == numbered
 
 
+@pytest.mark.parametrize(
+    ("query", "noted"),
+    [
+        (f"SELECT a.id FROM objects AS a JOIN wide AS b ON {NEAR.format('a', 'b', 1)}", []),
+        (f"SELECT a.id FROM objects AS a LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 1.1)}", ["the second one sent to all shards"]),
+        ("SELECT o.id FROM bands AS b LEFT JOIN objects AS o ON b.id = o.id", ["both sent to one server"]),
+        ("SELECT o.id FROM objects AS o JOIN bands AS b ON b.id = o.id", []),
+        ("SELECT a.id FROM objects AS a FULL JOIN wide AS b ON a.id = b.id", ["both sent to one server", "all rows sent to one server"]),
+        (NEAREST.format("JOIN", OF_LEFT, 1), ["all rows sent to one server"]),
+    ],
+)  # fmt: skip
+def test_the_plan_tells_what_is_sent(query: str, noted: list[str]) -> None:
+    plan = "\n".join(translate(query, CATALOGUE).plan)
+    assert re.findall(r"(?:the second one|both|all rows) sent to .*", plan) == noted
+
+
+def test_the_first_rows_choose_what_is_sent_of_a_table_that_is_kept_whole() -> None:
+    first = "(SELECT TOP 9 * FROM objects ORDER BY mag) AS a"
+    near = make_sql(f"SELECT a.id, b.id FROM {first} LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 2)}")
+    assert "`hpx29` AS" in near.split("LEFT JOIN")[1]
+    assert near.count("GLOBAL IN") == 1
+    assert near.count("ORDER BY t1.`mag` ASC NULLS LAST, t1.`ra` ASC NULLS LAST, t1.`dec` ASC NULLS LAST LIMIT 9") == 2
+    equal = make_sql(f"SELECT a.id, b.mjd FROM {first} LEFT JOIN sources AS b ON a.id = b.object")
+    assert equal.count("GLOBAL IN") == 1
+    assert equal.count("ORDER BY t1.`mag` ASC NULLS LAST, t1.`id` ASC NULLS LAST LIMIT 9") == 2
+
+
 def test_random_numbers_are_drawn_once() -> None:
     text = make_sql("SELECT a.id FROM objects AS a JOIN wide AS b ON a.id = b.id AND b.mag < RAND() AND b.mag > 3")
     assert (text.count("rand"), text.count("> 3")) == (make_sql("SELECT RAND() FROM objects").count("rand"), 2)

@@ -15,6 +15,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.shard_map import Sharding, ShardMap
 from tap_service.storage.engine.engine import Engine
+from tests.adql.conftest import asked
 from tests.adql.planning import COLUMNS, COUNTS, PLANNED, SIZES, Sky, fill_tables
 from tests.adql.sky import HARD_PLACES, inside, separation
 
@@ -211,6 +212,7 @@ def test_many_circles_have_one_bounded_cover(planned: Sky) -> None:
 _CONE = "1 = CONTAINS(POINT({0}ra, {0}dec), CIRCLE(100, 30, 6))"
 _A, _B = _CONE.format("a."), _CONE.format("b.")
 _MATCH = _NEAR.format(0.001)
+_FIRST = "(SELECT TOP 30 * FROM {} WHERE ra IS NOT NULL AND dec > 20 ORDER BY {})"
 
 
 @pytest.mark.parametrize(
@@ -275,11 +277,20 @@ def test_few_granules_are_read(query: str, pruned: str, planned: Sky) -> None:
         (f"SELECT a.id FROM few AS a LEFT JOIN large AS b ON {_MATCH}", "large"),
         (f"SELECT a.id FROM (SELECT id, ra, dec FROM few) AS a, (SELECT * FROM large) AS b WHERE {_MATCH}", "large"),
         (f"SELECT a.id FROM medium AS a JOIN large AS b ON {_MATCH} WHERE a.id = 77", "large"),
+        (f"SELECT a.id, b.id FROM {_FIRST.format('medium', 'mag, id')} AS a LEFT JOIN large AS b ON {_MATCH}", "large"),
     ],
 )
 def test_a_small_side_selects_granules_of_the_large_one(query: str, table: str, planned: Sky) -> None:
     planned.fetch_rows(query)
     assert planned.find_share_read(query, table) < 0.7  # a third of the small table lies where the large one is dense
+
+
+def test_first_rows_of_equal_values_are_the_same_in_the_filter(planned: Sky) -> None:
+    """Each row is near itself, whichever of the equally bright ones are found."""
+    for condition in ("DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.0001 AND b.id - a.id = 0", "a.id = b.id"):
+        query = f"SELECT COUNT(*), COUNT(b.id) FROM {_FIRST.format('large', 'mag')} AS a LEFT JOIN large AS b ON {condition}"
+        assert asked(planned.engine, PLANNED, query) == [(30, 30)]
+        assert translate(query, PLANNED).sql.count("LIMIT 30") == 2
 
 
 _OWN = "DISTANCE(a.ra, a.dec, b.ra, b.dec) <= {0}"
@@ -355,6 +366,8 @@ def test_a_join_by_another_column_filters_by_its_values_where_that_saves_much(
     [
         f"SELECT a.id FROM large AS a LEFT JOIN few AS b ON {_MATCH}",  # each row of large stays
         f"SELECT a.id FROM (SELECT TOP 5 * FROM few) AS a JOIN large AS b ON {_MATCH}",  # may be five others
+        f"SELECT a.id FROM (SELECT TOP 5 * FROM few ORDER BY mag + RAND()) AS a JOIN large AS b ON {_MATCH}",
+        f"SELECT a.id FROM (SELECT TOP 5 * FROM few WHERE RAND() < 0.5 ORDER BY id) AS a JOIN large AS b ON {_MATCH}",
         "SELECT a.id FROM few AS a JOIN large AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 40",
         "SELECT a.id FROM few AS a JOIN few AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.001",
     ],

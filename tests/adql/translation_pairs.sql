@@ -1468,25 +1468,25 @@ ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3
 -- Nearest neighbours
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON 1 = skyhouse_nearest(1, POINT(o.ra, o.dec), POINT(s.ra, s.dec), 0.001)
 =>
-SELECT t6.`c15` AS c1, t6.`c16` AS c2
-FROM (SELECT t5.`c11` AS c15, t5.`c12` AS c16, t5.`c13` AS c17
-FROM (SELECT t8.`c23` AS c11, t7.`c20` AS c12, degrees((2 * atan2(sqrt((t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28` -
-    t8.`c31`) + (t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`)), sqrt((t7.`c27` + t8.`c30`) * (t7.`c27` + t8.`c30`) + (t7.`c28` + t8.`c31`) * (t7.`c28` +
-    t8.`c31`) + (t7.`c29` + t8.`c32`) * (t7.`c29` + t8.`c32`))))) AS c13, toInt64(row_number() OVER (PARTITION BY t8.`c24`
-ORDER BY degrees((2 * atan2(sqrt((t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28` - t8.`c31`) + (t7.`c29` - t8.`c32`) *
-    (t7.`c29` - t8.`c32`)), sqrt((t7.`c27` + t8.`c30`) * (t7.`c27` + t8.`c30`) + (t7.`c28` + t8.`c31`) * (t7.`c28` + t8.`c31`) + (t7.`c29` + t8.`c32`) *
-    (t7.`c29` + t8.`c32`))))) ASC NULLS LAST, t7.`c20` ASC NULLS LAST, t7.`c18` ASC NULLS LAST, t7.`c19` ASC NULLS LAST)) AS c14
-FROM (SELECT t4.`c6` AS c18, t4.`c7` AS c19, t4.`c8` AS c20,
+SELECT t6.`c14` AS c1, t6.`c15` AS c2
+FROM (SELECT t5.`c10` AS c14, t5.`c11` AS c15, t5.`c12` AS c16
+FROM (SELECT t8.`c22` AS c10, t7.`c19` AS c11, degrees((2 * atan2(sqrt((t7.`c26` - t8.`c29`) * (t7.`c26` - t8.`c29`) + (t7.`c27` - t8.`c30`) * (t7.`c27` -
+    t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28` - t8.`c31`)), sqrt((t7.`c26` + t8.`c29`) * (t7.`c26` + t8.`c29`) + (t7.`c27` + t8.`c30`) * (t7.`c27` +
+    t8.`c30`) + (t7.`c28` + t8.`c31`) * (t7.`c28` + t8.`c31`))))) AS c12, toInt64(row_number() OVER (PARTITION BY t8.`c23`
+ORDER BY degrees((2 * atan2(sqrt((t7.`c26` - t8.`c29`) * (t7.`c26` - t8.`c29`) + (t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) *
+    (t7.`c28` - t8.`c31`)), sqrt((t7.`c26` + t8.`c29`) * (t7.`c26` + t8.`c29`) + (t7.`c27` + t8.`c30`) * (t7.`c27` + t8.`c30`) + (t7.`c28` + t8.`c31`) *
+    (t7.`c28` + t8.`c31`))))) ASC NULLS LAST, t7.`c19` ASC NULLS LAST, t7.`c17` ASC NULLS LAST, t7.`c18` ASC NULLS LAST)) AS c13
+FROM (SELECT t4.`c6` AS c17, t4.`c7` AS c18, t4.`c8` AS c19,
     bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) *
     cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) % 360.))) / 0.0002792526803155484, 0.)) + 524288), 40),
     bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) %
     360.))) / 0.0002792526803155484, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) /
-    0.0002792526803155484, 0.)) + 524288)) AS c25, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`),
-    nan)) % 360.))) AS c27, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) % 360.))) AS c28,
-    sin(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) AS c29
-FROM (SELECT t2.`ra` AS c6, t2.`dec` AS c7, t2.`id` AS c8, rowNumberInAllBlocks() AS c10
+    0.0002792526803155484, 0.)) + 524288)) AS c24, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`),
+    nan)) % 360.))) AS c26, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) % 360.))) AS c27,
+    sin(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) AS c28
+FROM (SELECT t2.`ra` AS c6, t2.`dec` AS c7, t2.`id` AS c8
 FROM `sky`.`sources` AS t2) AS t4) AS t7
-INNER JOIN (SELECT t3.`c3` AS c21, t3.`c4` AS c22, t3.`c5` AS c23, t3.`c9` AS c24,
+INNER JOIN (SELECT t3.`c3` AS c20, t3.`c4` AS c21, t3.`c5` AS c22, t3.`c9` AS c23,
     bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
     cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) - 1.7453292519721774e-05 - 1e-12) / 0.0002792526803155484, 0.)) + 524288),
     toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) +
@@ -1497,15 +1497,15 @@ INNER JOIN (SELECT t3.`c3` AS c21, t3.`c4` AS c22, t3.`c5` AS c23, t3.`c9` AS c2
     1.7453292519721774e-05 + 1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1)), 20)),
     arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) - 1.7453292519721774e-05 - 1e-12) /
     0.0002792526803155484, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) + 1.7453292519721774e-05 +
-    1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1))) AS c26, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c30, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c31, sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) AS c32
+    1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1))) AS c25, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c29, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c30, sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) AS c31
 FROM (SELECT t1.`ra` AS c3, t1.`dec` AS c4, t1.`id` AS c5, rowNumberInAllBlocks() AS c9
 FROM `sky`.`objects` AS t1) AS t3
 WHERE (NOT (NOT (isFinite(t3.`c3`)) OR NOT (isFinite(t3.`c4`))))) AS t8
-ON (t7.`c25` = t8.`c26`) AND ((t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28` - t8.`c31`) + (t7.`c29` - t8.`c32`) * (t7.`c29`
-    - t8.`c32`) <= 3.046174198138826e-10)) AS t5
-WHERE (t5.`c14` <= 1)) AS t6
+ON (t7.`c24` = t8.`c25`) AND ((t7.`c26` - t8.`c29`) * (t7.`c26` - t8.`c29`) + (t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28`
+    - t8.`c31`) <= 3.046174198138826e-10)) AS t5
+WHERE (t5.`c13` <= 1)) AS t6
 SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
 
 -- Mutually nearest

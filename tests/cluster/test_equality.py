@@ -80,6 +80,17 @@ MATCHED = [
     "SELECT a.id, s.name FROM sky.points AS a JOIN small.stars AS s ON a.id = s.id",
     "SELECT s.id, a.dec FROM small.stars AS s LEFT JOIN sky.points AS a ON a.id = s.id",
     "SELECT TOP 7 id, mag FROM sky.points ORDER BY mag DESC, id OFFSET 3",
+    # partners of the first rows: their cells, or their ids, choose the rows that are sent
+    *(
+        f"SELECT a.id, b.id FROM (SELECT TOP 40 * FROM sky.points ORDER BY mag DESC, id OFFSET {skipped}) AS a {kind}"
+        f" sky.others AS b ON {condition}"
+        for kind in ("JOIN", "LEFT JOIN")
+        for skipped, condition in (
+            (0, _NEAR.format(0.3)),
+            (9, "a.id = b.id"),
+            (0, f"{_NEAR.format(2)} AND b.mag > a.mag"),
+        )
+    ),
     "SELECT DISTINCT mag FROM sky.points EXCEPT SELECT mag FROM sky.others WHERE mag > 4",
     "SELECT id, SUM(mag) OVER (PARTITION BY MOD(id, 5) ORDER BY id ROWS 3 PRECEDING) FROM sky.points",
 ]

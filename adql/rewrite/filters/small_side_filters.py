@@ -9,7 +9,8 @@
     few JOIN large ON NEAR(few, large, r) WHERE CELL(large.ra, large.dec, k) IN (SELECT cells around few, of order k)
 
 The large table is selected by its sort key or projection, and on a cluster fewer of its rows are sent. The small table
-is read once more for each filter, so it must answer the same each time. Comes before the SELECTs inside are rewritten;
+is read once more for each filter, so it must answer the same each time: the first rows of an order (TOP) are sorted by
+the columns that joins compare, too. Comes before the SELECTs inside are rewritten;
 ``add_covers`` writes CELL by the stored index.
 """
 
@@ -30,6 +31,7 @@ from adql.ir import (
     Literal,
     NamedValues,
     NameGenerator,
+    Order,
     Query,
     Relation,
     Scan,
@@ -39,9 +41,12 @@ from adql.ir import (
     has_window,
     split_conjuncts,
     transform_expr,
+    walk_columns,
     walk_expr,
+    walk_join_conditions,
     walk_leaves,
 )
+from adql.node_classes import replace
 from adql.rewrite.covers.spatial_covers import find_index_column
 from adql.rewrite.filters.condition_pushdown import Filter, add_filters, find_origins
 from adql.rewrite.filters.match_ties import (
@@ -55,7 +60,13 @@ from adql.rewrite.filters.match_ties import (
     read_row_radius_tie,
 )
 from adql.rewrite.trees.derived_tables import make_select
-from adql.rewrite.trees.relation_trees import Leaf, collect_leaves, find_used_relations, has_subquery
+from adql.rewrite.trees.relation_trees import (
+    Leaf,
+    collect_leaves,
+    find_used_relations,
+    has_subquery,
+    replace_relation,
+)
 from adql.rewrite.trees.repeatable_relations import is_deterministic, is_repeatable
 from clickhouse_schema.adjacent_cells import order_for_radius, reach_of_order
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
@@ -87,18 +98,53 @@ def filter_by_small_sides(select: Select, fresh: NameGenerator) -> Select:
     """Add the filters that small tables of a join give to large ones."""
     nearnesses, equalities = find_ties(select, read_nearness_tie), find_ties(select, read_equality_tie)
     found: list[KnownFilter] = []
-    for leaf in walk_leaves(select.from_):
-        rows = _bound_rows(leaf, split_conjuncts(select.where))
-        if rows is not None and rows <= _MAX_SMALL_ROWS and is_repeatable(leaf):
-            small = _SmallSide(select, leaf, rows, fresh)
-            found += small.make_cell_filters(nearnesses)
-            found += small.make_cell_filters_by_radius()
-            found += small.make_id_filters(equalities)
+    for leaf in [*walk_leaves(select.from_)]:
+        rows, steady = _bound_rows(leaf, split_conjuncts(select.where)), _fix_first_rows(leaf, select)
+        if rows is None or rows > _MAX_SMALL_ROWS or not (steady is not leaf or is_repeatable(leaf)):
+            continue
+        small = _SmallSide(select, steady, rows, fresh)
+        filters = [
+            *small.make_cell_filters(nearnesses),
+            *small.make_cell_filters_by_radius(),
+            *small.make_id_filters(equalities),
+        ]
+        if filters:
+            found += filters
+            select = select.with_from(replace_relation(select.from_, leaf, steady))
     for leaf in [*walk_leaves(select.from_)]:
         about = [(known, each) for known, each in found if known.end[0].relation == leaf.relation]
         is_sure = any(known.is_sure for known, _ in about)
         select = add_filters(select, leaf, [each for _, each in about], fresh, is_sure=is_sure)
     return select
+
+
+def _fix_first_rows(leaf: Leaf, select: Select) -> Leaf:
+    """Return the first rows of an order (TOP) with an order in which each reading finds the same values of the joins.
+
+    Which of the rows that ORDER BY leaves equal are found is open; the columns that the joins compare decide.
+    """
+    if not _is_first_rows(leaf) or not isinstance(leaf, Derived) or not isinstance(leaf.query, Select):
+        return leaf
+    query = leaf.query
+    if not _is_repeatable_before_limit(query):
+        return leaf
+    names = {
+        column.name
+        for condition in (*split_conjuncts(select.where), *walk_join_conditions(select.from_))
+        for column in walk_columns(condition)
+        if column.relation == leaf.relation
+    }
+    compared = [output.expr for output in query.outputs if output.alias in names and [*walk_columns(output.expr)]]
+    order = (*query.order_by, *(Order(expr, descending=False) for expr in compared))
+    return replace(leaf, query=replace(query, order_by=order))
+
+
+def _is_first_rows(leaf: Leaf) -> bool:
+    return isinstance(leaf, Derived) and leaf.query.limit is not None and bool(leaf.query.order_by)
+
+
+def _is_repeatable_before_limit(query: Select) -> bool:
+    return is_repeatable(Derived(0, replace(query, limit=None, offset=0)))
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------
@@ -123,12 +169,25 @@ def _bound_rows(leaf: Relation, conditions: tuple[Expr, ...]) -> int | None:
 
 def bound_rows(query: Query) -> int | None:
     """Return an upper bound of the rows of a query; None if none is known."""
+    bounds = (query.limit, _bound_rows_before_limit(query))
+    return min((n for n in bounds if n is not None), default=None)
+
+
+def _bound_rows_before_limit(query: Query) -> int | None:
     if isinstance(query, SetOperation):
         left, right = bound_rows(query.left), bound_rows(query.right)
         return None if left is None or right is None else left + right
     if query.is_grouped and not query.group_by:
         return 1
     return _bound_rows(query.from_, split_conjuncts(query.where))
+
+
+def _pays_to_read_twice(leaf: Leaf, scan: Scan) -> bool:
+    """Return whether the first rows of an order are found in fewer rows than the filter on ``scan`` may spare."""
+    if isinstance(leaf, Scan) or leaf.query.limit is None:
+        return True  # all that is read is small
+    read = _bound_rows_before_limit(leaf.query)
+    return scan.entry.rows is None or (read is not None and read <= scan.entry.rows)
 
 
 def _count_ids(leaf: Scan, condition: Expr) -> int | None:
@@ -200,7 +259,12 @@ class _SmallSide:
         """Return whether a large table is sorted by the position ``end``."""
         leaf = next(leaf for leaf in walk_leaves(self.select.from_) if leaf.relation == end[0].relation)
         origins = find_origins(leaf, tuple(column.name for column in end))
-        return any(scan.entry.table.layout.position == names and _is_large(scan, self.rows) for scan, names in origins)
+        return any(
+            scan.entry.table.layout.position == names
+            and _is_large(scan, self.rows)
+            and _pays_to_read_twice(self.leaf, scan)
+            for scan, names in origins
+        )
 
     def _select_cells(self, end: End, order: int, radius_conditions: list[Expr]) -> Select:
         """Return the query of the cells of ``order`` around the rows that meet ``radius_conditions``."""
@@ -226,7 +290,10 @@ class _SmallSide:
                 for known, _ in follow_ties(KnownEnd(end, is_sure=False), [tie]):
                     [other] = known.end
                     origins = find_origins(leaves[other.relation], (other.name,))
-                    is_useful = any(is_selective(scan, name, self.rows) for scan, (name,) in origins)
+                    is_useful = any(
+                        is_selective(scan, name, self.rows) and _pays_to_read_twice(self.leaf, scan)
+                        for scan, (name,) in origins
+                    )
                     if is_useful and _is_comparable(end[0], other):
                         conditions = _find_own_conditions(self.select, self.leaf)
                         table, conditions, (value,) = _flatten_derived(self.leaf, conditions, end)
@@ -268,7 +335,7 @@ def _flatten_derived(
     if not isinstance(leaf, Derived) or not isinstance(leaf.query, Select):
         return leaf, conditions, exprs
     query = leaf.query
-    if query.is_grouped or query.distinct or has_window(query):
+    if query.is_grouped or query.distinct or has_window(query) or query.limit is not None or query.offset:
         return leaf, conditions, exprs
     inner = {output.alias: output.expr for output in query.outputs}
 
