@@ -35,8 +35,9 @@ bench: $(VENV)/test
 	@for benchmark in $(basename $(notdir $(wildcard tests/benchmarks/bench_*.py))); do \
 	    $(BIN)/python -m tests.benchmarks.$$benchmark || exit 1; done
 
-# All queries of the tests of ADQL, on clusters of servers: the answers are those of one server.
+# All queries of the tests of ADQL, on one server and on clusters of servers: the answers are those of the embedded engine.
 equality: $(VENV)/test
+	$(BIN)/python -m pytest tests/adql --remote --timeout 600 --ignore tests/adql/test_planning.py --ignore tests/adql/test_obscore.py
 	@for shards in 1 3 7; do \
 	    $(BIN)/python -m pytest tests/adql tests/cluster/test_equality.py tests/cluster/test_random_queries.py --shards $$shards --timeout 600 \
 	        --ignore tests/adql/test_planning.py --ignore tests/adql/test_obscore.py || exit 1; done

@@ -1,13 +1,14 @@
 """The servers of an engine, and which of them execute a statement.
 
 A statement that changes what each server has of its own goes to every server. Where a server does not answer, the
-statement fails; it may have been executed on some servers, so every statement can be repeated. The connected server is
-the last: what it has, all have.
+statement fails; it may have been executed on some servers, so every statement can be repeated. All execute it at the
+same time, and the connected server after them: what it has, all have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Generic, TypeVar, cast
 
@@ -22,6 +23,8 @@ _OF_CLUSTER = f"FROM system.clusters WHERE cluster = {quote_string(CLUSTER_NAME)
 
 AnyEngine = TypeVar("AnyEngine", bound=Engine, covariant=True)
 
+_MAX_THREADS = 32
+
 #: shard and replica, both from 1
 _Place = tuple[int, int]
 
@@ -34,8 +37,7 @@ class Servers(Generic[AnyEngine]):
         self.topology: Topology = read_topology(engine)
 
     def execute(self, statement: Statement, settings: Mapping[str, str | int | float] | None = None) -> None:
-        for engine in self.list_engines(statement.target):
-            engine.execute(statement.sql, settings)
+        _call_each(self.list_engines(statement.target), lambda engine: engine.execute(statement.sql, settings))
 
     def define(self, *statements: str) -> None:
         """Execute statements on every server, one after the other."""
@@ -45,8 +47,8 @@ class Servers(Generic[AnyEngine]):
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch]) -> None:
         """Insert rows into a table that every server has whole."""
         block = list(batches)
-        for engine in self.list_engines(self.topology.choose_rows_target(is_sharded=False)):
-            engine.insert_batches(table, block)
+        engines = self.list_engines(self.topology.choose_rows_target(is_sharded=False))
+        _call_each(engines, lambda engine: engine.insert_batches(table, block))
 
     def list_engines(self, target: Target = Target.EVERY_SERVER) -> list[AnyEngine]:
         """Return the servers of a target, the connected one last.
@@ -98,6 +100,16 @@ class Servers(Generic[AnyEngine]):
                 f"SKYHOUSE_CLICKHOUSE_URL lacks servers of the cluster {CLUSTER_NAME}: {', '.join(missing)}"
                 " (these are the addresses in remote_servers). Changes go to each server: name all of them"
             )
+
+
+def _call_each(engines: Sequence[Engine], work: Callable[[Engine], None]) -> None:
+    """Call ``work`` with each engine: with the last one alone, when the others are done."""
+    *others, connected = engines
+    if others:
+        with ThreadPoolExecutor(min(len(others), _MAX_THREADS)) as threads:
+            for done in [threads.submit(work, engine) for engine in others]:
+                done.result()
+    work(connected)
 
 
 def _find_place(engine: Engine) -> _Place:

@@ -82,6 +82,19 @@ class ShardMap:
         cell = f"intDiv({hpx29}, {4 ** (ORDER - self.order)})"
         return f"toUInt16(transform({cell}, range({len(self.cells)}), {[*self.cells]}, 0))"
 
+    def is_shard_sql(self, hpx29: str, shard: int) -> str:
+        """Return the condition that an index of order 29 is of a shard.
+
+        It also names the range of the shard's cells, by which ClickHouse finds the granules.
+        """
+        *sky, without_position = self.cells
+        own = [cell for cell, holder in enumerate(sky) if holder == shard]
+        first, end = (own[0], own[-1] + 1) if own else (0, 0)
+        last = f"{hpx29} < {end << self._index_shift}"
+        if without_position == shard:
+            last = f"({last} OR {hpx29} >= {len(sky) << self._index_shift})"
+        return f"{self.shard_sql(hpx29)} = {shard} AND {hpx29} >= {first << self._index_shift} AND {last}"
+
     @property
     def _index_shift(self) -> int:
         return 2 * (ORDER - self.order)

@@ -23,7 +23,8 @@ settings.load_profile("skyhouse")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--shards", type=int, default=0, help="run the tests of adql on a cluster of so many shards")
+    parser.addoption("--shards", type=int, default=0, help="run the tests of adql on a cluster of so many servers")
+    parser.addoption("--remote", action="store_true", help="run the tests of adql on one server, without a cluster")
     parser.addoption("--portal", type=Path, default=web.DIST, metavar="PATH", help="the build of the portal to test")
 
 

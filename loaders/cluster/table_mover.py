@@ -70,7 +70,7 @@ class TableMover:
         self._copy_comment()
 
     def _is_home_sql(self, shard: int) -> str:
-        return f"{self._plan.wanted.map.shard_sql(_HOME_INDEX)} = {shard}"
+        return self._plan.wanted.map.is_shard_sql(_HOME_INDEX, shard)
 
     def _fetch_part(self, part: str, rows_sql: str, is_of_shard_sql: Callable[[int], str]) -> None:
         """Let each shard fetch its rows of a part of the new table, and wait until all servers have them."""

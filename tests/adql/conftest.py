@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,20 +23,25 @@ from tests.adql.call_check import _check_calls  # noqa: F401  a fixture
 from tests.adql.crossmatch_sky import MATCHES, Sky
 from tests.adql.sky import positions
 from tests.adql.storing import catalogue_of, store
-from tests.servers.server_cluster import prepared_engine, running_cluster
+from tests.servers.server_cluster import prepared_engine, running_cluster, running_server
 
 Rows = list[tuple[Any, ...]]
 
 
 @pytest.fixture(scope="session")
 def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """The tests' embedded engine, or that of a cluster of ``--shards``."""
-    shards = request.config.getoption("--shards")
-    if not shards:
+    """The tests' embedded engine, or that of one server (``--remote``), or of a cluster (``--shards``)."""
+    shards, is_remote = (request.config.getoption(name) for name in ("--shards", "--remote"))
+    if not (shards or is_remote):
         yield request.getfixturevalue("engine")
         return
-    with running_cluster(tmp_path_factory.mktemp("cluster"), shards) as servers, prepared_engine(servers) as engine:
-        yield engine
+    folder = tmp_path_factory.mktemp("servers")
+    with ExitStack() as stack:
+        if shards:
+            servers = stack.enter_context(running_cluster(folder, shards))
+        else:
+            servers = [stack.enter_context(running_server(folder))]
+        yield stack.enter_context(prepared_engine(servers))
 
 
 Ask = Callable[[str], Rows]

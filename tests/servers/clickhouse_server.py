@@ -44,7 +44,7 @@ _USERS = """<clickhouse>
 <password></password><networks><ip>127.0.0.1</ip><ip>::1</ip></networks><profile>default</profile><quota>default</quota>
 <access_management>1</access_management>
 </default></users>
-<profiles><default/></profiles>
+<profiles><default><fsync_metadata>0</fsync_metadata></default></profiles>
 <quotas><default/></quotas>
 </clickhouse>
 """
