@@ -21,6 +21,9 @@ _WRITING_SECONDS = 1.0
 
 _ROW_HASH = "cityHash64(tuple(*))"
 
+#: Rows are gone when their deletion has begun, which servers do not finish at the same time.
+_SETTINGS = "SETTINGS apply_mutations_on_fly = 1"
+
 _BATCH_ROWS = 2000
 
 #: How often each row is there, by its hash.
@@ -41,7 +44,7 @@ def copy_missing_rows(servers: Servers[Engine], tables: Iterable[str]) -> None:
 
 
 def _fetch_sums(engine: Engine, table: str) -> tuple[int, int]:
-    [row] = engine.fetch_table(f"SELECT count() AS n, sum({_ROW_HASH}) AS hashes FROM {table}").to_pylist()
+    [row] = engine.fetch_table(f"SELECT count() AS n, sum({_ROW_HASH}) AS hashes FROM {table} {_SETTINGS}").to_pylist()
     return row["n"], row["hashes"]
 
 
@@ -62,7 +65,7 @@ def _copy_rows(engines: Sequence[Engine], table: str) -> None:
 
 
 def _count_rows(engine: Engine, table: str) -> _Counts:
-    found = engine.fetch_table(f"SELECT {_ROW_HASH} AS hash, count() AS n FROM {table} GROUP BY hash")
+    found = engine.fetch_table(f"SELECT {_ROW_HASH} AS hash, count() AS n FROM {table} GROUP BY hash {_SETTINGS}")
     return dict(zip(found["hash"].to_pylist(), found["n"].to_pylist(), strict=True))
 
 
@@ -72,7 +75,8 @@ def _insert_rows(source: Engine, target: Engine, table: str, rows: _Counts) -> N
     while some := list(islice(left, _BATCH_ROWS)):
         wanted = ", ".join(map(str, some))
         found = source.fetch_table(
-            f"SELECT *, {_ROW_HASH} AS __hash FROM {table} WHERE {_ROW_HASH} IN ({wanted}) LIMIT 1 BY __hash"
+            f"SELECT *, {_ROW_HASH} AS __hash FROM {table} WHERE {_ROW_HASH} IN ({wanted})"
+            f" LIMIT 1 BY __hash {_SETTINGS}"
         )
         times = [rows[row] for row in found["__hash"].to_pylist()]
         repeated = [index for index, count in enumerate(times) for _ in range(count)]

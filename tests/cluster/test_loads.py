@@ -242,6 +242,20 @@ def test_a_catalogue_that_only_some_servers_know(cluster: Engine, folder: Path, 
     verify_table(cluster, "night.stars", Recorder())
 
 
+def test_rows_that_one_server_has_still_to_delete_do_not_come_back(cluster: Engine, folder: Path) -> None:
+    load_files(cluster, request(folder), Recorder())
+    slow = cluster.require_servers()[1]
+    slow.execute("SYSTEM STOP MERGES skyhouse.density")
+    density_table.update_density(cluster, "night", entry_of(cluster).table)
+    prepare_engine(cluster)
+    slow.execute("SYSTEM START MERGES skyhouse.density")
+    versions = "SELECT uniqExact(version) FROM skyhouse.density WHERE schema_name = 'night'"
+    while fetch_everywhere(cluster, "SELECT 1 FROM system.mutations WHERE NOT is_done").num_rows:
+        time.sleep(0.05)
+    assert fetch_everywhere(cluster, versions).column(0).to_pylist() == [1, 1, 1]
+    assert_same_logs(cluster)
+
+
 def assert_same_logs(cluster: Engine) -> None:
     for table in ("catalogue", "appends", "density"):
         sums = fetch_everywhere(cluster, f"SELECT count() AS n, sum(cityHash64(tuple(*))) AS s FROM skyhouse.{table}")
