@@ -5,7 +5,7 @@ embedded and over 30 through Celery, a median under 100 ms, lists with filters u
 
 A job is one request that creates and runs it, long polls until it has ended, and its result. For the rate, four clients
 do so side by side. The server is in the same process, so its clients share its processor; of the cluster, so do Redis, the
-workers, and the tests' stand-in for a ClickHouse server.
+workers, and a ClickHouse server.
 """
 
 from __future__ import annotations

@@ -81,15 +81,14 @@ class EnginePatience:
         return isinstance(error, EngineUnavailable) and not isinstance(error, EngineSilent | TablesApart)
 
     def _update_wait(self, place: Place, fault: EngineError | None, at: datetime) -> None:
+        """A job that was tried while the engine answers keeps its wait: its next try decides."""
         wait = place.wait
-        if wait is not None and self._is_over(wait.since, at):
-            minutes = f"{self._seconds / 60:g} minutes"
-            self._jobs.fail_waiting_job(
-                place.job_id, at, JobError(f"the engine could not run this job for {minutes}: run it again later", True)
-            )
-        elif fault is None and wait is not None and wait.retry is None:
-            self._jobs.set_wait(place.job_id, None)
-        elif fault is not None and wait is None:
+        if fault is None:
+            if wait is not None and wait.retry is None:
+                self._jobs.set_wait(place.job_id, None)
+        elif self._is_over(at if wait is None else wait.since, at):
+            self._jobs.fail_waiting_job(place.job_id, at, JobError(f"{fault}. Run the job again later", transient=True))
+        elif wait is None:
             self._jobs.set_wait(place.job_id, EngineWait(self._tell_reason(str(fault), at), at))
 
     def _is_over(self, since: datetime, at: datetime) -> bool:

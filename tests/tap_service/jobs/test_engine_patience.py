@@ -11,10 +11,16 @@ import pytest
 
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.config import Config
+from tap_service.models.timestamps import add_seconds, now
+from tap_service.models.uws_job import ExecutionPhase, Job, JobError
+from tap_service.models.work_class import EngineWait
+from tap_service.services.jobs.engine_patience import EnginePatience
+from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tap_service.storage.open_storage import open_remote_engine
-from tests.servers.clickhouse_server import ClickHouseServer
+from tests.servers.clickhouse_server import ClickHouseServer, free_port
 from tests.servers.server_cluster import running_server
-from tests.tap_service.async_client import UWS, Job, create_job
+from tests.tap_service.async_client import UWS, create_job
+from tests.tap_service.async_client import Job as UwsJob
 from tests.tap_service.conftest import Served, served
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
 from tests.tap_service.worker_processes import Workers
@@ -23,6 +29,13 @@ SHORT = "SELECT TOP 3 table_name FROM TAP_SCHEMA.tables ORDER BY table_name"
 LONG = "SELECT a.column_name FROM " + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcdef")
 ROWS = 3_000_000
 AWAY = "the engine does not answer. The job runs as soon as it can, and fails if it cannot until 20"
+
+EARLIER = add_seconds(now(), -7200)
+WAITS = {
+    "new": None,
+    "long": EngineWait("away", EARLIER),
+    "tried": EngineWait("away", EARLIER, add_seconds(EARLIER, 15)),
+}
 
 Eventually = Callable[[Callable[[], bool]], None]
 
@@ -77,7 +90,48 @@ def deployment(request: pytest.FixtureRequest, server: ClickHouseServer, tmp_pat
     return Deployment({"clickhouse_url": server.url, **places}, tmp_path)
 
 
-def error_type(job: Job) -> str:
+class TestUpdate:
+    """Waits in a store, with a server that answers and one that does not."""
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[SqliteJobStore]:
+        store = SqliteJobStore(tmp_path)
+        for name, wait in WAITS.items():
+            store.create_queued_job(Job(name, None, now(), add_seconds(now(), 9000), 100), None, 0, None)
+            store.set_wait(name, wait)
+        yield store
+        store.close()
+
+    def update(self, store: SqliteJobStore, url: str, minutes: float) -> bool:
+        config = Config(clickhouse_url=url, engine_patience=minutes)
+        engine = open_remote_engine(config, is_required=False)
+        try:
+            return EnginePatience(config, engine, store).update_waits()
+        finally:
+            engine.close()
+
+    def test_the_server_answers(self, store: SqliteJobStore, clickhouse: ClickHouseServer) -> None:
+        """However long they have waited, as while the service itself was not there."""
+        assert self.update(store, clickhouse.url, 60)
+        found = {name: store.get_job(name) for name in WAITS}
+        assert {job.phase for job in found.values()} == {ExecutionPhase.QUEUED}
+        waits = {name: job.wait for name, job in found.items()}
+        assert waits == {**dict.fromkeys(WAITS), "tried": WAITS["tried"]}
+
+    @pytest.mark.parametrize(("minutes", "failed"), [(60, {"long", "tried"}), (600, set()), (0, set(WAITS))])
+    def test_no_server_answers(self, store: SqliteJobStore, minutes: float, failed: set[str]) -> None:
+        assert not self.update(store, f"http://127.0.0.1:{free_port()}", minutes)
+        found = {name: store.get_job(name) for name in WAITS}
+        assert {name for name, job in found.items() if job.phase is ExecutionPhase.ERROR} == failed
+        for name, job in found.items():
+            if name in failed:
+                assert job.error == JobError("the engine does not answer. Run the job again later", transient=True)
+            else:
+                assert job.wait is not None
+                assert (job.wait == WAITS[name]) == (WAITS[name] is not None)
+
+
+def error_type(job: UwsJob) -> str:
     found = job.summary.find(UWS + "errorSummary")
     assert found is not None
     return found.get("type", "")
@@ -117,7 +171,7 @@ def test_the_wait_is_limited(deployment: Deployment, server: ClickHouseServer) -
         server.kill()
         job = create_job(service.tap, SHORT, PHASE="RUN")
         assert job.wait_for_end() == "ERROR"
-        assert job.message == "the engine could not run this job for 0.03 minutes: run it again later"
+        assert job.message == "the engine does not answer. Run the job again later"
         assert error_type(job) == "transient"
 
 
@@ -131,7 +185,7 @@ def test_the_wait_outlives_the_service(
     server.start()
     path = job.url.removeprefix(service.url)
     with deployment.running() as service:
-        again = Job(service.url + path)
+        again = UwsJob(service.url + path)
         assert again.wait_for_end() == "COMPLETED"
         assert again.rows().count("\r\n") == 4
 
