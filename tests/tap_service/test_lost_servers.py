@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -144,6 +145,14 @@ class TestService:
         replicas.kill_worker()
         assert job.wait_for_end() == "COMPLETED", job.message
         assert sorted(job.rows().split()[1:]) == sorted(f"{n},{shard}" for n in range(ROWS) for shard in (0, 1))
+
+    def test_a_fault_of_a_value_on_a_shard(self, replicas: Replicas, service: Served) -> None:
+        """The text comes from another server; it is the user's fault all the same, and names no server."""
+        query = "SELECT CAST('x' || CAST(n AS CHAR(5)) AS INTEGER) AS m FROM far.quick WHERE shard = 1"
+        refused = service.ask(query)
+        assert refused.status_code == 400
+        assert re.search(r"the query fails on a value: the text .*x0.* is no INTEGER", refused.text)
+        assert "127.0.0.1" not in refused.text
 
     def test_a_job_waits_for_a_shard(self, replicas: Replicas, service: Served, eventually: Eventually) -> None:
         for server in replicas.shards[1]:

@@ -42,7 +42,7 @@ _NETWORK_CODES = frozenset({95, 96, 198, 209, 210, 279})
 #: unexpected ends of data, which are faults of values unless they come out of a connection
 _END_CODES = frozenset({3, 32})
 _READS_CONNECTION = re.compile(
-    r"^(?:Attempt to read after eof|Unexpected (?:end of file|EOF))[^:]*: while (?:receiving packet from|reading from) "
+    r"^(?:Attempt to read after eof|Unexpected (?:end of file|EOF))[^:]*: while (?:receiving \w+|reading) from "
 )
 _NO_CONNECTION = re.compile(
     r"ALL_CONNECTION_TRIES_FAILED|DNS_ERROR|[Cc]onnection refused|connect timed out|No route to"
@@ -52,7 +52,7 @@ _SHARD_AWAY = "a server of the engine, which holds a part of the data, does not 
 _SHARD_LOST = "a server of the engine went away during the query"
 
 _CODE = re.compile(r"Code: (\d+)\. (?:DB::Exception: )?")
-_SHARD = re.compile(r"^Received from \S+\. (?:DB::Exception: )?")
+_SHARD = re.compile(r"^(?:Received from \S+\. (?:DB::Exception: )?)+")
 _INNER_PARTS = re.compile(r": (?:In scope|while executing|While executing|In query|while processing)\b|\. Stack trace")
 _VERSION = re.compile(r"\s*\(version [^()]*(?:\([^()]*\))?\)\s*$")
 _NAME = re.compile(r"\s*\(([A-Z0-9_]{4,})\)\s*$")

@@ -46,6 +46,12 @@ from tap_service.storage.engine.engine_errors import translate_error
             "Division by zero",
         ),
         (
+            "Code: 6. DB::Exception: Received from ch1:9000. DB::Exception: Received from ch2:9000. DB::Exception: No.",
+            ValueFault,
+            6,
+            "No",
+        ),
+        (
             "Code: 999. Coordination::Exception: No node. (KEEPER_EXCEPTION)",
             EngineUnavailable,
             999,
