@@ -111,7 +111,8 @@ class ClickHouseEngine:
                 self._short = self._open_client(url, user, password, _SHORT_SECONDS)
         except EngineError as error:
             detail = f"cannot use the engine at {url}: {error.detail}"
-            raise EngineUnavailable(str(error), error.code, detail) from error
+            kind = type(error) if isinstance(error, EngineUnavailable) else EngineUnavailable
+            raise kind(str(error), error.code, detail) from error
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
         self._send_statement(

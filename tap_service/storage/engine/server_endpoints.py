@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from clickhouse_schema.engine_tables.user_table_record import DATABASE as USERS_DATABASE
 from clickhouse_schema.quoting import quote_string
-from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, TablesApart
+from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, ShardUnavailable, TablesApart
 from tap_service.storage.engine.query_tables import DATABASE
 
 _log = logging.getLogger("skyhouse")
@@ -160,7 +160,7 @@ class Endpoints:
         ------
         TablesApart
             The statement needs local tables of different servers.
-        EngineUnavailable
+        ShardUnavailable
             It needs local tables of a server that does not answer.
         """
         if len(self._all) == 1:
@@ -174,7 +174,7 @@ class Endpoints:
             raise TablesApart(_APART, _UNKNOWN_TABLE, f"{places}: {sql[:200]}")
         missing = _find_required_tables(sql) & {name for name, holder in holders.items() if holder is None}
         if missing and not all(each.answers for each in self._all):
-            raise EngineUnavailable("the server that holds one of your tables does not answer", detail=str(missing))
+            raise ShardUnavailable("the server that holds one of your tables does not answer", detail=str(missing))
         return [*found] or self.list_in_order(first)
 
     def note_statement(self, sql: str, endpoint: Endpoint) -> None:

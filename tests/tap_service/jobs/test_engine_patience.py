@@ -15,6 +15,18 @@ from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError
 from tap_service.models.work_class import EngineWait
 from tap_service.services.jobs.engine_patience import EnginePatience
+from tap_service.storage.engine.engine import (
+    EngineError,
+    EngineSilent,
+    EngineUnavailable,
+    EngineUnreachable,
+    QueryCancelled,
+    ResourceLimit,
+    ShardLost,
+    ShardUnavailable,
+    TablesApart,
+    ValueFault,
+)
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tap_service.storage.open_storage import open_remote_engine
 from tests.servers.clickhouse_server import ClickHouseServer, free_port
@@ -129,6 +141,70 @@ class TestUpdate:
             else:
                 assert job.wait is not None
                 assert (job.wait == WAITS[name]) == (WAITS[name] is not None)
+
+
+class TestRetry:
+    """Which errors of the engine let a job wait."""
+
+    @pytest.fixture
+    def patience(self, clickhouse: ClickHouseServer, tmp_path: Path) -> Iterator[EnginePatience]:
+        config = Config(clickhouse_url=clickhouse.url)
+        engine, store = open_remote_engine(config), SqliteJobStore(tmp_path)
+        yield EnginePatience(config, engine, store)
+        engine.close()
+        store.close()
+
+    @pytest.mark.parametrize(
+        ("error", "has_died"),
+        [
+            (EngineUnreachable("no connection"), False),
+            (EngineUnavailable("broken"), True),
+            (EngineUnavailable("it works on too many queries", 202), False),
+            (ShardUnavailable("no replica", 279), False),
+            (ShardUnavailable("the server of your table"), False),
+            (ShardLost("a replica", 32), True),
+        ],
+    )
+    def test_a_job_that_waits(self, patience: EnginePatience, error: EngineError, has_died: bool) -> None:
+        """A wait goes on as long as the query cannot even begin."""
+        before = WAITS["long"]
+        for wait, since in ((None, None), (before, None if has_died else EARLIER)):
+            job = Job("one", None, EARLIER, add_seconds(now(), 9000), 100, wait=wait)
+            planned = patience.plan_retry(job, error)
+            if since is not None:  # two hours are more than the patience
+                assert planned is None
+                continue
+            assert planned is not None
+            found, died = planned
+            assert died is has_died
+            assert found.retry == add_seconds(found.since, 1)
+            assert found.reason.startswith(f"{error}. The job runs as soon as it can")
+
+    def test_the_pause_grows_with_the_wait(self, patience: EnginePatience) -> None:
+        for seconds, pause in ((0, 1), (100, 10), (1000, 15)):
+            since = add_seconds(now(), -seconds)
+            job = Job("one", None, since, add_seconds(now(), 9000), 100, wait=EngineWait("away", since))
+            planned = patience.plan_retry(job, ShardUnavailable("no replica", 279))
+            assert planned is not None
+            assert planned[0].retry is not None
+            assert planned[0].since == since
+            assert round((planned[0].retry - now()).total_seconds()) == pause
+
+    @pytest.mark.parametrize(
+        "error",
+        [
+            EngineSilent("nothing"),
+            TablesApart("two servers", 60),
+            QueryCancelled("by an operator", 394),
+            ValueFault("zero", 153),
+            ResourceLimit("memory", 241),
+            OSError("the disk"),
+            None,
+        ],
+    )
+    def test_a_job_that_fails(self, patience: EnginePatience, error: Exception | None) -> None:
+        job = Job("one", None, now(), add_seconds(now(), 9000), 100)
+        assert patience.plan_retry(job, error) is None
 
 
 def error_type(job: UwsJob) -> str:
