@@ -31,7 +31,8 @@ def execute_command(data_path: Path, command: str, arguments: data_commands.Argu
 
 def _run_or_hand_over(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int:
     try:
-        with open_engine(data_path) as engine:
+        is_read_only = command in data_commands.READING_COMMANDS
+        with open_engine(data_path, is_read_only=is_read_only) as engine:
             return data_commands.run_command(engine, command, arguments, reporter)
     except DataPathHeldError:
         code = hand_over(data_path, command, arguments, reporter)

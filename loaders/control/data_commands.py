@@ -70,6 +70,9 @@ COMMANDS: dict[str, Command] = {
 #: Commands that change the catalogue.
 CHANGING_COMMANDS = frozenset({"load", "drop", "rebuild", "schema apply", "shards move"})
 
+#: Commands that can do without an up-to-date catalogue, where a server is away or the user has no right to change it.
+READING_COMMANDS = frozenset({"tables", "verify", "adql", "schema diff", "schema plan", "shards plan", "user tables"})
+
 EXIT_FAILED = 1
 
 STOPPED = "stopped: start the same {command} again to continue it"
