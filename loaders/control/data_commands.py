@@ -24,6 +24,7 @@ from loaders.tables.table_rebuild import rebuild_table
 from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, QueryCancelled, StorageFull
+from tap_service.storage.engine.engine_errors import shorten_message
 
 Arguments = dict[str, Any]
 Command = Callable[[Engine, Arguments, Reporter], None]
@@ -99,7 +100,7 @@ def explain_error(error: Exception) -> str:
     """Return the message of an error for the command line."""
     if isinstance(error, StorageFull):
         return f"no space left for the data ({error}): free some"
-    return error.detail if isinstance(error, EngineUnavailable) else str(error)
+    return shorten_message(error.detail) if isinstance(error, EngineUnavailable) else str(error)
 
 
 def run_command(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) -> int:

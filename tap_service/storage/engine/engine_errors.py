@@ -51,8 +51,8 @@ _NO_CONNECTION = re.compile(
 _SHARD_AWAY = "a server of the engine, which holds a part of the data, does not answer"
 _SHARD_LOST = "a server of the engine went away during the query"
 
-_CODE = re.compile(r"Code: (\d+)\. (?:DB::Exception: )?")
-_SHARD = re.compile(r"^(?:Received from \S+\. (?:DB::Exception: )?)+")
+_CODE = re.compile(r"Code: (\d+)\. (?:DB::\w+: )?")
+_SHARD = re.compile(r"^(?:Received from \S+\. (?:DB::\w+: )?)+")
 _INNER_PARTS = re.compile(r": (?:In scope|while executing|While executing|In query|while processing)\b|\. Stack trace")
 _VERSION = re.compile(r"\s*\(version [^()]*(?:\([^()]*\))?\)\s*$")
 _NAME = re.compile(r"\s*\(([A-Z0-9_]{4,})\)\s*$")
