@@ -93,6 +93,16 @@ class TestEngine:
         assert len(engine.list_servers()) == 1
         assert engine.fetch_table("SELECT sum(n) AS total FROM far.quick_rows").num_rows == 1
 
+    def test_a_replica_that_hangs_is_passed_over(self, replicas: Replicas, engine: Engine) -> None:
+        for server in replicas.shards[1]:
+            server.stall()
+            try:
+                for _ in range(2):  # each replica is the first choice of one
+                    found = engine.fetch_table("SELECT toString(sum(n)), toString(count()) FROM far.quick").to_pylist()
+                    assert [list(row.values()) for row in found] == [SUM]
+            finally:
+                server.resume()
+
 
 class TestService:
     def test_sync_without_rows_so_far(self, replicas: Replicas, service: Served) -> None:
