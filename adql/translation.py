@@ -25,13 +25,14 @@ from adql.resolve import resolve_statement
 from adql.result_links import find_result_links
 from adql.rewrite import rewrite_query
 from adql.rewrite.cluster.distribute import distribute_query
+from adql.rewrite.cluster.single_shard import confine_to_shard
 from adql.rewrite.covers.spatial_covers import find_cells_read
 from adql.rewrite.trees.repeatable_relations import has_random_answer
 from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.column_links import NO_LINKS, ResultLinks
 from clickhouse_schema.datatypes import Field
-from clickhouse_schema.shard_map import Sharding
+from clickhouse_schema.shard_map import Sharding, ShardStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +56,15 @@ class BoundQuery:
 
 @dataclass(frozen=True, slots=True)
 class SqlStatement:
-    """ClickHouse SQL, the settings that it needs, and ``query``, the bound query after the passes."""
+    """ClickHouse SQL, the settings that it needs, and ``query``, the bound query after the passes.
+
+    ``on_shard`` is the same query for the servers of one shard of a cluster, if these have all of its rows.
+    """
 
     sql: str
     settings: dict[str, str | int]
     query: Query
+    on_shard: ShardStatement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,8 @@ class Translation:
         The bound query after the passes; None for SQL that was not translated from ADQL.
     bound
         The same query before the passes.
+    on_shard
+        The same query for the servers of one shard of a cluster, if these have all of its rows.
     """
 
     sql: str
@@ -91,6 +98,7 @@ class Translation:
     top: int | None
     query: Query | None = None
     bound: BoundQuery | None = field(default=None, compare=False, repr=False)
+    on_shard: ShardStatement | None = None
 
     @property
     def cells(self) -> dict[str, Moc]:
@@ -150,7 +158,16 @@ def translate(
     fields = tuple(output.field for output in query.outputs)
     bound = BoundQuery(_limit_rows(query, limit), fresh, catalogue.sharding)
     statement = emit_statement(bound)
-    return Translation(statement.sql, statement.settings, fields, tables, query.limit, statement.query, bound)
+    return Translation(
+        statement.sql,
+        statement.settings,
+        fields,
+        tables,
+        query.limit,
+        statement.query,
+        bound,
+        statement.on_shard,
+    )
 
 
 def emit_statement(bound: BoundQuery) -> SqlStatement:
@@ -176,7 +193,11 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
     if fresh.looks_up_ids:
         settings |= LOOK_UP
+    on_shard = None
     if bound.placement is not None:
+        if (confined := confine_to_shard(query, bound.placement.map)) is not None:
+            shard, shard_query = confined
+            on_shard = ShardStatement(shard, emit_query(shard_query))
         query = distribute_query(query, bound.placement, fresh)
         settings |= DISTRIBUTED
     sql = emit_query(query)
@@ -188,7 +209,7 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     if RAISES in sql:
         settings |= WRITTEN_ORDER
     settings |= choose_size_settings(sql, len(query.outputs))
-    return SqlStatement(sql, settings, query)
+    return SqlStatement(sql, settings, query, on_shard)
 
 
 def _limit_rows(query: Query, limit: int | None) -> Query:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from clickhouse_schema.healpix import NO_POSITION, ORDER
 from clickhouse_schema.quoting import quote_identifier
@@ -98,6 +99,13 @@ class ShardMap:
     @property
     def _index_shift(self) -> int:
         return 2 * (ORDER - self.order)
+
+
+class ShardStatement(NamedTuple):
+    """SQL of a query for any server of one shard, from 0."""
+
+    shard: int
+    sql: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from adql.resolve.tableless_check import check_without_tables
-from adql.translation import translate
+from adql.translation import Translation, translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from tap_service.storage.engine.engine import Engine
@@ -174,7 +174,12 @@ def asked(engine: Engine, catalogue: Catalogue, query: str) -> Rows:
     """The rows of an ADQL query, with the declared Arrow types; what has rows is accepted without its tables too."""
     translation = translate(query, catalogue)
     check_without_tables(query)
-    answer = engine.fetch_table(translation.sql, translation.settings | BY_PROJECTION)
+    return fetched(engine, translation, translation.sql)
+
+
+def fetched(engine: Engine, translation: Translation, sql: str) -> Rows:
+    """The rows of one form of a translated query, with the declared Arrow types."""
+    answer = engine.fetch_table(sql, translation.settings | BY_PROJECTION)
     if not answer.num_columns:
         return []
     columns = [c.cast(f.type.arrow).to_pylist() for c, f in zip(answer.columns, translation.fields, strict=True)]

@@ -341,6 +341,34 @@ def test_a_match_reads_the_shards_of_its_left_side() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("query", "tables"),
+    [
+        ("SELECT a.id FROM objects AS a WHERE {}", ["objects__local"]),
+        ("SELECT COUNT(*) FROM (SELECT id, ra, dec FROM objects) AS a WHERE {}", ["objects__local"]),
+        (f"SELECT b.id FROM objects AS a LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 1)} WHERE {{}}", ["objects__local", "wide__margin"]),
+        ("SELECT s.id FROM sources AS s JOIN objects AS a ON s.object = a.id WHERE {}", None),  # a source may be on the next shard
+        ("SELECT s.id FROM objects AS a JOIN sources AS s ON s.object = a.id WHERE {}", ["objects__local", "sources__local"]),
+        ("SELECT b.name FROM bands AS b JOIN objects AS a ON b.id = a.id WHERE {}", ["objects__local", "bands"]),
+        (f"SELECT b.id FROM objects AS a LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 1.1)} WHERE {{}}", None),
+        ("SELECT m.id FROM objects AS a JOIN mine AS m ON m.id = a.id WHERE {}", None),
+        ("SELECT b.name FROM bands AS b LEFT JOIN objects AS a ON b.id = a.id WHERE {}", ["objects__local", "bands"]),
+        ("SELECT a.id FROM objects AS a WHERE a.id IN (SELECT id FROM bands) AND {}", None),
+        ("SELECT a.id FROM objects AS a WHERE a.mag > 3 OR {}", None),
+        ("SELECT a.id FROM objects AS a WHERE {} UNION ALL SELECT id FROM bands", None),
+    ],
+)  # fmt: skip
+def test_what_one_shard_has_all_rows_of(query: str, tables: list[str] | None) -> None:
+    found = translate(query.format(CONE.format("a", 0.1)), CATALOGUE).on_shard
+    if tables is None:
+        assert found is None
+        return
+    assert found is not None
+    assert {found.shard} == find_cone_shards(200, 30, 0.1)
+    assert re.findall(r"`(?:s|skyhouse)`\.`(\w+)`", found.sql) == tables
+    assert not re.search(r"GLOBAL|cluster\(|__shard", found.sql)
+
+
 def test_each_side_of_a_union_reads_its_own_shards() -> None:
     north, south = (
         f"SELECT id FROM objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, {dec}, 1))" for dec in (50, -50)

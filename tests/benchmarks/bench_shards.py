@@ -13,11 +13,11 @@ Below stand what a look-up table of ids to shards would save and cost, the shard
 from __future__ import annotations
 
 import random
-import re
 import statistics
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.healpix import ORDER, index_sql
 from clickhouse_schema.overlap_sql import Overlap
-from clickhouse_schema.shard_map import MAP_ORDER, ShardMap
+from clickhouse_schema.shard_map import MAP_ORDER, ShardMap, ShardStatement
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
@@ -101,6 +101,8 @@ def write_objects(path: Path, rows: int, shards: int) -> None:
     pq.write_table(pa.table(columns), path)
 
 
+#: of a query: SQL, settings, and what the servers of one shard are asked instead, if they have all of its rows
+Statement = tuple[str, Settings, ShardStatement | None]
 Maker = Callable[[Cluster, random.Random], str]
 
 
@@ -145,22 +147,23 @@ class Figures:
         return self.processor / len(self.wall) * 1000
 
 
-def measure(
-    cluster: Cluster, statements: Sequence[tuple[str, Settings]], into: Figures, engines: Sequence[Engine] = ()
-) -> None:
+def measure(cluster: Cluster, statements: Sequence[Statement], into: Figures, engines: Sequence[Engine] = ()) -> None:
     """Ask the queries one after the other; of ``engines``, if they are given, one for each."""
     before = sum(read_processor_seconds(server.pid) for server in cluster.servers)
-    for engine, (sql, settings) in zip(engines or [cluster.engine] * len(statements), statements, strict=True):
+    for engine, (sql, settings, on_shard) in zip(
+        engines or [cluster.engine] * len(statements), statements, strict=True
+    ):
         began = time.perf_counter()
-        engine.fetch_table(sql, settings)
+        with engine.stream_batches(sql, settings=settings, on_shard=on_shard) as batches:
+            deque(batches, 0)
         into.wall.append(time.perf_counter() - began)
     into.processor += sum(read_processor_seconds(server.pid) for server in cluster.servers) - before
 
 
-def translate_queries(cluster: Cluster, make: Maker, seed: int, count: int) -> list[tuple[str, Settings]]:
+def translate_queries(cluster: Cluster, make: Maker, seed: int, count: int) -> list[Statement]:
     draw = random.Random(seed)
     found = [translate(make(cluster, draw), cluster.catalogue) for _ in range(count)]
-    return [(each.sql, each.settings) for each in found]
+    return [(each.sql, each.settings, each.on_shard) for each in found]
 
 
 def compare(clusters: Sequence[Cluster], reporter: ConsoleReporter) -> None:
@@ -233,13 +236,13 @@ def compare_look_ups(cluster: Cluster, reporter: ConsoleReporter) -> None:
     for seed in range(-1, ROUNDS):
         ids = random.Random(seed).sample(sorted(shard_of), 60)
         for name, condition in LOOK_UPS.items():
-            statements: list[tuple[str, Settings]] = []
+            statements: list[Statement] = []
             for number in ids:
                 found = translate(f"SELECT * FROM sky.objects AS a WHERE a.id = {number}", cluster.catalogue)
                 of_shard = condition.format(shard=shard_of[number], id=number)
                 sql = found.sql.replace(" WHERE ", f" WHERE {of_shard} AND ", 1) if of_shard else found.sql
                 settings = {**found.settings, "distributed_product_mode": "allow"}
-                statements.append((sql, settings))
+                statements.append((sql, settings, None))
                 if seed < 0:
                     assert cluster.engine.fetch_table(sql, settings).num_rows == 1
             measure(cluster, statements, figures[name] if seed >= 0 else Figures())
@@ -253,19 +256,18 @@ def compare_look_ups(cluster: Cluster, reporter: ConsoleReporter) -> None:
 def compare_hops(cluster: Cluster, reporter: ConsoleReporter) -> None:
     """Ask cones of one shard in three ways: what the Distributed table costs, and what the way to another server."""
     servers = cluster.engine.list_servers()
-    cones: list[tuple[int, str, Settings]] = []
-    for sql, settings in translate_queries(cluster, _ask_cone(0.1), 5, 60):
-        if found := re.search(r"__shard` IN \((\d+)\)\)", sql):
-            cones.append((int(found[1]), sql, settings))
-    ways = {
-        "of another server": [((shard + 1) % len(servers), sql, settings) for shard, sql, settings in cones],
-        "of the shard's own server": cones,
-        "of its own table there": [(shard, sql.replace("`objects`", "`objects__local`"), s) for shard, sql, s in cones],
+    translated = translate_queries(cluster, _ask_cone(0.1), 5, 60)
+    cones = [(on_shard, sql, settings) for sql, settings, on_shard in translated if on_shard is not None]
+    ways: dict[str, list[tuple[int, str, Settings]]] = {
+        "of another server": [((on.shard + 1) % len(servers), sql, settings) for on, sql, settings in cones],
+        "of the shard's own server": [(on.shard, sql, settings) for on, sql, settings in cones],
+        "of its own table there": [(on.shard, on.sql, settings) for on, _, settings in cones],
     }
     figures = {name: Figures() for name in ways}
     for number in range(-1, ROUNDS):
         for name, asked in ways.items():
-            statements, engines = [each[1:] for each in asked], [servers[each[0]] for each in asked]
+            engines = [servers[shard] for shard, _, _ in asked]
+            statements: list[Statement] = [(sql, settings, None) for _, sql, settings in asked]
             measure(cluster, statements, figures[name] if number >= 0 else Figures(), engines)
     for name, each in figures.items():
         reporter.output(f"  cone, asked {name:26} {each.wall_ms:8.1f} ms, processor {each.processor_ms:8.1f} ms")

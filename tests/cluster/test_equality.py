@@ -22,7 +22,7 @@ from clickhouse_schema.shard_map import OVERLAP
 from clickhouse_schema.whole_tables import create_database
 from tap_service.storage.engine.engine import Engine
 from tests.adql import test_correlated, test_extensions, test_groups_of_pieces, test_pieces, test_semantics
-from tests.adql.conftest import CONTENT, SKY, SMALL, asked, comparable, sky_rows
+from tests.adql.conftest import CONTENT, SKY, SMALL, asked, comparable, fetched, sky_rows
 from tests.adql.crossmatch_sky import MATCHES, Sky
 from tests.adql.storing import catalogue_of, store
 from tests.cluster import real
@@ -96,6 +96,28 @@ MATCHED = [
 ]
 
 
+#: Cones of one shard, of three each, and one across a border
+_IN_CONE = "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE({}, {}, {}))"
+CONFINED = [
+    query + _IN_CONE.format(lon, lat, radius)
+    for query in (
+        "SELECT * FROM sky.points AS a WHERE ",
+        "SELECT COUNT(*), MAX(a.mag) FROM sky.points AS a WHERE ",
+        "SELECT i, m FROM (SELECT id AS i, mag + 1 AS m, ra, dec FROM sky.points) AS a WHERE ",
+        f"SELECT a.id, b.id FROM sky.points AS a LEFT JOIN sky.others AS b ON {_NEAR.format(0.9)} WHERE ",
+        f"SELECT a.id, b.id FROM sky.others AS b RIGHT JOIN sky.points AS a ON {_NEAR.format(0.9)} WHERE ",
+        f"SELECT a.id FROM sky.points AS a WHERE NOT EXISTS (SELECT 1 FROM sky.others AS b WHERE {_NEAR.format(0.9)})"
+        " AND ",
+        "SELECT a.id, RANK() OVER (ORDER BY a.mag) FROM sky.points AS a WHERE ",
+        # these need rows of other shards
+        "SELECT a.id, b.id FROM sky.points AS a JOIN sky.others AS b ON a.id = b.id WHERE ",
+        f"SELECT a.id, b.id FROM sky.points AS a JOIN sky.others AS b ON {_NEAR.format(1.2)} WHERE ",
+        "SELECT a.id FROM sky.points AS a WHERE a.mag > (SELECT AVG(mag) FROM sky.others) AND ",
+    )
+    for lon, lat, radius in ((78.75, 41.81, 4), (11.25, 19.47, 4), (45, -30, 4), (45, 42, 12))
+]
+
+
 def _random() -> list[str]:
     dice = random.Random(6)
     return [test_correlated.Generator(random.Random(dice.getrandbits(32))).make_query() for _ in range(25)]
@@ -111,6 +133,7 @@ GROUPS: dict[str, list[str]] = {
     "groups": test_groups_of_pieces.GROUPED,
     "matches": MATCHED,
     # rows without a position are left out before their motion is asked for, which would be an error
+    "confined": CONFINED,
     "conditions": [
         "SELECT id FROM (SELECT * FROM matches.ones WHERE id < 300) AS a"
         " WHERE COORD1(ivo_epoch_prop_pos(ra, dec, 0, 1000 * mag, 0, 0, 2000, 2016)) > 3"
@@ -119,7 +142,7 @@ GROUPS: dict[str, list[str]] = {
 
 
 #: What there is time for each time
-SOME = ("semantics", "order", "correlated", "extensions", "groups", "matches")
+SOME = ("semantics", "order", "correlated", "extensions", "groups", "matches", "confined")
 
 
 @dataclass(frozen=True)
@@ -198,6 +221,21 @@ def test_all_tables_are_cut_up(cluster: Tables) -> None:
     for table in ("small.stars", "sky.points", "matches.others"):
         counted = cluster.engine.fetch_table(f"SELECT uniqExact(_shard_num) AS n FROM {table}").column(0).to_pylist()
         assert counted == [shards]
+
+
+def test_a_shard_answers_alone_what_is_confined_to_its_cells(cluster: Tables, one_server: Tables) -> None:
+    """From its own tables; beyond the overlap, or with a subquery, it does not."""
+    servers = Servers(cluster.engine)
+    alone = 0
+    for query in CONFINED:
+        translation = translate(query, cluster.catalogue)
+        if translation.on_shard is None:
+            continue
+        alone += 1
+        shard, sql = translation.on_shard
+        rows = comparable(fetched(servers.get_shard_engine(shard), translation, sql))
+        assert sorted(rows, key=repr) == one_server.rows(query), query
+    assert alone == 3 * 7
 
 
 def test_without_the_overlap_pairs_are_missing(cluster: Tables, one_server: Tables) -> None:

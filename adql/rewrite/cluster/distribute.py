@@ -84,7 +84,7 @@ class _Distributor:
     def place_query(self, query: Query) -> Query:
         if isinstance(query, SetOperation):
             return replace(query, left=self.place_query(query.left), right=self.place_query(query.right))
-        select = self._collect_rows(query) if _needs_all_rows(query) else _put_sharded_first(query)
+        select = self._collect_rows(query) if _needs_all_rows(query) else put_sharded_first(query)
         while _begins_sharded(select) and (prepared := self._prepare_join(select)) is not None:
             select = prepared
         if not _begins_sharded(select):
@@ -132,7 +132,7 @@ class _Distributor:
             if part is not None:
                 return replace(relation, left=left, right=self._read_part(relation.right, part))
             right = self._place_tables(relation.right)
-            return replace(relation, left=left, right=right, is_global=not _is_on_all_servers(right))
+            return replace(relation, left=left, right=right, is_global=not is_on_all_servers(right))
 
         first = next(walk_leaves(select.from_))
         select = replace(select, from_=place_joins(select.from_))
@@ -158,7 +158,7 @@ class _Distributor:
     def _send_derived(self, select: Select, first: Derived) -> Select:
         """Have the shards compute the derived table ``first``; its conditions with subqueries move to ``select``."""
         derived, conditions = self._lift_subqueries(first)
-        scan, inside = _find_scan(derived)
+        scan, inside = find_scan(derived)
         outside = [
             transform_expr(c, lambda part: inline_derived_outputs(part, {first.relation: first}))
             for c in split_conjuncts(select.where)
@@ -238,7 +238,7 @@ def _needs_all_rows(select: Select) -> bool:
     return any(isinstance(part, Windowed) and part.name == "NTILE" for part in parts)
 
 
-def _put_sharded_first(select: Select) -> Select:
+def put_sharded_first(select: Select) -> Select:
     """Put that one of the first two tables first that can stay where it is; of two sharded ones, the larger."""
     join = next(walk_joins(select.from_), None)
     if join is None or join.kind != "INNER":
@@ -264,11 +264,11 @@ def _find_right_conditions(select: Select, join: Join) -> list[Expr]:
     return [c for c in pool if find_used_relations(c) == right and all(map(is_deterministic, walk_expr(c)))]
 
 
-def _find_scan(derived: Derived) -> tuple[Scan, tuple[Expr, ...]]:
+def find_scan(derived: Derived) -> tuple[Scan, tuple[Expr, ...]]:
     """Return the table that a derived table only selects from, and the conditions beside it."""
     query = _get_select(derived)
     if isinstance(query.from_, Derived):
-        return _find_scan(query.from_)
+        return find_scan(query.from_)
     assert isinstance(query.from_, Scan)  # noqa: S101  it only selects
     return query.from_, split_conjuncts(query.where)
 
@@ -300,6 +300,6 @@ def _test_shard(shard: Column, wanted: frozenset[int]) -> Expr:
     return Call(BOOLEAN, "IN", (shard, *(Literal(INT, number) for number in sorted(wanted))))
 
 
-def _is_on_all_servers(leaf: Relation) -> bool:
+def is_on_all_servers(leaf: Relation) -> bool:
     """Return whether every server has a table of this name."""
     return isinstance(leaf, Scan) and not leaf.entry.is_sharded and not leaf.entry.stored_sql

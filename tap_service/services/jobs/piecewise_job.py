@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from adql import Division, Piece, Translation, Undivided, choose_borders, divide_query
 from clickhouse_schema.engine_tables.catalogue_log import read_content_stamps
+from clickhouse_schema.shard_map import ShardStatement
 from tap_service.config import Config
 from tap_service.constants import MAX_PIECES, MAX_RESTARTS, STORE_RETRY_SECONDS, VERSION
 from tap_service.models.piece_progress import Part, PieceWork
@@ -115,6 +116,7 @@ class PiecewiseRun:
         query_id: str = "",
         settings: Settings | None = None,
         batch_rows: int = 16384,
+        on_shard: ShardStatement | None = None,  # noqa: ARG002
     ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
         """Implement ``RowSource``."""
         return closing(self._stream_pieces(query_id, settings or {}, batch_rows))

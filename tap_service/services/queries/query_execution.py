@@ -13,6 +13,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from adql import Translation
+from clickhouse_schema.shard_map import ShardStatement
 from tap_service.models.engine_share import EngineShare
 from tap_service.models.query_report import QueryReport
 from tap_service.models.work_class import SmallReading
@@ -57,7 +58,13 @@ class RowSource(Protocol):
     """Returns the rows: the engine, a job in pieces, or a change of a user table. See ``Engine``."""
 
     def stream_batches(
-        self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
+        self,
+        sql: str,
+        *,
+        query_id: str = "",
+        settings: Settings | None = None,
+        batch_rows: int = 16384,
+        on_shard: ShardStatement | None = None,
     ) -> AbstractContextManager[Iterator[pa.RecordBatch]]: ...
 
     def cancel_query(self, query_id: str) -> None: ...
@@ -167,7 +174,12 @@ class QueryExecution:
     def _write_rows(self, sink: ByteSink) -> Status:
         if self.limit == 0:
             return self._overflow_status()
-        stream = self.source.stream_batches(self.translation.sql, query_id=self.query_id, settings=self.engine_settings)
+        stream = self.source.stream_batches(
+            self.translation.sql,
+            query_id=self.query_id,
+            settings=self.engine_settings,
+            on_shard=self.translation.on_shard,
+        )
         with ExitStack() as stack:
             with self.clock.running():
                 batches = stack.enter_context(stream)

@@ -18,6 +18,7 @@ from adql import Translation
 from clickhouse_schema.datatypes import CHAR, LONG, Field
 from clickhouse_schema.engine_tables.user_table_record import UserTable
 from clickhouse_schema.schema_model import Layout, Table
+from clickhouse_schema.shard_map import ShardStatement
 from tap_service.config import Config
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Job
@@ -246,6 +247,7 @@ class _TableChangeSource:
         query_id: str = "",
         settings: Settings | None = None,  # noqa: ARG002
         batch_rows: int = 16384,  # noqa: ARG002
+        on_shard: ShardStatement | None = None,  # noqa: ARG002
     ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
         """Implement ``RowSource``."""
 

@@ -28,6 +28,7 @@ from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ReadTime
 from urllib3.response import BaseHTTPResponse
 
 from clickhouse_schema import quoting
+from clickhouse_schema.shard_map import ShardStatement
 from tap_service.storage.engine.clickhouse_http_body import (
     CONNECTION_ERRORS,
     ResponseBody,
@@ -125,7 +126,13 @@ class ClickHouseEngine:
 
     @contextmanager
     def stream_batches(
-        self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
+        self,
+        sql: str,
+        *,
+        query_id: str = "",
+        settings: Settings | None = None,
+        batch_rows: int = 16384,
+        on_shard: ShardStatement | None = None,  # noqa: ARG002  for several servers
     ) -> Iterator[Iterator[pa.RecordBatch]]:
         query_id = query_id or uuid.uuid4().hex
         ended = False

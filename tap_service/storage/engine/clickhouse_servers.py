@@ -4,7 +4,8 @@
   reach another replica of a shard, for ClickHouse then avoids the replica that failed. It is not retried a second time:
   the query may be what kills the servers.
 * A write is retried only if nothing was sent.
-* Users' queries are spread over the servers. Skyhouse's own tables are read and written at the first reachable server,
+* Users' queries are spread over the servers. A query of rows that one shard has goes to a server of that shard, as a
+  query of its own tables. Skyhouse's own tables are read and written at the first reachable server,
   because replicas lag behind.
 * A query is cancelled and observed on the server where it runs.
 """
@@ -21,6 +22,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from clickhouse_schema.shard_map import ShardStatement
 from tap_service.storage.engine.engine import (
     Engine,
     EngineSilent,
@@ -48,6 +50,10 @@ class _RunningQuery:
 
     endpoint: Endpoint | None = None
     stopped: bool = False
+
+    def choose_sql(self, sql: str, on_shard: ShardStatement) -> str:
+        is_there = self.endpoint is not None and self.endpoint.find_shard() == on_shard.shard
+        return on_shard.sql if is_there else sql
 
 
 class ClickHouseServers:
@@ -80,19 +86,29 @@ class ClickHouseServers:
 
     @contextmanager
     def stream_batches(
-        self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
+        self,
+        sql: str,
+        *,
+        query_id: str = "",
+        settings: Settings | None = None,
+        batch_rows: int = 16384,
+        on_shard: ShardStatement | None = None,
     ) -> Iterator[Iterator[pa.RecordBatch]]:
         query_id = query_id or uuid.uuid4().hex
 
         def open_stream(engine: Engine) -> tuple[ExitStack, list[pa.RecordBatch], Iterator[pa.RecordBatch]]:
+            text = sql if on_shard is None else running.choose_sql(sql, on_shard)
             with ExitStack() as stack:
-                found = engine.stream_batches(sql, query_id=query_id, settings=settings, batch_rows=batch_rows)
+                found = engine.stream_batches(text, query_id=query_id, settings=settings, batch_rows=batch_rows)
                 batches = stack.enter_context(found)
                 first = list(itertools.islice(batches, 1))
                 return stack.pop_all(), first, batches
 
         with self._track_query(query_id) as running:
-            stack, first, batches = self._try_read(self._choose_endpoints(sql), open_stream, running, query_id)
+            places = self._choose_endpoints(sql)
+            if on_shard is not None:
+                places = self._endpoints.put_shard_first(places, on_shard.shard)
+            stack, first, batches = self._try_read(places, open_stream, running, query_id)
             with stack:
                 yield itertools.chain(first, self._watch_batches(batches, running, query_id))
 

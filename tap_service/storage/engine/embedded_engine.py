@@ -21,6 +21,7 @@ from typing import Any, TextIO
 import pyarrow as pa
 
 from clickhouse_schema import quoting
+from clickhouse_schema.shard_map import ShardStatement
 from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
 from tap_service.storage.engine.engine import (
     DEFAULT_SETTINGS,
@@ -96,7 +97,13 @@ class EmbeddedEngine:
 
     @contextmanager
     def stream_batches(
-        self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
+        self,
+        sql: str,
+        *,
+        query_id: str = "",
+        settings: Settings | None = None,
+        batch_rows: int = 16384,
+        on_shard: ShardStatement | None = None,  # noqa: ARG002  for several servers
     ) -> Iterator[Iterator[pa.RecordBatch]]:
         # after FORMAT the setting is one of the whole statement, whatever its last SELECT is
         named = f"{sql} FORMAT {ARROW_FORMAT} SETTINGS log_comment = {setting_literal(query_id)}"

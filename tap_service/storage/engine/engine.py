@@ -27,6 +27,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from clickhouse_schema.shard_map import ShardStatement
+
 Settings = Mapping[str, str | int | float]
 
 #: Settings of every call. Generated SQL may contain covers of thousands of cells, more than the default 256 kB.
@@ -143,7 +145,13 @@ class Engine(Protocol):
         """Run a query and return its whole result, which must be small."""
 
     def stream_batches(
-        self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
+        self,
+        sql: str,
+        *,
+        query_id: str = "",
+        settings: Settings | None = None,
+        batch_rows: int = 16384,
+        on_shard: ShardStatement | None = None,
     ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
         """Stream a query's result as it is computed. Leaving the context early cancels the query.
 
@@ -157,6 +165,8 @@ class Engine(Protocol):
             ClickHouse settings of this query.
         batch_rows
             The largest number of rows of a batch.
+        on_shard
+            The same query for the servers of one shard, which need no other server for it. Several servers prefer it.
 
         Returns
         -------

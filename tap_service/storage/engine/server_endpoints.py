@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from clickhouse_schema.engine_tables.user_table_record import DATABASE as USERS_DATABASE
 from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.shard_map import CLUSTER_NAME
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, ShardUnavailable, TablesApart
 from tap_service.storage.engine.query_tables import DATABASE
 
@@ -36,6 +37,10 @@ _APART = (
     "create that table again from a query that selects all of it"
 )
 
+#: the shard, from 1, that a server is of
+_SHARD = f"SELECT shard_num FROM system.clusters WHERE cluster = {quote_string(CLUSTER_NAME)} AND is_local"
+_NO_SHARD = -1
+
 #: cached tables with their servers
 _MAX_HOLDERS = 10_000
 
@@ -51,6 +56,7 @@ class Endpoint:
         self.answers = True
         self._connect = connect
         self._engine: Engine | None = None
+        self._shard: int | None = None
         self._opening = threading.Lock()
         self._changing = threading.Lock()
         self._abandoned: set[str] = set()
@@ -77,6 +83,16 @@ class Endpoint:
                 self.close()
                 raise EngineUnavailable("the engine is shut down")
             return self._engine
+
+    def find_shard(self) -> int | None:
+        """Return the shard of the server, from 0; None without a cluster, or while it does not answer."""
+        if self._shard is None:
+            try:
+                found = self.use_engine(lambda engine: engine.fetch_table(_SHARD)).column(0).to_pylist()
+            except EngineError:
+                return None
+            self._shard = found[0] - 1 if len(found) == 1 else _NO_SHARD
+        return None if self._shard == _NO_SHARD else self._shard
 
     def note_failure(self, error: EngineUnavailable, query_id: str = "") -> None:
         """Note that a query failed. After a broken connection it may still run there."""
@@ -176,6 +192,10 @@ class Endpoints:
         if missing and not all(each.answers for each in self._all):
             raise ShardUnavailable("the server that holds one of your tables does not answer", detail=str(missing))
         return [*found] or self.list_in_order(first)
+
+    def put_shard_first(self, places: Sequence[Endpoint], shard: int) -> Sequence[Endpoint]:
+        """Return servers with those of a shard first, as far as they answer; all that the query needs is there."""
+        return sorted(places, key=lambda endpoint: not (endpoint.answers and endpoint.find_shard() == shard))
 
     def note_statement(self, sql: str, endpoint: Endpoint) -> None:
         """Note which local tables a statement created on a server, or dropped."""
