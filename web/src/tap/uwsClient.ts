@@ -37,6 +37,8 @@ export interface JobInfo {
     readonly queryStatus?: string;
     /** message that the row limit cuts the result */
     readonly warning?: string;
+    /** why a queued job waits for the engine, and until when */
+    readonly waiting?: string;
     readonly rowsRead?: number;
     readonly bytesRead?: number;
     readonly peakMemory?: number;
@@ -203,7 +205,7 @@ function readInstant(from: Element, name: string): number | undefined {
     return Number.isNaN(value) ? undefined : value;
 }
 
-const WORDS = ['workClass', 'stage', 'queryStatus', 'warning', 'resultOf', 'plan'];
+const WORDS = ['workClass', 'stage', 'queryStatus', 'warning', 'waiting', 'resultOf', 'plan'];
 
 function infoOf(from: Element | undefined): JobInfo {
     const entries = [...(from?.children ?? [])].map(({ localName, textContent }) => {
