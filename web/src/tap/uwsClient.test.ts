@@ -61,9 +61,7 @@ describe('a job of a UWS document', () => {
 
     it('has the reason for which it waits', () => {
         const reason = 'the engine does not answer. The job runs as soon as it can';
-        const told = jobOf(
-            read(job('QUEUED', `<uws:jobInfo><work><waiting>${reason}</waiting></work></uws:jobInfo>`)),
-        );
+        const told = jobOf(read(job('QUEUED', `<uws:jobInfo><work><waiting>${reason}</waiting></work></uws:jobInfo>`)));
         expect(told.info).toEqual({ waiting: reason });
     });
 
