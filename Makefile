@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PACKAGES := adql clickhouse_schema loaders tap_service workers
 NPM := cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm --loglevel=error
 
-.PHONY: demo test check docs portal bench equality fuzz cluster-test lock clean
+.PHONY: demo test check docs portal bench equality fuzz chaos cluster-test lock clean
 
 demo: $(VENV)/demo
 	$(BIN)/skyhouse demo

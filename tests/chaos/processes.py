@@ -1,0 +1,213 @@
+"""The processes of a deployment, each of which can be killed and started again."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from tests.servers.clickhouse_server import ROOT, ClickHouseServer, free_port
+from tests.servers.server_cluster import running_cluster, running_server, urls_of
+from tests.tap_service.storage.redis_server import RedisServer
+from tests.tap_service.worker_processes import Workers
+
+WORKERS = 2
+
+#: the slow questions run in pieces
+_PIECE_SECONDS = 1
+
+#: a worker that is silent for so long counts as dead
+SILENCE_SECONDS = 5
+
+
+class Part(Protocol):
+    """A part of the deployment. ``start`` does nothing if it runs already; a start that fails is tried again."""
+
+    name: str
+
+    @property
+    def is_running(self) -> bool: ...
+    def kill(self) -> bool:
+        """Kill it; return False if it did not run."""
+        ...
+
+    def start(self) -> None: ...
+
+
+class ServerPart:
+    """A ClickHouse server or Redis, which answers when ``start`` returns."""
+
+    def __init__(self, name: str, server: ClickHouseServer | RedisServer) -> None:
+        self.name = name
+        self._server = server
+        self.is_running = True
+
+    def kill(self) -> bool:
+        was_running, self.is_running = self.is_running, False
+        if was_running:
+            self._server.kill()
+        return was_running
+
+    def start(self) -> None:
+        if not self.is_running:
+            self._server.start()
+            self.is_running = True
+
+
+class WorkerPart:
+    """``skyhouse-worker`` with all its processes."""
+
+    def __init__(self, name: str, workers: Workers) -> None:
+        self.name = name
+        self.workers = workers
+
+    @property
+    def is_running(self) -> bool:
+        return self.workers.process.poll() is None
+
+    def kill(self) -> bool:
+        was_running = self.is_running
+        self.workers.kill()
+        return was_running
+
+    def start(self) -> None:
+        if not self.is_running:
+            self.workers.start()
+
+
+class WorkerProcessPart:
+    """One of the processes of a worker that execute jobs, which the worker itself replaces."""
+
+    name = "process of a worker"
+    is_running = True
+
+    def __init__(self, workers: Workers, dice: random.Random) -> None:
+        self._workers = workers
+        self._dice = dice
+
+    def kill(self) -> bool:
+        found = self._workers.children()
+        if found:
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(self._dice.choice(found), signal.SIGKILL)
+        return bool(found)
+
+    def start(self) -> None:
+        pass
+
+
+class ServicePart:
+    """``skyhouse serve``, which ends by itself if an engine or Redis is away when it starts."""
+
+    name = "service"
+
+    def __init__(self, deployment: Deployment, port: int) -> None:
+        self._deployment = deployment
+        self._port = port
+        self._process: subprocess.Popen[bytes] | None = None
+        self.starts = 0
+
+    @property
+    def tap(self) -> str:
+        return f"http://127.0.0.1:{self._port}/tap"
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def kill(self) -> bool:
+        if self._process is None or not self.is_running:
+            return False
+        self._process.kill()
+        self._process.wait()
+        return True
+
+    def start(self) -> None:
+        if not self.is_running:
+            self.starts += 1
+            self._process = self._deployment.start_command("serve", "--port", str(self._port), output="service.log")
+
+
+@dataclass
+class Deployment:
+    """The parts, and the settings that they share."""
+
+    folder: Path
+    servers: Sequence[ClickHouseServer]
+    redis: RedisServer
+    workers: list[Workers] = field(default_factory=list)
+    commands: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.settings: dict[str, Any] = {
+            "clickhouse_url": urls_of(self.servers),
+            "redis_url": self.redis.url,
+            "results_url": str(self.folder / "results"),
+            "query_log": str(self.folder / "queries.jsonl"),
+            "worker_silence": SILENCE_SECONDS,
+            "piece_seconds": _PIECE_SECONDS,
+            "concurrent_jobs": 2,
+            "user_running_jobs": 4,
+        }
+        self.service = ServicePart(self, free_port())
+
+    def start_command(self, *arguments: str, output: str) -> subprocess.Popen[bytes]:
+        """Start a ``skyhouse`` command, whose output is added to a file."""
+        given = {f"SKYHOUSE_{name.upper()}": str(value) for name, value in self.settings.items()}
+        environment = os.environ | given | {"SKYHOUSE_DATA": str(self.folder / "data"), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()", *arguments]
+        with (self.folder / output).open("ab") as log:
+            process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
+        self.commands.append(process)
+        return process
+
+    def list_parts(self, seed: int) -> dict[str, list[Part]]:
+        """Return the parts that may be killed, by kind. Each kind is killed as often as any other."""
+        dice = random.Random(seed)
+        return {
+            "ClickHouse server": [ServerPart(f"server {n}", server) for n, server in enumerate(self.servers)],
+            "Redis": [ServerPart("Redis", self.redis)],
+            "worker": [WorkerPart(f"worker {n}", workers) for n, workers in enumerate(self.workers)],
+            "process of a worker": [WorkerProcessPart(workers, dice) for workers in self.workers],
+            "service": [self.service],
+        }
+
+
+@contextmanager
+def running_deployment(folder: Path, shards: int) -> Iterator[Deployment]:
+    """Servers, Redis, workers and the service, which all end with the context. One shard is a server without a cluster."""
+    redis = RedisServer(folder / "redis", "--appendfsync", "always")
+    place = folder / "clickhouse"
+    with running_server(place) if shards == 1 else running_cluster(place, shards) as running:
+        servers = running if isinstance(running, list) else [running]
+        deployment = Deployment(folder, servers, redis)
+        try:
+            redis.start()
+            yield deployment
+        finally:
+            for process in deployment.commands:
+                process.kill()
+                process.wait()
+            for workers in deployment.workers:
+                workers.kill()
+            redis.kill()
+
+
+def start_jobs(deployment: Deployment) -> None:
+    """Start the service and the workers, once the tables are there."""
+    deployment.service.start()
+    for number in range(WORKERS):
+        output = deployment.folder / f"worker{number}.log"
+        deployment.workers.append(Workers(deployment.settings, output))
