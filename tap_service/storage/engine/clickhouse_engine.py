@@ -4,7 +4,7 @@ Measured with ClickHouse 26.9 and clickhouse-connect 1.12:
 
 * the driver's sessions serialise queries, so this engine uses none: one client serves all threads;
 * the HTTP status is 200 from the first byte on; ``clickhouse_http_body`` finds later errors;
-* closing the connection does not stop a query: leaving a stream early kills the query by its id;
+* closing the connection stops a query only when it next reads rows: leaving a stream early kills the query by its id;
 * a query may be silent for hours, so only TCP keepalive detects a vanished server.
 """
 
@@ -58,6 +58,10 @@ _CONNECT_SECONDS = 5
 
 #: the longest silence of the server in quick statements, such as KILL QUERY
 _SHORT_SECONDS = 10
+
+#: The server stops a query that reads rows and whose client is gone, such as that of a killed service, if it may only
+#: read. (It looks for its client when it has read rows: a join that computes for hours without reading goes on.)
+_ATTENDED: dict[str, str | int | float] = {"readonly": 2, "cancel_http_readonly_queries_on_client_close": 1}
 
 # By default the driver cuts messages at 240 characters and logs the errors that it raises.
 set_setting("max_error_size", 0)
@@ -137,7 +141,9 @@ class ClickHouseEngine:
         query_id = query_id or uuid.uuid4().hex
         ended = False
         try:
-            with self._open_body(self._client, sql, _query_id_settings(query_id) | dict(settings or {})) as body:
+            with self._open_body(
+                self._client, sql, _ATTENDED | _query_id_settings(query_id) | dict(settings or {})
+            ) as body:
                 self._streams[query_id] = body
                 try:
                     yield body.read_batches(batch_rows)

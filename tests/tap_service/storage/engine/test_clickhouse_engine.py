@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +30,15 @@ USERS = """<clickhouse>
 </clickhouse>
 """
 LONG_SUM = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
+
+#: a process that reads the answer of a query, which is killed before it comes
+READER = """
+import sys
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+url, sql = sys.argv[1:]
+with ClickHouseEngine(url, "tap", "se:cret").stream_batches(sql, query_id="deserted") as batches:
+    list(batches)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -229,3 +240,13 @@ def test_errors_of_the_reader_pass_through(remote: ClickHouseEngine, flaw: Calla
         next(batches)
         raise error
     assert caught.value is error
+
+
+def test_the_query_of_a_killed_process_is_stopped(
+    guarded: ClickHouseServer, remote: ClickHouseEngine, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    reader = subprocess.Popen([sys.executable, "-c", READER, guarded.url, LONG_SUM])
+    eventually(lambda: remote.list_running_ids("deserted") == ["deserted"])
+    reader.kill()
+    reader.wait()
+    eventually(lambda: remote.list_running_ids("deserted") == [])
