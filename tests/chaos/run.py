@@ -178,7 +178,9 @@ def main() -> int:
 def build_plan(seconds: float, seed: int, shards: int) -> Plan:
     """Return a plan with a thousand jobs and twenty loads in an hour, and at least 40 and five."""
     hours = seconds / 3600
-    return Plan(seconds, max(40, round(1000 * hours)), max(5, round(20 * hours)), min(_KILL_SECONDS, seconds / 20), seed, shards)
+    return Plan(
+        seconds, max(40, round(1000 * hours)), max(5, round(20 * hours)), min(_KILL_SECONDS, seconds / 20), seed, shards
+    )
 
 
 if __name__ == "__main__":
