@@ -133,13 +133,16 @@ def _read_cluster_document(engine: Engine, name: str) -> str:
 def read_content_stamps(engine: Engine, tables: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
     """Return texts that change whenever rows or description of one of the tables, by (schema, table), change.
 
-    For each table: its name, its version in the catalogue, which a load changes last, the UUIDs of its storage, one of
-    which a load changes first, and the version of its appends, which changes before and after each append.
+    For each table: its name, its version in the catalogue, which a load changes last, its storage, which a load changes
+    first, and the version of its appends, which changes before and after each append. On one server the storage is known
+    by UUIDs; on a cluster, where each server has UUIDs of its own, by names, for each load has other ones.
     """
     names = ", ".join(f"({quote_string(schema)}, {quote_string(table)})" for schema, table in sorted(set(tables)))
+    is_cluster = f"(SELECT count() FROM system.clusters WHERE cluster = {quote_string(CLUSTER_NAME)}) > 0"
+    stored = f"if({is_cluster}, name, toString(uuid))"
     found = engine.fetch_table(
         "SELECT t.database AS schema, t.whole AS name, t.storage AS storage, c.version AS version, a.version AS added"
-        f" FROM (SELECT database, {_LOGICAL_TABLE_SQL} AS whole, toString(groupArraySorted(9)(uuid)) AS storage"
+        f" FROM (SELECT database, {_LOGICAL_TABLE_SQL} AS whole, toString(groupArraySorted(9)({stored})) AS storage"
         f" FROM system.tables WHERE (database, whole) IN ({names}) GROUP BY database, whole) AS t"
         " LEFT JOIN (SELECT schema_name, table_name, max(version) AS version"
         " FROM skyhouse.catalogue GROUP BY schema_name, table_name) AS c"

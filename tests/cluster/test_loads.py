@@ -400,6 +400,8 @@ def test_additions_small_and_large(cluster: Engine, folder: Path) -> None:
     load_files(cluster, request(folder, "few", "append"), Recorder())
     assert entry_of(cluster).storage_sql == first
     assert catalogue_log.read_content_stamps(cluster, [("night", "stars")]) != before
+    stamps = [catalogue_log.read_content_stamps(server, [("night", "stars")]) for server in cluster.list_servers()]
+    assert len(set(stamps)) == 1  # a job that goes on with another server is no other job
     load_files(cluster, request(folder, "many", "append"), Recorder())  # two chunks: beside the table
     assert entry_of(cluster).storage_sql != first
     recorder = Recorder()
