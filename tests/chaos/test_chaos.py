@@ -11,7 +11,7 @@ from tests.chaos.run import build_plan, run_chaos
 SECONDS, SEED, SHARDS = 60, 7, 3
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_any_part_may_be_killed(tmp_path: Path) -> None:
     report = run_chaos(tmp_path, build_plan(SECONDS, SEED, SHARDS))
     print("\n".join(report.lines()))
