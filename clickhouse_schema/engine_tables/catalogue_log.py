@@ -134,8 +134,8 @@ def read_content_stamps(engine: Engine, tables: Iterable[tuple[str, str]]) -> tu
     """Return texts that change whenever rows or description of one of the tables, by (schema, table), change.
 
     For each table: its name, its version in the catalogue, which a load changes last, its storage, which a load changes
-    first, and the version of its appends, which changes before and after each append. On one server the storage is known
-    by UUIDs; on a cluster, where each server has UUIDs of its own, by names, for each load has other ones.
+    first, and the version of its appends, which changes before and after each append. On one server UUIDs stand for the
+    storage; on a cluster, where each server has UUIDs of its own, names, for each load has other ones.
     """
     names = ", ".join(f"({quote_string(schema)}, {quote_string(table)})" for schema, table in sorted(set(tables)))
     is_cluster = f"(SELECT count() FROM system.clusters WHERE cluster = {quote_string(CLUSTER_NAME)}) > 0"
