@@ -52,24 +52,23 @@ class Client:
 
     def ask_sync(self, question: Question) -> Answer:
         start = time.monotonic()
-        response = self._request("POST", self._tap + "/sync", **_form(question))
-        if response.status_code == 200:
-            outcome, said = _judge(question, response.text)
+        try:
+            response = self._request("POST", self._tap + "/sync", **_form(question))
+        except ClientGivesUp as error:
+            outcome, said = WRONG, f"no answer: {error}"
         else:
-            outcome, said = WRONG, f"{response.status_code}: {_read_error(response.text)}"
+            is_ok = response.status_code == 200
+            outcome, said = _judge(question, response.text) if is_ok else (WRONG, _describe(response))
         return Answer(question, outcome, said, "", time.monotonic() - start)
 
     def run_job(self, question: Question, *, is_run_at_once: bool) -> Answer:
         """Run a job to its end. It is acknowledged once its URL has come; a request without an answer is repeated."""
-        start = time.monotonic()
+        start, url = time.monotonic(), ""
         form = _form(question, PHASE="RUN") if is_run_at_once else _form(question)
-        created = self._request("POST", self._tap + "/async", **form)
-        if created.status_code != 303:
-            said = f"not created: {created.status_code}: {_read_error(created.text)}"
-            return Answer(question, WRONG, said, "", time.monotonic() - start)
-        url = created.headers["location"]
         try:
-            outcome, said = self._follow_job(question, url)
+            created = self._request("POST", self._tap + "/async", **form)
+            url = created.headers.get("location", "")
+            outcome, said = self._follow_job(question, url) if url else (WRONG, _describe(created))
         except ClientGivesUp as error:
             outcome, said = WRONG, f"does not end: {error}"
         return Answer(question, outcome, said, url, time.monotonic() - start)
@@ -83,25 +82,29 @@ class Client:
 
     def abort_job(self, question: Question, seconds: float) -> Answer:
         """Start a job and abort it, whatever it does after ``seconds``."""
-        start = time.monotonic()
-        url = self._request("POST", self._tap + "/async", **_form(question, PHASE="RUN")).headers["location"]
-        time.sleep(seconds)
-        self._request("POST", url + "/phase", data={"PHASE": "ABORT"})
-        phase, said = self._wait_for_end(url)
-        is_right = phase == "ABORTED"
-        return Answer(question, RIGHT if is_right else _error_outcome(phase, said), said, url, time.monotonic() - start)
+        start, url = time.monotonic(), ""
+        try:
+            created = self._request("POST", self._tap + "/async", **_form(question, PHASE="RUN"))
+            url = created.headers["location"]
+            time.sleep(seconds)
+            self._request("POST", url + "/phase", data={"PHASE": "ABORT"})
+            phase, said = self._wait_for_end(url)
+        except ClientGivesUp as error:
+            phase, said = "", f"does not end: {error}"
+        outcome = RIGHT if phase == "ABORTED" else _error_outcome(phase, said)
+        return Answer(question, outcome, said, url, time.monotonic() - start)
 
     def _follow_job(self, question: Question, url: str) -> tuple[str, str]:
         while (response := self._request("GET", url + "/phase")).text == "PENDING":
             self._request("POST", url + "/phase", data={"PHASE": "RUN"})
         if response.status_code != 200:
-            return WRONG, f"the acknowledged job: {response.status_code}: {response.text[:300]}"
+            return WRONG, f"the acknowledged job: {_describe(response)}"
         phase, said = self._wait_for_end(url)
         if phase != "COMPLETED":
             return _error_outcome(phase, said), said
         result = self._request("GET", url + "/results/result")
         if result.status_code != 200:
-            return WRONG, f"COMPLETED without a result: {result.status_code}: {result.text[:300]}"
+            return WRONG, f"COMPLETED without a result: {_describe(result)}"
         return _judge(question, result.text)
 
     def _wait_for_end(self, url: str) -> tuple[str, str]:
@@ -109,7 +112,7 @@ class Client:
         while True:
             response = self._request("GET", url, params={"WAIT": "20"})
             if response.status_code != 200:
-                return "LOST", f"the acknowledged job: {response.status_code}: {response.text[:300]}"
+                return "LOST", f"the acknowledged job: {_describe(response)}"
             job = ElementTree.fromstring(response.content)
             phase = job.findtext(UWS + "phase") or ""
             if phase in FINISHED:
@@ -127,7 +130,7 @@ class Client:
             else:
                 if response.status_code not in _AGAIN:
                     return response
-                self._repeats[f"{response.status_code} {_read_error(response.text)}"] += 1
+                self._repeats[_describe(response)] += 1
             time.sleep(_RETRY_SECONDS)
         raise ClientGivesUp(f"{method} {url}")
 
@@ -155,6 +158,10 @@ def _judge(question: Question, text: str) -> tuple[str, str]:
 
 def _error_outcome(phase: str, said: str) -> str:
     return TRANSIENT if phase == "ERROR" and said.startswith("transient: ") else WRONG
+
+
+def _describe(response: httpx.Response) -> str:
+    return f"{response.status_code}: {_read_error(response.text)}"
 
 
 def _read_error(text: str) -> str:

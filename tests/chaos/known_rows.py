@@ -37,7 +37,7 @@ _PAIR_RADIUS = 0.1
 _UPLOAD_RADIUS = 0.01
 _UPLOADED = 100
 _DOWNLOADED = 60_000
-_SLOW_ROWS = 400
+_SLOW_ROWS = 200
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from tests.chaos.known_rows import STARS, Stars
 from tests.chaos.loads import STARS_TABLE, LoadLog, Loads
 from tests.chaos.processes import Deployment, running_deployment, start_jobs
 
-_CLIENTS = 8
+_CLIENTS = 24
 
 #: between two kills in the mean; a short run has at least twenty kills
 _KILL_SECONDS = 8.0
