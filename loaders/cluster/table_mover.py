@@ -28,8 +28,12 @@ from loaders.cluster.verify_shards import (
 from loaders.load_error import LoadError
 from loaders.storage.replica_sync import wait_for_replicas
 
-#: A shard may receive nothing for a long time, while cells of others are read.
-_MOVE_SETTINGS = {"max_partitions_per_insert_block": 0, "receive_timeout": 86400}
+#: ClickHouse must not keep rows where they are. A shard may receive nothing for long, while cells of others are read.
+_MOVE_SETTINGS = {
+    "parallel_distributed_insert_select": 0,
+    "max_partitions_per_insert_block": 0,
+    "receive_timeout": 86400,
+}
 
 #: prefix of the ids of the statements that copy rows
 MOVE_PREFIX = "move "

@@ -12,7 +12,7 @@ from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
 
-_COPY_SETTINGS = {"max_partitions_per_insert_block": 0}
+_COPY_SETTINGS = {"parallel_distributed_insert_select": 0, "max_partitions_per_insert_block": 0}
 
 
 def copy_whole_table(servers: Servers[Engine], entry: TableEntry, reporter: Reporter) -> None:
