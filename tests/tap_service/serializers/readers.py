@@ -178,7 +178,7 @@ def _text(document: bytes) -> Columns:
         lines = lines[:-2]
     starts = [0, *(number + 1 for number, mark in enumerate(lines[1]) if mark == " ")]
     ends = [*(start - 1 for start in starts[1:]), None]
-    return [[line[start:end].strip() for line in lines[2:]] for start, end in zip(starts, ends, strict=True)]
+    return [[line[start:end].strip(" ") for line in lines[2:]] for start, end in zip(starts, ends, strict=True)]
 
 
 _READERS: dict[str, Callable[[bytes], Columns]] = {
