@@ -29,6 +29,7 @@ from clickhouse_schema.shard_map import (
 )
 from clickhouse_schema.stored_nulls import list_changeable, store_plainly
 from clickhouse_schema.table_ddl import create_table_sql, given_columns
+from clickhouse_schema.whole_tables import create_database
 from tap_service.storage.engine.engine import Engine
 
 #: Degrees of the overlap of tables with a position: matches of more are not done by the shards alone
@@ -51,6 +52,7 @@ def store(engine: Engine, schema_name: str, table: Table, batches: Iterable[pa.R
         return
     cut, came = _cut(table), f"{quote_identifier(schema_name)}.{quote_identifier(table.name + '_came')}"
     servers = Servers(engine)
+    create_database(servers, schema_name)
     servers.define(*create_sharded_sql(store_plainly(cut, plain), schema_name, table.name, topology))
     servers.engine.execute(create_table_sql(table, came))
     engine.insert_batches(came, batches)
