@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.servers import Servers
 from clickhouse_schema.shape_cover import cover_column, shape_column
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.models.upload_parameter import UPLOAD_SCHEMA as UPLOADED
@@ -100,9 +101,9 @@ def fuzz_catalogues(engine: Engine) -> tuple[Catalogue, Catalogue]:
     engine.execute("CREATE DATABASE IF NOT EXISTS fuzz")
     for table in FUZZ.tables:
         store(engine, "fuzz", table, _batches(table))
-    engine.execute("DROP TABLE IF EXISTS fuzz.mine SYNC")  # uploads are on one server alone
-    engine.execute(create_table_sql(UPLOAD, "fuzz.mine"))
-    engine.insert_batches("fuzz.mine", _batches(UPLOAD))
+    servers = Servers(engine)  # an upload is on the server that is asked, here any of them
+    servers.define("DROP TABLE IF EXISTS fuzz.mine SYNC", create_table_sql(UPLOAD, "fuzz.mine"))
+    servers.insert_batches("fuzz.mine", _batches(UPLOAD))
     upload = TableEntry(Schema(name=UPLOADED, tables=(UPLOAD,)), UPLOAD, rows=7, stored_sql="`fuzz`.`mine`")
     plain = catalogue_of(engine, FUZZ)
     counts = {("fuzz", "kinds"): 50_000_000, ("fuzz", "few"): 12, ("fuzz", "none"): 30_000_000}
