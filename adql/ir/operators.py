@@ -98,6 +98,7 @@ OPERATORS: dict[str, str] = {
     "NEARER": "left_lon left_lat right_lon right_lat radius",  # below the radius
     "NEAREST": "left_lon left_lat right_lon right_lat radius count",
     "MUTUAL": "left_lon left_lat right_lon right_lat radius",
+    "IN ELLIPSE": "lon lat centre_lon centre_lat semi_major semi_minor angle",  # axes in arcsec, angle east of north
     "X": "lon lat",  # of the unit vector
     "Y": "lon lat",
     "Z": "lon lat",

@@ -15,6 +15,7 @@ from adql.ir import Call, Column, Expr, Literal, Nearness, Shape, Within, evalua
 from adql.regions import Moc, area_centroid, region_relations
 from adql.regions.celestial_frames import parse_frame
 from adql.resolve.binder import Binder
+from adql.resolve.scisql_binder import SCISQL_BINDERS
 from adql.resolve.shape_binder import (
     SHAPE_BINDERS,
     SHAPES,
@@ -179,4 +180,5 @@ GEOMETRY_BINDERS: dict[str, BindGeometry] = {
     "IVO_GEOM_TRANSFORM": _bind_transform,
     "GAVO_MOCUNION": _bind_moc_set,
     "GAVO_MOCINTERSECT": _bind_moc_set,
+    **SCISQL_BINDERS,
 }

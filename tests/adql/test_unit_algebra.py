@@ -156,6 +156,12 @@ GEOMETRY: dict[str, Cases] = {
     "GAVO_MOCINTERSECT": [("gavo_mocintersect(moc, moc)", None)],
 }  # fmt: skip
 
+_SCISQL = {
+    "s2PtInCircle": "10, 20, 5",
+    "s2PtInBox": "1, 2, 3, 4",
+    "s2PtInEllipse": "10, 20, 5, 4, 3",
+    "s2PtInCPoly": "1, 2, 3, 4, 5, 2",
+}
 DEFINED: dict[str, Cases] = {
     "GAIA_HEALPIX_INDEX": [("gaia_healpix_index(5, id)", u.one)], "GAVO_IPIX": [("gavo_ipix(ra, dec)", u.one)],
     "IVO_HEALPIX_INDEX": [("ivo_healpix_index(5, ra, dec)", u.one)],
@@ -164,6 +170,8 @@ DEFINED: dict[str, Cases] = {
                            ("COORD1(ivo_epoch_prop_pos(ra, dec, plx, pm, pm2, speed, years, 2010))", u.deg),
                            ("COORD2(ivo_epoch_prop_pos(ra, dec, plx, pm, pm2, speed, 2000, 2010))", u.deg),
                            ("COORD2(ivo_epoch_prop_pos(ra, angle, plx, pm, pm2, speed, 2000, 2010))", None)],
+    **{f"{p}ANGSEP": [(f"{p}angSep(ra, dec, 10, 20)", u.deg)] for p in ("", "SCISQL_")},
+    **{f"{p}{name}".upper(): [(f"{p}{name}(ra, dec, {rest})", u.one)] for p in ("", "SCISQL_") for name, rest in _SCISQL.items()},
     "IVO_TO_JD": [("ivo_to_jd(t)", lambda q: q.t.jd * u.d)], "IVO_TO_MJD": [("ivo_to_mjd(t)", lambda q: q.t.mjd * u.d)],
     "IVO_HMS_TO_DEGREES": [("ivo_hms_to_degrees('1:02:03')", Angle("1h2m3s").to(u.deg))],
     "IVO_DMS_TO_DEGREES": [("ivo_dms_to_degrees('-1:02:03')", Angle("-1d2m3s").to(u.deg))],
