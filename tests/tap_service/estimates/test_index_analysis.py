@@ -24,8 +24,8 @@ from tap_service.storage.engine.engine import ResourceLimit
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
 ROWS = 1_500_000
-#: Rows of a granule of each of the six years' parts, the last of which is smaller
-MARGIN = 6 * 2048
+#: Granules at the ends of parts are smaller
+MARGIN = 12 * 2048
 
 SCHEMA = """
 name: analysed
@@ -80,7 +80,7 @@ def read_at_most(engine: EmbeddedEngine, translation: Translation, rows: float) 
     [
         ("mjd > 61000", 0.6),  # three of six partitions
         ("mjd < 60100 AND dec > -2", 0.25),
-        ("mjd > 61000 AND 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 60))", 0.35),
+        ("mjd > 61000 AND 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 100))", 0.6),
         ("1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 80))", 0.75),
         ("ra > 100 AND rare + 1 > 7", 1.0),  # no index serves it
     ],
