@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PACKAGES := adql clickhouse_schema loaders tap_service workers
 NPM := cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm --loglevel=error
 
-.PHONY: demo test check docs portal bench equality fuzz chaos cluster-test lock clean
+.PHONY: demo test check docs portal bench bench-seeds equality fuzz chaos cluster-test lock clean
 
 demo: $(VENV)/demo
 	$(BIN)/skyhouse demo
@@ -34,6 +34,11 @@ portal: $(VENV)/test
 bench: $(VENV)/test
 	@for benchmark in $(basename $(notdir $(wildcard tests/benchmarks/bench_*.py))); do \
 	    $(BIN)/python -m tests.benchmarks.$$benchmark || exit 1; done
+
+# The workloads of the systems that Skyhouse continues; a killed run goes on: make bench-seeds SIZE=F SEED=003
+SIZE ?= M
+bench-seeds: $(VENV)/test
+	$(BIN)/python -m tests.benchmarks.seeds --size $(SIZE) $(if $(SEED),--seed $(SEED))
 
 # All queries of the tests of ADQL, on one server and on clusters of servers: the answers are those of the embedded engine.
 equality: $(VENV)/test

@@ -94,7 +94,7 @@ class ServiceProcess:
     def stop(self) -> None:
         if self._process is not None:
             self._process.terminate()
-            self._process.wait()
+            self._process.communicate()
 
     def read_processor_seconds(self) -> float:
         """Return the processor time of the service and of its children so far."""

@@ -1,0 +1,222 @@
+"""The service and the ClickHouse server of a run, the tables in them, and the processor time of both."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.progress import Progress
+
+from tests.benchmarks.seeds.seed_workload import SeedTable, SeedWorkload, Size
+from tests.benchmarks.service_process import ServiceProcess, read_processor_seconds
+from tests.servers.clickhouse_server import ClickHouseServer
+
+#: Batches that one load takes: their files are on the disk at the same time
+_BATCHES_A_LOAD = 16
+
+#: No query of a benchmark ends at a limit that protects other users
+_NO_LIMITS: dict[str, Any] = {
+    "sync_seconds": 7200,
+    "hard_maxrec": 2_000_000_000,
+    "async_hard_maxrec": 2_000_000_000,
+    "default_maxrec": 2_000_000_000,
+}
+
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass
+class Work:
+    """Seconds on the clock and of the processor: of the service, of the engine and of this process; load average."""
+
+    wall: float = 0.0
+    service: float = 0.0
+    engine: float = 0.0
+    client: float = 0.0
+    load: float = 0.0
+
+    def as_figures(self) -> dict[str, float]:
+        return {name: round(value, 4) for name, value in vars(self).items()}
+
+
+class SeedService:
+    """A real ClickHouse server and a service on it, which keep their data in ``folder``.
+
+    Parameters
+    ----------
+    keeps_files
+        Keep the files of rows after they are loaded, for whoever compares answers.
+    """
+
+    def __init__(self, folder: Path, workload: SeedWorkload, size: Size, *, keeps_files: bool) -> None:
+        self.folder = folder
+        self.size = size
+        self._workload = workload
+        self._keeps_files = keeps_files
+        self._console = Console(stderr=True, highlight=False)
+        for name in ("files", "spool", "service"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        self.server = ClickHouseServer(folder / "server")
+        self.service = self._start_service()
+
+    def close(self) -> None:
+        self.service.stop()
+        self.server.kill()
+
+    def _start_service(self) -> ServiceProcess:
+        settings = _NO_LIMITS | {"spool_path": self.folder / "spool", "clickhouse_url": self.server.url}
+        service = ServiceProcess(self.folder / "service", **(settings | dict(self._workload.settings)))
+        service.start()
+        return service
+
+    def restart(self) -> bool:
+        """Start both anew without the page cache; return whether this user may drop that."""
+        self.service.stop()
+        self.server.kill()
+        os.sync()
+        is_dropped = False
+        with suppress(OSError):
+            Path("/proc/sys/vm/drop_caches").write_text("3")
+            is_dropped = True
+        self.server.start()
+        self.service = self._start_service()
+        return is_dropped
+
+    # --- tables -------------------------------------------------------------------------------------------------------
+
+    def make_tables(self) -> None:
+        """Make and load what is missing: a killed run goes on where it was."""
+        for table in self._workload.tables:
+            self._make_table(table)
+        while any(not self._is_published(table) for table in self._workload.tables):
+            time.sleep(0.2)  # until the service reads the new catalogue
+
+    def _is_published(self, table: SeedTable) -> bool:
+        query = f"SELECT table_name FROM TAP_SCHEMA.tables WHERE table_name = '{table.name}'"
+        return table.name in self.fetch_text(query)
+
+    def list_files(self, table: SeedTable) -> list[Path]:
+        return [self._name_file(table, number) for number in range(table.batches[self.size])]
+
+    def _name_file(self, table: SeedTable, number: int) -> Path:
+        return self.folder / "files" / f"{table.name}-{number:04d}.parquet"
+
+    def _make_table(self, table: SeedTable) -> None:
+        schema = self.folder / f"{table.name}.yaml"
+        schema.write_text(table.schema)
+        record = self.folder / f"{table.name}.json"  # the batches that are in the table
+        done = json.loads(record.read_text()) if record.exists() else 0
+        count = table.batches[self.size]
+        with Progress(console=self._console) as progress:
+            bar = progress.add_task(f"{table.name}: {count} batches", total=count, completed=done)
+            for first in range(done, count, _BATCHES_A_LOAD):
+                numbers = range(first, min(first + _BATCHES_A_LOAD, count))
+                files = [self._write_batch(table, number) for number in numbers]
+                mode = ["--append"] if first else ["--schema", str(schema), "--replace"]
+                rejects = ["--rejects", str(self.folder / "rejects.csv"), "--max-errors", "0"]
+                self.service.run_command(["load", *map(str, files), "--table", table.name, *mode, *rejects])
+                record.write_text(json.dumps(numbers.stop))
+                if not self._keeps_files:
+                    for file in files:
+                        file.unlink()
+                progress.update(bar, completed=numbers.stop)
+
+    def _write_batch(self, table: SeedTable, number: int) -> Path:
+        path = self._name_file(table, number)
+        if not path.exists():
+            part = path.with_suffix(".part")
+            pq.write_table(table.make_batch(self.size, number), part, compression="lz4")
+            part.rename(path)
+        return path
+
+    # --- queries ------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def measure_work(self) -> Iterator[Work]:
+        """Measure what is done inside."""
+        work = Work()
+        before = self._read_processor_seconds()
+        began = time.perf_counter()
+        yield work
+        work.wall = time.perf_counter() - began
+        work.service, work.engine, work.client = (
+            after - earlier for after, earlier in zip(self._read_processor_seconds(), before, strict=True)
+        )
+        work.load = os.getloadavg()[0]
+
+    def _read_processor_seconds(self) -> tuple[float, float, float]:
+        own = time.process_time()
+        return self.service.read_processor_seconds(), read_processor_seconds(self.server.pid), own
+
+    def fetch_text(self, query: str) -> str:
+        """Return the result as CSV."""
+        return b"".join(self._stream_answer(query, "csv")).decode()
+
+    def count_bytes(self, query: str, form: str) -> int:
+        """Read the result to its end; return its bytes."""
+        return sum(map(len, self._stream_answer(query, form)))
+
+    def _stream_answer(self, query: str, form: str) -> Iterator[bytes]:
+        parameters = {"LANG": "ADQL", "QUERY": query, "RESPONSEFORMAT": form, "MAXREC": "2000000000"}
+        plain = {"Accept-Encoding": "identity"}
+        with httpx.stream("POST", f"{self.service.tap}/sync", data=parameters, headers=plain, timeout=None) as response:
+            if response.status_code != httpx.codes.OK:
+                raise RuntimeError(f"{response.read().decode()[:2000]}\n{query}")
+            yield from response.iter_raw(_CHUNK_BYTES)
+
+    def run_job(self, query: str, form: str) -> int:
+        """Run a query as a job, and read its result to its end; return its bytes."""
+        with httpx.Client(timeout=None, follow_redirects=True, headers={"Accept-Encoding": "identity"}) as client:
+            parameters = {
+                "LANG": "ADQL",
+                "QUERY": query,
+                "RESPONSEFORMAT": form,
+                "PHASE": "RUN",
+                "MAXREC": "2000000000",
+            }
+            job = str(client.post(f"{self.service.tap}/async", data=parameters).url)
+            phase = "QUEUED"
+            while phase in ("PENDING", "QUEUED", "EXECUTING"):
+                client.get(job, params={"WAIT": "30", "PHASE": phase})
+                phase = client.get(f"{job}/phase").text
+            if phase != "COMPLETED":
+                raise RuntimeError(f"{client.get(f'{job}/error').text[:2000]}\n{query}")
+            with client.stream("GET", f"{job}/results/result") as response:
+                size = sum(map(len, response.iter_raw(_CHUNK_BYTES)))
+            client.delete(job)
+            return size
+
+    def run_commands(self, commands: Sequence[Sequence[str]]) -> None:
+        for command in commands:
+            self.service.run_command(command)
+
+
+@contextmanager
+def open_seed_service(
+    folder: Path, workload: SeedWorkload, size: Size, *, keeps_files: bool = False
+) -> Iterator[SeedService]:
+    """Start the servers of a run, with all tables of the workload."""
+    service = SeedService(folder, workload, size, keeps_files=keeps_files)
+    try:
+        service.make_tables()
+        yield service
+    finally:
+        service.close()
+
+
+def delete_data(folder: Path) -> None:
+    """Delete the tables of a run; its figures stay."""
+    for name in ("server", "service", "spool", "files"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for record in folder.glob("*.*.json"):
+        record.unlink()

@@ -1,0 +1,115 @@
+"""What a seed's module declares: tables, and measures with their aims and the seed's figures."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pyarrow as pa
+
+#: S: right answers, in the tests. M: an hour for all seeds. F: the seed's own size.
+Size = Literal["S", "M", "F"]
+SIZES: tuple[Size, ...] = ("S", "M", "F")
+
+
+@dataclass(frozen=True)
+class SeedTable:
+    """A table of made rows.
+
+    Attributes
+    ----------
+    name
+        ``schema.table``.
+    schema
+        Its schema file, YAML.
+    batches
+        How many batches of rows it has, by size.
+    make_batch
+        Returns the rows of a batch, the same ones each time: ``make_batch(size, number)``.
+    """
+
+    name: str
+    schema: str
+    batches: Mapping[Size, int]
+    make_batch: Callable[[Size, int], pa.Table]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query, and what DuckDB is asked for the same rows over the files of the tables; '' if nobody can check it."""
+
+    adql: str
+    duckdb: str = ""
+
+
+#: Returns a question with constants of its own
+AskQuestion = Callable[[random.Random, Size], Question]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Queries through the service, and what the seed measured.
+
+    Attributes
+    ----------
+    name, what
+        Its name in the seed, and what is asked.
+    ask
+        Makes a question.
+    aim
+        Seconds: of the one query, or the 95th percentile of several; for ``rate`` the least queries a second.
+    seed
+        What the seed measured, with its machines.
+    seed_core_seconds
+        The seed's seconds times the cores that can have been busy; None if that cannot be derived.
+    count
+        Queries in all; one of a small count is repeated with other constants.
+    clients
+        Clients that ask at once.
+    format
+        RESPONSEFORMAT.
+    is_rate
+        The aim is a rate.
+    is_job
+        It is asked as a job: it takes longer than /sync allows.
+    is_cold
+        It is measured once more on servers that have just started, without the page cache.
+    """
+
+    name: str
+    what: str
+    ask: AskQuestion
+    aim: float | None
+    seed: str
+    seed_core_seconds: float | None = None
+    count: int = 1
+    clients: int = 1
+    format: str = "csv"
+    is_rate: bool = False
+    is_job: bool = False
+    is_cold: bool = False
+    cold_aim: float | None = None
+
+
+@dataclass(frozen=True)
+class Activity:
+    """What is not a row of equal queries: streams at once, loads, corrections. ``run`` returns figures by name."""
+
+    name: str
+    what: str
+    run: Callable[[Any, Size], Sequence[Mapping[str, Any]]]
+    seed: str = ""
+
+
+@dataclass(frozen=True)
+class SeedWorkload:
+    """``number``: of the seed; ``source``: the publication."""
+
+    number: str
+    title: str
+    source: str
+    tables: Sequence[SeedTable]
+    measures: Sequence[Measure | Activity]
+    settings: Mapping[str, Any] = field(default_factory=dict)

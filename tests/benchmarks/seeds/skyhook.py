@@ -1,0 +1,75 @@
+"""Seed 003, Skyhook: scans and look-ups of a billion lines of TPC-H's lineitem, which Ceph's storage servers filter.
+
+F is the seed's own size: 250 M orders with four lines in the mean. The seed's times are for one to 16 storage servers of
+20 cores each: at the client, and at the servers alone.
+"""
+
+from __future__ import annotations
+
+import random
+
+from tests.benchmarks.seeds.seed_workload import Measure, Question, SeedTable, SeedWorkload, Size
+from tests.benchmarks.seeds.skyhook_lineitem import LINEITEM_SCHEMA, ORDERS_A_BATCH, make_lineitem
+
+_ORDERS: dict[Size, int] = {"S": 25_000, "M": ORDERS_A_BATCH, "F": ORDERS_A_BATCH}
+
+LINEITEM = SeedTable(
+    "skyhook.lineitem",
+    LINEITEM_SCHEMA,
+    {"S": 2, "M": 25, "F": 250},
+    lambda size, number: make_lineitem(_ORDERS[size], number),
+)
+
+_QB = "FROM skyhook.lineitem WHERE l_extendedprice > 71000.0"
+_WORD = "{} ILIKE '%uriously%'"
+_INDEXED, _SCANNED = _WORD.format("l_comment"), _WORD.format("(l_comment || '')")
+
+
+def _count_rows(condition: str, duckdb: str = "") -> Question:
+    sums = "COUNT(*) AS n, SUM(l_orderkey) AS keys, MIN(l_comment) AS least"
+    return Question(f"SELECT {sums} {condition}", f"SELECT {sums} {duckdb or condition}")
+
+
+def _select_rows(condition: str) -> Question:
+    return Question(f"SELECT * {condition}", f"SELECT * {condition}")
+
+
+def _look_up(draw: random.Random, size: Size) -> Question:
+    orders = LINEITEM.batches[size] * _ORDERS[size]
+    order = draw.randrange(orders)
+    key = order // 8 * 32 + order % 8
+    text = (
+        f"SELECT l_extendedprice FROM skyhook.lineitem WHERE l_orderkey = {key} AND l_linenumber = {draw.randint(1, 4)}"
+    )
+    return Question(text, text)
+
+
+def _look_up_without_index(draw: random.Random, size: Size) -> Question:
+    text = (
+        _look_up(draw, size)
+        .adql.replace("l_orderkey =", "l_orderkey + 0 =")
+        .replace("l_linenumber =", "l_linenumber + 0 =")
+    )
+    return Question(text, text)
+
+
+_BOTH = "over 300 s with one server, 150 s with 16; below 50 s at the 16 servers (320 cores)"
+_AT_SERVERS = 50.0 * 320
+_WITH_CLIENT = 150.0 * 320
+
+WORKLOAD = SeedWorkload(
+    number="003",
+    title="Skyhook: a billion rows filtered in storage",
+    source="TPC-H lineitem, 16 columns, one client; 1 to 16 Ceph servers of 20 cores with one SSD, cold cache.",
+    tables=(LINEITEM,),
+    measures=(
+        Measure("Qb counted", "a tenth of the rows by price", lambda draw, size: _count_rows(_QB), 8, _BOTH, _AT_SERVERS, is_cold=True),
+        Measure("Qb as BINARY2", "a tenth of the rows, all columns", lambda draw, size: _select_rows(_QB), 150, _BOTH, _WITH_CLIENT, format="votable"),
+        Measure("Qb as Parquet", "a tenth of the rows, all columns", lambda draw, size: _select_rows(_QB), 60, _BOTH, _WITH_CLIENT, format="parquet"),
+        Measure("Qd", "one line by its key", _look_up, 0.010, "a few seconds (10,000 look-ups at the servers)", count=200, is_cold=True, cold_aim=None),
+        Measure("Qd without index", "one line, by a scan", _look_up_without_index, 8, _BOTH, _AT_SERVERS),
+        Measure("Qf counted", "a word in comments, by the text index", lambda draw, size: _count_rows(f"FROM skyhook.lineitem WHERE {_INDEXED}"), 2, _BOTH, _AT_SERVERS, is_cold=True),
+        Measure("Qf counted without index", "a word in comments, by a scan", lambda draw, size: _count_rows(f"FROM skyhook.lineitem WHERE {_SCANNED}"), 40, _BOTH, _AT_SERVERS),
+        Measure("Qf as BINARY2", "the rows with the word, all columns", lambda draw, size: _select_rows(f"FROM skyhook.lineitem WHERE {_INDEXED}"), 150, _BOTH, _WITH_CLIENT, format="votable"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,8 @@
+"""The workloads of all seeds, by number."""
+
+from __future__ import annotations
+
+from tests.benchmarks.seeds import skyhook
+from tests.benchmarks.seeds.seed_workload import SeedWorkload
+
+WORKLOADS: dict[str, SeedWorkload] = {workload.number: workload for workload in (skyhook.WORKLOAD,)}
