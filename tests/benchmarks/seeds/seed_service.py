@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,11 +94,11 @@ class SeedService:
 
     # --- tables -------------------------------------------------------------------------------------------------------
 
-    def make_tables(self) -> None:
+    def make_tables(self, tables: Sequence[SeedTable]) -> None:
         """Make and load what is missing: a killed run goes on where it was."""
-        for table in self._workload.tables:
+        for table in tables:
             self._make_table(table)
-        while any(not self._is_published(table) for table in self._workload.tables):
+        while any(not self._is_published(table) for table in tables):
             time.sleep(0.2)  # until the service reads the new catalogue
 
     def _is_published(self, table: SeedTable) -> bool:
@@ -203,12 +203,12 @@ class SeedService:
 
 @contextmanager
 def open_seed_service(
-    folder: Path, workload: SeedWorkload, size: Size, *, keeps_files: bool = False
+    folder: Path, workload: SeedWorkload, size: Size, only: Container[str] = (), *, keeps_files: bool = False
 ) -> Iterator[SeedService]:
-    """Start the servers of a run, with all tables of the workload."""
+    """Start the servers of a run, with the tables of all measures, or of those with these names."""
     service = SeedService(folder, workload, size, keeps_files=keeps_files)
     try:
-        service.make_tables()
+        service.make_tables(workload.list_tables(only))
         yield service
     finally:
         service.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -75,7 +75,9 @@ class Measure:
     is_job
         It is asked as a job: it takes longer than /sync allows.
     is_cold
-        It is measured once more on servers that have just started, without the page cache.
+        It is measured once more on servers that have just started, without the page cache; ``cold_aim`` is for that.
+    tables
+        The tables that it asks.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Measure:
     is_job: bool = False
     is_cold: bool = False
     cold_aim: float | None = None
+    tables: Sequence[SeedTable] = ()
 
 
 @dataclass(frozen=True)
@@ -101,15 +104,20 @@ class Activity:
     what: str
     run: Callable[[Any, Size], Sequence[Mapping[str, Any]]]
     seed: str = ""
+    tables: Sequence[SeedTable] = ()
 
 
 @dataclass(frozen=True)
 class SeedWorkload:
-    """``number``: of the seed; ``source``: the publication."""
+    """``number``: of the seed; ``source``: the publication and its machines; ``settings``: of the service."""
 
     number: str
     title: str
     source: str
-    tables: Sequence[SeedTable]
     measures: Sequence[Measure | Activity]
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def list_tables(self, only: Container[str] = ()) -> list[SeedTable]:
+        """Return the tables of all measures, or of those with these names."""
+        asked = (measure for measure in self.measures if not only or measure.name in only)
+        return [*{table.name: table for measure in asked for table in measure.tables}.values()]

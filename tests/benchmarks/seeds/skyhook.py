@@ -7,6 +7,7 @@ F is the seed's own size: 250 M orders with four lines in the mean. The seed's t
 from __future__ import annotations
 
 import random
+from functools import partial
 
 from tests.benchmarks.seeds.seed_workload import Measure, Question, SeedTable, SeedWorkload, Size
 from tests.benchmarks.seeds.skyhook_lineitem import LINEITEM_SCHEMA, ORDERS_A_BATCH, make_lineitem
@@ -57,19 +58,20 @@ _BOTH = "over 300 s with one server, 150 s with 16; below 50 s at the 16 servers
 _AT_SERVERS = 50.0 * 320
 _WITH_CLIENT = 150.0 * 320
 
+_measure = partial(Measure, tables=(LINEITEM,))
+
 WORKLOAD = SeedWorkload(
     number="003",
     title="Skyhook: a billion rows filtered in storage",
     source="TPC-H lineitem, 16 columns, one client; 1 to 16 Ceph servers of 20 cores with one SSD, cold cache.",
-    tables=(LINEITEM,),
     measures=(
-        Measure("Qb counted", "a tenth of the rows by price", lambda draw, size: _count_rows(_QB), 8, _BOTH, _AT_SERVERS, is_cold=True),
-        Measure("Qb as BINARY2", "a tenth of the rows, all columns", lambda draw, size: _select_rows(_QB), 150, _BOTH, _WITH_CLIENT, format="votable"),
-        Measure("Qb as Parquet", "a tenth of the rows, all columns", lambda draw, size: _select_rows(_QB), 60, _BOTH, _WITH_CLIENT, format="parquet"),
-        Measure("Qd", "one line by its key", _look_up, 0.010, "a few seconds (10,000 look-ups at the servers)", count=200, is_cold=True, cold_aim=None),
-        Measure("Qd without index", "one line, by a scan", _look_up_without_index, 8, _BOTH, _AT_SERVERS),
-        Measure("Qf counted", "a word in comments, by the text index", lambda draw, size: _count_rows(f"FROM skyhook.lineitem WHERE {_INDEXED}"), 2, _BOTH, _AT_SERVERS, is_cold=True),
-        Measure("Qf counted without index", "a word in comments, by a scan", lambda draw, size: _count_rows(f"FROM skyhook.lineitem WHERE {_SCANNED}"), 40, _BOTH, _AT_SERVERS),
-        Measure("Qf as BINARY2", "the rows with the word, all columns", lambda draw, size: _select_rows(f"FROM skyhook.lineitem WHERE {_INDEXED}"), 150, _BOTH, _WITH_CLIENT, format="votable"),
+        _measure("Qb counted", "a tenth of the rows by price", lambda draw, size: _count_rows(_QB), 8, _BOTH, _AT_SERVERS, is_cold=True),
+        _measure("Qb as BINARY2", "a tenth of the rows, all columns", lambda draw, size: _select_rows(_QB), 150, _BOTH, _WITH_CLIENT, format="votable"),
+        _measure("Qb as Parquet", "a tenth of the rows, all columns", lambda draw, size: _select_rows(_QB), 60, _BOTH, _WITH_CLIENT, format="parquet"),
+        _measure("Qd", "one line by its key", _look_up, 0.010, "a few seconds (10,000 look-ups at the servers)", count=200, is_cold=True, cold_aim=None),
+        _measure("Qd without index", "one line, by a scan", _look_up_without_index, 8, _BOTH, _AT_SERVERS),
+        _measure("Qf counted", "a word in comments, by the text index", lambda draw, size: _count_rows(f"FROM skyhook.lineitem WHERE {_INDEXED}"), 2, _BOTH, _AT_SERVERS, is_cold=True),
+        _measure("Qf counted without index", "a word in comments, by a scan", lambda draw, size: _count_rows(f"FROM skyhook.lineitem WHERE {_SCANNED}"), 40, _BOTH, _AT_SERVERS),
+        _measure("Qf as BINARY2", "the rows with the word, all columns", lambda draw, size: _select_rows(f"FROM skyhook.lineitem WHERE {_INDEXED}"), 150, _BOTH, _WITH_CLIENT, format="votable"),
     ),
 )  # fmt: skip
