@@ -38,9 +38,8 @@ def main() -> None:
         elif given.delete:
             delete_data(folder)
         else:
-            only = set(filter(None, given.only.split(",")))
-            with open_seed_service(folder, workload, given.size, only) as service:
-                run_measures(service, workload, file, only)
+            with open_seed_service(folder, workload, given.size) as service:
+                run_measures(service, workload, file, set(filter(None, given.only.split(","))))
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ def run_measures(service: SeedService, workload: SeedWorkload, file: FiguresFile
 
 
 def run_measure(service: SeedService, measure: Measure | Activity) -> list[Figures]:
+    service.make_tables(measure.tables)
     if isinstance(measure, Activity):
         return [
             {"measure": measure.name, "seed_figure": measure.seed, **row} for row in measure.run(service, service.size)

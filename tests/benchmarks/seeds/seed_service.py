@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,9 +97,7 @@ class SeedService:
     def make_tables(self, tables: Sequence[SeedTable]) -> None:
         """Make and load what is missing: a killed run goes on where it was."""
         for table in tables:
-            self._make_table(table)
-        while any(not self._is_published(table) for table in tables):
-            time.sleep(0.2)  # until the service reads the new catalogue
+            self.load_table(table, table.batches[self.size])
 
     def _is_published(self, table: SeedTable) -> bool:
         query = f"SELECT table_name FROM TAP_SCHEMA.tables WHERE table_name = '{table.name}'"
@@ -111,12 +109,12 @@ class SeedService:
     def _name_file(self, table: SeedTable, number: int) -> Path:
         return self.folder / "files" / f"{table.name}-{number:04d}.parquet"
 
-    def _make_table(self, table: SeedTable) -> None:
+    def load_table(self, table: SeedTable, count: int) -> None:
+        """Load batches until the table has ``count``."""
         schema = self.folder / f"{table.name}.yaml"
         schema.write_text(table.schema)
         record = self.folder / f"{table.name}.json"  # the batches that are in the table
         done = json.loads(record.read_text()) if record.exists() else 0
-        count = table.batches[self.size]
         with Progress(console=self._console) as progress:
             bar = progress.add_task(f"{table.name}: {count} batches", total=count, completed=done)
             for first in range(done, count, _BATCHES_A_LOAD):
@@ -130,6 +128,8 @@ class SeedService:
                     for file in files:
                         file.unlink()
                 progress.update(bar, completed=numbers.stop)
+        while not self._is_published(table):
+            time.sleep(0.2)  # until the service reads the new catalogue
 
     def _write_batch(self, table: SeedTable, number: int) -> Path:
         path = self._name_file(table, number)
@@ -203,12 +203,11 @@ class SeedService:
 
 @contextmanager
 def open_seed_service(
-    folder: Path, workload: SeedWorkload, size: Size, only: Container[str] = (), *, keeps_files: bool = False
+    folder: Path, workload: SeedWorkload, size: Size, *, keeps_files: bool = False
 ) -> Iterator[SeedService]:
-    """Start the servers of a run, with the tables of all measures, or of those with these names."""
+    """Start the servers of a run."""
     service = SeedService(folder, workload, size, keeps_files=keeps_files)
     try:
-        service.make_tables(workload.list_tables(only))
         yield service
     finally:
         service.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -98,7 +98,10 @@ class Measure:
 
 @dataclass(frozen=True)
 class Activity:
-    """What is not a row of equal queries: streams at once, loads, corrections. ``run`` returns figures by name."""
+    """What is not a row of equal queries: streams at once, loads, corrections.
+
+    ``run`` returns figures by name. ``tables`` are loaded before; what ``run`` loads itself is not among them.
+    """
 
     name: str
     what: str
@@ -117,7 +120,6 @@ class SeedWorkload:
     measures: Sequence[Measure | Activity]
     settings: Mapping[str, Any] = field(default_factory=dict)
 
-    def list_tables(self, only: Container[str] = ()) -> list[SeedTable]:
-        """Return the tables of all measures, or of those with these names."""
-        asked = (measure for measure in self.measures if not only or measure.name in only)
-        return [*{table.name: table for measure in asked for table in measure.tables}.values()]
+    @property
+    def tables(self) -> list[SeedTable]:
+        return [*{table.name: table for measure in self.measures for table in measure.tables}.values()]

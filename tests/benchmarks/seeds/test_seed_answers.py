@@ -37,7 +37,7 @@ def open_files(number: str, service: SeedService) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config={"threads": 2})
     connection.create_function("ivo_healpix_index", find_cells, ["BIGINT", "DOUBLE", "DOUBLE"], "BIGINT", type="arrow")
     connection.execute((Path(__file__).parent / "adql_functions.sql").read_text())
-    for table in WORKLOADS[number].list_tables():
+    for table in WORKLOADS[number].tables:
         schema, name = table.name.split(".")
         files = [str(file) for file in service.list_files(table)]
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
@@ -57,10 +57,16 @@ def parse_rows(text: str) -> list[tuple[object, ...]]:
 
 
 def parse_value(text: str) -> object:
+    if text in ("true", "false"):
+        return text == "true"
     try:
         return float(text)
     except ValueError:
         return text or None
+
+
+def as_float(value: object) -> object:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
 def same_rows(ours: list[tuple[object, ...]], theirs: list[tuple[object, ...]]) -> bool:
@@ -76,6 +82,7 @@ def same_rows(ours: list[tuple[object, ...]], theirs: list[tuple[object, ...]]) 
 
 def test_answers(seed: tuple[str, SeedService]) -> None:
     number, service = seed
+    service.make_tables(WORKLOADS[number].tables)
     connection = open_files(number, service)
     for measure in WORKLOADS[number].measures:
         if isinstance(measure, Activity):
@@ -92,6 +99,8 @@ def compare_answers(service: SeedService, connection: duckdb.DuckDBPyConnection,
     ours = parse_rows(service.fetch_text(question.adql))
     if question.duckdb:
         answer = connection.execute(question.duckdb).fetchall()
-        theirs = [tuple(float(v) if isinstance(v, (int, float)) else v for v in row) for row in answer]
-        assert same_rows(ours, theirs), f"{name}: {question.adql}: {ours[:5]} {theirs[:5]}"
+        theirs = [tuple(map(as_float, row)) for row in answer]
+        assert same_rows(ours, theirs), (
+            f"{name}: {question.adql}: {len(ours)} and {len(theirs)} rows, {ours[:1]} {theirs[:1]}"
+        )
     return len(ours)

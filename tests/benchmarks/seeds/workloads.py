@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.benchmarks.seeds import qserv, skyhook
+from tests.benchmarks.seeds import alerts, qserv, skyhook
 from tests.benchmarks.seeds.seed_workload import SeedWorkload
 
-WORKLOADS: dict[str, SeedWorkload] = {workload.number: workload for workload in (qserv.WORKLOAD, skyhook.WORKLOAD)}
+WORKLOADS: dict[str, SeedWorkload] = {
+    workload.number: workload for workload in (qserv.WORKLOAD, alerts.WORKLOAD, skyhook.WORKLOAD)
+}

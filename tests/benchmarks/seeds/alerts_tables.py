@@ -1,0 +1,195 @@
+"""The alert database of seeds 001 and 002: a patch of sky with the density, the cadence and the columns of the whole.
+
+What a visit reads depends on what is near its place, so the patch has everything of it: 134 visits a year to each place;
+1,039 variable objects a square degree, seen at each, and 529 sources of noise, which are never seen again. Photometry is
+forced at all variable objects, and at noise for thirty days. A batch of rows is a tenth of a year.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tests.benchmarks.seeds import apdb_columns
+from tests.benchmarks.seeds.seed_workload import SeedTable, Size
+
+Reals = NDArray[np.float64]
+
+VISITS_A_YEAR = 134
+_VARIABLE_DENSITY, _NOISE_DENSITY = 1039, 529
+_FORCED_EPOCHS = round(VISITS_A_YEAR * 30 / 365)
+FIRST_MJD = 60_000.0
+
+#: Degrees: the patch begins here, at both sides of the equator
+PATCH_WEST = 10.0
+PATCH_SIDES: dict[Size, float] = {"S": 0.5, "M": 4.56, "F": 4.56}
+
+#: Tenths of years
+_BATCHES: dict[Size, int] = {"S": 1, "M": 20, "F": 100}
+BATCHES_A_YEAR = 10
+
+_BANDS = np.array(["u", "g", "r", "i", "z", "y"])
+_POOL_VALUES = 1 << 22
+
+
+def find_mjd(epoch: int) -> float:
+    return FIRST_MJD + 365.25 * epoch / VISITS_A_YEAR
+
+
+def list_epochs(batch: int) -> range:
+    """Return the visits to each place in a tenth of a year."""
+    first, end = (round(VISITS_A_YEAR * tenth / BATCHES_A_YEAR) for tenth in (batch, batch + 1))
+    return range(first, end)
+
+
+def _draw_positions(key: tuple[int, ...], density: float, size: Size) -> tuple[Reals, Reals]:
+    draw = np.random.default_rng(key)
+    side = PATCH_SIDES[size]
+    edge = math.sin(math.radians(side / 2))
+    count = round(density * side * math.degrees(2 * edge))
+    return draw.uniform(PATCH_WEST, PATCH_WEST + side, count), np.degrees(np.arcsin(draw.uniform(-edge, edge, count)))
+
+
+def _list_variables(size: Size) -> tuple[NDArray[np.int64], Reals, Reals]:
+    ra, dec = _draw_positions((1, 0), _VARIABLE_DENSITY, size)
+    return np.arange(len(ra)), ra, dec
+
+
+def _list_noise(size: Size, epoch: int) -> tuple[NDArray[np.int64], Reals, Reals]:
+    """Return objects of which each has one source; ids of different epochs differ."""
+    ra, dec = _draw_positions((1, 1, epoch), _NOISE_DENSITY, size)
+    return (epoch + 1) * 10_000_000 + np.arange(len(ra)), ra, dec
+
+
+def _join(parts: Sequence[tuple[NDArray[np.int64], Reals, Reals]]) -> tuple[NDArray[np.int64], Reals, Reals]:
+    ids, ra, dec = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return ids, ra, dec
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+class _Filler:
+    """Columns at random: floats and booleans of stretches of a pool."""
+
+    def __init__(self, key: tuple[int, ...], rows: int) -> None:
+        self._draw = np.random.default_rng(key)
+        self._rows = rows
+        self._floats = self._draw.normal(1000, 300, max(_POOL_VALUES, 2 * rows)).astype(np.float32)
+
+    def make_column(self, kind: str) -> NDArray[np.generic] | pa.Array:
+        match kind:
+            case "float":
+                start = self._draw.integers(0, len(self._floats) - self._rows)
+                return self._floats[start : start + self._rows]
+            case "double":
+                return self._draw.uniform(0, 1000, self._rows)
+            case "boolean":
+                return self._draw.random(self._rows) < 0.02
+            case "int":
+                return self._draw.integers(0, 100, self._rows).astype(np.int32)
+            case "short":
+                return self._draw.integers(0, 189, self._rows).astype(np.int16)
+            case "long":
+                return self._draw.integers(0, 1 << 40, self._rows)
+            case _:
+                return pa.array(_BANDS[self._draw.integers(0, len(_BANDS), self._rows)])
+
+
+def read_columns(text: str) -> dict[str, tuple[str, bool]]:
+    """Return type and nullability by name."""
+    words = (word.split(":") for word in text.split())
+    return {name: (kind.removesuffix("!"), not kind.endswith("!")) for name, kind in words}
+
+
+def _fill_rows(text: str, key: tuple[int, ...], given: dict[str, NDArray[np.generic]]) -> pa.Table:
+    filler = _Filler(key, len(next(iter(given.values()))))
+    columns = read_columns(text)
+    return pa.table({name: given.get(name, filler.make_column(kind)) for name, (kind, _) in columns.items()})
+
+
+def make_objects_last(size: Size, batch: int) -> pa.Table:
+    """Return the objects that are new in these visits."""
+    epochs = list_epochs(batch)
+    parts = [*([_list_variables(size)] if batch == 0 else []), *(_list_noise(size, epoch) for epoch in epochs)]
+    ids, ra, dec = _join(parts)
+    begun = np.repeat([find_mjd(epochs[0])] * (batch == 0) + [find_mjd(e) for e in epochs], [len(p[0]) for p in parts])
+    given = {"diaObjectId": ids, "ra": ra, "dec": dec, "validityStartMjdTai": begun, "firstDiaSourceMjdTai": begun}
+    return _fill_rows(apdb_columns.DIA_OBJECT_LAST, (2, batch), given)
+
+
+def make_sources(size: Size, batch: int) -> pa.Table:
+    epochs = list_epochs(batch)
+    variables = _list_variables(size)
+    parts = [_join([variables, _list_noise(size, epoch)]) for epoch in epochs]
+    return _make_seen(apdb_columns.DIA_SOURCE, "diaSourceId", (3, batch), epochs, parts)
+
+
+def make_forced_sources(size: Size, batch: int) -> pa.Table:
+    epochs = list_epochs(batch)
+    variables = _list_variables(size)
+    recent = {e: _list_noise(size, e) for e in range(max(0, epochs[0] - _FORCED_EPOCHS + 1), epochs[-1] + 1)}
+    parts = [
+        _join([variables, *(recent[e] for e in range(max(0, epoch - _FORCED_EPOCHS + 1), epoch + 1))])
+        for epoch in epochs
+    ]
+    return _make_seen(apdb_columns.DIA_FORCED_SOURCE, "diaForcedSourceId", (4, batch), epochs, parts)
+
+
+def _make_seen(
+    text: str,
+    id_name: str,
+    key: tuple[int, ...],
+    epochs: range,
+    parts: Sequence[tuple[NDArray[np.int64], Reals, Reals]],
+) -> pa.Table:
+    ids, ra, dec = _join(parts)
+    epoch = np.repeat(np.array(epochs), [len(part[0]) for part in parts])
+    number = np.concatenate([np.arange(len(part[0])) for part in parts])
+    scatter = np.random.default_rng(key).normal(0, 1e-5, (2, len(ids)))
+    given = {
+        id_name: (epoch.astype(np.int64) + 1) * 100_000_000 + number,
+        "diaObjectId": ids,
+        "visit": epoch.astype(np.int64),
+        "ra": ra + scatter[0],
+        "dec": dec + scatter[1],
+        "midpointMjdTai": FIRST_MJD + 365.25 * epoch / VISITS_A_YEAR + number * 1e-9,
+    }
+    return _fill_rows(text, key, given)
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def format_schema(name: str, text: str, layout: str) -> str:
+    columns = "\n".join(
+        f"  - {{name: {column}, datatype: {kind}{'' if nullable else ', nullable: false'}}}"
+        for column, (kind, nullable) in read_columns(text).items()
+    )
+    return f"name: alerts\ntables:\n- name: {name}\n  columns:\n{columns}\n  skyhouse:layout: {layout}\n"
+
+
+_SEEN = "{{position: [ra, dec], id: [{}], time: midpointMjdTai, years: true, indexes: [diaObjectId]}}"
+
+OBJECT_LAST = SeedTable(
+    "alerts.dia_object_last",
+    format_schema("dia_object_last", apdb_columns.DIA_OBJECT_LAST, "{position: [ra, dec], id: [diaObjectId]}"),
+    _BATCHES,
+    make_objects_last,
+)
+SOURCE = SeedTable(
+    "alerts.dia_source",
+    format_schema("dia_source", apdb_columns.DIA_SOURCE, _SEEN.format("diaSourceId")),
+    _BATCHES,
+    make_sources,
+)
+FORCED_SOURCE = SeedTable(
+    "alerts.dia_forced_source",
+    format_schema("dia_forced_source", apdb_columns.DIA_FORCED_SOURCE, _SEEN.format("diaForcedSourceId")),
+    _BATCHES,
+    make_forced_sources,
+)
