@@ -26,7 +26,15 @@ from adql.functions import GEOMETRY_NAMES, LANGUAGE_FEATURES, USER_DEFINED
 from adql.functions.object_name_functions import NameLookupError, PositionLookup
 from adql.resolve.tableless_check import check_without_tables
 from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
-from adql.translation import BoundQuery, SqlStatement, Translation, emit_statement, translate
+from adql.translation import (
+    BoundQuery,
+    SqlStatement,
+    StoredRowStatement,
+    Translation,
+    emit_look_ups,
+    emit_statement,
+    translate,
+)
 
 __all__ = [
     "EXTENSIONS",
@@ -49,11 +57,13 @@ __all__ = [
     "PositionLookup",
     "Span",
     "SqlStatement",
+    "StoredRowStatement",
     "Translation",
     "Undivided",
     "check_without_tables",
     "choose_borders",
     "divide_query",
+    "emit_look_ups",
     "emit_statement",
     "make_printable",
     "offset_to_line_column",

@@ -31,6 +31,7 @@ from adql.ir import (
 from adql.regions import Moc
 from adql.rewrite.trees.relation_trees import is_join_equality
 from clickhouse_schema.healpix import NO_POSITION
+from clickhouse_schema.row_store import is_row_column
 from clickhouse_schema.shard_map import LOCAL, MARGIN
 
 _INDENT = "  "
@@ -157,7 +158,11 @@ def _describe_join_method(join: Join) -> str:
 
 def _describe_scan(scan: Scan, select: Select) -> str:
     read = {part.name for part in _walk_select(select) if isinstance(part, Column) and part.relation == scan.relation}
-    text = f"read {_format_count(len(read), 'column')} of {scan.entry.qualified_name}"
+    name = scan.entry.qualified_name
+    if any(map(is_row_column, read)):
+        text = f"read whole rows by id from the row store of {name}"
+    else:
+        text = f"read {_format_count(len(read), 'column')} of {name}"
     rows = scan.entry.rows
     text += "" if rows is None else f", {_format_count(rows, 'row')}"
     text += _SHARD_PART_NOTES[scan.part]

@@ -16,7 +16,7 @@ from adql.clickhouse.sql_settings import (
 )
 from adql.errors import AdqlUnsupported
 from adql.functions.object_name_functions import PositionLookup
-from adql.ir import NameGenerator, Query
+from adql.ir import Literal, NameGenerator, Query, Select
 from adql.limits import MAX_SQL
 from adql.node_classes import replace
 from adql.query_plan import describe_plan
@@ -27,11 +27,13 @@ from adql.rewrite import rewrite_query
 from adql.rewrite.cluster.distribute import distribute_query
 from adql.rewrite.cluster.single_shard import confine_to_shard
 from adql.rewrite.covers.spatial_covers import find_cells_read
+from adql.rewrite.filters.row_store_reads import StoredRowRead, join_look_ups, read_stored_rows
 from adql.rewrite.trees.repeatable_relations import has_random_answer
 from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.column_links import NO_LINKS, ResultLinks
 from clickhouse_schema.datatypes import Field
+from clickhouse_schema.row_store import RowLayout
 from clickhouse_schema.shard_map import Sharding, ShardStatement
 
 
@@ -55,16 +57,42 @@ class BoundQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredRowStatement:
+    """SQL whose first column is a stored row (``clickhouse_schema.row_store``), with the settings of the query itself.
+
+    Attributes
+    ----------
+    sql, on_shard, query
+        As of ``SqlStatement``.
+    layout
+        The layout of the stored rows.
+    columns
+        For each field of the result its column in the stored row, or the number of the column beside it.
+    look_up
+        The ids, if the query is nothing but a look-up by one id column; otherwise ().
+    """
+
+    sql: str
+    on_shard: ShardStatement | None
+    query: Select
+    layout: RowLayout
+    columns: tuple[str | int, ...]
+    look_up: tuple[Literal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SqlStatement:
     """ClickHouse SQL, the settings that it needs, and ``query``, the bound query after the passes.
 
-    ``on_shard`` is the same query for the servers of one shard of a cluster, if these have all of its rows.
+    ``on_shard`` is the same query for the servers of one shard of a cluster, if these have all of its rows, and
+    ``stored_rows`` the same query of the row store of its table, if it looks up whole rows.
     """
 
     sql: str
     settings: dict[str, str | int]
     query: Query
     on_shard: ShardStatement | None = None
+    stored_rows: StoredRowStatement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +117,8 @@ class Translation:
         The same query before the passes.
     on_shard
         The same query for the servers of one shard of a cluster, if these have all of its rows.
+    stored_rows
+        The same query of the row store of its table, if it looks up whole rows.
     """
 
     sql: str
@@ -99,6 +129,7 @@ class Translation:
     query: Query | None = None
     bound: BoundQuery | None = field(default=None, compare=False, repr=False)
     on_shard: ShardStatement | None = None
+    stored_rows: StoredRowStatement | None = None
 
     @property
     def cells(self) -> dict[str, Moc]:
@@ -113,7 +144,8 @@ class Translation:
     @property
     def plan(self) -> tuple[str, ...]:
         """The steps of the query in plain English, one a line; empty for SQL that was not translated from ADQL."""
-        return () if self.query is None else tuple(describe_plan(self.query))
+        query = self.query if self.stored_rows is None else self.stored_rows.query
+        return () if query is None else tuple(describe_plan(query))
 
     @property
     def is_repeatable(self) -> bool:
@@ -167,6 +199,7 @@ def translate(
         statement.query,
         bound,
         statement.on_shard,
+        statement.stored_rows,
     )
 
 
@@ -193,23 +226,54 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
     if fresh.looks_up_ids:
         settings |= LOOK_UP
-    on_shard = None
+    stored = read_stored_rows(query, fresh)
+    sql, on_shard, query = _place_query(query, bound.placement, fresh)
     if bound.placement is not None:
-        if (confined := confine_to_shard(query, bound.placement.map)) is not None:
+        settings |= DISTRIBUTED
+    if RAISES in sql:
+        settings |= WRITTEN_ORDER
+    settings |= choose_size_settings(sql, len(query.outputs))
+    stored_rows = None if stored is None else _emit_stored_rows(stored, bound.placement, fresh)
+    return SqlStatement(sql, settings, query, on_shard, stored_rows)
+
+
+def emit_look_ups(statement: StoredRowStatement, ids: tuple[Literal, ...], limit: int) -> str:
+    """Return SQL of the stored rows of several look-ups by the ids of one table.
+
+    Parameters
+    ----------
+    statement
+        One of the look-ups.
+    ids
+        The ids of all of them.
+    limit
+        The greatest number of rows.
+    """
+    return emit_query(join_look_ups(statement.query, ids, limit))
+
+
+def _place_query(
+    query: Query, placement: Sharding | None, fresh: NameGenerator
+) -> tuple[str, ShardStatement | None, Query]:
+    """Return a rewritten query as SQL, as SQL for one shard if that has all of its rows, and the query in its place."""
+    on_shard = None
+    if placement is not None:
+        if (confined := confine_to_shard(query, placement.map)) is not None:
             shard, shard_query = confined
             on_shard = ShardStatement(shard, emit_query(shard_query))
-        query = distribute_query(query, bound.placement, fresh)
-        settings |= DISTRIBUTED
+        query = distribute_query(query, placement, fresh)
     sql = emit_query(query)
     if len(sql) > MAX_SQL:
         raise AdqlUnsupported(
             f"the query's SQL has more than {MAX_SQL} characters",
             hint="ask for parts of it one at a time, or upload values and shapes as a table and join it (UPLOAD)",
         )
-    if RAISES in sql:
-        settings |= WRITTEN_ORDER
-    settings |= choose_size_settings(sql, len(query.outputs))
-    return SqlStatement(sql, settings, query, on_shard)
+    return sql, on_shard, query
+
+
+def _emit_stored_rows(read: StoredRowRead, placement: Sharding | None, fresh: NameGenerator) -> StoredRowStatement:
+    sql, on_shard, _ = _place_query(read.query, placement, fresh)
+    return StoredRowStatement(sql, on_shard, read.query, read.layout, read.columns, read.look_up)
 
 
 def _limit_rows(query: Query, limit: int | None) -> Query:

@@ -14,6 +14,7 @@ from clickhouse_schema.cluster_ddl import create_margin_sql, create_sharded_sql
 from clickhouse_schema.cluster_topology import Statement, Topology
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.row_store import is_row_column
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, quote_table
@@ -92,6 +93,7 @@ class _Comparison:
         rows = [(name, found[name]) for found in servers for name in self._rows if name in found]
         obstacles = [obstacle for _, found in rows for obstacle in self._find_obstacles(found)]
         steps += self._find_column_steps(servers)
+        steps += self._find_old_row_stores(servers)
         steps += self._find_null_steps(servers)
         steps += self._find_order_steps(rows)
         steps += self._find_comment_steps(rows)
@@ -169,6 +171,8 @@ class _Comparison:
 
     def _find_obstacles(self, found: _Found) -> Iterator[str]:
         for name, (kind, _) in found.columns.items():
+            if is_row_column(name):
+                continue  # it is added and dropped
             if name not in self._columns:
                 yield f"{self._table_name} has a column {name}, which the file lacks: add it there, or {RELOAD_HINT}"
             elif kind != self._columns[name].type and f"Nullable({kind})" != self._columns[name].type:
@@ -202,11 +206,33 @@ class _Comparison:
             if lacking:
                 after = f"AFTER {quote_identifier(names[place - 1])}" if place else "FIRST"
                 change = f"ADD COLUMN IF NOT EXISTS {quote_identifier(name)} {self._column_definition(name)} {after}"
-                rows = [self._alter_rows(table, change) for table in lacking if table not in self._readers]
+                changes = [change, *self._fill_changes(name)]
+                rows = [self._alter_rows(table, c) for table in lacking if table not in self._readers for c in changes]
+                what = "row store" if is_row_column(name) else f"column {name}"
                 yield Step(
-                    f"the column {name} of {self._table_name} is missing",
+                    f"the {what} of {self._table_name} is missing",
                     (*rows, *self._extend_readers(lacking, change)),
                 )
+
+    def _fill_changes(self, name: str) -> tuple[str, ...]:
+        """Return the change that stores a new column for rows that exist; until then ClickHouse computes its values."""
+        return (f"MATERIALIZE COLUMN {quote_identifier(name)}",) if is_row_column(name) else ()
+
+    def _find_old_row_stores(self, servers: list[dict[str, _Found]]) -> Iterator[Step]:
+        """Drop row stores that the table does not want, or that have other columns: first where they are read."""
+        stored = (name for found in servers for table in found.values() for name in table.columns)
+        for name in sorted({name for name in stored if is_row_column(name)} - self._columns.keys()):
+            tables = [
+                table
+                for table in (*self._rows, *self._readers)
+                if any(name in found[table].columns for found in servers if table in found)
+            ]
+            change = f"DROP COLUMN IF EXISTS {quote_identifier(name)}"
+            rows = [self._alter_rows(table, change) for table in tables if table not in self._readers]
+            yield Step(
+                f"{self._table_name} has a row store that the file does not want",
+                (*self._extend_readers(tables, change), *rows),
+            )
 
     def _find_null_steps(self, servers: list[dict[str, _Found]]) -> Iterator[Step]:
         """Make columns Nullable in all tables that are so in some: a load was killed while it did this."""
@@ -243,7 +269,7 @@ class _Comparison:
             yield Step(f"the columns of {self._table_name} are in another order", sql)
 
     def _extend_readers(self, lacking: list[str], change: str) -> Iterator[Statement]:
-        """Return the statements that add the column to the tables that read the rows."""
+        """Return the statements that make the same change of columns in the tables that read the rows."""
         if self._base + MARGIN in lacking:
             yield Statement(create_margin_sql(self._table, self._schema_name, self._base))
         if self._base in self._readers and self._base in lacking:

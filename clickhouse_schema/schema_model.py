@@ -214,6 +214,8 @@ class Layout(StrictModel):
         object.
     everywhere
         Each server of a cluster has the whole table.
+    row_store
+        Store each row once more as one value, for look-ups of whole rows by ``id``.
     """
 
     position: tuple[str, str] | None = None
@@ -225,6 +227,7 @@ class Layout(StrictModel):
     indexes: tuple[str, ...] = ()
     parent: str = ""
     everywhere: bool = False
+    row_store: bool = False
 
 
 class ForeignKey(StrictModel):

@@ -13,6 +13,7 @@ from clickhouse_schema.cluster_topology import NEW_TABLE, ONE_SERVER, Replicated
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.row_store import ROW_STORE_GRANULE, find_row_layout, row_value_sql
 from clickhouse_schema.schema_model import Column, Table
 from clickhouse_schema.shape_cover import (
     EVERYWHERE,
@@ -63,7 +64,8 @@ def create_table_sql(
     body = ",\n    ".join([*column_definitions(table, is_sharded), *indexes])
     engine = topology.engine_clause(is_sharded=is_sharded)
     name = storage + topology.uuid_clause(others)
-    settings = topology.settings_clause(f"index_granularity = {others.granularity or _GRANULE_ROWS}", *_SETTINGS)
+    granule = others.granularity or (ROW_STORE_GRANULE if table.layout.row_store else _GRANULE_ROWS)
+    settings = topology.settings_clause(f"index_granularity = {granule}", *_SETTINGS)
     key = f"ORDER BY {sort_key_sql(table)}"
     if table.layout.years:
         key = f"PARTITION BY {_year_sql(table.get_column(table.layout.time))} {key}"
@@ -90,6 +92,8 @@ def stored_columns(table: Table, is_sharded: bool = False) -> dict[str, StoredCo
     for column in table.columns:
         if has_cover(column.type):
             found |= _define_hidden_columns(column)
+    if (layout := find_row_layout(table)) is not None:
+        found[layout.column] = StoredColumn("String", f"MATERIALIZED {row_value_sql(layout)} CODEC(LZ4)")
     return found
 
 

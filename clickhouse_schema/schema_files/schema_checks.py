@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from clickhouse_schema.column_links import Service
+from clickhouse_schema.row_store import MAX_FIXED_BYTES, MAX_ROW_COLUMNS
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 from clickhouse_schema.schema_problem import Problem, YamlPath
 from clickhouse_schema.ucd_words import find_ucd_fault
@@ -110,6 +111,24 @@ def _find_layout_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
         message = "everywhere contradicts parent: a whole table on each server is not sharded; remove one of them"
         yield Problem((*path, "everywhere"), message)
     yield from _find_time_problems(table, path)
+    if layout.row_store:
+        yield from _find_row_store_problems(table, (*path, "row_store"))
+
+
+def _find_row_store_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
+    if not table.layout.id:
+        yield Problem(path, "row_store is for look-ups by id: name the columns that identify a row in id")
+    if len(table.columns) > MAX_ROW_COLUMNS:
+        count = f"{len(table.columns):,} columns, and at most {MAX_ROW_COLUMNS:,} fit into a row store"
+        yield Problem(path, f"the table {table.name} has {count}: leave row_store out")
+    wide = max(table.columns, key=lambda column: column.type.min_bytes)
+    if sum(column.type.min_bytes for column in table.columns) > MAX_FIXED_BYTES:
+        size = f"{wide.type.min_bytes:,} bytes of {wide.name}"
+        yield Problem(
+            path,
+            f"the rows of {table.name} are too wide for a row store ({size}, at most {MAX_FIXED_BYTES:,} in all): "
+            "leave row_store out, or put such arrays into a table of their own",
+        )
 
 
 def _find_index_problems(table: Table, names: Iterable[str], hint: str, path: YamlPath) -> Iterator[Problem]:

@@ -17,12 +17,13 @@ def print_translation(engine: Engine, query: str, explain: bool, reporter: Repor
         translation = translate(query, read_catalogue(engine))
     except AdqlError as error:
         raise LoadError(error.describe(query)) from error
-    reporter.output(translation.sql)
+    sql = translation.sql if translation.stored_rows is None else translation.stored_rows.sql
+    reporter.output(sql)
     if explain:
         for index, cells in translation.cells.items():
             reporter.output(f"{index}: {len(cells.ranges)} ranges, the cells {cells}")
         reporter.output("settings: " + ", ".join(f"{key} = {value}" for key, value in translation.settings.items()))
-        reporter.output(engine.explain_query(translation.sql, translation.settings))
+        reporter.output(engine.explain_query(sql, translation.settings))
 
 
 def check_query_line(line: str) -> str:

@@ -17,6 +17,7 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import NEW_TABLE, Statement
 from clickhouse_schema.healpix import NO_POSITION
 from clickhouse_schema.quoting import quote_identifier
+from clickhouse_schema.row_store import leave_row_store_out
 from clickhouse_schema.schema_model import ForeignKey, Table
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import SHARD_COLUMN, quote_table
@@ -95,7 +96,9 @@ class Gateway:
     def fill_table(self, batches: Iterable[pa.RecordBatch]) -> None:
         """Recreate the gateway with these rows."""
         self.drop_tables()
-        self._create_table(self._storage_sql, [*column_definitions(self._table), f"{_ROW_COLUMN} UInt32"])
+        self._create_table(
+            self._storage_sql, [*column_definitions(leave_row_store_out(self._table)), f"{_ROW_COLUMN} UInt32"]
+        )
         if self._is_kept:
             self._servers.insert_batches(self._storage_sql, _number_rows(batches))
         else:

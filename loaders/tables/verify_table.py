@@ -18,6 +18,7 @@ from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.healpix import NO_POSITION, ORDER, cell_centres, max_cell_radius
 from clickhouse_schema.quoting import quote_identifier
+from clickhouse_schema.row_store import find_row_layout, row_value_sql
 from clickhouse_schema.schema_model import Column, Table
 from clickhouse_schema.shape_cover import cover_column, has_cover, has_shape_texts, shape_column
 from loaders.load_error import LoadError
@@ -52,6 +53,7 @@ def verify_table(engine: Engine, name: str, reporter: Reporter) -> None:
         reporter.output(line)
     faults += shard_faults
     faults += _find_shape_faults(engine, storage, table, reporter)
+    faults += _find_row_store_faults(engine, storage, table, reporter)
     if table.layout.position is not None:
         faults += _find_position_faults(engine, storage, table.layout.position, rows, reporter)
     if faults:
@@ -82,6 +84,18 @@ def _find_damaged_parts(engine: Engine, storage: TableStorage) -> list[str]:
         for part in server.fetch_table(f"CHECK TABLE {name}").to_pylist()
     )
     return [f"part {part['part_path']} is damaged: {part['message']}" for part in found if not part["is_passed"]]
+
+
+def _find_row_store_faults(engine: Engine, storage: TableStorage, table: Table, reporter: Reporter) -> list[str]:
+    """Compare the stored bytes of all rows with those of their columns."""
+    layout = find_row_layout(table)
+    if layout is None:
+        return []
+    differs = f"{quote_identifier(layout.column)} != {row_value_sql(layout)}"
+    sql = f"SELECT count() AS rows, countIf({differs}) AS wrong FROM {storage.live.rows_sql}"
+    [found] = engine.fetch_table(sql).to_pylist()
+    reporter.output(f"row store: {found['rows']:,} rows compared with their columns")
+    return [f"{found['wrong']:,} rows differ from their row store"] if found["wrong"] else []
 
 
 # --- positions --------------------------------------------------------------------------------------------------------

@@ -162,6 +162,21 @@ def test_good() -> None:
             for name in ("t__Local", "t__overlap", "t__margin", "t__local_rows", "t__2", "t__0_13")
         ),
         (layout("{parent: objects}"), "9: the table t has no foreign key objects among its constraints"),
+        (layout("{row_store: true}"), "9: row_store is for look-ups by id: name the columns that identify a row in id"),
+        (
+            layout("{id: [id], row_store: true}").replace('arraysize: "3"', 'arraysize: "1000000"'),
+            "9: the rows of t are too wide for a row store (4,000,000 bytes of vector, at most 1,048,576 in all): ",
+        ),
+        (
+            layout("{id: [id], row_store: true}").replace(
+                "  columns:\n", "  columns:\n" + "".join(f"  - {{name: c{n}, datatype: int}}\n" for n in range(1000))
+            ),
+            "1009: the table t has 1,004 columns, and at most 1,000 fit into a row store: leave row_store out",
+        ),
+        (layout("{id: [id], row_store: 1}"), "9: row_store must be true or false"),
+        (layout("{id: [id], row_store: 'yes'}"), "9: row_store must be true or false"),
+        (layout("{id: [id], row_store: [id]}"), "9: row_store must be true or false"),
+        (layout("{id: [id], rowstore: true}"), "9: unknown key 'rowstore': did you mean 'row_store'?"),
         (layout("{position: [ra]}"), "9: position must be two columns: [longitude, latitude]"),
         (layout("{position: [ra, dec, id]}"), "9: position must be two columns"),
         (layout("{position: [ra, ra]}"), "9: position names ra twice"),

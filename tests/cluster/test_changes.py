@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from adql.translation import translate
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.shard_map import LOCAL, MARGIN, SHARD_COLUMN
 from loaders.cluster import cluster_publication
@@ -18,6 +20,8 @@ from loaders.control.data_commands import run_command
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
+from loaders.tables.verify_table import verify_table
+from tap_service.services.queries.stored_row_source import StoredRowSource
 from tap_service.storage.engine.engine import Engine
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import execute_everywhere, fetch_everywhere
@@ -173,3 +177,38 @@ def test_columns_get_another_order(cluster_of: Callable[[int], Engine], tmp_path
     rows = f"stars{LOCAL}"
     sql = f"SELECT name FROM system.columns WHERE database = 'turned' AND table = '{rows}' ORDER BY position LIMIT 3"
     assert engine.fetch_table(sql).column(0).to_pylist() == ["dec", "id", "ra"]
+
+
+def test_a_row_store_is_added_filled_and_dropped(cluster_of: Callable[[int], Engine], tmp_path: Path) -> None:
+    """Rows and their copies are on their shards, each with its row store."""
+    engine = cluster_of(3)
+    plain = SCHEMA.replace("name: live", "name: wholes").replace(
+        "  - {name: dec, datatype: double}\n",
+        "  - {name: dec, datatype: double}\n" + "".join(f"  - {{name: x{n}, datatype: float}}\n" for n in range(9)),
+    )
+    stored = plain.replace("overlap_radius: 1", "overlap_radius: 1, row_store: true")
+    values = ",".join("1.5" for _ in range(9))
+    rows = "".join(f"{number},{number % 360},{number % 179 - 89},{values}\n" for number in range(1000))
+    header = "id,ra,dec," + ",".join(f"x{n}" for n in range(9)) + "\n"
+    (tmp_path / "stars.csv").write_text(header + rows)
+    (tmp_path / "more.csv").write_text(f"{header}5000,10,10,{',' * 8}\n")
+    (tmp_path / "plain.yaml").write_text(plain)
+    file = tmp_path / "plain.yaml"
+    load_files(engine, LoadRequest((tmp_path / "stars.csv",), "wholes.stars", tmp_path / "r", file), Recorder())
+    assert "the row store of wholes.stars is missing" in _said(engine, "apply", tmp_path, stored)[1]
+    append = LoadRequest((tmp_path / "more.csv",), "wholes.stars", tmp_path / "r", mode="append")
+    load_files(engine, append, Recorder())
+    recorder = Recorder()
+    verify_table(engine, "wholes.stars", recorder)
+    assert "row store: 1,001 rows compared with their columns" in recorder.lines
+    translation = translate("SELECT * FROM wholes.stars WHERE id IN (7, 300, 999, 5000)", read_catalogue(engine))
+    assert translation.stored_rows is not None
+    source = StoredRowSource(engine, translation.stored_rows)
+    with source.stream_batches("SELECT throwIf(1)", settings=translation.settings) as batches:
+        found = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+    wanted = engine.fetch_table(translation.sql, translation.settings).to_pylist()
+    assert sorted(found, key=str) == sorted((tuple(row.values()) for row in wanted), key=str)
+    assert len(found) == 4
+    assert "wholes.stars has a row store that the file does not want" in _said(engine, "apply", tmp_path, plain)[1]
+    assert _said(engine, "diff", tmp_path, plain)[0] == 0
+    drop_table(engine, "wholes.stars", Recorder())

@@ -35,6 +35,7 @@ from adql.ir import (
 from adql.query_analysis import cover_region
 from adql.regions import Moc, Region
 from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.row_store import ROW_STORE_GRANULE, is_row_column
 from tap_service.models.upload_parameter import UPLOAD_SCHEMA
 from tap_service.models.work_class import Estimate, ResultRows, SmallReading, Steps
 from tap_service.services.estimates.column_origins import count_named_ids
@@ -87,9 +88,14 @@ class Estimator:
         query = translation.query
         if query is None:
             return Estimate(0, 0, 0.0, "scan")
-        scans = tuple(_walk_scans(walk_selects(query)))
+        scans = tuple(_walk_scans(walk_selects(_find_read_query(translation, query))))
         rows, size = self._estimate_reading(scans, translation.cells, version)
-        if size > _SMALL_BYTES and len(scans) == 1 and _has_indexes(scans[0].scan.entry):
+        if (
+            translation.stored_rows is None
+            and size > _SMALL_BYTES
+            and len(scans) == 1
+            and _has_indexes(scans[0].scan.entry)
+        ):
             rows, size = self._analyse_reading(translation, scans[0], version) or (rows, size)
         kind = _find_work_kind(query)
         work = self._estimate_join_work(query, version)
@@ -105,7 +111,8 @@ class Estimator:
         rows, size = 0.0, 0.0
         for scan, columns, id_count in scans:
             table = self._sizes.get_size(scan.entry, version)
-            read = _count_rows_read(table, cells.get(f"{scan.entry.qualified_name}.hpx29"), id_count)
+            granule = ROW_STORE_GRANULE if any(map(is_row_column, columns)) else _GRANULE_ROWS
+            read = _count_rows_read(table, cells.get(f"{scan.entry.qualified_name}.hpx29"), id_count, granule)
             rows += read
             size += read * table.sum_widths(columns)
         return rows, size
@@ -135,7 +142,7 @@ class Estimator:
             entry, rows = query.from_.entry, float((query.limit or 0) + query.offset)
             size = rows * self._sizes.get_size(entry, version).sum_widths(column.name for column in entry.table.columns)
         else:
-            scans = tuple(_walk_scans(selects))
+            scans = tuple(_walk_scans(walk_selects(_find_read_query(translation, query))))
             is_by_id = any(scan.id_count for scan in scans)
             rows, size = self._estimate_reading(scans, translation.cells, version)
         return SmallReading(rows, is_by_id) if size <= _SMALL_BYTES else None
@@ -205,6 +212,11 @@ def _is_cut_early(select: Select) -> bool:
     return select.limit is not None and select.where is None and not needs_all_rows(select)
 
 
+def _find_read_query(translation: Translation, query: Query) -> Query:
+    """Return the query of the stored rows that are read, or else of the columns."""
+    return query if translation.stored_rows is None else translation.stored_rows.query
+
+
 class _TableReading(NamedTuple):
     """A table that is read, the columns that are needed, and how many ids are looked up, 0 for all rows."""
 
@@ -229,9 +241,9 @@ def _count_ids(select: Select, scan: Scan) -> int:
     return count_named_ids(select, lambda column: column.relation == scan.relation and column.name in ids)
 
 
-def _count_rows_read(size: TableSize, cells: Moc | None, id_count: int) -> float:
+def _count_rows_read(size: TableSize, cells: Moc | None, id_count: int, granule: int) -> float:
     if id_count:
-        return min(size.total, float(id_count * _GRANULE_ROWS))
+        return min(size.total, float(id_count * granule))
     if cells is None:
         return size.total
     if not len(cells.ranges):

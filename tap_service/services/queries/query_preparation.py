@@ -26,6 +26,7 @@ from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.row_limit import RowLimit, apply_row_limit
 from tap_service.services.queries.sesame_resolver import SesameResolver
+from tap_service.services.queries.stored_row_source import StoredRowSource
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.translation.translator import Translator, is_long
 from tap_service.services.uploads.query_uploads import UploadLoader
@@ -130,6 +131,8 @@ class QueryPreparation:
             query_id=query_id,
             row_limit=row_limit,
         )
+        if translation.stored_rows is not None:
+            execution.source = StoredRowSource(self._engine, translation.stored_rows)
         execution.small_reading = small
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution

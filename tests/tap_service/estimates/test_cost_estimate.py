@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.row_store import ROW_STORE_GRANULE
 from tap_service.models.work_class import Estimate
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -51,6 +53,20 @@ def test_rows_and_kind_of_work(
     assert (found.rows, found.kind) == (rows, kind)
     assert found.bytes > 0
     assert found.seconds > 0
+
+
+@pytest.mark.parametrize(("columns", "rows"), [("*", 2 * ROW_STORE_GRANULE), ("ra, dec", 2 * GRANULE)])
+def test_stored_rows_are_in_small_granules(
+    estimator: Estimator, demo_catalogue: Catalogue, columns: str, rows: int
+) -> None:
+    [schema] = (schema for schema in demo_catalogue.schemas if schema.name == "tycho2")
+    tables = tuple(
+        table.model_copy(update={"layout": table.layout.model_copy(update={"row_store": True})})
+        for table in schema.tables
+    )
+    catalogue = replace(demo_catalogue, schemas=(schema.model_copy(update={"tables": tables}),))
+    query = f"SELECT {columns} FROM tycho2.bright WHERE tyc_id IN ('1-2-3', '4-5-6')"
+    assert estimate_query(estimator, catalogue, query).rows == rows
 
 
 @pytest.mark.parametrize(

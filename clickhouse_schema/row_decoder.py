@@ -1,0 +1,132 @@
+"""Rows of a row store to Arrow columns: their bytes are cut and copied, no value is converted.
+
+Every length is checked against the bytes that are there before anything is cut by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from clickhouse_schema.datatypes import ColumnType
+from clickhouse_schema.row_store import RowLayout, Slot, item_size
+
+_Bytes = NDArray[np.uint8]
+
+
+class RowStoreFault(Exception):
+    """The bytes of a row do not have the lengths that they name."""
+
+
+def decode_rows(rows: pa.Array, layout: RowLayout, names: Iterable[str]) -> list[pa.Array]:
+    """Return columns of stored rows.
+
+    Parameters
+    ----------
+    rows
+        The values of the row store, a string or binary array without NULLs.
+    layout
+        That of the table.
+    names
+        The wanted columns.
+
+    Returns
+    -------
+    list of pyarrow.Array
+        Of the types ``ColumnType.arrow``.
+
+    Raises
+    ------
+    RowStoreFault
+        A value is not a row of this layout.
+    """
+    cutter = _RowCutter(rows, layout)
+    return [cutter.cut_column(layout.slots[name]) for name in names]
+
+
+class _RowCutter:
+    """The bytes of rows with the places of all counted values.
+
+    ``_fixed`` has shape (rows, fixed bytes); ``_sizes`` and ``_starts`` have the bytes of each counted value and where
+    they begin, ``_ends`` the counts of all rows up to each one: shape (rows, counts).
+    """
+
+    def __init__(self, rows: pa.Array, layout: RowLayout) -> None:
+        self._rows = len(rows)
+        offsets, self._bytes = _read_buffers(rows)
+        lengths = np.diff(offsets)
+        if (lengths < layout.fixed_bytes).any():
+            raise RowStoreFault("a stored row is shorter than its fixed columns")
+        self._fixed: _Bytes = self._bytes[offsets[:-1, None] + np.arange(layout.fixed_bytes)]
+        counts = np.ascontiguousarray(self._fixed[:, layout.counts_at :]).view("<u4").astype(np.int64)
+        self._sizes = counts * np.array(layout.item_bytes, np.int64)
+        ends = layout.fixed_bytes + np.cumsum(self._sizes, axis=1)
+        if (lengths != layout.fixed_bytes + self._sizes.sum(axis=1)).any():
+            raise RowStoreFault("a stored row has another length than its columns")
+        self._starts = offsets[:-1, None] + ends - self._sizes
+        self._ends = np.cumsum(counts, axis=0)
+        self._has_null = self._fixed[:, : layout.flags].any(axis=0).tolist()
+
+    def cut_column(self, slot: Slot) -> pa.Array:
+        kind = slot.kind
+        if not slot.is_counted:
+            numbers = self._fixed[:, slot.place : slot.place + item_size(kind)]
+            return _make_numbers(kind, kind.arrow, self._rows, numbers, self._find_validity(slot))
+        offsets = self._find_offsets(slot.place)
+        if kind.is_text:
+            buffers = [self._find_validity(slot), offsets, _to_buffer(self._cut_counted(slot.place))]
+            return pa.Array.from_buffers(kind.arrow, self._rows, buffers)
+        elements = self._cut_elements(kind, slot.place)
+        return pa.Array.from_buffers(kind.arrow, self._rows, [None, offsets], children=[elements])
+
+    def _cut_elements(self, kind: ColumnType, place: int) -> pa.Array:
+        validity = None
+        if kind.has_null_elements:
+            validity = _pack_bits(self._cut_counted(place) == 0)
+            place += 1
+        elements = self._cut_counted(place)
+        return _make_numbers(kind, kind.arrow.value_type, len(elements) // item_size(kind), elements, validity)
+
+    def _find_validity(self, slot: Slot) -> pa.Buffer | None:
+        return _pack_bits(self._fixed[:, slot.flag] == 0) if self._has_null[slot.flag] else None
+
+    def _find_offsets(self, place: int) -> pa.Buffer:
+        if self._rows and self._ends[-1, place] > np.iinfo(np.int32).max:
+            raise RowStoreFault("stored rows have more characters than an Arrow array")
+        offsets = np.zeros(self._rows + 1, np.int32)
+        offsets[1:] = self._ends[:, place]
+        return pa.py_buffer(offsets)
+
+    def _cut_counted(self, place: int) -> _Bytes:
+        """Return the bytes of a counted value of all rows, one after the other."""
+        starts, sizes = self._starts[:, place].tolist(), self._sizes[:, place].tolist()
+        parts = [self._bytes[start : start + size] for start, size in zip(starts, sizes, strict=True) if size]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0, np.uint8)
+
+
+def _read_buffers(rows: pa.Array) -> tuple[NDArray[np.int64], _Bytes]:
+    """Return where each row begins, and the end of the last, and all bytes."""
+    _, offsets, data = rows.buffers()
+    width = np.int64 if pa.types.is_large_string(rows.type) or pa.types.is_large_binary(rows.type) else np.int32
+    if offsets is None or not len(rows):
+        return np.zeros(1, np.int64), np.zeros(0, np.uint8)
+    found = np.frombuffer(offsets, width)[rows.offset : rows.offset + len(rows) + 1].astype(np.int64)
+    return found, np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+
+
+def _make_numbers(
+    kind: ColumnType, arrow: pa.DataType, count: int, numbers: _Bytes, validity: pa.Buffer | None
+) -> pa.Array:
+    values = _pack_bits(numbers != 0) if kind.datatype == "boolean" else _to_buffer(numbers)
+    return pa.Array.from_buffers(arrow, count, [validity, values])
+
+
+def _to_buffer(values: _Bytes) -> pa.Buffer:
+    return pa.py_buffer(values.tobytes())
+
+
+def _pack_bits(is_set: NDArray[np.bool_]) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(is_set, bitorder="little"))
