@@ -19,7 +19,7 @@ from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, quote_table
 from clickhouse_schema.stored_nulls import allow_nulls_sql, list_changeable, store_plainly
-from clickhouse_schema.table_ddl import create_table_sql, projection_definitions, sort_key_sql, stored_columns
+from clickhouse_schema.table_ddl import create_table_sql, index_definitions, sort_key_sql, stored_columns
 from clickhouse_schema.whole_tables import find_replicated_table, find_table_comment
 
 #: The way out of an obstacle.
@@ -42,14 +42,18 @@ class Drift:
     obstacles: tuple[str, ...] = ()
 
 
+#: Where ClickHouse lists its indexes, by kind.
+_INDEX_TABLES = {"INDEX": "system.data_skipping_indices", "PROJECTION": "system.projections"}
+
+
 @dataclass(slots=True)
 class _Found:
-    """A table on one server: ``columns`` are type and comment by name, ``projections`` the names of indexes."""
+    """A table on one server: ``columns`` are type and comment by name, ``indexes`` names by ClickHouse's kind."""
 
     sorting_key: str
     has_years: bool
     columns: dict[str, tuple[str, str]] = field(default_factory=dict)
-    projections: set[str] = field(default_factory=set)
+    indexes: dict[str, set[str]] = field(default_factory=lambda: {kind: set() for kind in _INDEX_TABLES})
 
 
 def find_drift(engine: Engine, topology: Topology, schema_name: str, table: Table, base: str) -> Drift:
@@ -97,7 +101,7 @@ class _Comparison:
         steps += self._find_null_steps(servers)
         steps += self._find_order_steps(rows)
         steps += self._find_comment_steps(rows)
-        steps += self._find_projection_steps(rows)
+        steps += self._find_index_steps(rows)
         return Drift(tuple(steps), tuple(dict.fromkeys(obstacles)))
 
     @property
@@ -122,8 +126,9 @@ class _Comparison:
         in_order = of_tables.format("table") + " ORDER BY position"
         for row in self._query_servers("system.columns", in_order, "table, name, type, comment"):
             servers[row["server"]][row["table"]].columns[row["name"]] = (row["type"], row["comment"])
-        for row in self._query_servers("system.projections", of_tables.format("table"), "table, name"):
-            servers[row["server"]][row["table"]].projections.add(row["name"])
+        for kind, listed in _INDEX_TABLES.items():
+            for row in self._query_servers(listed, of_tables.format("table"), "table, name"):
+                servers[row["server"]][row["table"]].indexes[kind].add(row["name"])
         return [*servers.values()]
 
     def _query_servers(self, table: str, where: str, columns: str = "1") -> list[dict[str, str]]:
@@ -285,22 +290,22 @@ class _Comparison:
                 sql = (self._define(name, change) for name in dict.fromkeys(others))
                 yield Step(f"the comment on {self._table_name}.{column.name} differs", tuple(sql))
 
-    def _find_projection_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
-        wanted = projection_definitions(self._table)
-        names = [*wanted]
-        for position, (name, definition) in enumerate(wanted.items()):
-            lacking = [table for table, found in rows if name not in found.projections]
-            place = f"AFTER {quote_identifier(names[position - 1])}" if position else "FIRST"
-            add = f"ADD PROJECTION IF NOT EXISTS {quote_identifier(name)} {definition} {place}"
-            if lacking:
-                changes = (add, f"MATERIALIZE PROJECTION {quote_identifier(name)}")
-                sql = (self._alter_rows(table, change) for table in dict.fromkeys(lacking) for change in changes)
-                yield Step(f"the index {name} of {self._table_name} is missing", tuple(sql))
-        for name in dict.fromkeys(name for _, found in rows for name in sorted(found.projections - wanted.keys())):
-            sql = (
-                self._alter_rows(table, f"DROP PROJECTION IF EXISTS {quote_identifier(name)}") for table in self._rows
-            )
-            yield Step(f"the index {name} of {self._table_name} is not in the file", tuple(sql))
+    def _find_index_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
+        for kind, wanted in index_definitions(self._table).items():
+            names = [*wanted]
+            for position, (name, definition) in enumerate(wanted.items()):
+                lacking = [table for table, found in rows if name not in found.indexes[kind]]
+                place = f"AFTER {quote_identifier(names[position - 1])}" if position else "FIRST"
+                add = f"ADD {kind} IF NOT EXISTS {quote_identifier(name)} {definition} {place}"
+                if lacking:
+                    changes = (add, f"MATERIALIZE {kind} {quote_identifier(name)}")
+                    sql = (self._alter_rows(table, change) for table in dict.fromkeys(lacking) for change in changes)
+                    yield Step(f"the index {name} of {self._table_name} is missing", tuple(sql))
+            unwanted = (name for _, found in rows for name in sorted(found.indexes[kind] - wanted.keys()))
+            for name in dict.fromkeys(unwanted):
+                drop = f"DROP {kind} IF EXISTS {quote_identifier(name)}"
+                sql = (self._alter_rows(table, drop) for table in self._rows)
+                yield Step(f"the index {name} of {self._table_name} is not in the file", tuple(sql))
 
     def _column_definition(self, name: str) -> str:
         return f"{self._columns[name].type} {self._columns[name].rest}"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import pyarrow as pa
+from pydantic import BeforeValidator, model_validator
 from pydantic import Field as Key
-from pydantic import model_validator
 
 from clickhouse_schema.column_links import Link, Service
 from clickhouse_schema.datatypes import (
@@ -39,6 +39,7 @@ from clickhouse_schema.strict_model import (
     Value,
     felis_key,
 )
+from clickhouse_schema.table_index import TableIndex, read_indexes
 
 #: Columns of a table.
 MAX_COLUMNS = 5000
@@ -208,7 +209,7 @@ class Layout(StrictModel):
     overlap_radius
         Radius in degrees up to which cross-matches stay within one shard.
     indexes
-        Further columns with an index each.
+        Further indexes.
     parent
         Name of a foreign key: rows are on the shard of the row to which they refer, such as a time series with its
         object.
@@ -224,10 +225,21 @@ class Layout(StrictModel):
     time: str = ""
     years: bool = False
     overlap_radius: Annotated[float, Key(ge=0.0, le=10.0)] = 0.0
-    indexes: tuple[str, ...] = ()
+    indexes: Annotated[tuple[TableIndex, ...], BeforeValidator(read_indexes)] = ()
     parent: str = ""
     everywhere: bool = False
     row_store: bool = False
+
+    @property
+    def sorted_columns(self) -> tuple[tuple[str, ...], ...]:
+        """The columns of the id and of each index by values."""
+        by_values = (index.columns for index in self.indexes if index.is_sorted)
+        return (*([self.id] if self.id else []), *by_values)
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns with a text index."""
+        return tuple(index.columns[0] for index in self.indexes if not index.is_sorted)
 
 
 class ForeignKey(StrictModel):
@@ -276,12 +288,12 @@ class Table(StrictModel):
     def is_indexed(self, name: str) -> bool:
         """Whether conditions on the column avoid a scan.
 
-        Positions are the sort key, ids and indexes have a projection, shapes have covers; children without a position
-        are in the order of their parents. Of several id columns only the first counts.
+        Positions are the sort key, ids and indexes by values have a projection, shapes have covers; children without a
+        position are in the order of their parents. Of several columns of an id or an index only the first counts.
         """
         layout = self.layout
         parents = self.parent_key.columns[:1] if self.parent_key else ()
-        first = (*(layout.position or parents), *layout.id[:1], *layout.indexes)
+        first = (*(layout.position or parents), *(columns[0] for columns in layout.sorted_columns))
         return name in first or has_cover(self.get_column(name).type)
 
 

@@ -1,12 +1,13 @@
 """CREATE TABLE from the model. Pure.
 
 A table with positions is ordered by ``hpx29``, which ClickHouse computes on insert (``MATERIALIZED``: no loader can get
-it wrong, and ``SELECT *`` hides it); one without is ordered by its parent or its id. The id has a projection of row
-numbers, so a look-up by id reads a few granules.
+it wrong, and ``SELECT *`` hides it); one without is ordered by its parent or its id. The id and each index by values
+have a projection of row numbers, so a look-up reads a few granules; a text index is two skip indexes.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import NamedTuple
 
 from clickhouse_schema.cluster_topology import NEW_TABLE, ONE_SERVER, ReplicatedTable, Topology
@@ -25,12 +26,15 @@ from clickhouse_schema.shape_cover import (
     shape_type,
 )
 from clickhouse_schema.shard_map import SHARD_COLUMN
+from clickhouse_schema.text_index_sql import text_index_sql
 
 HPX29 = "hpx29"
 
 _WHOLE_NUMBERS = "T64, LZ4"
 
 _GRANULE_ROWS = 2048
+
+_MAX_INDEX_NAME_BYTES = 200
 
 #: A look-up reads one granule of each column, and decompresses one block of it: both are small. It does so in each
 #: part, so parts of similar size are merged early (2 of them, not 5).
@@ -58,8 +62,9 @@ def create_table_sql(
         Do nothing if the table exists.
     """
     indexes = (
-        f"PROJECTION {quote_identifier(name)} {definition}"
-        for name, definition in projection_definitions(table).items()
+        f"{kind} {quote_identifier(name)} {definition}"
+        for kind, definitions in index_definitions(table).items()
+        for name, definition in definitions.items()
     )
     body = ",\n    ".join([*column_definitions(table, is_sharded), *indexes])
     engine = topology.engine_clause(is_sharded=is_sharded)
@@ -103,13 +108,36 @@ def column_definitions(table: Table, is_sharded: bool = False) -> list[str]:
     return [f"{quote_identifier(name)} {column.type} {column.rest}" for name, column in stored.items()]
 
 
+def index_definitions(table: Table) -> dict[str, dict[str, str]]:
+    """Return the definitions of the indexes by ClickHouse's kind and by name, in one order for all replicas."""
+    return {"INDEX": _text_index_definitions(table), "PROJECTION": projection_definitions(table)}
+
+
 def projection_definitions(table: Table) -> dict[str, str]:
-    """Return the definitions of the indexes by name, in an order that is the same on all replicas."""
+    """Return the definitions of the indexes by values, by name."""
     covers = [cover_column(column.name) for column in table.columns if has_cover(column.type)]
-    keys: dict[str, tuple[str, ...]] = {f"by{name}": (name,) for name in covers}
+    keys: dict[str, tuple[str, ...]] = {_name_index("by", name): (name,) for name in covers}
     keys |= {"by_id": table.layout.id} if table.layout.id else {}
-    keys |= {f"by_index_{name}": (name,) for name in table.layout.indexes}
+    sets = [index.columns for index in table.layout.indexes if index.is_sorted]
+    keys |= {_name_index("by_columns_" if columns[1:] else "by_index_", *columns): columns for columns in sets}
     return {name: f"(SELECT _part_offset ORDER BY {_names_sql(key)})" for name, key in sorted(keys.items())}
+
+
+def _text_index_definitions(table: Table) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in sorted(table.layout.text_columns):
+        pieces, words = text_index_sql(quote_identifier(name))
+        found |= {_name_index("pieces_", name): pieces, _name_index("words_", name): words}
+    return found
+
+
+def _name_index(prefix: str, *columns: str) -> str:
+    """Name an index after its columns, or after a hash if they are too long for a folder's name or not unique so."""
+    name = "__".join(columns)
+    is_unique = len(columns) == 1 or not any("__" in f"_{column}_" for column in columns)
+    if "/" in name or len(name.encode()) > _MAX_INDEX_NAME_BYTES or not is_unique:
+        name = hashlib.sha256("/".join(column.replace("/", "//") for column in columns).encode()).hexdigest()[:32]
+    return prefix + name
 
 
 def given_columns(table: Table) -> tuple[str, ...]:

@@ -44,6 +44,8 @@ from adql.ir import (
     walk_expr,
 )
 from adql.limits import MAX_EXPRESSION_SQL
+from adql.node_classes import replace
+from clickhouse_schema.datatypes import BOOLEAN
 from clickhouse_schema.quoting import quote_identifier, quote_string
 
 
@@ -188,7 +190,21 @@ def _filter_sql(expr: Expr) -> str:
         return _check_length("(" + f" {expr.name} ".join(_filter_sql(arg) for arg in expr.args) + ")", expr)
     if isinstance(expr, Call) and expr.name in ("NEAR", "NEARER"):
         return near_filter_sql(expr, _expr_sql)
+    if isinstance(expr, Call) and expr.name == "NOT" and (negation := _negate_parts(expr.args[0])) is not None:
+        return _filter_sql(negation)
     return _expr_sql(expr)
+
+
+_NEGATED = {"AND": "OR", "OR": "AND"}
+
+
+def _negate_parts(expr: Expr) -> Expr | None:
+    """Negate AND and OR by their parts: ClickHouse 26.9 fails at WHERE NOT (id = 1 OR ra > 9) beside a projection."""
+    if isinstance(expr, Call) and expr.name == "NOT":
+        return expr.args[0]
+    if not (isinstance(expr, Call) and expr.name in _NEGATED):
+        return None
+    return replace(expr, name=_NEGATED[expr.name], args=tuple(Call(BOOLEAN, "NOT", (part,)) for part in expr.args))
 
 
 def _expr_sql(expr: Expr) -> str:

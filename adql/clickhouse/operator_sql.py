@@ -20,6 +20,7 @@ from adql.ir import Call, Expr, Literal, evaluate_constant, widen_exactly
 from clickhouse_schema.conjunction_sql import all_sql
 from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
 from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.text_index_sql import indexed_text_sql, indexed_words_sql, words_sql
 
 # --- arithmetic -------------------------------------------------------------------------------------------------------
 
@@ -169,6 +170,11 @@ def _like_sql(expr: Call, emit: Emit) -> str:
     return f"{'ilike' if expr.name == 'ILIKE' else 'like'}({emit(operand)}, {escaped})"
 
 
+def _has_indexed_words_sql(expr: Call, emit: Emit) -> str:
+    column, needle = (emit(a) for a in expr.args)
+    return f"hasAll({indexed_words_sql(column)}, {words_sql(needle)})"
+
+
 def _sampled_sql(expr: Call, emit: Emit) -> str:
     """Whether the row's hash is in the lowest part of its range."""
     percent, seed, *keys = expr.args
@@ -220,6 +226,8 @@ FORMS: dict[str, Form] = {
     "IN": _in_sql,
     "LIKE": _like_sql,
     "ILIKE": _like_sql,
+    "INDEXED TEXT": lambda expr, emit: indexed_text_sql(emit(expr.args[0])),
+    "HAS INDEXED WORDS": _has_indexed_words_sql,
     "SAMPLED": _sampled_sql,
     "HELD": _wrap_operand("materialize(", ")"),
     "+": _arithmetic_sql,

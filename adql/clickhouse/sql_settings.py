@@ -40,8 +40,9 @@ KEEP_JOIN_ORDER: dict[str, str | int] = {
     "query_plan_remove_unused_columns": 0,
 }
 
-#: In addition, for queries that look up few rows by id: read the projection of each part from so many rows on, not from
-#: 1,000,000. Other conditions of such a column may hold for half of a part, which takes twice as long so.
+#: In addition, for queries that look up few rows by an id or an index: read the projection of each part from so many
+#: rows on, not from 1,000,000. Other conditions of such a column may hold for half of a part, which takes twice as long
+#: so.
 LOOK_UP: dict[str, str | int] = {"min_table_rows_to_use_projection_index": 8192}
 
 #: In addition, for long SQL: the engine would compile each of its expressions at the fourth run of a query, which

@@ -8,6 +8,7 @@ from adql.errors import Span
 from adql.functions.function import MAX_PATTERN_CHARACTERS, Expand, Function, Parameter
 from adql.ir import Call, Expr
 from clickhouse_schema.datatypes import BOOLEAN, INT, UNICODE
+from clickhouse_schema.text_index_sql import words_sql
 
 STRING_FUNCTIONS = (
     Function("LOWER", (Parameter("s", "text"),), UNICODE, "lowerUTF8({0})", "s in lower case"),
@@ -26,12 +27,9 @@ def make_predicate_expansion(condition: str) -> Expand:
 
 _LONG_PATTERN = f"a regular expression has at most {MAX_PATTERN_CHARACTERS} characters"
 
-#: A word is a run of letters and digits of any script.
-_WORDS = "extractAll(lowerUTF8({}), '[\\\\p{{L}}\\\\p{{N}}]+')"
-
 
 def _has_words_sql(haystack: str, needle: str) -> str:
-    found = f"hasAll({_WORDS.format(haystack)}, {_WORDS.format(needle)})"
+    found = f"hasAll({words_sql(haystack)}, {words_sql(needle)})"
     return f"if(isNull({haystack}) OR isNull({needle}), NULL, {found})"
 
 

@@ -32,6 +32,7 @@ OPERATORS: dict[str, str] = {
     "MATCH": "pattern text",  # a regular expression
     "HAS WORDS": "haystack needle",
     "HASHLIST HAS": "hashlist item",
+    "HAS INDEXED WORDS": "column needle",  # in a filter, by a text index; needle has a word
     "SAMPLED": "percent seed key*",  # TABLESAMPLE: the row's hash is in the lowest part
     "IS POSITION": "lon lat",  # neither NULL nor NaN, latitude within 90 degrees
     "HELD": "condition",  # the engine evaluates it for each row, not while it plans
@@ -53,6 +54,7 @@ OPERATORS: dict[str, str] = {
     "EXACT OR NULL": "operand",
     "ELEMENT": "array index",  # from 1; of a shape, one of its DALI numbers
     "0 OR 1": "condition",
+    "INDEXED TEXT": "column",  # as a text index has it, '' for NULL
     "AT LEAST 0": "operand",
     "ONE": "operand",  # 1, from a column: joins on it need a key of each side
     "ONE ZERO": "operand",  # 0.0 for -0.0

@@ -38,6 +38,7 @@ from adql.rewrite.covers.spatial_covers import add_covers, may_have_cover
 from adql.rewrite.filters.id_look_ups import may_look_up, record_look_ups
 from adql.rewrite.filters.region_transfer import transfer_regions
 from adql.rewrite.filters.small_side_filters import filter_by_small_sides
+from adql.rewrite.filters.text_index_filters import may_search_texts, use_text_indexes
 from adql.rewrite.joins.constant_conditions import hold_constants
 from adql.rewrite.joins.impossible_conditions import empty_impossible_joins
 from adql.rewrite.joins.join_trees import add_outer_keys, fix_join_order, make_left_deep, move_keys_to_on
@@ -84,6 +85,7 @@ def is_any(contents: SelectContents) -> bool:  # noqa: ARG001  every condition h
 #: runs on the SELECTs that satisfy its condition.
 PASSES_BEFORE_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (record_look_ups, may_look_up),  # at any place: it changes nothing
+    (use_text_indexes, may_search_texts),  # before a small side's conditions are copied into its filters
     (make_left_deep, has_join),  # first: all others expect leaves on the right of joins, and no RIGHT JOIN
     (empty_impossible_joins, is_any),  # before any join is planned: one that matches nothing needs no plan
     (add_cap_nearness, joins_by_call(*SHAPE_RELATIONS)),  # adds the nearnesses of shapes, which the passes below read

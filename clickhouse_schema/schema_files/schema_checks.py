@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 
 from clickhouse_schema.column_links import Service
 from clickhouse_schema.row_store import MAX_FIXED_BYTES, MAX_ROW_COLUMNS
+from clickhouse_schema.schema_files.column_names import find_column, missing_column_problem
+from clickhouse_schema.schema_files.index_checks import find_index_problems
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 from clickhouse_schema.schema_problem import Problem, YamlPath
 from clickhouse_schema.ucd_words import find_ucd_fault
@@ -99,10 +101,8 @@ def _find_layout_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
     layout = table.layout
     if layout.position:
         yield from _find_position_problems(table, layout.position, (*path, "position"))
-    yield from _find_index_problems(table, layout.id, "an id must be a number or a text", (*path, "id"))
+    yield from find_index_problems(table, path)
     yield from _find_repeated_names("id column", [(name, (*path, "id")) for name in layout.id])
-    yield from _find_index_problems(table, layout.indexes, "an index needs numbers or texts", (*path, "indexes"))
-    yield from _find_repeated_names("index", [(name, (*path, "indexes")) for name in layout.indexes])
     if layout.parent and table.parent_key is None:
         close = difflib.get_close_matches(layout.parent, [key.name for key in table.keys], 1)
         hint = f": did you mean {close[0]}?" if close else " among its constraints"
@@ -131,23 +131,14 @@ def _find_row_store_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
         )
 
 
-def _find_index_problems(table: Table, names: Iterable[str], hint: str, path: YamlPath) -> Iterator[Problem]:
-    for name in names:
-        column = _find_column(table, name)
-        if column is None:
-            yield _missing_column_problem(table, name, path)
-        elif column.type.is_array:
-            yield Problem(path, f"the column {name} is an array: {hint}")
-
-
 def _find_time_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
     layout = table.layout
     if layout.years and not layout.time:
         yield Problem((*path, "years"), "years needs a time column: name it in time")
     if layout.time:
-        column = _find_column(table, layout.time)
+        column = find_column(table, layout.time)
         if column is None:
-            yield _missing_column_problem(table, layout.time, (*path, "time"))
+            yield missing_column_problem(table, layout.time, (*path, "time"))
         elif not (column.type.is_numeric or column.type.is_timestamp):
             kind = column.type.adql
             yield Problem((*path, "time"), f"the time column {layout.time} is {kind}, neither number nor timestamp")
@@ -157,9 +148,9 @@ def _find_position_problems(table: Table, position: tuple[str, str], path: YamlP
     if position[0] == position[1]:
         yield Problem(path, f"position names {position[0]} twice: it must be [longitude, latitude]")
     for name in position:
-        column = _find_column(table, name)
+        column = find_column(table, name)
         if column is None:
-            yield _missing_column_problem(table, name, path)
+            yield missing_column_problem(table, name, path)
         elif not column.type.is_numeric:
             yield Problem(path, f"the position column {name} is {column.type.adql}: it must be a number of degrees")
         elif column.unit not in ("", "deg"):
@@ -173,9 +164,9 @@ def _find_link_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
         for j, link in enumerate(owner.links):
             href: YamlPath = (*path, "columns", i, "skyhouse:links", j, "href")
             for name in link.columns:
-                column = _find_column(table, name)
+                column = find_column(table, name)
                 if column is None:
-                    yield _missing_column_problem(table, name, href)
+                    yield missing_column_problem(table, name, href)
                 elif column.type.is_array:
                     yield Problem(href, f"the column {name} is an array: a link takes numbers and texts")
 
@@ -183,8 +174,8 @@ def _find_link_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
 def _find_service_problems(table: Table, service: Service, path: YamlPath) -> Iterator[Problem]:
     for i, param in enumerate(service.input_params):
         at: YamlPath = (*path, "inputParams", i)
-        if param.ref and _find_column(table, param.ref) is None:
-            yield _missing_column_problem(table, param.ref, (*at, "ref"))
+        if param.ref and find_column(table, param.ref) is None:
+            yield missing_column_problem(table, param.ref, (*at, "ref"))
         if param.unit and normalise_unit(param.unit) != param.unit:
             meant = normalise_unit(param.unit) or "one such as km.s**-1"
             yield Problem((*at, "ivoa:unit"), f"ivoa:unit {param.unit!r} is not a VOUnit: write {meant}")
@@ -203,9 +194,9 @@ def _find_key_problems(schema: Schema, table: Table, key: ForeignKey, path: Yaml
         return  # the other schema is in another file
     target = _find_referenced_table(schema, key)
     for own, other in zip(key.columns, key.referenced_columns, strict=True):
-        ours, theirs = _find_column(table, own), _find_column(target, other) if target else None
+        ours, theirs = find_column(table, own), find_column(target, other) if target else None
         if ours is None:
-            yield _missing_column_problem(table, own, (*path, "columns"))
+            yield missing_column_problem(table, own, (*path, "columns"))
         elif theirs is None:
             yield Problem((*path, "referencedColumns"), f"{key.referenced_table} has no column {other}")
         elif _classify_values(ours) != _classify_values(theirs):
@@ -243,13 +234,3 @@ def _classify_values(column: Column) -> str:
     if column.type.is_array:
         return "array"
     return "text" if column.type.is_text else "number" if column.type.is_numeric else column.type.adql
-
-
-def _find_column(table: Table, name: str) -> Column | None:
-    return next((column for column in table.columns if column.name == name), None)
-
-
-def _missing_column_problem(table: Table, name: str, path: YamlPath) -> Problem:
-    close = difflib.get_close_matches(name.lower(), [column.name.lower() for column in table.columns], 1)
-    meant = next((f": did you mean {column.name}?" for column in table.columns if [column.name.lower()] == close), "")
-    return Problem(path, f"the table {table.name} has no column {name}{meant}")

@@ -11,6 +11,7 @@ from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
+from clickhouse_schema.table_index import TableIndex
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import asked, comparable
 
@@ -39,7 +40,7 @@ _TABLES = {
         ),
     ),
     "seen": (
-        Layout(position=("ra", "dec"), id=("field", "number")),
+        Layout(position=("ra", "dec"), id=("field", "number"), indexes=(TableIndex(columns=("number", "ra")),)),
         (
             Column(name="field", datatype="int", nullable=False),
             Column(name="number", datatype="int", nullable=False),
@@ -115,6 +116,8 @@ BY_PROJECTION = [
     "SELECT * FROM looked.named WHERE name IN ('star -4', 'star', '')",
     "SELECT * FROM looked.seen WHERE field = 17 AND number = 5",
     "SELECT * FROM looked.seen WHERE field = 17 AND number < 5",
+    "SELECT dec FROM looked.seen WHERE number = 5",
+    "SELECT dec FROM looked.seen WHERE number IN (5, 7) AND ra BETWEEN 10 AND 20",
 ]
 
 #: No part holds the ids, the projection has all columns, or a cone leaves fewer rows
@@ -123,6 +126,7 @@ LOOK_UPS = [
     "SELECT * FROM looked.stars WHERE id = 9223372036854775807",
     "SELECT * FROM looked.stars WHERE id = 100.5",
     "SELECT id, COUNT(*) FROM looked.stars WHERE id IN (100, 200) GROUP BY id",
+    "SELECT a.id, b.dec FROM looked.few AS a JOIN looked.seen AS b ON a.id = b.number",
     "SELECT * FROM looked.stars WHERE id = 100 AND 1 = CONTAINS(POINT(ra, dec), CIRCLE(61.8, -89, 20))",
     "SELECT * FROM looked.stars WHERE id IN (100, 24147, -3733) AND ra IS NULL",
     "SELECT a.id, b.id FROM looked.stars AS a LEFT JOIN looked.stars AS b ON a.id = b.id + 1 WHERE a.id IN (100, 4)",
@@ -139,7 +143,7 @@ OTHERS = [
     "SELECT COUNT(*) FROM looked.stars WHERE NOT id = 100",
     "SELECT COUNT(*) FROM looked.stars WHERE name = 'star 100'",
     "SELECT COUNT(*) FROM looked.stars WHERE id = FLOOR(ra)",
-    "SELECT COUNT(*) FROM looked.seen WHERE number = 5",
+    "SELECT COUNT(*) FROM looked.seen WHERE ra = 5",
     "SELECT COUNT(*) FROM looked.stars WHERE id IN (SELECT number FROM looked.seen)",
 ]
 
@@ -160,6 +164,8 @@ ANDS = [
     " WHERE id = 100 AND x = 1",
     "SELECT a.ra FROM looked.stars AS a JOIN looked.few AS b ON a.id = b.id AND NOT (a.dec > 1000 AND a.ra > 1000)",
     "SELECT id, MIN(ra) FROM looked.stars WHERE id = 100 GROUP BY id HAVING NOT (MIN(ra) > 999 AND id > 999)",
+    "SELECT * FROM looked.stars WHERE NOT (id = 100 OR dec > 0)",  # an error by a projection
+    "SELECT * FROM looked.stars WHERE NOT (NOT (id = 100 AND dec IS NOT NULL))",
 ]
 
 

@@ -53,6 +53,7 @@ SELECT id FROM sky.objects WHERE class = 'QSO'
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
 WHERE (t1.`class` = 'QSO')
+SETTINGS min_table_rows_to_use_projection_index = 8192
 
 -- Comparisons and BETWEEN
 SELECT id FROM sky.objects WHERE g_mag BETWEEN 10 AND 12 AND r_mag <> 11 AND NOT parallax >= 5
@@ -81,6 +82,7 @@ SELECT id FROM sky.objects WHERE class = 'back\slash''s'
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
 WHERE (t1.`class` = 'back\\slash\'s')
+SETTINGS min_table_rows_to_use_projection_index = 8192
 
 -- Boolean columns
 SELECT id FROM sky.objects WHERE variable AND NOT n_obs > 3

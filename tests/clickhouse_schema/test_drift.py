@@ -8,8 +8,9 @@ from clickhouse_schema.cluster_topology import ONE_SERVER
 from clickhouse_schema.datatypes import FELIS
 from clickhouse_schema.schema_drift import Drift, find_drift
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
-from clickhouse_schema.stored_nulls import list_changeable, store_plainly
-from clickhouse_schema.table_ddl import create_table_sql, projection_definitions
+from clickhouse_schema.stored_nulls import allow_nulls_sql, list_changeable, store_plainly
+from clickhouse_schema.table_ddl import create_table_sql, index_definitions
+from clickhouse_schema.table_index import TableIndex
 from tap_service.storage.engine.engine import Engine
 
 SHAPES = (
@@ -27,8 +28,17 @@ STARS = Table(
         *(Column(name=f"a_{kind}", datatype=kind, arraysize="*") for kind in ("boolean", "short", "double")),
         *SHAPES,
     ),
-    layout=Layout(position=("ra", "dec"), id=("id",), time="c_timestamp", indexes=("c_int",)),
+    layout=Layout(position=("ra", "dec"), id=("id",), time="c_timestamp", indexes=(TableIndex(columns=("c_int",)),)),
 )
+
+
+#: One has a name that no folder can have
+NAMES = (Column(name="name", datatype="unicode"), Column(name="kind/of", datatype="char"))
+
+
+def _indexes(*by_values: str | tuple[str, ...], **others: str) -> tuple[TableIndex, ...]:
+    given = (*by_values, *({name: kind} for name, kind in others.items()))
+    return tuple(TableIndex.model_validate(index) for index in given)
 
 
 def changed(table: Table, **layout: object) -> Table:
@@ -82,7 +92,7 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
     stored.execute(create_table_sql(first, "drifting.stars"))
     stored.execute("INSERT INTO drifting.stars (id, ra, dec) SELECT number, number, 0 FROM numbers(90)")
     wanted = with_columns(
-        changed(STARS, indexes=("flux",), time=""),
+        changed(STARS, indexes=_indexes("flux"), time=""),
         STARS.columns[1].model_copy(update={"description": "a 'new' comment"}),
         STARS.columns[2],
         Column(name="flux", datatype="float"),
@@ -128,19 +138,58 @@ def test_columns_get_the_order_of_the_model(stored: Engine) -> None:
     stored.execute("DROP TABLE drifting.turned SYNC")
 
 
+def test_indexes_of_several_columns_and_of_texts_are_added_to_rows_and_removed(stored: Engine) -> None:
+    first = with_columns(changed(STARS, indexes=(), time=""), *STARS.columns[:3], *NAMES)
+    stored.execute(create_table_sql(first, "drifting.stars"))
+    values = "number, number, 0, concat('Galaxy ', toString(number)), 'two'"
+    stored.execute(f"INSERT INTO drifting.stars (id, ra, dec, name, `kind/of`) SELECT {values} FROM numbers(9000)")
+    wanted = changed(first, indexes=_indexes(("kind/of", "ra"), "name", name="text"))
+    steps = _taken(stored, wanted)
+    assert steps[:2] == [f"the index {kind}_name of drifting.stars is missing" for kind in ("pieces", "words")]
+    assert len(steps) == 4
+    assert "Name: pieces_name" in stored.explain_query(
+        "SELECT ra FROM drifting.stars WHERE ilike(ifNull(name, ''), '%GALAXY%')"
+    )
+    eager = {"min_table_rows_to_use_projection_index": 0}
+    assert "Name: by_columns_" in stored.explain_query(
+        "SELECT dec FROM drifting.stars WHERE `kind/of` = 'two' AND ra = 7", eager
+    )
+    assert len(_taken(stored, first)) == 4
+
+
+def test_names_of_indexes_are_unique_and_fit_a_folder() -> None:
+    columns = (("a", "b"), ("a__b",), ("a_", "_b"), ("a_", "b"), ("a", "_b"), ("a/b",), ("\u65e5" * 64, "b" * 64))
+    wanted = changed(STARS, indexes=_indexes(*columns, **{"x/y": "text", "z": "text"}))
+    projections, texts = (list(index_definitions(wanted)[kind]) for kind in ("PROJECTION", "INDEX"))
+    assert len(projections) == len(columns) + len(index_definitions(STARS)["PROJECTION"]) - 1
+    assert {"by_columns_a__b", "by_index_a__b", "pieces_z", "words_z"} < {*projections, *texts}
+    assert not any("/" in name or len(name.encode()) > 220 for name in (*projections, *texts))
+
+
+def test_a_column_with_a_text_index_becomes_nullable(stored: Engine) -> None:
+    table = with_columns(changed(STARS, indexes=_indexes(name="text"), time=""), *STARS.columns[:3], *NAMES)
+    plain = store_plainly(table, {"name"})
+    stored.execute(create_table_sql(plain, "drifting.stars"))
+    stored.execute("INSERT INTO drifting.stars (id, ra, dec, name) SELECT number, 1, 0, 'some name' FROM numbers(90)")
+    stored.execute(f"ALTER TABLE drifting.stars {allow_nulls_sql(table, ['name'])}")
+    stored.execute("INSERT INTO drifting.stars (id, ra, dec, name) VALUES (100, 1, 1, NULL)")
+    assert _drift(stored, table) == Drift()
+    sql = "SELECT count() AS n FROM drifting.stars WHERE like(ifNull(name, ''), '%name%')"
+    assert stored.fetch_table(sql)["n"].to_pylist() == [90]
+    assert "Name: pieces_name" in stored.explain_query(sql)
+
+
 def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -> None:
     """A replica that is made later must be as those that there are."""
-    stored.execute(create_table_sql(changed(STARS, indexes=("c_short",)), "drifting.stars"))
-    wanted = changed(STARS, indexes=("c_short", "c_long", "c_char"))
-    assert len(_taken(stored, wanted)) == 2
+    stored.execute(create_table_sql(changed(STARS, indexes=_indexes("c_short", c_unicode="text")), "drifting.stars"))
+    wanted = changed(STARS, indexes=_indexes("c_short", "c_long", "c_char", c_unicode="text", c_char="text"))
+    assert len(_taken(stored, wanted)) == 4
     sql = "SELECT create_table_query AS sql FROM system.tables WHERE database = 'drifting' AND name = 'stars'"
     grown = stored.fetch_table(sql).column(0)[0].as_py()
-    names = [word.split()[0].strip("`") for word in grown.split("PROJECTION ")[1:]]
-    assert (
-        names
-        == [*projection_definitions(wanted)]
-        == [*projection_definitions(changed(wanted, indexes=("c_char", "c_short", "c_long")))]
-    )
+    other = changed(wanted, indexes=_indexes("c_char", "c_short", "c_long", c_char="text", c_unicode="text"))
+    for kind, definitions in index_definitions(wanted).items():
+        names = [word.split()[0].strip("`") for word in grown.split(f"{kind} ")[1:]]
+        assert names == [*definitions] == [*index_definitions(other)[kind]]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from clickhouse_schema.datatypes import CHAR, POINT, TIMESTAMP, UNICODE, ColumnType
 from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, Schema, Table
+from clickhouse_schema.table_index import TableIndex
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 
 
@@ -122,5 +123,30 @@ def test_look_up() -> None:
         STARS.get_column("RA")
 
 
-def test_indexed_are_positions_and_the_leading_id() -> None:
+def test_indexed_are_positions_the_leading_id_and_the_first_column_of_an_index() -> None:
     assert [column.name for column in STARS.columns if STARS.is_indexed(column.name)] == ["id", "ra", "dec"]
+    columns = tuple(Column(name=name, datatype="unicode") for name in ("a", "b", "c"))
+    table = Table(name="t", columns=columns, layout=Layout(indexes=INDEXES[:2]))
+    assert [column.name for column in columns if table.is_indexed(column.name)] == ["a"]
+    assert (table.layout.sorted_columns, table.layout.text_columns) == ((("a", "b"),), ("c",))
+
+
+INDEXES = (TableIndex(columns=("a", "b")), TableIndex(columns=("c",), kind="text"), TableIndex(columns=("columns",)))
+
+
+def test_indexes_are_written_in_their_shortest_form() -> None:
+    layout = Layout(indexes=INDEXES)
+    assert layout.model_dump(mode="json")["indexes"] == [["a", "b"], {"c": "text"}, "columns"]
+    assert Layout.model_validate_json(layout.model_dump_json()) == layout
+
+
+@pytest.mark.parametrize(
+    ("document", "indexes"),
+    [
+        ('["a", "b"]', (TableIndex(columns=("a",)), TableIndex(columns=("b",)))),  # of older catalogues
+        ('{"c": "text", "columns": "text"}', (INDEXES[1], TableIndex(columns=("columns",), kind="text"))),
+        ('[["a"], {"b": "values"}]', (TableIndex(columns=("a",)), TableIndex(columns=("b",)))),
+    ],
+)
+def test_indexes_are_read_in_each_form(document: str, indexes: tuple[TableIndex, ...]) -> None:
+    assert Layout.model_validate_json(f'{{"indexes": {document}}}').indexes == indexes

@@ -1,4 +1,7 @@
-"""Find queries that look rows up by id; they read the projections of small parts too (``sql_settings.LOOK_UP``)."""
+"""Find queries that look rows up by an id or an index; they read the projections of small parts too.
+
+``sql_settings.LOOK_UP`` is the setting. Equal values of the first column are enough.
+"""
 
 from __future__ import annotations
 
@@ -28,34 +31,35 @@ def may_look_up(contents: SelectContents) -> bool:
 
 
 def record_look_ups(select: Select, fresh: NameGenerator) -> Select:
-    """Record in ``fresh`` if a conjunct of WHERE or of an ON names few ids, by the first id column of a table."""
+    """Record in ``fresh`` if a conjunct of WHERE or of an ON names few values of the first column of an id or index."""
     if not fresh.looks_up_ids:
         leaves = collect_leaves(select.from_)
         conditions = (select.where, *walk_join_conditions(select.from_))
         fresh.looks_up_ids = any(
-            _names_ids(part, leaves) for condition in conditions for part in split_conjuncts(condition)
+            _names_keys(part, leaves) for condition in conditions for part in split_conjuncts(condition)
         )
     return select
 
 
-def _names_ids(condition: Expr, leaves: dict[int, Leaf]) -> bool:
+def _names_keys(condition: Expr, leaves: dict[int, Leaf]) -> bool:
     if isinstance(condition, InSubquery):
         rows = bound_rows(condition.query)
-        return rows is not None and isinstance(condition.operand, Column) and _is_id(condition.operand, leaves, rows)
+        return rows is not None and isinstance(condition.operand, Column) and _is_key(condition.operand, leaves, rows)
     if isinstance(condition, Call) and condition.name == "OR":
-        return all(_names_ids(part, leaves) for part in condition.args)
+        return all(_names_keys(part, leaves) for part in condition.args)
     named = NamedValues.match(condition)
-    return named is not None and all(map(_is_constant, named.values)) and _is_id(named.column, leaves)
+    return named is not None and all(map(_is_constant, named.values)) and _is_key(named.column, leaves)
 
 
 def _is_constant(value: Expr) -> bool:
     return isinstance(value, Literal) or evaluate_constant(value) is not None
 
 
-def _is_id(column: Column, leaves: dict[int, Leaf], rows: int = 0) -> bool:
-    """Return whether ``column`` is an id of a table in which as many ids as ``rows`` select few granules."""
+def _is_key(column: Column, leaves: dict[int, Leaf], rows: int = 0) -> bool:
+    """Return whether an id or index begins with ``column`` in which as many values as ``rows`` select few granules."""
     origins = find_origins(leaves.get(column.relation), (column.name,))
     return any(
-        names == scan.entry.table.layout.id[:1] and (not rows or is_selective(scan, names[0], rows))
+        any(names == key[:1] for key in scan.entry.table.layout.sorted_columns)
+        and (not rows or is_selective(scan, names[0], rows))
         for scan, names in origins
     )

@@ -19,6 +19,7 @@ from clickhouse_schema.datatypes import CHAR, LONG, Field
 from clickhouse_schema.engine_tables.user_table_record import UserTable
 from clickhouse_schema.schema_model import Layout, Table
 from clickhouse_schema.shard_map import ShardStatement
+from clickhouse_schema.table_index import TableIndex
 from tap_service.config import Config
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Job
@@ -202,12 +203,12 @@ def add_index(table: Table, wanted: str, *, unique: bool) -> tuple[Table, str]:
     if unique:
         if table.primary_key not in ((), names):
             raise Conflict(f"the rows have a unique index already: {', '.join(table.primary_key)}")
-        others = tuple(name for name in layout.indexes if name != column.name)
+        others = tuple(index for index in layout.indexes if index.columns != names)
         new = layout.model_copy(update={"id": names, "indexes": others})
         return table.model_copy(update={"layout": new, "primary_key": names}), f"{column.name} names each row"
     if table.is_indexed(column.name):
         return table, f"{column.name} has an index already"
-    new = layout.model_copy(update={"indexes": (*layout.indexes, column.name)})
+    new = layout.model_copy(update={"indexes": (*layout.indexes, TableIndex(columns=names))})
     return table.model_copy(update={"layout": new}), f"rows are found by {column.name}"
 
 

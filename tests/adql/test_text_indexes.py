@@ -1,0 +1,242 @@
+"""Conditions on texts with a text index: answers are those without it, and the engine reads the index."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adql.translation import translate
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.table_ddl import create_table_sql
+from clickhouse_schema.table_index import TableIndex
+from tap_service.storage.engine.engine import Engine
+from tests.adql.conftest import asked
+
+_COLUMNS = (
+    Column(name="id", datatype="long", nullable=False),
+    Column(name="number", datatype="int"),
+    Column(name="note", datatype="unicode"),
+    Column(name="label", datatype="char", arraysize="*"),
+    Column(name="plain", datatype="unicode", nullable=False),
+)
+_TEXTS = ("note", "label", "plain")
+_INDEXES = (*(TableIndex(columns=(name,), kind="text") for name in _TEXTS), TableIndex(columns=("number", "id")))
+_LAYOUT = Layout(id=("id",), indexes=_INDEXES)
+_PART_ROWS = 2_000
+
+
+def _make_catalogue(layout: Layout) -> Catalogue:
+    return Catalogue((Schema(name="texted", tables=(Table(name="t", columns=_COLUMNS, layout=layout),)),))
+
+
+INDEXED, PLAIN = _make_catalogue(_LAYOUT), _make_catalogue(Layout())
+
+_ASCII = [
+    *("fork", "FORK", "Fork", "disk", "DISK", "likes", "sold", "m31", "M31", "NGC", "a", "k", "i", "s", "K", "I"),
+    *("galaxy", "Galaxies", "clusters of", "1234", "42", " ", "  ", "-", "_", "%", "\\", "'", "#", ".", "\t"),
+]
+#: With letters that are equal to k, s and i without regard to case, or become several
+_ALL = [*_ASCII, "for\u212a", "di\u017fk", "L\u0130KES", "l\u0131kes", "stra\u00dfe", "STRASSE", "\ufb01ne", "FINE", "\u00c4rzte", "\u00e4rzte", "e\u0301", "\u65e5\u672c\u8a9e", "\u2013", "\u00a0"]  # fmt: skip
+
+
+def _write_text(chooser: random.Random, parts: list[str]) -> str:
+    return "".join(chooser.choice(parts) for _ in range(chooser.randint(0, 6)))
+
+
+def _make_rows(part: int) -> list[list[object]]:
+    chooser = random.Random(part)
+    rows = range(part * _PART_ROWS, (part + 1) * _PART_ROWS)
+
+    def texts(parts: list[str], nulls: float) -> list[object]:
+        return [None if chooser.random() < nulls else _write_text(chooser, parts) for _ in rows]
+
+    rare = {rows[7]: "the rare theodolites sleep", rows[8]: "RARE Theodolites#quick foxes"}
+    columns = [texts(_ALL, 0.2), texts(_ASCII, 0.2), texts(_ALL, 0)]
+    columns = [[rare.get(row, text) for row, text in zip(rows, column, strict=True)] for column in columns]
+    return [[*rows], [None if row % 7 == 3 else row % 50 for row in rows], *columns]
+
+
+@pytest.fixture(scope="module")
+def texted(engine: Engine) -> Engine:
+    """Three parts in different states: the second has no index yet."""
+    engine.execute("CREATE DATABASE IF NOT EXISTS texted")
+    engine.execute("DROP TABLE IF EXISTS texted.t SYNC")
+    table = INDEXED.schemas[0].tables[0]
+    engine.execute(create_table_sql(table, "texted.t") + ", index_granularity = 64")
+    engine.execute("SYSTEM STOP MERGES texted.t")
+    schema = pa.schema([(column.name, column.type.arrow) for column in table.columns])
+    for part in range(3):
+        columns = _make_rows(part)
+        arrays = [pa.array(values, each.type) for values, each in zip(columns, schema, strict=True)]
+        batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+        engine.insert_batches("texted.t", [batch], settings={"materialize_skip_indexes_on_insert": int(part != 1)})
+    return engine
+
+
+# --- the same answers -------------------------------------------------------------------------------------------------
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+_TEXT = st.lists(st.sampled_from(_ALL), max_size=3).map("".join)
+_PATTERN = st.builds(
+    lambda before, parts, after: before + "".join(parts) + after,
+    st.sampled_from(["%", "%", "%", "", "% ", "_"]),
+    st.lists(st.sampled_from([*_ALL, "_", "%", "ork", "laxi", "ikes", "isk"]), max_size=3),
+    st.sampled_from(["%", "%", "%", "", " %", "_"]),
+)
+_TEST = st.one_of(
+    st.builds(
+        lambda form, name, pattern: form.format(name, _quote(pattern)),
+        st.sampled_from(
+            ["{} LIKE {}", "{} ILIKE {}", "LOWER({}) LIKE {}", "UPPER({}) LIKE {}", "1 = ivo_nocasematch({}, {})"]
+        ),
+        st.sampled_from(_TEXTS),
+        st.one_of(_PATTERN, _PATTERN.map(str.lower), _PATTERN.map(str.upper)),
+    ),
+    st.builds(
+        lambda form, name, text, other: form.format(name, _quote(text), _quote(other)),
+        st.sampled_from(
+            [
+                *("{} = {}", "LOWER({}) = {}", "{} IN ({}, {})", "1 = ivo_hasword({}, {})"),
+                *("1 = ivo_hashlist_has({}, {})", "1 = ivo_hasword({}, {})", "{} <> {}", "{} NOT LIKE {}"),
+            ]
+        ),
+        st.sampled_from(_TEXTS),
+        _TEXT,
+        _TEXT,
+    ),
+    st.sampled_from(["number = 3", "id = 77", "number = 3 AND id < 900", "number IS NULL", "note IS NULL"]),
+)
+_CONDITION = st.recursive(
+    _TEST,
+    lambda inner: st.one_of(
+        st.builds("({} AND {})".format, inner, inner),
+        st.builds("({} OR {})".format, inner, inner),
+        st.builds("NOT ({})".format, inner),
+        st.builds("CASE WHEN {} THEN 1 ELSE 0 END = 1".format, inner),
+    ),
+    max_leaves=5,
+)
+_FORMS = (
+    "SELECT id FROM texted.t WHERE {}",
+    "SELECT COUNT(*) FROM texted.t WHERE {}",
+    "SELECT number, COUNT(*), MIN(id) FROM texted.t WHERE {} GROUP BY number HAVING MIN(id) > 5",
+    "SELECT note, COUNT(*) FROM texted.t GROUP BY note, plain, label, number, id HAVING {}",
+    "SELECT * FROM (SELECT id, number, note, label, plain FROM texted.t) AS q WHERE {}",
+    "SELECT a.id, b.id FROM texted.t AS b LEFT JOIN (SELECT * FROM texted.t WHERE number < 9) AS a ON a.id = b.id + 1"
+    " WHERE b.number IN (2, 3) AND EXISTS (SELECT 1 FROM texted.t WHERE {} AND id = b.id)",
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(form=st.sampled_from((*_FORMS[:2] * 3, *_FORMS)), condition=_CONDITION, is_eager=st.booleans())
+def test_answers_are_those_without_an_index(texted: Engine, form: str, condition: str, is_eager: bool) -> None:
+    query = form.format(condition)
+    translation = translate(query, INDEXED)
+    eager = {"min_table_rows_to_use_projection_index": 0} if is_eager else {}
+    found = texted.fetch_table(translation.sql, translation.settings | eager)
+    rows = [tuple(row.values()) for row in found.to_pylist()]
+    assert sorted(rows, key=repr) == sorted(asked(texted, PLAIN, query), key=repr)
+
+
+#: Each would be wrong if a piece were looked for as the engine compares a word of the index
+_HOSTILE = [
+    "note ILIKE 'for_%'",
+    "note ILIKE '%fork%disk%'",
+    "note ILIKE '%fork_%'",
+    "LOWER(note) LIKE '%likes%'",
+    "LOWER(note) LIKE '%fork%'",
+    "UPPER(note) LIKE '%STRASSE%'",
+    "UPPER(note) LIKE '%FINE%'",
+    "UPPER(label) LIKE '%LIKES%'",
+    "LOWER(label) LIKE '%Likes%'",
+    "note LIKE '%'",
+    "note LIKE '%%'",
+    "note LIKE ''",
+    "note = ''",
+    "1 = ivo_hasword(note, '')",
+    "1 = ivo_hasword(note, '\u2013')",
+    "1 = ivo_hasword(note, 'galaxy fork')",
+    "1 = ivo_hashlist_has(note, 'fork#disk')",
+    "1 = ivo_hashlist_has(note, 'fork')",
+    "note LIKE '%\u00e4rzte%'",
+    "note ILIKE '%\u00c4RZTE%'",
+    "note LIKE '%galaxy%' OR note IS NULL",
+    "note IN ('m31', 'Galaxies', '')",
+    "NOT (number = 3 OR note LIKE '%galaxy%')",
+    "NOT (NOT (note IS NULL AND number = 3))",
+]
+
+
+@pytest.mark.parametrize("condition", _HOSTILE)
+def test_hostile_conditions(texted: Engine, condition: str) -> None:
+    query = f"SELECT id FROM texted.t WHERE {condition}"
+    assert sorted(asked(texted, INDEXED, query)) == sorted(asked(texted, PLAIN, query))
+
+
+# --- the index is read ------------------------------------------------------------------------------------------------
+
+#: Condition -> the index that finds the 6 rows of the rare words
+_SERVED = {
+    "{} LIKE '%heodolite%'": "pieces_{}",
+    "{} ILIKE '%HEODOLITE%'": "pieces_{}",
+    "{} LIKE '%rare theodolites%'": "pieces_{}",
+    "{} LIKE '%theodolites_sleep'": "pieces_{}",
+    "1 = ivo_nocasematch({}, '%theodoliTES%')": "pieces_{}",
+    "LOWER({}) LIKE '%theodolites%'": "pieces_{}",
+    "1 = ivo_hasword({}, 'theodolites rare')": "words_{}",
+    "1 = ivo_hashlist_has({}, 'quick Foxes')": "words_{}",
+    "{} = 'the rare theodolites sleep'": "words_{}",
+    "{} IN ('the rare theodolites sleep', 'no such')": "words_{}",
+    "LOWER({}) = 'the rare theodolites sleep'": "words_{}",
+    "{} LIKE '%theodolites%' OR 1 = ivo_hasword({}, 'foxes')": "pieces_{}",
+    "({} LIKE '%theodolites%' AND number < 9) OR {} = 'quick foxes'": "pieces_{}",
+}
+
+
+@pytest.mark.parametrize("name", _TEXTS)
+@pytest.mark.parametrize("condition", _SERVED)
+@pytest.mark.parametrize("source", ["texted.t", "(SELECT id, number, note, label, plain FROM texted.t) AS q"])
+def test_the_index_is_read(texted: Engine, condition: str, name: str, source: str) -> None:
+    """Of the two parts that have it one granule each; the index alone counts whole words."""
+    query = f"SELECT id FROM {source} WHERE {condition.replace('{}', name)}"
+    translation = translate(query, INDEXED)
+    plan = texted.explain_query(translation.sql, translation.settings)
+    assert f"Name: {_SERVED[condition].format(name)}" in plan
+    granules = [tuple(map(int, pair)) for pair in re.findall(r"Granules: (\d+)/(\d+)", plan)]
+    without_index = -(-_PART_ROWS // 64)
+    assert min(read for read, _ in granules) <= without_index + 4, plan
+    assert "Name: " not in texted.explain_query(*_ask_plain(query))
+
+
+def _ask_plain(query: str) -> tuple[str, dict[str, str | int]]:
+    translation = translate(query, PLAIN)
+    return translation.sql, translation.settings
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "note LIKE 'abc%'",
+        "note LIKE '%abc%'",
+        "note NOT LIKE '%theodolites%'",
+        "NOT (note LIKE '%theodolites%')",
+        "note LIKE '%theodolites%' OR number = 3",
+        "note LIKE label",
+        "UPPER(note) LIKE '%THEODOLITES%'",
+        "1 = gavo_match('theodolites', note)",
+        "note > 'theodolites'",
+    ],
+)
+def test_what_the_index_does_not_serve_stays_as_it_is(condition: str) -> None:
+    query = f"SELECT id FROM texted.t WHERE {condition}"
+    assert translate(query, INDEXED).sql == translate(query, PLAIN).sql
