@@ -191,6 +191,22 @@ def sort_key_sql(table: Table) -> str:
     return f"({_names_sql(table.layout.id)})" if table.layout.id else "tuple()"
 
 
+def list_placing_columns(table: Table) -> set[str]:
+    """Return the columns that determine where a row is stored: those of the sort key, of the partition, of the shard.
+
+    ClickHouse changes them in no row.
+    """
+    layout = table.layout
+    parents = set(table.parent_key.columns) if table.parent_key is not None else set()
+    times = {layout.time} if layout.time and (layout.position or parents or layout.years) else set()
+    if layout.position:
+        return {*layout.position, *times, *(parents if table.is_sharded else ())}
+    if parents:
+        return parents | times
+    covered = next((column.name for column in table.columns if has_cover(column.type)), None)
+    return times | ({covered} if covered is not None else set(layout.id))
+
+
 def _year_sql(column: Column) -> str:
     """Return SQL of an integer for each year, 0 without a time. ClickHouse knows the time range of each part.
 

@@ -22,7 +22,7 @@ RESERVED_SCHEMAS = frozenset(
 
 #: Suffixes of tables that belong to a table: unfinished loads, and its parts on a cluster.
 _RESERVED_ENDING = re.compile(
-    r"__((loading|new|append|homes|(local|overlap)(_rows)?|margin)|(in)?[0-9]+(_[0-9]+)?)$", re.I
+    r"__((loading|new|append|moved|homes|(local|overlap)(_rows)?|margin)|(in)?[0-9]+(_[0-9]+)?)$", re.I
 )
 
 #: Column names that ClickHouse refuses.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -38,6 +38,10 @@ Processes = Annotated[
     int, typer.Option(help="Processes that answer requests; several need ClickHouse servers and Redis.", min=1)
 ]
 
+MaxErrors = Annotated[int, typer.Option(help="Bad rows that are rejected before the command stops.", min=0)]
+Rejects = Annotated[Path | None, typer.Option(help="File for bad rows; default: SCHEMA.TABLE.rejects.csv.")]
+Again = Annotated[bool, typer.Option("--again", help="Apply files that were applied before.")]
+
 
 def main() -> None:
     app()
@@ -56,8 +60,8 @@ def load_table(
         ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
-    max_errors: Annotated[int, typer.Option(help="Bad rows that are rejected before the load stops.", min=0)] = 100,
-    rejects: Annotated[Path | None, typer.Option(help="File for bad rows; default: SCHEMA.TABLE.rejects.csv.")] = None,
+    max_errors: MaxErrors = 100,
+    rejects: Rejects = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the table if it exists.")] = False,
     append: Annotated[bool, typer.Option("--append", help="Add to the table if it exists.")] = False,
 ) -> None:
@@ -74,6 +78,45 @@ def load_table(
         "mode": "replace" if replace else "append" if append else "create",
     }
     execute_and_exit(data, "load", arguments)
+
+
+@app.command("update")
+def update_rows(
+    table: TableName,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Ids of rows, and the columns to correct.")],
+    data: Data,
+    max_errors: MaxErrors = 100,
+    rejects: Rejects = None,
+    again: Again = False,
+) -> None:
+    """Correct rows by their id: readers see all corrections at once. Start a stopped update again to continue it."""
+    _correct_and_exit(data, "update", table, files, max_errors, rejects, again=again)
+
+
+@app.command("delete")
+def delete_rows(
+    table: TableName,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Ids of the rows to delete.")],
+    data: Data,
+    max_errors: MaxErrors = 100,
+    rejects: Rejects = None,
+    again: Again = False,
+) -> None:
+    """Delete rows by their id, all at once. Start a stopped delete again to continue it."""
+    _correct_and_exit(data, "delete", table, files, max_errors, rejects, again=again)
+
+
+def _correct_and_exit(
+    data: Path, command: str, table: str, files: list[Path], max_errors: int, rejects: Path | None, *, again: bool
+) -> NoReturn:
+    arguments = {
+        "files": [str(file.absolute()) for file in files],
+        "table": table,
+        "max_errors": max_errors,
+        "rejects": str((rejects or Path(f"{table}.rejects.csv")).absolute()),
+        "again": again,
+    }
+    execute_and_exit(data, command, arguments)
 
 
 @app.command("describe")

@@ -27,15 +27,20 @@ from loaders.storage.gateway_table import Gateway, Orphan
 from loaders.storage.load_state import TableState
 from loaders.storage.stored_table import (
     CHUNK_COLUMN,
+    NO_WAIT_SETTINGS,
     WAIT_SETTINGS,
     list_partitions_sql,
     read_table_state,
     state_to_sql,
+    wait_for_changed_rows,
     wait_for_mutations,
 )
 
 #: Between the base name and the number of a chunk, in the name of the chunk's gateway table.
 _CHUNK_INFIX = "__in"
+
+#: Every replica changes its rows by itself, by what its own correction table has.
+_EACH_REPLICA = {"allow_nondeterministic_mutations": 1}
 
 
 class ClusterStagingTable:
@@ -49,6 +54,13 @@ class ClusterStagingTable:
     @property
     def name(self) -> str:
         return self._tables.get_state_name(self._tables.next_base)
+
+    @property
+    def rows_sql(self) -> str:
+        tables = self._tables
+        if not tables.table.is_sharded:
+            return tables.quote_rows_table(tables.next_base, "")
+        return tables.all_rows_sql(LOCAL, tables.next_base)
 
     def read_state(self) -> TableState | None:
         return read_table_state(self._engine, self._tables.schema_name, self.name)
@@ -118,6 +130,24 @@ class ClusterStagingTable:
             return gateway.find_orphans()
         finally:
             gateway.drop_tables()
+
+    def change_rows(self, change: str) -> None:
+        tables = self._tables
+        # a replica may learn of the change only after it was looked at, so the engine waits for replicas
+        waiting = WAIT_SETTINGS if tables.topology.is_replicated else NO_WAIT_SETTINGS
+        for part in tables.parts:
+            tables.alter_rows(tables.next_base + part, change, waiting | _EACH_REPLICA)
+            for server in tables.servers.list_engines():
+                wait_for_changed_rows(server, tables.schema_name, tables.next_base + part)
+
+    def open_gateway(self, table: Table) -> Gateway:
+        tables = self._tables
+        name = f"{tables.next_base}{_CHUNK_INFIX}0"
+        return Gateway(tables.servers, tables.schema_name, name, table, tables.parent, is_kept=False)
+
+    def insert_gateway(self, gateway: Gateway) -> None:
+        for part in self._tables.parts:
+            self._sender.send_rows(gateway, part, self._tables.next_base, [*self._tables.shards])
 
     def find_faults(self) -> list[str]:
         tables = self._tables

@@ -9,11 +9,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from loaders.cluster import rebalance
 from loaders.control.adql_command import print_translation
 from loaders.load_error import LoadCancelled, LoadError
+from loaders.pipeline.correct_rows import correct_rows
+from loaders.pipeline.correction_request import CorrectionRequest
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.progress_reporter import Reporter
@@ -41,12 +43,23 @@ def _load_files(engine: Engine, arguments: Arguments, reporter: Reporter) -> Non
     load_files(engine, request, reporter)
 
 
+def _correct_rows(kind: Literal["update", "delete"]) -> Command:
+    def run(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+        files = tuple(Path(file) for file in arguments.pop("files"))
+        rejects = Path(arguments.pop("rejects"))
+        correct_rows(engine, CorrectionRequest(kind=kind, files=files, rejects=rejects, **arguments), reporter)
+
+    return run
+
+
 def _with_schema_file(function: Callable[[Engine, Path, Reporter], None]) -> Command:
     return lambda engine, arguments, reporter: function(engine, Path(arguments["schema_file"]), reporter)
 
 
 COMMANDS: dict[str, Command] = {
     "load": _load_files,
+    "update": _correct_rows("update"),
+    "delete": _correct_rows("delete"),
     "verify": lambda engine, arguments, reporter: verify_table(engine, arguments["table"], reporter),
     "drop": lambda engine, arguments, reporter: drop_table(engine, arguments["table"], reporter),
     "rebuild": lambda engine, arguments, reporter: rebuild_table(engine, arguments["table"], reporter),
@@ -69,7 +82,7 @@ COMMANDS: dict[str, Command] = {
 }
 
 #: Commands that change the catalogue.
-CHANGING_COMMANDS = frozenset({"load", "drop", "rebuild", "schema apply", "shards move"})
+CHANGING_COMMANDS = frozenset({"load", "update", "delete", "drop", "rebuild", "schema apply", "shards move"})
 
 #: Commands that can do without an up-to-date catalogue, where a server is away or the user has no right to change it.
 READING_COMMANDS = frozenset({"tables", "verify", "adql", "schema diff", "schema plan", "shards plan", "user tables"})

@@ -19,6 +19,7 @@ from clickhouse_schema.engine_tables.density_table import add_density, read_dens
 from clickhouse_schema.quoting import quote_string
 from loaders.load_error import LoadError
 from loaders.pipeline.chunk_reader import Chunk
+from loaders.progress_reporter import Reporter
 from loaders.storage.gateway_table import APPEND_SUFFIX, Orphan
 from loaders.storage.load_state import AppendState, FinishedLoad, TableState
 from loaders.storage.server_storage import open_server_storage
@@ -120,6 +121,14 @@ class TableAppends:
             finished=finished,
             state=state,
         )
+
+
+def finish_stopped_append(appends: TableAppends, reporter: Reporter) -> None:
+    """Finish the append that was killed, if there is one."""
+    unfinished = appends.read_unfinished()
+    if unfinished is not None:
+        reporter.message(f"finishing a stopped append: {', '.join(unfinished.load.files)}")
+        appends.finish_append(unfinished)
 
 
 def finish_all_appends(engine: Engine) -> None:

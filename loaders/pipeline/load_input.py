@@ -40,7 +40,8 @@ class LoadInput:
 
     def find_known_files(self, loads: tuple[FinishedLoad, ...], appends: TableAppends) -> tuple[int, ...]:
         """Return the positions of files that were loaded or appended, alone or with others."""
-        known = appends.find_known_digests(self.digests).union(*(load.digests for load in loads))
+        added = (load.digests for load in loads if load.kind == "load")
+        known = appends.find_known_digests(self.digests).union(*added)
         return tuple(i for i, digest in enumerate(self.digests) if digest in known)
 
     def describe_load(self, request: LoadRequest, fingerprint: str, rows: int, rejected: int) -> FinishedLoad:

@@ -9,7 +9,7 @@ from itertools import islice
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.schema_model import Schema, Table
-from loaders.pipeline.append_rows import TableAppends
+from loaders.pipeline.append_rows import TableAppends, finish_stopped_append
 from loaders.pipeline.chunk_reader import read_chunks, reject_orphans
 from loaders.pipeline.load_checks import refuse_known_files, refuse_lookalike, refuse_mode
 from loaders.pipeline.load_input import LoadInput, hash_file
@@ -93,7 +93,7 @@ def _is_loaded(job: _LoadJob) -> bool:
     """Whether the table has all the files, after finishing a stopped append. Raises if it has only some of them."""
     assert job.live is not None and job.appends is not None  # noqa: S101, PT018
     request, loads = job.request, job.live.loads
-    _finish_stopped_append(job.appends, job.reporter)
+    finish_stopped_append(job.appends, job.reporter)
     known = job.load_input.find_known_files(loads, job.appends) if request.mode == "append" else ()
     if not (job.load_input.is_loaded(loads, request.mode, job.appends) or len(known) == len(job.sources)):
         refuse_known_files(request, known)
@@ -104,13 +104,6 @@ def _is_loaded(job: _LoadJob) -> bool:
     if request.mode == "replace":
         job.reporter.message(f"to load them again anyway: skyhouse drop {request.table} first")
     return True
-
-
-def _finish_stopped_append(appends: TableAppends, reporter: Reporter) -> None:
-    unfinished = appends.read_unfinished()
-    if unfinished is not None:
-        reporter.message(f"finishing a stopped append: {', '.join(unfinished.load.files)}")
-        appends.finish_append(unfinished)
 
 
 def _load_rows(job: _LoadJob) -> FinishedLoad:

@@ -95,14 +95,30 @@ class Gateway:
 
     def fill_table(self, batches: Iterable[pa.RecordBatch]) -> None:
         """Recreate the gateway with these rows."""
-        self.drop_tables()
-        self._create_table(
-            self._storage_sql, [*column_definitions(leave_row_store_out(self._table)), f"{_ROW_COLUMN} UInt32"]
-        )
+        self._recreate_table()
         if self._is_kept:
             self._servers.insert_batches(self._storage_sql, _number_rows(batches))
         else:
             self._engine.insert_batches(self._storage_sql, _number_rows(batches))
+        self._find_homes()
+
+    def fill_from_query(self, sql: str) -> None:
+        """Recreate the gateway with the rows of a query, whose columns are those that rows come with."""
+        self._recreate_table()
+        columns = self.columns_sql
+        numbered = f"SELECT {columns}, toUInt32(rowNumberInAllBlocks()) FROM ({sql})"
+        self._engine.execute(
+            f"INSERT INTO {self._storage_sql} ({columns}, {_ROW_COLUMN}) {numbered}", {"insert_null_as_default": 0}
+        )
+        self._find_homes()
+
+    def _recreate_table(self) -> None:
+        self.drop_tables()
+        columns = column_definitions(leave_row_store_out(self._table))
+        self._create_table(self._storage_sql, [*columns, f"{_ROW_COLUMN} UInt32"])
+
+    def _find_homes(self) -> None:
+        """Look up the parents of the rows, if these determine their shards."""
         if self._parent is not None:
             columns = [f"{_ROW_COLUMN} UInt32", f"{SHARD_COLUMN} UInt16", "separation Float64"]
             self._create_table(self._homes_sql, columns)

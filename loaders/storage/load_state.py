@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from clickhouse_schema.schema_model import Schema
 
+#: What files did to a table: they added rows, corrected stored ones or deleted them.
+Change = Literal["load", "update", "delete"]
+
 
 class FinishedLoad(BaseModel):
-    """One finished load or append.
+    """One finished load, append or correction.
 
     Attributes
     ----------
+    kind
+        What it did.
     fingerprint
         Hash of the files' bytes, the table's model, and the loads below it.
     files
         Paths of the files.
     digests
         SHA-256 of each file.
+    rows
+        Number of rows of the table that were added, corrected or deleted.
     rejected
         Number of rows in the rejects file.
     finished
@@ -26,6 +35,7 @@ class FinishedLoad(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    kind: Change = "load"
     fingerprint: str
     files: tuple[str, ...]
     digests: tuple[str, ...] = ()
@@ -46,7 +56,7 @@ class TableState(BaseModel):
     entry
         The schema with this table alone.
     loads
-        The loads that the table contains.
+        The loads that the table contains, and the corrections of its rows, in their order.
     origin
         Random id of the first load or the last replacement; identifies the table's appends.
     added
@@ -67,7 +77,14 @@ class TableState(BaseModel):
 
     @property
     def rows(self) -> int:
-        return sum(load.rows for load in self.loads)
+        """The rows that loads added and no correction has deleted."""
+        return self.sum_rows("load") - self.sum_rows("delete")
+
+    def find_loads(self, kind: Change) -> tuple[FinishedLoad, ...]:
+        return tuple(load for load in self.loads if load.kind == kind)
+
+    def sum_rows(self, kind: Change) -> int:
+        return sum(load.rows for load in self.find_loads(kind))
 
 
 class AppendState(BaseModel):

@@ -35,6 +35,9 @@ from tap_service.storage.engine.engine import SINGLE_BLOCK_SETTINGS, Engine
 
 STAGING_SUFFIX = "__loading"
 
+#: Suffix of the gateway table of rows whose corrections move them to another place of the table.
+MOVED_SUFFIX = "__moved"
+
 
 def open_server_storage(engine: Engine, schema_name: str, table_name: str) -> TableStorage:
     live = ServerLiveTable(engine, schema_name, table_name)
@@ -104,6 +107,10 @@ class ServerStagingTable:
         self.name = live.name + STAGING_SUFFIX
         self.storage_sql = quote_table(live.schema_name, self.name)
 
+    @property
+    def rows_sql(self) -> str:
+        return self.storage_sql
+
     def read_state(self) -> TableState | None:
         return read_table_state(self._engine, self._live.schema_name, self.name)
 
@@ -139,6 +146,19 @@ class ServerStagingTable:
         numbered = (batch.append_column(CHUNK_COLUMN, value.take(pa.repeat(0, batch.num_rows))) for batch in batches)
         self._engine.insert_batches(self.storage_sql, numbered)
         return []
+
+    def change_rows(self, change: str) -> None:
+        self._engine.execute(f"ALTER TABLE {self.storage_sql} {change}", NO_WAIT_SETTINGS)
+        stored_table.wait_for_changed_rows(self._engine, self._live.schema_name, self.name)
+
+    def open_gateway(self, table: Table) -> Gateway:
+        name = self._live.name + MOVED_SUFFIX
+        return Gateway(Servers(self._engine), self._live.schema_name, name, table, is_kept=False)
+
+    def insert_gateway(self, gateway: Gateway) -> None:
+        columns = gateway.columns_sql
+        sql = f"INSERT INTO {self.storage_sql} ({columns}) SELECT {columns} FROM {gateway.rows_sql}"
+        self._engine.execute(sql, SINGLE_BLOCK_SETTINGS)
 
     def find_faults(self) -> list[str]:
         return []

@@ -52,6 +52,10 @@ class StagingTable(Protocol):
     def name(self) -> str:
         """Name of the table in the engine whose comment holds the state."""
 
+    @property
+    def rows_sql(self) -> str:
+        """SQL of all rows, without copies."""
+
     def read_state(self) -> TableState | None: ...
 
     def create_table(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
@@ -68,6 +72,15 @@ class StagingTable(Protocol):
 
     def insert_chunk(self, number: int, batches: Sequence[pa.RecordBatch]) -> list[Orphan]:
         """Insert a chunk, all or nothing; return the rows that belong to no shard."""
+
+    def change_rows(self, change: str) -> None:
+        """Change rows and copies by ALTER TABLE, on all servers, and wait until it is done."""
+
+    def open_gateway(self, table: Table) -> Gateway:
+        """Return a gateway for rows that are inserted without a chunk."""
+
+    def insert_gateway(self, gateway: Gateway) -> None:
+        """Insert the rows of a gateway."""
 
     def find_faults(self) -> list[str]:
         """Return faults of a completely filled table, apart from the number of its rows."""

@@ -10,7 +10,8 @@ from clickhouse_schema.schema_model import Table
 from clickhouse_schema.stored_nulls import allow_nulls_sql
 from loaders.load_error import LoadError
 from loaders.storage.load_state import TableState, parse_state
-from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.engine import Engine, StorageFull
+from tap_service.storage.engine.engine_errors import translate_error
 
 #: The column of a staging table that holds the number of a row's chunk.
 CHUNK_COLUMN = "__chunk"
@@ -18,6 +19,9 @@ CHUNK_COLUMN = "__chunk"
 #: Wait until a change of structure is done in every part, or do not.
 WAIT_SETTINGS = {"mutations_sync": 2, "alter_sync": 2}
 NO_WAIT_SETTINGS = {"mutations_sync": 0, "alter_sync": 0}
+
+#: How long a change of rows may wait for space on the disk.
+_MAX_IDLE_SECONDS = 3
 
 #: How long a change of a table may fail repeatedly before a load that waits for it gives up.
 _MAX_FAILING_SECONDS = 60
@@ -83,6 +87,33 @@ def wait_for_mutations(engine: Engine, mutations_sql: str, database: str, name: 
                 f"ClickHouse cannot finish an earlier change of {database}.{name}: {reasons[0][:300]}."
                 " Fix the cause, or stop the change with KILL MUTATION, and start the same load again"
             )
+        time.sleep(0.05)
+
+
+def wait_for_changed_rows(engine: Engine, database: str, name: str) -> None:
+    """Wait on one server until the rows of a staging table are changed.
+
+    ClickHouse begins to rewrite a part when 1.1 times its bytes are free, and waits for them without an error. Raises
+    ``StorageFull`` after ``_MAX_IDLE_SECONDS`` of that, and ``EngineError`` if the change fails.
+    """
+    is_table = _is_table_sql(database, name, "table")
+    mutations = f"FROM system.mutations WHERE NOT is_done AND {is_table}"
+    running = f"SELECT count() AS n FROM system.merges WHERE {is_table}"
+    lacking = (
+        "SELECT max(p.bytes_on_disk) * 1.1 AS needed, min(d.unreserved_space) AS free FROM (SELECT * FROM system.parts"
+        f" WHERE active AND {is_table} AND name IN (SELECT arrayJoin(parts_to_do_names) {mutations})) AS p"
+        f" INNER JOIN system.disks AS d ON p.disk_name = d.name WHERE ({running}) = 0 HAVING needed > free"
+    )
+    last_work = time.monotonic()
+    reasons = f"SELECT max(latest_fail_reason) AS reason {mutations} HAVING count() > 0"
+    while found := engine.fetch_table(reasons).column(0).to_pylist():
+        if found[0]:
+            raise translate_error(found[0])
+        sizes = engine.fetch_table(lacking).to_pylist()
+        last_work = last_work if sizes else time.monotonic()
+        if time.monotonic() - last_work > _MAX_IDLE_SECONDS:
+            needed, free = (f"{sizes[0][key] / 1e6:,.1f} MB" for key in ("needed", "free"))
+            raise StorageFull(f"to rewrite a part of {database}.{name} takes {needed}, and {free} are free")
         time.sleep(0.05)
 
 

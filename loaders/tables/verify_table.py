@@ -25,7 +25,7 @@ from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import TableAppends
 from loaders.pipeline.storage_choice import find_known_storage
 from loaders.progress_reporter import Reporter
-from loaders.storage.load_state import TableState
+from loaders.storage.load_state import Change, TableState
 from loaders.storage.storage_protocol import TableStorage
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
@@ -64,8 +64,13 @@ def _find_count_faults(storage: TableStorage, state: TableState, name: str, rows
     appends = TableAppends(storage, state)
     totals = appends.sum_appends()
     loaded = state.rows + totals.rows
-    inputs = len(state.loads) + totals.appends
-    reporter.output(f"{name}: {rows:,} rows, {loaded:,} were loaded from {inputs} inputs")
+    inputs = len(state.find_loads("load")) + totals.appends
+    added = state.sum_rows("load") + totals.rows
+    reporter.output(f"{name}: {rows:,} rows, {added:,} were loaded from {inputs} inputs")
+    kinds: tuple[tuple[Change, str], ...] = (("update", "corrected"), ("delete", "deleted"))
+    for kind, verb in kinds:
+        if corrections := state.find_loads(kind):
+            reporter.output(f"{verb}: {state.sum_rows(kind):,} rows by {len(corrections)} inputs")
     faults = []
     if rows != loaded:
         faults.append(f"{abs(rows - loaded):,} rows are {'missing' if rows < loaded else 'too many'}")

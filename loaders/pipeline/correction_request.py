@@ -1,0 +1,35 @@
+"""What a correction is asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionRequest:
+    """Stored rows to correct, or to delete.
+
+    Attributes
+    ----------
+    kind
+        "update": the files have ids and new values; "delete": ids.
+    files
+        FITS, VOTable, CSV, TSV, ECSV or Parquet files.
+    table
+        ``schema.table``.
+    rejects
+        Path of the rejects file.
+    max_errors
+        Number of bad rows, and of ids without a row, beyond which nothing is corrected.
+    again
+        Apply files that were applied before.
+    """
+
+    kind: Literal["update", "delete"]
+    files: tuple[Path, ...]
+    table: str
+    rejects: Path
+    max_errors: int = 100
+    again: bool = False

@@ -1,0 +1,167 @@
+"""A correction killed with SIGKILL at any point, or on a full disk, and started again gives what an undisturbed one gives."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+ROWS = 40_000
+
+SCHEMA = """
+name: kill
+tables:
+- name: stars
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: ra, datatype: double}
+  - {name: dec, datatype: double}
+  - {name: object, datatype: long}
+  skyhouse:layout: {position: [ra, dec], id: [id], indexes: [object]}
+"""
+
+#: Runs commands; kills itself after (or during) the statement that contains the given text for the n-th time.
+CHILD = """
+import os, signal, sys, threading
+from pathlib import Path
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.control.data_commands import run_command
+from loaders.control.engine_opener import open_engine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+
+folder, commands, when, text, count = sys.argv[1:]
+folder = Path(folder)
+left = [int(count)]
+kill = lambda: os.kill(os.getpid(), signal.SIGKILL)
+
+def watched(method, before=""):
+    def run(self, sql, *rest, **options):
+        is_meant = text and text in before + sql
+        if is_meant:
+            left[0] -= 1
+            if left[0] == 0 and when == "during":
+                threading.Timer(0.003, kill).start()
+        method(self, sql, *rest, **options)
+        if is_meant and left[0] == 0:
+            kill()
+    return run
+
+EmbeddedEngine.execute = watched(EmbeddedEngine.execute)
+EmbeddedEngine.insert_batches = watched(EmbeddedEngine.insert_batches, "INSERT INTO ")
+with open_engine(folder / "data") as engine, ConsoleReporter() as reporter:
+    for command in commands.split():
+        own = {"schema_file": str(folder / "kill.yaml"), "mode": "create"} if command == "load" else {}
+        file = folder / (command + ".parquet")
+        files = {"files": [str(file)], "rejects": str(folder / "rejects.csv")} if file.exists() else {}
+        if run_command(engine, command, {"table": "kill.stars"} | files | own, reporter):
+            sys.exit(1)
+    sql = "SELECT count() AS n, sum(cityHash64(tuple(*, hpx29))) AS s FROM kill.stars"
+    print("content", engine.fetch_table(sql).to_pylist())
+    sql = "SELECT name FROM system.tables WHERE database = 'kill' OR startsWith(name, 'correction_') ORDER BY name"
+    print("tables", engine.fetch_table(sql).column(0).to_pylist())
+"""
+
+#: command, when, in which statement, the n-th of them
+POINTS = [
+    ("update", "during", " UPDATE ", 1),
+    ("update", "after", "EXCHANGE TABLES", 1),
+    ("move", "during", " DELETE WHERE ", 1),
+    ("move", "after", "INSERT INTO `kill`.`stars__loading`", 2),
+    ("move", "after", "MODIFY COMMENT", 3),
+    ("delete", "during", " DELETE WHERE ", 1),
+    ("delete", "after", "INSERT INTO skyhouse.catalogue", 1),
+]
+
+
+#: Loads on a disk of 40 MB, runs the command when it is full, and again when it is not.
+FULL = """
+import os, sys
+from pathlib import Path
+from loaders.control.data_commands import run_command
+from loaders.control.engine_opener import open_engine
+from tests.loaders.recorder import Recorder
+
+folder, command = Path(sys.argv[1]), sys.argv[2]
+recorder = Recorder()
+ask = {"table": "kill.stars", "rejects": str(folder / "rejects.csv")}
+change = ask | {"files": [str(folder / (command + ".parquet"))]}
+load = {"files": [str(folder / "load.parquet")], "schema_file": str(folder / "kill.yaml"), "mode": "create"}
+with open_engine(folder / "small" / "data") as engine:
+    assert run_command(engine, "load", ask | load, recorder) == 0, recorder.reports
+    ballast = folder / "small" / "ballast"
+    room = os.statvfs(folder / "small")
+    ballast.write_bytes(bytes(room.f_bavail * room.f_bsize - 300_000))
+    content = "SELECT sum(cityHash64(tuple(*))) FROM kill.stars"
+    before = engine.fetch_table(content).to_pylist()
+    assert run_command(engine, command, change, recorder) == 1
+    print(recorder.messages[-1])
+    assert engine.fetch_table(content).to_pylist() == before
+    ballast.unlink()
+    assert run_command(engine, command, change, recorder) == 0, recorder.reports
+    assert run_command(engine, "verify", {"table": "kill.stars"}, recorder) == 0, recorder.reports
+"""
+
+
+def run(
+    folder: Path, commands: str, when: str = "", text: str = "", count: int = 0
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", CHILD, str(folder), commands, when, text, str(count)]
+    return subprocess.run(command, check=False, text=True, capture_output=True, timeout=100)
+
+
+def write_files(folder: Path, kind: str) -> str:
+    """Write the files of a load and of a correction; return the command of the correction."""
+    random = np.random.default_rng(3)
+    (folder / "kill.yaml").write_text(SCHEMA)
+    columns = {"id": np.arange(ROWS), "ra": random.uniform(0, 360, ROWS), "dec": random.uniform(-90, 90, ROWS)}
+    columns["object"] = random.integers(0, 100, ROWS)
+    pq.write_table(pa.table(columns), folder / "load.parquet")
+    change = {"id": np.arange(0, ROWS, 3)}
+    if kind != "delete":
+        change["object"] = -change["id"]
+    if kind == "move":
+        change["ra"] = random.uniform(0, 360, len(change["id"]))
+    command = "delete" if kind == "delete" else "update"
+    pq.write_table(pa.table(change), folder / f"{command}.parquet")
+    return command
+
+
+@pytest.mark.parametrize(("kind", "when", "text", "count"), POINTS)
+def test_killed_and_started_again(tmp_path: Path, kind: str, when: str, text: str, count: int) -> None:
+    command = write_files(tmp_path, kind)
+    killed = run(tmp_path, f"load {command}", when, text, count)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    again = run(tmp_path, f"{command} verify")
+    assert again.returncode == 0, again.stderr
+    assert "tables ['stars']" in again.stdout
+    (tmp_path / "data").rename(tmp_path / "killed")
+    undisturbed = run(tmp_path, f"load {command} verify")
+    assert undisturbed.stdout.splitlines()[-2:] == again.stdout.splitlines()[-2:]
+    assert undisturbed.stdout.splitlines()[-2].startswith("content [{'n': ")
+
+
+def can_mount() -> bool:
+    return not subprocess.run(
+        ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], check=False, capture_output=True
+    ).returncode
+
+
+@pytest.mark.skipif(not can_mount(), reason="mounting a small disk needs a user namespace")
+@pytest.mark.parametrize("kind", ["update", "move", "delete"])
+def test_a_full_disk_changes_nothing(tmp_path: Path, kind: str) -> None:
+    command = write_files(tmp_path, kind)
+    (tmp_path / "small").mkdir()
+    mounted = 'mount -t tmpfs -o size=40m none "$1/small" && exec "$0" -c "$3" "$1" "$2"'
+    arguments = [sys.executable, str(tmp_path), command, FULL]
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", mounted, *arguments], check=False, text=True, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "no space left for the data" in done.stdout
+    assert f"free some and start the same {command} again" in done.stdout
