@@ -30,6 +30,7 @@ _NO_LIMITS: dict[str, Any] = {
     "hard_maxrec": 2_000_000_000,
     "async_hard_maxrec": 2_000_000_000,
     "default_maxrec": 2_000_000_000,
+    "query_memory": 12 << 30,  # half of the machine's
 }
 
 _CHUNK_BYTES = 1 << 20

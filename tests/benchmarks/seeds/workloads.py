@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.benchmarks.seeds import alerts, qserv, skyhook
+from tests.benchmarks.seeds import alerts, neutral, qserv, skyhook
 from tests.benchmarks.seeds.seed_workload import SeedWorkload
 
 WORKLOADS: dict[str, SeedWorkload] = {
-    workload.number: workload for workload in (qserv.WORKLOAD, alerts.WORKLOAD, skyhook.WORKLOAD)
+    workload.number: workload for workload in (qserv.WORKLOAD, alerts.WORKLOAD, skyhook.WORKLOAD, neutral.WORKLOAD)
 }
