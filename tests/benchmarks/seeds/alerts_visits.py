@@ -19,9 +19,9 @@ from tests.benchmarks.seeds.seed_workload import Question, Size
 #: 15 by 15 CCDs without three by three in each corner
 _SIDE, _CORNER = 15, 3
 _FIELD_DEGREES = 3.5
-_CCD_DEGREES = _FIELD_DEGREES / _SIDE
+CCD_DEGREES = _FIELD_DEGREES / _SIDE
 #: Degrees around a CCD in which objects are read too
-_PADDING = 52 / 3600
+PADDING = 52 / 3600
 
 _CLIENTS = 8
 _VISITS = {"S": 1, "M": 3, "F": 6}
@@ -47,13 +47,15 @@ def draw_visit(draw: random.Random, size: Size) -> list[Corners]:
     ra = alerts_tables.PATCH_WEST + alerts_tables.PATCH_SIDES[size] / 2 + draw.uniform(-room, room)
     dec = draw.uniform(-room, room)
     turn = draw.uniform(0, 2 * math.pi)
+    ccds = list_ccds(ra, dec, turn)
+    return ccds if size != "S" else ccds[len(ccds) // 2 :][: _CCDS[size]]
+
+
+def list_ccds(ra: float, dec: float, turn: float) -> list[Corners]:
+    """Return the corners of the padded CCDs of a field, ``turn`` in radians."""
     places = [
         (x, y) for x in range(_SIDE) for y in range(_SIDE) if not (_is_corner(x) and _is_corner(y))
     ]  # in the order of the readout
-    if size == "S":
-        places = sorted(places, key=lambda place: abs(place[0] - _SIDE // 2) + abs(place[1] - _SIDE // 2))[
-            : _CCDS[size]
-        ]
     return [_find_corners(ra, dec, turn, x - (_SIDE - 1) / 2, y - (_SIDE - 1) / 2) for x, y in places]
 
 
@@ -62,8 +64,8 @@ def _is_corner(place: int) -> bool:
 
 
 def _find_corners(ra: float, dec: float, turn: float, x: float, y: float) -> Corners:
-    half = 0.5 + _PADDING / _CCD_DEGREES
-    offsets = np.array([(x + i * half, y + j * half) for i, j in ((-1, -1), (1, -1), (1, 1), (-1, 1))]) * _CCD_DEGREES
+    half = 0.5 + PADDING / CCD_DEGREES
+    offsets = np.array([(x + i * half, y + j * half) for i, j in ((-1, -1), (1, -1), (1, 1), (-1, 1))]) * CCD_DEGREES
     cos, sin = math.cos(turn), math.sin(turn)
     east, north = (offsets @ np.array([[cos, sin], [-sin, cos]])).T
     latitudes = dec + north
