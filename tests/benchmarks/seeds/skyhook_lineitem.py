@@ -121,7 +121,7 @@ tables:
   - {name: l_shipinstruct, datatype: string, nullable: false}
   - {name: l_shipmode, datatype: string, nullable: false}
   - {name: l_comment, datatype: string, nullable: false}
-  skyhouse:layout: {id: [l_orderkey, l_linenumber]}
+  skyhouse:layout: {id: [l_orderkey, l_linenumber], indexes: {l_comment: text}}
 """
 
 
