@@ -137,6 +137,11 @@ def _take(words: tuple[str, ...], places: np.ndarray) -> pa.Array:
     return pa.array(words).take(pa.array(places))
 
 
+def find_day(number: int) -> str:
+    """Return the day of a job, by its number from 0."""
+    return str(FIRST_DAY + timedelta(days=int(_find_days(np.array([number]))[0])))
+
+
 def _find_days(numbers: np.ndarray) -> np.ndarray:
     """Return the day of each job, counted from the first: weeks of 3.5 million jobs, fewer on their last two days."""
     ends = np.cumsum(np.roll(_WEEK, -FIRST_DAY.weekday())) * JOBS_A_DAY

@@ -101,7 +101,9 @@ def study_covers(visits: list[list[Corners]]) -> tuple[float, float]:
 def main(path: Path) -> None:
     visits = draw_visits()
     found = {name: study_scheme(name, visits) for name in _SCHEMES}
-    print("| pixels | order | size | pixels of a CCD | their area / the CCD's | CCDs of a pixel |\n|---|---|---|---|---|---|")
+    print(
+        "| pixels | order | size | pixels of a CCD | their area / the CCD's | CCDs of a pixel |\n|---|---|---|---|---|---|"
+    )
     for name, rows in found.items():
         for order, size, count, ratio, shared in rows:
             print(f"| {name} | {order} | {size:.1f}' | {count:.1f} | {ratio:.2f} | {shared:.2f} |")
