@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from adql.index_use import describe_index_use, explain_unserved
 from adql.ir import (
     Aggregate,
     Call,
@@ -98,6 +99,7 @@ def _describe_rows(select: Select, depth: int) -> Iterator[str]:
 def _describe_relation(relation: Relation, select: Select, depth: int) -> Iterator[str]:
     if isinstance(relation, Scan):
         yield _INDENT * depth + _describe_scan(relation, select)
+        yield from (_INDENT * (depth + 1) + reason for reason in explain_unserved(relation, select))
     elif isinstance(relation, Derived):
         if relation.place:
             yield _INDENT * depth + _PLACE_NOTES[relation.place]
@@ -160,13 +162,15 @@ def _describe_scan(scan: Scan, select: Select) -> str:
     read = {part.name for part in _walk_select(select) if isinstance(part, Column) and part.relation == scan.relation}
     name = scan.entry.qualified_name
     if any(map(is_row_column, read)):
-        text = f"read whole rows by id from the row store of {name}"
+        text = f"read whole rows from the row store of {name}"
     else:
         text = f"read {_format_count(len(read), 'column')} of {name}"
     rows = scan.entry.rows
     text += "" if rows is None else f", {_format_count(rows, 'row')}"
     text += _SHARD_PART_NOTES[scan.part]
     cells = [part.cells for part in _walk_select(select) if isinstance(part, InCells) and _is_cover_of(part, scan)]
+    if found_by := describe_index_use(scan, select):
+        text += f", {found_by}"
     if not cells:
         return text
     ranges = Moc.from_cells([of_order for cover in cells for of_order in cover]).ranges

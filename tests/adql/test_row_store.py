@@ -217,7 +217,7 @@ def test_the_plan_names_the_row_store(catalogue: Catalogue) -> None:
     [line] = [
         line for line in translate("SELECT * FROM whole.kinds WHERE id = 5", catalogue).plan if "row store" in line
     ]
-    assert "read whole rows by id from the row store of whole.kinds, 97 rows" in line
+    assert "read whole rows from the row store of whole.kinds, 97 rows, by id" in line
 
 
 def test_only_a_bare_look_up_can_be_joined_with_others(engine: Engine, catalogue: Catalogue) -> None:

@@ -240,3 +240,33 @@ def _ask_plain(query: str) -> tuple[str, dict[str, str | int]]:
 def test_what_the_index_does_not_serve_stays_as_it_is(condition: str) -> None:
     query = f"SELECT id FROM texted.t WHERE {condition}"
     assert translate(query, INDEXED).sql == translate(query, PLAIN).sql
+
+
+# --- the plan ---------------------------------------------------------------------------------------------------------
+
+_NO = "  no index for "
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("note LIKE '%galaxy%'", ["words of note by its text index"]),
+        ("note = 'm31' AND 1 = ivo_hasword(label, 'fork')", ["words of note by its text index", "words of label by"]),
+        ("number = 5 AND note LIKE '%galaxy%'", ["look-up by index number, words of note by its text index"]),
+        ("number IN (5, 6) AND id > 7", ["look-up by index number"]),
+        ("id = 7", [", by id"]),
+        ("number IN (SELECT MAX(id) FROM texted.t)", ["look-up by index number"]),
+        ("note LIKE 'gal%'", [_NO + "note LIKE 'gal%': a text index finds pieces of at least 4 letters"]),
+        ("note LIKE label", [_NO + "LIKE on note: its pattern differs from row to row"]),
+        ("note NOT LIKE '%galaxy%'", [_NO + "NOT on note: a text index finds rows that have a word"]),
+        ("note LIKE '%galaxy%' OR number = 5", [_NO + "note under OR: it serves only if a text index serves each"]),
+        ("1 = gavo_match('x', note)", [_NO + "this condition on note: a text index serves LIKE, ILIKE, =, IN"]),
+        ("ABS(number) = 5", [_NO + "this condition on number: an index serves =, IN and ranges of the column"]),
+        ("number > 5", []),
+    ],
+)
+def test_the_plan_names_the_index_or_why_there_is_none(condition: str, said: list[str]) -> None:
+    plan = "\n".join(translate(f"SELECT id FROM texted.t WHERE {condition}", INDEXED).plan)
+    assert all(words in plan for words in said), plan
+    assert said or not re.search("look-up|by id|by its", plan)
+    assert (_NO in plan) == any(_NO in words for words in said), plan
