@@ -6,6 +6,7 @@ name (``ucd``), in JSON documents too. ``schema_files`` reads and writes them as
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 import pyarrow as pa
@@ -274,6 +275,13 @@ class Table(StrictModel):
             if column.name == name:
                 return column
         raise KeyError(name)
+
+    def drop_columns(self, names: Collection[str]) -> Table:
+        """Return the table without columns, and without the indexes of them."""
+        indexes = tuple(index for index in self.layout.indexes if not {*names}.intersection(index.columns))
+        columns = tuple(column for column in self.columns if column.name not in names)
+        layout = self.layout.model_copy(update={"indexes": indexes})
+        return self.model_copy(update={"columns": columns, "layout": layout})
 
     @property
     def is_sharded(self) -> bool:

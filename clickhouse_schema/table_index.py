@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field as Key
 from pydantic import model_serializer, model_validator
 
+from clickhouse_schema.datatypes import ColumnType
+from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.strict_model import StrictModel, Text
 
 _KINDS = ("values", "text")
@@ -69,3 +71,8 @@ def read_indexes(given: Any) -> Any:
     if isinstance(given, dict):
         return tuple({name: kind} for name, kind in given.items())
     return tuple(given) if isinstance(given, list) else given
+
+
+def is_searchable(kind: ColumnType) -> bool:
+    """Whether a column of this type can have a text index."""
+    return kind.is_text and not has_cover(kind)

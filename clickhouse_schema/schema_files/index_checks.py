@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clickhouse_schema.schema_files.column_names import find_column, missing_column_problem
-from clickhouse_schema.schema_model import Column, Table
+from clickhouse_schema.schema_model import Table
 from clickhouse_schema.schema_problem import Problem, YamlPath
 from clickhouse_schema.shape_cover import has_cover
-from clickhouse_schema.table_index import TableIndex
+from clickhouse_schema.table_index import TableIndex, is_searchable
 
 
 def find_index_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
@@ -43,14 +43,8 @@ def _find_kind_problems(table: Table, index: TableIndex, path: YamlPath) -> Iter
             continue
         if has_cover(column.type):
             yield Problem(path, f"the column {name} holds shapes, which have an index already: leave it out")
-        elif not index.is_sorted and not is_searchable(column):
+        elif not index.is_sorted and not is_searchable(column.type):
             yield Problem(path, f"the column {name} is {column.type.adql}: a text index is of a text")
-
-
-def is_searchable(column: Column) -> bool:
-    """Whether the column can have a text index."""
-    kind = column.type
-    return kind.is_text and not (kind.is_timestamp or kind.is_array or has_cover(kind))
 
 
 def _find_superfluous_index(table: Table, place: int, path: YamlPath) -> Iterator[Problem]:

@@ -129,7 +129,7 @@ def describe_file(
         try:
             names = split_name(table) if table else ("my_schema", file.name.split(".")[0])
             source = open_source(file)
-            reporter.output(document_to_yaml(describe_source(source, *names)).rstrip())
+            reporter.output(document_to_yaml(describe_source(source, *names, suggests_text_indexes=True)).rstrip())
             for warning in find_doubtful_types(source):
                 reporter.message(f"warning: {warning}")
         except ReadError as error:

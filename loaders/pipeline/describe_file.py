@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator
 from typing import Any
 
 from clickhouse_schema.datatypes import Field
+from clickhouse_schema.table_index import is_searchable
 from loaders.load_error import LoadError
 from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.file_columns import field_to_felis
@@ -14,13 +16,27 @@ from tap_service.readers.table_source import Source
 from tap_service.readers.votable_link_reader import read_declared_links
 from tap_service.readers.votable_reader import VotableSource
 
+#: UCDs and names of texts that are searched by words, besides identifiers of anything but the row
+_WORDY_UCDS = frozenset({"meta.title", "meta.note", "meta.abstract", "meta.id"})
+_WORDY_NAMES = frozenset({"title", "name", "description", "abstract", "comment", "note", "remark"})
+
 
 def describe_source(
-    source: Source, schema_name: str, table_name: str, only: Container[str] | None = None
+    source: Source,
+    schema_name: str,
+    table_name: str,
+    only: Container[str] | None = None,
+    *,
+    suggests_text_indexes: bool = False,
 ) -> dict[str, Any]:
     """Return the schema document for the table in a file, with all metadata of the file.
 
-    ``only``: describe these columns alone, without layout, links and services.
+    Parameters
+    ----------
+    only
+        Describe these columns alone, without layout, links and services.
+    suggests_text_indexes
+        Give the layout text indexes of names, titles and notes.
     """
     if source.unusable and only is None:
         unusable = "; ".join(f"{name}: {reason}" for name, reason in source.unusable.items())
@@ -34,6 +50,9 @@ def describe_source(
     table["columns"] = [field_to_felis(field) for field in source.fields if only is None or field.name in only]
     if only is None:
         table |= _describe_layout_and_services(source, table["columns"])
+        wordy = _find_wordy_columns(source.fields) if suggests_text_indexes else []
+        if wordy:
+            table.setdefault("skyhouse:layout", {})["indexes"] = dict.fromkeys(wordy, "text")
     return {"name": schema_name, "tables": [table]}
 
 
@@ -69,3 +88,15 @@ def _describe_layout(fields: tuple[Field, ...]) -> dict[str, Any]:
     if ids:
         layout["id"] = ids
     return layout
+
+
+def _find_wordy_columns(fields: tuple[Field, ...]) -> list[str]:
+    """Return the texts that look like names, titles or notes, and do not identify the row."""
+    found = []
+    for field in fields:
+        ucd = split_ucd(field.ucd)
+        last = re.split("[^a-z]+", field.name.lower().rstrip("s"))[-1]
+        is_wordy = bool(ucd & _WORDY_UCDS) if field.ucd else last in _WORDY_NAMES
+        if is_wordy and "meta.main" not in ucd and is_searchable(field.type) and field.type.arraysize != "1":
+            found.append(field.name)
+    return found

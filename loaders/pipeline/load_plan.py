@@ -88,7 +88,7 @@ def _drop_missing_columns(table: Table, sources: list[Source], reporter: Reporte
     ):
         if columns:
             reporter.message(f"{consequence}: {', '.join(columns)}")
-    return table.model_copy(update={"columns": tuple(c for c in table.columns if c.name not in dropped)})
+    return table.drop_columns(dropped)
 
 
 def _compare_units(table: Table, sources: list[Source], schema_file: Path, strict: bool, reporter: Reporter) -> None:

@@ -200,8 +200,9 @@ def _find_stopped_load(
 def _complete_table(table: Table, entry: TableEntry | None) -> Table:
     """Return the file's table with metadata of the catalogue, without optional columns that no load has found."""
     known = {column.name: column for column in entry.table.columns} if entry else {}
-    columns = [complete_column(column, known.get(column.name)) for column in table.columns]
-    columns = [column for column in columns if column.name in known or column.if_missing != "leave_out"]
+    left_out = {c.name for c in table.columns if c.name not in known and c.if_missing == "leave_out"}
+    table = table.drop_columns(left_out)
+    columns = (complete_column(column, known.get(column.name)) for column in table.columns)
     description = table.description or (entry.table.description if entry else "")
     return table.model_copy(update={"columns": tuple(columns), "description": description})
 

@@ -212,3 +212,45 @@ def test_a_row_store_is_added_filled_and_dropped(cluster_of: Callable[[int], Eng
     assert "wholes.stars has a row store that the file does not want" in _said(engine, "apply", tmp_path, plain)[1]
     assert _said(engine, "diff", tmp_path, plain)[0] == 0
     drop_table(engine, "wholes.stars", Recorder())
+
+
+def test_text_and_composite_indexes_are_added_used_and_dropped(
+    cluster_of: Callable[[int], Engine], tmp_path: Path
+) -> None:
+    """Rows and their copies have them; several servers make them while queries run."""
+    engine = cluster_of(3)
+    plain = SCHEMA.replace("name: live", "name: worded") + "  - {name: note, datatype: unicode}\n"
+    indexed = plain.replace("id: [id], ", "id: [id], indexes: [{note: text}, [note, ra]], ")
+    notes = ["", "the rare theodolites", "Rare Galaxies"]
+    rows = "".join(f"{n},{n % 360},{n % 179 - 89},{notes[n % 500] if n % 500 < 3 else 'a'}\n" for n in range(3000))
+    (tmp_path / "stars.csv").write_text("id,ra,dec,note\n" + rows)
+    (tmp_path / "plain.yaml").write_text(plain)
+    file = tmp_path / "plain.yaml"
+    load_files(engine, LoadRequest((tmp_path / "stars.csv",), "worded.stars", tmp_path / "r", file), Recorder())
+    conditions = ("note LIKE '%heodolite%'", "1 = ivo_hasword(note, 'RARE')", "note = 'Rare Galaxies' AND ra < 300")
+    queries = [f"SELECT id FROM worded.stars WHERE {condition}" for condition in conditions]
+
+    def ask() -> list[list[int]]:
+        translations = [translate(query, read_catalogue(engine)) for query in queries]
+        return [sorted(engine.fetch_table(t.sql, t.settings).column(0).to_pylist()) for t in translations]
+
+    before = ask()
+    assert [len(found) for found in before] == [6, 12, 5]
+    lines = _said(engine, "apply", tmp_path, indexed)[1]
+    assert [line for line in lines if line.endswith("of worded.stars is missing")] == [
+        "the index pieces_note of worded.stars is missing",
+        "the index words_note of worded.stars is missing",
+        "the index by_columns_note__ra of worded.stars is missing",
+    ]
+    assert ask() == before
+    (tmp_path / "more.csv").write_text("id,ra,dec,note\n9000,10,10,theodolites\n")
+    append = LoadRequest((tmp_path / "more.csv",), "worded.stars", tmp_path / "r", mode="append")
+    load_files(engine, append, Recorder())
+    assert [len(found) for found in ask()] == [7, 12, 5]
+    translation = translate(queries[0], read_catalogue(engine))
+    assert "Name: pieces_note" in engine.explain_query(translation.sql, translation.settings)
+    verify_table(engine, "worded.stars", Recorder())
+    assert _said(engine, "diff", tmp_path, indexed)[0] == 0
+    assert _said(engine, "apply", tmp_path, plain)[0] == 0
+    assert _said(engine, "diff", tmp_path, plain)[0] == 0
+    drop_table(engine, "worded.stars", Recorder())

@@ -286,6 +286,7 @@ def test_commands_alone(tmp_path: Path) -> None:
     assert code == 0
     (tmp_path / "t.yaml").write_text(out)
     assert "RAJ2000\n    - DEJ2000" in out
+    assert "    indexes:\n      name: text\n" in out
     code, _, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--schema", "t.yaml", "--max-errors", "0")
     assert code == 1
     assert "more than 0 bad rows" in err

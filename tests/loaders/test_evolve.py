@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from adql.translation import translate
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from loaders.control.data_commands import run_command
@@ -57,7 +58,7 @@ def _load(
 ) -> None:
     (folder / "rows.csv").write_text(rows)
     (folder / "schema.yaml").write_text(schema)
-    file = folder / "schema.yaml" if mode == "create" else None
+    file = folder / "schema.yaml" if mode != "append" else None
     load_files(
         engine, LoadRequest((folder / "rows.csv",), f"evolving.{table}", folder / "r", file, mode=mode), Recorder()
     )
@@ -109,6 +110,22 @@ def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path:
     assert _entry(evolving, "stars").table.get_column("mag").unit == "mag"
     assert evolving.fetch_table("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'evolving.aliases'").num_rows == 2
     assert _entry(evolving, "stars").rows == 2
+    verify_table(evolving, "evolving.stars", Recorder())
+
+
+def test_indexes_follow_appends_and_rebuilds(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+    named = SCHEMA + "  - {name: name, datatype: unicode, skyhouse:if_missing: leave_out}\n"
+    indexed = named.replace("id: [id]}", "id: [id], indexes: [[name, ra], {name: text}]}")
+    _load(evolving, tmp_path, indexed, "id,ra,dec\n1,10,20\n", mode="replace")
+    assert _entry(evolving, "stars").table.layout.indexes == ()  # no file has the name
+    _load(evolving, tmp_path, indexed, "id,ra,dec,name\n1,10,20,a rare star\n2,30,40,\n", mode="replace")
+    _load(evolving, tmp_path, indexed, "id,ra,dec,name\n3,50,60,Rare Stars\n", mode="append")
+    assert _said(evolving, "diff", tmp_path, indexed)[0] == 0
+    assert run_command(evolving, "rebuild", {"table": "evolving.stars"}, Recorder()) == 0
+    query = "SELECT id FROM evolving.stars WHERE name ILIKE '%rare%' ORDER BY id"
+    translation = translate(query, catalogue_log.read_catalogue(evolving))
+    assert evolving.fetch_table(translation.sql, translation.settings).column(0).to_pylist() == [1, 3]
+    assert "Name: pieces_name" in evolving.explain_query(translation.sql, translation.settings)
     verify_table(evolving, "evolving.stars", Recorder())
 
 

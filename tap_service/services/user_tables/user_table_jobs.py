@@ -1,4 +1,4 @@
-"""Jobs that change user tables: one creates an index, one saves another job's result as a table.
+"""Jobs that change user tables: one creates indexes, one saves another job's result as a table.
 
 The first has REQUEST=createIndex with TABLE, INDEX and UNIQUE, the second REQUEST=saveTable with TABLE, JOB and
 REPLACE. They run like queries; their result is one row that describes the change.
@@ -17,13 +17,11 @@ import pyarrow as pa
 from adql import Translation
 from clickhouse_schema.datatypes import CHAR, LONG, Field
 from clickhouse_schema.engine_tables.user_table_record import UserTable
-from clickhouse_schema.schema_model import Layout, Table
+from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shard_map import ShardStatement
-from clickhouse_schema.table_index import TableIndex
 from tap_service.config import Config
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Job
-from tap_service.readers.position_columns import find_position_columns
 from tap_service.serializers import ResultInfo
 from tap_service.service_errors import Conflict, Forbidden, NotFound, ParameterFault, QueryFault, UserFault
 from tap_service.services.queries.query_execution import QueryExecution
@@ -31,7 +29,7 @@ from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.uploads.table_files import descriptor_path
-from tap_service.services.user_tables.user_table_definitions import find_column
+from tap_service.services.user_tables.user_table_indexes import add_indexes
 from tap_service.services.user_tables.user_table_requests import UserTableService, translate_table_faults
 from tap_service.services.user_tables.user_table_storage import TableChanged
 from tap_service.storage.engine.engine import Engine, QueryCancelled, Settings
@@ -101,7 +99,7 @@ class UserTableJobs:
         storage = self._tables.storage
         base = storage.get_table(owner, self._tables.parse_table_name(name))
         for _ in range(_MAX_ATTEMPTS):
-            table, done = add_index(base.table, wanted, unique=unique)
+            table, done = add_indexes(base.table, wanted, unique=unique)
             if table == base.table:
                 return base, done
             self._check_positions(base, table)
@@ -121,7 +119,8 @@ class UserTableJobs:
             if outside:
                 raise QueryFault(
                     f"{' and '.join(table.layout.position)} are no positions: {outside} rows are outside longitudes of "
-                    "0 to 360 and latitudes of -90 to 90 degrees"
+                    "0 to 360 and latitudes of -90 to 90 degrees. For an index of both write "
+                    f"INDEX=values({','.join(table.layout.position)})"
                 )
 
     def _save_result(self, job: Job, owner: str, stop: threading.Event) -> tuple[UserTable, str]:
@@ -180,57 +179,6 @@ def check_savable(source: Job, config: Config) -> Job:
             "smaller"
         )
     return source
-
-
-def add_index(table: Table, wanted: str, *, unique: bool) -> tuple[Table, str]:
-    """Return the table with an index, and a description of it. Raises ParameterFault, NotFound.
-
-    ``wanted``: a column, or longitude and latitude separated by a comma.
-    """
-    columns = [find_column(table, name) for name in wanted.split(",")]
-    layout = table.layout
-    names = tuple(column.name for column in columns)
-    if len(columns) > 2:
-        raise ParameterFault("INDEX is a column, or longitude and latitude of a position, such as ra,dec")
-    if len(columns) == 2 or names[0] in (layout.position or ()) or names[0] in _find_position_columns(table):
-        pair = names if len(columns) == 2 else layout.position or _find_position_columns(table)
-        return _set_position(table, pair[0], pair[1], unique=unique)
-    column = columns[0]
-    if column.type.is_array or column.type.is_geometry:
-        if column.type.is_geometry and column.type.xtype != "point":
-            return table, f"{column.name} is a shape, and has an index already"
-        raise ParameterFault(f"{column.name} is an array: an index is of numbers, texts or times")
-    if unique:
-        if table.primary_key not in ((), names):
-            raise Conflict(f"the rows have a unique index already: {', '.join(table.primary_key)}")
-        others = tuple(index for index in layout.indexes if index.columns != names)
-        new = layout.model_copy(update={"id": names, "indexes": others})
-        return table.model_copy(update={"layout": new, "primary_key": names}), f"{column.name} names each row"
-    if table.is_indexed(column.name):
-        return table, f"{column.name} has an index already"
-    new = layout.model_copy(update={"indexes": (*layout.indexes, TableIndex(columns=names))})
-    return table.model_copy(update={"layout": new}), f"rows are found by {column.name}"
-
-
-def _find_position_columns(table: Table) -> tuple[str, ...]:
-    return find_position_columns(tuple(column.field for column in table.columns)) or ()
-
-
-def _set_position(table: Table, longitude: str, latitude: str, *, unique: bool) -> tuple[Table, str]:
-    for name in (longitude, latitude):
-        column = table.get_column(name)
-        if not column.type.is_numeric or column.unit not in ("", "deg"):
-            unit = f" in {column.unit}" if column.unit else ""
-            raise ParameterFault(f"{name} is {column.type.adql}{unit}: a position is two columns in degrees")
-    if longitude == latitude:
-        raise ParameterFault(f"{longitude} is given twice: a position is longitude and latitude")
-    if unique:
-        raise ParameterFault("positions are not unique: leave UNIQUE out")
-    layout = table.layout
-    if layout.position == (longitude, latitude):
-        return table, f"the table is in the order of {longitude} and {latitude} already"
-    new: Layout = layout.model_copy(update={"position": (longitude, latitude)})
-    return table.model_copy(update={"layout": new}), f"the table is in the order of {longitude} and {latitude}"
 
 
 class _TableChangeSource:

@@ -69,17 +69,53 @@ def test_what_an_index_is(alice: User, svc_engine: EmbeddedEngine) -> None:
     assert "id would not be unique: 5001 rows would have 5000 values" in answer.text
 
 
+def test_indexes_of_several_columns_and_of_words(alice: User, svc_engine: EmbeddedEngine) -> None:
+    """A longer index replaces one that it begins with."""
+    assert alice.put("mydb.worded", PLACES).status_code == 201
+    for columns, said in (
+        ("mag", "rows are found by mag"),
+        ("mag, word; text(word)", "rows are found by mag, word; rows are found by words of word"),
+        ("mag;text(Word);values(mag,word)", "mag has an index already; word has a text index already; mag, word has"),
+        ("values(id,lat)", "rows are found by id, lat"),
+    ):
+        job = alice.create_index("mydb.worded", columns)
+        assert job.phase == "COMPLETED", job.message
+        told = parse_single_table(io.BytesIO(job.get("/results/result").content)).to_table()
+        assert told["done"][0].startswith(said)
+    [(names, texts)] = [
+        (row["names"], row["texts"])
+        for row in svc_engine.fetch_table(
+            "SELECT p.table, groupArray(DISTINCT p.name) AS names, groupArray(DISTINCT i.name) AS texts"
+            " FROM system.projections AS p JOIN system.data_skipping_indices AS i"
+            " ON i.table = p.table AND i.database = p.database"
+            " WHERE p.database = 'skyhouse_users' AND i.name = 'pieces_word'"
+            " AND p.table IN (SELECT argMax(table, modification_time) FROM system.parts"
+            " WHERE database = 'skyhouse_users') GROUP BY 1"
+        ).to_pylist()
+    ]
+    assert (sorted(names), texts) == (["by_columns_id__lat", "by_columns_mag__word"], ["pieces_word"])
+    assert alice.rows("SELECT id FROM mydb.worded WHERE word = 'w4321' AND mag > -99") == [["4321"]]
+    assert alice.rows("SELECT id FROM mydb.worded WHERE 1 = ivo_hasword(word, 'W4321')") == [["4321"]]
+    assert alice.count("mydb.worded") == 5000
+
+
 def test_what_is_no_index(alice: User) -> None:
     """The jobs run at once, to save time."""
     cases = [
         ("mydb.places", "magnitude", "", "mydb.places has no column 'magnitude'; it has id, lon, lat, mag, word"),
         ("mydb.places", "wrd", "", "has no column 'wrd': did you mean word?"),
-        ("mydb.places", "mag; DROP TABLE x", "", "has no column 'mag; DROP TABLE x'"),
+        ("mydb.places", "mag; DROP TABLE x", "", "has no column 'DROP TABLE x'"),
         ("mydb.places", "mag", "true", "mag would not be unique: 5000 rows would have 7 values"),
-        ("mydb.places", "lon,lat,mag", "", "INDEX is a column, or longitude and latitude"),
         ("mydb.places", "lon,lon", "", "lon is given twice"),
-        ("mydb.places", "lon,word", "", "word is CHAR: a position is two columns in degrees"),
+        ("mydb.places", "mag,word,mag", "", "INDEX names a column twice: mag, word, mag"),
+        ("mydb.places", "id,lat", "", "For an index of both write INDEX=values(id,lat)"),
         ("mydb.places", "id,lat", "", "id and lat are no positions: 4639 rows are outside"),
+        ("mydb.places", "text(mag)", "", "mag is BIGINT: a text index is of a text"),
+        ("mydb.places", "text(word,mag)", "", "a text index is of one column"),
+        ("mydb.places", "text(word)", "true", "words are not unique: leave UNIQUE out"),
+        ("mydb.places", "txt(word)", "", "has no column 'txt(word)'"),
+        ("mydb.places", "mag;word", "true", "UNIQUE is for one index"),
+        ("mydb.places", "values(mag,lat)", "true", "mag, lat would not be unique"),
         ("mydb.places", "mag", "perhaps", "UNIQUE is true or false"),
         ("mydb.nothing", "mag", "", "you have no table mydb.nothing"),
         ("svc.stars", "mag", "", "your own tables are in the schema mydb"),
