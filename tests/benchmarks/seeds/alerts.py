@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.benchmarks.seeds import alerts_visits
-from tests.benchmarks.seeds.alerts_tables import FORCED_SOURCE, OBJECT_LAST, SOURCE
+from tests.benchmarks.seeds import alerts_stores, alerts_visits
+from tests.benchmarks.seeds.alerts_tables import DIA_OBJECT, FORCED_SOURCE, OBJECT_LAST, SOURCE
 from tests.benchmarks.seeds.seed_workload import Activity, Measure, SeedWorkload
 
 _SEED = "10 s a visit: Oracle, 48 cores, after 30,000 visits; Cassandra, 92 cores, after 180,000 (half the history)"
@@ -26,5 +26,11 @@ WORKLOAD = SeedWorkload(
             )
             for table, aim in ((OBJECT_LAST, 0.05), (SOURCE, 0.15), (FORCED_SOURCE, 0.1))
         ),
+        Activity(
+            "storing visits", "sources, forced sources, versions", alerts_stores.store_visits,
+            "15 s (MySQL, PostgreSQL), 100 s on disks, 7 s a CCD (Cassandra)", tables=(DIA_OBJECT, OBJECT_LAST, SOURCE, FORCED_SOURCE),
+        ),
+        Activity("a night", "sources and forced sources at once", alerts_stores.append_night, "within 24 hours (PPDB)", tables=(SOURCE, FORCED_SOURCE)),
+        Activity("corrections", "reassigned objects, times of withdrawal", alerts_stores.correct_sources, "each night (PPDB), no figure", tables=(SOURCE,)),
     ),
 )  # fmt: skip

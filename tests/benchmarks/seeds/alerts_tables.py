@@ -123,21 +123,65 @@ def make_objects_last(size: Size, batch: int) -> pa.Table:
 
 
 def make_sources(size: Size, batch: int) -> pa.Table:
-    epochs = list_epochs(batch)
+    return _make_sources_of(size, list_epochs(batch))
+
+
+def _make_sources_of(size: Size, epochs: range) -> pa.Table:
     variables = _list_variables(size)
     parts = [_join([variables, _list_noise(size, epoch)]) for epoch in epochs]
-    return _make_seen(apdb_columns.DIA_SOURCE, "diaSourceId", (3, batch), epochs, parts)
+    return _make_seen(apdb_columns.DIA_SOURCE, "diaSourceId", (3, epochs[0]), epochs, parts)
+
+
+def list_source_ids(size: Size, batch: int) -> NDArray[np.int64]:
+    """Return the ids of ``make_sources``."""
+    rows = len(_list_variables(size)[0]) + len(_list_noise(size, 0)[0])
+    return np.concatenate([_make_seen_ids(epoch, np.arange(rows)) for epoch in list_epochs(batch)])
 
 
 def make_forced_sources(size: Size, batch: int) -> pa.Table:
-    epochs = list_epochs(batch)
+    return _make_forced_sources_of(size, list_epochs(batch))
+
+
+def _make_forced_sources_of(size: Size, epochs: range) -> pa.Table:
+    parts = _list_followed(size, epochs)
+    return _make_seen(apdb_columns.DIA_FORCED_SOURCE, "diaForcedSourceId", (4, epochs[0]), epochs, parts)
+
+
+def _list_followed(size: Size, epochs: range) -> list[tuple[NDArray[np.int64], Reals, Reals]]:
+    """Return the objects at which photometry is forced, at each of these visits."""
     variables = _list_variables(size)
     recent = {e: _list_noise(size, e) for e in range(max(0, epochs[0] - _FORCED_EPOCHS + 1), epochs[-1] + 1)}
-    parts = [
+    return [
         _join([variables, *(recent[e] for e in range(max(0, epoch - _FORCED_EPOCHS + 1), epoch + 1))])
         for epoch in epochs
     ]
-    return _make_seen(apdb_columns.DIA_FORCED_SOURCE, "diaForcedSourceId", (4, batch), epochs, parts)
+
+
+def make_versions(size: Size, batch: int) -> pa.Table:
+    return _make_versions_of(size, list_epochs(batch))
+
+
+def _make_versions_of(size: Size, epochs: range) -> pa.Table:
+    """Return the versions of objects that visits make: one of each at which photometry is forced."""
+    parts = _list_followed(size, epochs)
+    ids, ra, dec = _join(parts)
+    begun = np.repeat([find_mjd(epoch) for epoch in epochs], [len(part[0]) for part in parts])
+    given = {"diaObjectId": ids, "validityStartMjdTai": begun, "ra": ra, "dec": dec, "lastDiaSourceMjdTai": begun}
+    return _fill_rows(apdb_columns.DIA_OBJECT, (5, epochs[0]), given)
+
+
+def make_epoch(table: SeedTable, size: Size, epoch: int) -> pa.Table:
+    """Return the rows of one visit to all of the patch."""
+    make = {
+        SOURCE.name: _make_sources_of,
+        FORCED_SOURCE.name: _make_forced_sources_of,
+        DIA_OBJECT.name: _make_versions_of,
+    }
+    return make[table.name](size, range(epoch, epoch + 1))
+
+
+def _make_seen_ids(epoch: NDArray[np.int64] | int, number: NDArray[np.int64]) -> NDArray[np.int64]:
+    return (np.asarray(epoch, np.int64) + 1) * 100_000_000 + number
 
 
 def _make_seen(
@@ -152,7 +196,7 @@ def _make_seen(
     number = np.concatenate([np.arange(len(part[0])) for part in parts])
     scatter = np.random.default_rng(key).normal(0, 1e-5, (2, len(ids)))
     given = {
-        id_name: (epoch.astype(np.int64) + 1) * 100_000_000 + number,
+        id_name: _make_seen_ids(epoch, number),
         "diaObjectId": ids,
         "visit": epoch.astype(np.int64),
         "ra": ra + scatter[0],
@@ -175,6 +219,17 @@ def format_schema(name: str, text: str, layout: str) -> str:
 
 _SEEN = "{{position: [ra, dec], id: [{}], time: midpointMjdTai, years: true, indexes: [diaObjectId]}}"
 
+#: All versions of the objects; the latest of each are in a table of their own
+DIA_OBJECT = SeedTable(
+    "alerts.dia_object",
+    format_schema(
+        "dia_object",
+        apdb_columns.DIA_OBJECT,
+        "{position: [ra, dec], id: [diaObjectId, validityStartMjdTai], time: validityStartMjdTai}",
+    ),
+    {"S": 1, "M": 1, "F": 10},
+    make_versions,
+)
 OBJECT_LAST = SeedTable(
     "alerts.dia_object_last",
     format_schema("dia_object_last", apdb_columns.DIA_OBJECT_LAST, "{position: [ra, dec], id: [diaObjectId]}"),

@@ -120,10 +120,8 @@ class SeedService:
             bar = progress.add_task(f"{table.name}: {count} batches", total=count, completed=done)
             for first in range(done, count, _BATCHES_A_LOAD):
                 numbers = range(first, min(first + _BATCHES_A_LOAD, count))
-                files = [self._write_batch(table, number) for number in numbers]
-                mode = ["--append"] if first else ["--schema", str(schema), "--replace"]
-                rejects = ["--rejects", str(self.folder / "rejects.csv"), "--max-errors", "0"]
-                self.service.run_command(["load", *map(str, files), "--table", table.name, *mode, *rejects])
+                files = [self.write_batch(table, number) for number in numbers]
+                self._load_files(table, files, ["--append"] if first else ["--schema", str(schema), "--replace"])
                 record.write_text(json.dumps(numbers.stop))
                 if not self._keeps_files:
                     for file in files:
@@ -132,7 +130,14 @@ class SeedService:
         while not self._is_published(table):
             time.sleep(0.2)  # until the service reads the new catalogue
 
-    def _write_batch(self, table: SeedTable, number: int) -> Path:
+    def append_files(self, table: SeedTable, files: Sequence[Path]) -> None:
+        self._load_files(table, files, ["--append"])
+
+    def _load_files(self, table: SeedTable, files: Sequence[Path], mode: Sequence[str]) -> None:
+        rejects = ["--rejects", str(self.folder / "rejects.csv"), "--max-errors", "0"]
+        self.service.run_command(["load", *map(str, files), "--table", table.name, *mode, *rejects])
+
+    def write_batch(self, table: SeedTable, number: int) -> Path:
         path = self._name_file(table, number)
         if not path.exists():
             part = path.with_suffix(".part")
@@ -196,10 +201,6 @@ class SeedService:
                 size = sum(map(len, response.iter_raw(_CHUNK_BYTES)))
             client.delete(job)
             return size
-
-    def run_commands(self, commands: Sequence[Sequence[str]]) -> None:
-        for command in commands:
-            self.service.run_command(command)
 
 
 @contextmanager
