@@ -27,7 +27,7 @@ from adql.rewrite import rewrite_query
 from adql.rewrite.cluster.distribute import distribute_query
 from adql.rewrite.cluster.single_shard import confine_to_shard
 from adql.rewrite.covers.spatial_covers import find_cells_read
-from adql.rewrite.filters.row_store_reads import StoredRowRead, join_look_ups, read_stored_rows
+from adql.rewrite.filters.row_store_reads import IdLookUp, StoredRowRead, join_look_ups, read_stored_rows
 from adql.rewrite.trees.repeatable_relations import has_random_answer
 from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry
@@ -69,7 +69,7 @@ class StoredRowStatement:
     columns
         For each field of the result its column in the stored row, or the number of the column beside it.
     look_up
-        The ids, if the query is nothing but a look-up by one id column; otherwise ().
+        The ids, if the query is nothing but a look-up by one id column.
     """
 
     sql: str
@@ -77,7 +77,7 @@ class StoredRowStatement:
     query: Select
     layout: RowLayout
     columns: tuple[str | int, ...]
-    look_up: tuple[Literal, ...] = ()
+    look_up: IdLookUp | None = None
 
 
 @dataclass(frozen=True, slots=True)

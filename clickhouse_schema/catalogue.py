@@ -8,6 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 
 from clickhouse_schema.datatypes import Field
+from clickhouse_schema.row_store import RowLayout, find_row_layout
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.shard_map import LOCAL, Sharding
 from clickhouse_schema.shard_map import quote_table as stored_part
@@ -52,6 +53,8 @@ class TableEntry:
         Descriptions of the columns, in order.
     places
         Name in lower case -> positions of the columns.
+    row_layout
+        The layout of its row store; None if it has none.
     """
 
     schema: Schema
@@ -65,11 +68,13 @@ class TableEntry:
     stray_radius: float = field(default=0.0, compare=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
+    row_layout: RowLayout | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         fields = tuple(self._build_field(column) for column in self.table.columns)
         object.__setattr__(self, "fields", fields)
         object.__setattr__(self, "places", find_places(fields))
+        object.__setattr__(self, "row_layout", find_row_layout(self.table))
 
     def __hash__(self) -> int:
         return hash((self.schema.name, self.table.name))  # the hash of a whole schema takes milliseconds

@@ -11,10 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from clickhouse_schema.datatypes import ColumnType
-from clickhouse_schema.row_store import RowLayout, Slot, item_size
+from clickhouse_schema.row_store import RowLayout, Slot
 
 _Bytes = NDArray[np.uint8]
+
+#: of one Arrow array
+_MAX_ITEMS = 2**31 - 1
 
 
 class RowStoreFault(Exception):
@@ -71,30 +73,29 @@ class _RowCutter:
         self._has_null = self._fixed[:, : layout.flags].any(axis=0).tolist()
 
     def cut_column(self, slot: Slot) -> pa.Array:
-        kind = slot.kind
         if not slot.is_counted:
-            numbers = self._fixed[:, slot.place : slot.place + item_size(kind)]
-            return _make_numbers(kind, kind.arrow, self._rows, numbers, self._find_validity(slot))
+            numbers = self._fixed[:, slot.place : slot.place + slot.item_bytes]
+            return _make_numbers(slot, slot.arrow, self._rows, numbers, self._find_validity(slot))
         offsets = self._find_offsets(slot.place)
-        if kind.is_text:
+        if slot.flag >= 0:
             buffers = [self._find_validity(slot), offsets, _to_buffer(self._cut_counted(slot.place))]
-            return pa.Array.from_buffers(kind.arrow, self._rows, buffers)
-        elements = self._cut_elements(kind, slot.place)
-        return pa.Array.from_buffers(kind.arrow, self._rows, [None, offsets], children=[elements])
+            return pa.Array.from_buffers(slot.arrow, self._rows, buffers)
+        elements = self._cut_elements(slot)
+        return pa.Array.from_buffers(slot.arrow, self._rows, [None, offsets], children=[elements])
 
-    def _cut_elements(self, kind: ColumnType, place: int) -> pa.Array:
-        validity = None
-        if kind.has_null_elements:
+    def _cut_elements(self, slot: Slot) -> pa.Array:
+        place, validity = slot.place, None
+        if slot.kind.has_null_elements:
             validity = _pack_bits(self._cut_counted(place) == 0)
             place += 1
         elements = self._cut_counted(place)
-        return _make_numbers(kind, kind.arrow.value_type, len(elements) // item_size(kind), elements, validity)
+        return _make_numbers(slot, slot.arrow.value_type, len(elements) // slot.item_bytes, elements, validity)
 
     def _find_validity(self, slot: Slot) -> pa.Buffer | None:
         return _pack_bits(self._fixed[:, slot.flag] == 0) if self._has_null[slot.flag] else None
 
     def _find_offsets(self, place: int) -> pa.Buffer:
-        if self._rows and self._ends[-1, place] > np.iinfo(np.int32).max:
+        if self._rows and self._ends[-1, place] > _MAX_ITEMS:
             raise RowStoreFault("stored rows have more characters than an Arrow array")
         offsets = np.zeros(self._rows + 1, np.int32)
         offsets[1:] = self._ends[:, place]
@@ -117,10 +118,8 @@ def _read_buffers(rows: pa.Array) -> tuple[NDArray[np.int64], _Bytes]:
     return found, np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
 
 
-def _make_numbers(
-    kind: ColumnType, arrow: pa.DataType, count: int, numbers: _Bytes, validity: pa.Buffer | None
-) -> pa.Array:
-    values = _pack_bits(numbers != 0) if kind.datatype == "boolean" else _to_buffer(numbers)
+def _make_numbers(slot: Slot, arrow: pa.DataType, count: int, numbers: _Bytes, validity: pa.Buffer | None) -> pa.Array:
+    values = _pack_bits(numbers != 0) if slot.kind.datatype == "boolean" else _to_buffer(numbers)
     return pa.Array.from_buffers(arrow, count, [validity, values])
 
 

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+import pyarrow as pa
+
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import Table
@@ -50,15 +52,20 @@ class Slot:
         Place of the flag of NULL; -1 for arrays, which are never NULL.
     place
         Place of the number; of a text or an array the number of its count, from 0.
+    is_counted
+        Whether it is a text or an array.
+    arrow
+        ``kind.arrow``.
+    item_bytes
+        Bytes of the number, of an element of the array, or of the unit in which the text is counted.
     """
 
     kind: ColumnType
     flag: int
     place: int
-
-    @property
-    def is_counted(self) -> bool:
-        return _is_counted(self.kind)
+    is_counted: bool
+    arrow: pa.DataType
+    item_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,20 +134,19 @@ def _lay_out(columns: tuple[tuple[str, ColumnType], ...]) -> RowLayout:
     flag, place = 0, flags
     item_bytes: list[int] = []
     for name, kind in columns:
-        own_flag = -1 if kind.is_array else flag
+        is_counted, size = _is_counted(kind), _item_size(kind)
+        at = len(item_bytes) if is_counted else place
+        slots[name] = Slot(kind, -1 if kind.is_array else flag, at, is_counted, kind.arrow, size)
         flag += not kind.is_array
-        if _is_counted(kind):
-            slots[name] = Slot(kind, own_flag, len(item_bytes))
-            item_bytes += [1, item_size(kind)] if kind.has_null_elements else [item_size(kind)]
+        if is_counted:
+            item_bytes += [1, size] if kind.has_null_elements else [size]
         else:
-            slots[name] = Slot(kind, own_flag, place)
-            place += item_size(kind)
+            place += size
     known = repr([_VERSION, *((name, kind.clickhouse) for name, kind in columns)])
     return RowLayout(f"{_PREFIX}{zlib.crc32(known.encode()):08x}", slots, flags, place, tuple(item_bytes))
 
 
-def item_size(kind: ColumnType) -> int:
-    """Return the bytes of a number, of an element of an array, or of the unit in which a text is counted."""
+def _item_size(kind: ColumnType) -> int:
     if kind.is_timestamp:
         return 8
     if kind.is_text:
@@ -171,7 +177,7 @@ def _counted_sql(name: str, kind: ColumnType) -> Iterator[tuple[str, str]]:
     if kind.has_null_elements:
         yield count, _elements_sql(f"arrayMap(__x -> isNull(__x), {quoted})", count)
         elements = f"arrayMap(__x -> ifNull(__x, CAST(0, '{kind.scalar.clickhouse}')), {quoted})"
-    yield count, _elements_sql(elements, f"{count} * {item_size(kind)}")
+    yield count, _elements_sql(elements, f"{count} * {_item_size(kind)}")
 
 
 def _elements_sql(array: str, size: str) -> str:

@@ -17,6 +17,7 @@ from clickhouse_schema.row_decoder import RowStoreFault, decode_rows
 from clickhouse_schema.row_store import find_row_layout, row_value_sql
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.stored_nulls import allow_nulls_sql
+from tap_service.services.queries.row_look_ups import RowLookUps
 from tap_service.services.queries.stored_row_source import StoredRowSource
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import BY_PROJECTION
@@ -124,7 +125,7 @@ def _read_columns(engine: Engine, translation: Translation) -> list[pa.Array]:
 
 def _read_stored(engine: Engine, translation: Translation) -> list[pa.Array]:
     assert translation.stored_rows is not None
-    source = StoredRowSource(engine, translation.stored_rows)
+    source = StoredRowSource(engine, translation.stored_rows, RowLookUps(engine))
     with source.stream_batches("SELECT throwIf(1)", settings=translation.settings | BY_PROJECTION) as batches:
         found = list(batches)
     if not found:
@@ -224,7 +225,7 @@ def test_only_a_bare_look_up_can_be_joined_with_others(engine: Engine, catalogue
     def find_ids(query: str) -> list[Any]:
         stored = translate(query, catalogue).stored_rows
         assert stored is not None
-        return [literal.value for literal in stored.look_up]
+        return [literal.value for literal in stored.look_up.ids] if stored.look_up is not None else []
 
     is_sharded = read_topology(engine).is_cluster  # each shard is asked for its own rows
     assert find_ids("SELECT * FROM whole.kinds WHERE id IN (5, -7)") == ([] if is_sharded else [5, -7])
@@ -241,7 +242,7 @@ def test_a_table_without_its_row_store_is_read_from_its_columns(engine: Engine) 
     catalogue = catalogue_of(engine, Schema(name="whole", tables=(wanted,)))
     translation = translate("SELECT * FROM whole.bare WHERE field = 1", catalogue)
     assert translation.stored_rows is not None
-    source = StoredRowSource(engine, translation.stored_rows)
+    source = StoredRowSource(engine, translation.stored_rows, RowLookUps(engine))
     with source.stream_batches(translation.sql, settings=translation.settings) as batches:
         assert sum(batch.num_rows for batch in batches) == 10
 

@@ -21,6 +21,7 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
 from loaders.tables.verify_table import verify_table
+from tap_service.services.queries.row_look_ups import RowLookUps
 from tap_service.services.queries.stored_row_source import StoredRowSource
 from tap_service.storage.engine.engine import Engine
 from tests.loaders.recorder import Recorder
@@ -203,7 +204,7 @@ def test_a_row_store_is_added_filled_and_dropped(cluster_of: Callable[[int], Eng
     assert "row store: 1,001 rows compared with their columns" in recorder.lines
     translation = translate("SELECT * FROM wholes.stars WHERE id IN (7, 300, 999, 5000)", read_catalogue(engine))
     assert translation.stored_rows is not None
-    source = StoredRowSource(engine, translation.stored_rows)
+    source = StoredRowSource(engine, translation.stored_rows, RowLookUps(engine))
     with source.stream_batches("SELECT throwIf(1)", settings=translation.settings) as batches:
         found = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
     wanted = engine.fetch_table(translation.sql, translation.settings).to_pylist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,14 @@ from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
 from loaders.tables.table_rebuild import rebuild_table
 from loaders.tables.verify_table import verify_table
+from tap_service.config import Config
+from tap_service.factory.query_factory import build_query_components
+from tap_service.services.queries.row_look_ups import RowLookUps
 from tap_service.services.queries.stored_row_source import StoredRowSource
+from tap_service.services.queries.sync_query import prepare_sync_query
+from tap_service.services.queries.tap_parameters import read_tap_parameters
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tests.loaders.recorder import Recorder
 
 PLAIN = """\
@@ -86,7 +93,7 @@ def _check_rows(engine: EmbeddedEngine, count: int) -> None:
     translation = translate(query, catalogue_log.read_catalogue(engine))
     assert translation.stored_rows is not None
     wanted = engine.fetch_table(translation.sql, translation.settings).to_pylist()
-    source = StoredRowSource(engine, translation.stored_rows)
+    source = StoredRowSource(engine, translation.stored_rows, RowLookUps(engine))
     with source.stream_batches("SELECT throwIf(1)", settings=translation.settings) as batches:
         found = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
     assert sorted(found) == sorted(tuple(row.values()) for row in wanted)
@@ -145,3 +152,47 @@ def test_schema_apply_adds_changes_and_drops_it(engine_with_rows: EmbeddedEngine
         mode="append",
     )
     _check_rows(engine, 4)
+
+
+_TIMES_OF_THE_QUERY = re.compile(rb"request_date[^\n]*|elapsed[^\n]*|seconds[^\n]*|DATE    =[^/]*/")
+
+
+class _Sink:
+    """Keeps a document."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def write(self, data: bytes, *, anyway: bool = False) -> None:
+        self.data += data
+
+    def end(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("form", ["csv", "votable", "votable/td", "fits", "parquet", "json", "ecsv"])
+def test_a_service_answers_the_same_with_and_without(
+    engine_with_rows: EmbeddedEngine, tmp_path: Path, form: str
+) -> None:
+    engine = engine_with_rows
+    _load(engine, tmp_path, SCHEMA, MORE_ROWS, mode="append")
+    config = Config(jobs_path=tmp_path / "jobs", query_log="")
+    jobs = SqliteJobStore(config.jobs_path)
+    documents, sources = [], []
+    for schema in (SCHEMA, PLAIN):
+        _apply(engine, tmp_path, schema)
+        components = build_query_components(config, engine, jobs, are_helpers_kept_ready=False)
+        components.start()
+        query = "SELECT TOP 3 * FROM whole_rows.objects WHERE id IN (1, 2, 3, 4) ORDER BY id DESC"
+        parameters = read_tap_parameters([("QUERY", query), ("LANG", "ADQL"), ("RESPONSEFORMAT", form)], 1000)
+        execution, _ = prepare_sync_query(components.preparation, parameters, 100)
+        sink = _Sink()
+        execution.run(sink)
+        assert execution.failure is None
+        assert execution.report.rows == 3
+        sources.append(type(execution.source))
+        documents.append(_TIMES_OF_THE_QUERY.sub(b"", sink.data))
+        components.close()
+    jobs.close()
+    assert sources == [StoredRowSource, EmbeddedEngine]
+    assert documents[0] == documents[1]

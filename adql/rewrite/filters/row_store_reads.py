@@ -26,14 +26,22 @@ from adql.ir import (
     split_conjuncts,
 )
 from adql.node_classes import replace
-from clickhouse_schema.datatypes import BOOLEAN, CHAR, Field, is_integer_in_range
-from clickhouse_schema.row_store import RowLayout, find_row_layout
+from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType, Field, is_integer_in_range
+from clickhouse_schema.row_store import RowLayout
 
 #: A stored row costs as much as so many columns.
 MIN_COLUMNS = 8
 
 #: For more ids most granules of a table are read, in which columns are smaller than stored rows.
 MAX_IDS = 1000
+
+
+class IdLookUp(NamedTuple):
+    """A query that is nothing but a look-up by ``column``, the only one of the id, in the table ``storage_sql``."""
+
+    storage_sql: str
+    column: str
+    ids: tuple[Literal, ...]
 
 
 class StoredRowRead(NamedTuple):
@@ -48,13 +56,13 @@ class StoredRowRead(NamedTuple):
     columns
         For each output of the original query its column in the stored row, or the number of the output that it is here.
     look_up
-        The literals of the ids, if the query is nothing but a look-up by one column; otherwise ().
+        The ids, if the query is nothing but a look-up by one column.
     """
 
     query: Select
     layout: RowLayout
     columns: tuple[str | int, ...]
-    look_up: tuple[Literal, ...]
+    look_up: IdLookUp | None
 
 
 def read_stored_rows(query: Query, fresh: NameGenerator) -> StoredRowRead | None:
@@ -62,7 +70,7 @@ def read_stored_rows(query: Query, fresh: NameGenerator) -> StoredRowRead | None
     if not isinstance(query, Select) or not isinstance(query.from_, Scan):
         return None
     scan = query.from_
-    layout = find_row_layout(scan.entry.table)
+    layout = scan.entry.row_layout
     if layout is None or query.distinct or query.is_grouped or has_window(query):
         return None
     ids = _find_ids(query, scan)
@@ -75,7 +83,7 @@ def read_stored_rows(query: Query, fresh: NameGenerator) -> StoredRowRead | None
         columns.append(name or len(outputs))
         if not name:
             outputs.append(output)
-    look_up = () if len(outputs) > 1 or query.order_by or query.offset else _find_bare_ids(query, scan, ids)
+    look_up = None if len(outputs) > 1 or query.order_by or query.offset else _find_look_up(query, scan, ids)
     return StoredRowRead(replace(query, outputs=tuple(outputs)), layout, tuple(columns), look_up)
 
 
@@ -106,13 +114,19 @@ def _is_constant(value: Expr) -> bool:
     return isinstance(value, Literal) or evaluate_constant(value) is not None
 
 
-def _find_bare_ids(query: Select, scan: Scan, ids: tuple[Expr, ...]) -> tuple[Literal, ...]:
-    """Return the ids of a query without other conditions, if they are literals of the id's own type."""
-    kind = scan.entry.table.get_column(scan.entry.table.layout.id[0]).type
+def _find_look_up(query: Select, scan: Scan, ids: tuple[Expr, ...]) -> IdLookUp | None:
+    """Return the look-up of a query without other conditions, by literals of the id's own type."""
+    names = scan.entry.table.layout.id
     literals = tuple(value for value in ids if isinstance(value, Literal))
-    if len(literals) < len(ids) or len(split_conjuncts(query.where)) > 1 or scan.entry.is_sharded:
-        return ()
+    if len(names) > 1 or len(literals) < len(ids) or len(split_conjuncts(query.where)) > 1 or scan.entry.is_sharded:
+        return None
+    kind = scan.entry.table.get_column(names[0]).type
+    is_own = all(_is_of_type(each, kind) for each in literals)
+    return IdLookUp(scan.entry.storage_sql, names[0], literals) if is_own else None
+
+
+def _is_of_type(literal: Literal, kind: ColumnType) -> bool:
+    value = literal.value
     if kind.is_text:
-        return literals if all(isinstance(each.value, str) and each.type.is_text for each in literals) else ()
-    is_whole = kind.is_integer and all(type(each.value) is int for each in literals)
-    return literals if is_whole and all(is_integer_in_range(int(each.value or 0), "long") for each in literals) else ()
+        return isinstance(value, str) and literal.type.is_text
+    return kind.is_integer and type(value) is int and is_integer_in_range(value, "long")

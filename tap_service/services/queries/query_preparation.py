@@ -25,6 +25,7 @@ from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.row_limit import RowLimit, apply_row_limit
+from tap_service.services.queries.row_look_ups import RowLookUps
 from tap_service.services.queries.sesame_resolver import SesameResolver
 from tap_service.services.queries.stored_row_source import StoredRowSource
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
@@ -52,6 +53,7 @@ class QueryPreparation:
         self._translator = translator
         self._estimator = estimator
         self._uploads = uploads
+        self._look_ups = RowLookUps(engine)
         self._scratch = ScratchSpace(config.spool_path, Budget(config.spool_disk))
         self._positions = SesameResolver(config.sesame_url) if config.sesame_url else None
 
@@ -132,7 +134,7 @@ class QueryPreparation:
             row_limit=row_limit,
         )
         if translation.stored_rows is not None:
-            execution.source = StoredRowSource(self._engine, translation.stored_rows)
+            execution.source = StoredRowSource(self._engine, translation.stored_rows, self._look_ups)
         execution.small_reading = small
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution

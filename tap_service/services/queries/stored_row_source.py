@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import chain
 
 import pyarrow as pa
 
 from adql import StoredRowStatement
-from clickhouse_schema.row_decoder import decode_rows
 from clickhouse_schema.shard_map import ShardStatement
+from tap_service.services.queries.row_look_ups import RowLookUps, take_columns
 from tap_service.storage.engine.engine import Engine, EngineError, Settings
 
 #: ClickHouse's UNKNOWN_IDENTIFIER, NO_SUCH_COLUMN_IN_TABLE and NOT_FOUND_COLUMN_IN_BLOCK: ``skyhouse schema apply`` has
@@ -19,11 +20,15 @@ _MISSING_COLUMN_CODES = (47, 16, 10)
 
 
 class StoredRowSource:
-    """The row source of a look-up of whole rows; an execution reads it in place of the engine."""
+    """The row source of a look-up of whole rows; an execution reads it in place of the engine.
 
-    def __init__(self, engine: Engine, statement: StoredRowStatement) -> None:
+    ``look_ups``: those of other queries, which it may join.
+    """
+
+    def __init__(self, engine: Engine, statement: StoredRowStatement, look_ups: RowLookUps) -> None:
         self._engine = engine
         self._statement = statement
+        self._look_ups = look_ups
 
     @contextmanager
     def stream_batches(
@@ -36,37 +41,27 @@ class StoredRowSource:
         on_shard: ShardStatement | None = None,
     ) -> Iterator[Iterator[pa.RecordBatch]]:
         """Implement ``RowSource``. A table without its row store is read by ``sql``, from its columns."""
+        rows = self._look_ups.fetch_rows(self._statement, query_id, settings or {})
+        if rows is not None:
+            yield iter((rows,) if rows.num_rows else ())
+            return
         with ExitStack() as stack:
+            open_stream = partial(
+                self._engine.stream_batches, query_id=query_id, settings=settings, batch_rows=batch_rows
+            )
             try:
-                stored = stack.enter_context(
-                    self._engine.stream_batches(
-                        self._statement.sql,
-                        query_id=query_id,
-                        settings=settings,
-                        batch_rows=batch_rows,
-                        on_shard=self._statement.on_shard,
-                    )
-                )
+                stored = stack.enter_context(open_stream(self._statement.sql, on_shard=self._statement.on_shard))
                 first = [batch for batch in (next(stored, None),) if batch is not None]
-                batches: Iterator[pa.RecordBatch] = map(self._take_columns, chain(first, stored))
+                batches: Iterator[pa.RecordBatch] = (
+                    take_columns(batch, self._statement) for batch in chain(first, stored)
+                )
             except EngineError as error:
                 if error.code not in _MISSING_COLUMN_CODES:
                     raise
                 stack.close()
-                batches = stack.enter_context(
-                    self._engine.stream_batches(
-                        sql, query_id=query_id, settings=settings, batch_rows=batch_rows, on_shard=on_shard
-                    )
-                )
+                batches = stack.enter_context(open_stream(sql, on_shard=on_shard))
             yield batches
 
     def cancel_query(self, query_id: str) -> None:
+        self._look_ups.cancel_query(query_id)
         self._engine.cancel_query(query_id)
-
-    def _take_columns(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the columns of a batch whose first column is a stored row."""
-        columns = self._statement.columns
-        names = [name for name in columns if isinstance(name, str)]
-        decoded = iter(decode_rows(batch.column(0), self._statement.layout, names))
-        arrays = [batch.column(each) if isinstance(each, int) else next(decoded) for each in columns]
-        return pa.RecordBatch.from_arrays(arrays, [f"c{number}" for number in range(len(arrays))])
