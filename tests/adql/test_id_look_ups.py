@@ -199,6 +199,20 @@ def test_a_look_up_has_the_setting(query: str) -> None:
     assert _SETTING in translate(query, LOOKED).settings
 
 
+@pytest.mark.parametrize(
+    ("condition", "word"),
+    [
+        ("name = 'star 100'", "PREWHERE"),
+        ("name IN ('star 100', 'star 200') AND dec > 0", "PREWHERE"),
+        ("name = 'star 100' AND name LIKE '%1%'", "WHERE"),
+        ("name > 'star 100'", "WHERE"),
+    ],
+)
+def test_a_look_up_by_texts_is_planned_by_the_translator(condition: str, word: str) -> None:
+    sql = translate(f"SELECT ra FROM looked.named WHERE {condition}", LOOKED).sql
+    assert f" {word} " in sql
+
+
 @pytest.mark.parametrize("query", OTHERS)
 def test_conditions_of_many_rows_leave_the_choice_to_clickhouse(query: str) -> None:
     assert _SETTING not in translate(query, LOOKED).settings

@@ -52,7 +52,7 @@ SELECT id FROM sky.objects WHERE class = 'QSO'
 =>
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
-WHERE (t1.`class` = 'QSO')
+PREWHERE (t1.`class` = 'QSO')
 SETTINGS min_table_rows_to_use_projection_index = 8192
 
 -- Comparisons and BETWEEN
@@ -81,7 +81,7 @@ SELECT id FROM sky.objects WHERE class = 'back\slash''s'
 =>
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
-WHERE (t1.`class` = 'back\\slash\'s')
+PREWHERE (t1.`class` = 'back\\slash\'s')
 SETTINGS min_table_rows_to_use_projection_index = 8192
 
 -- Boolean columns
