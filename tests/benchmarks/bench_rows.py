@@ -82,7 +82,8 @@ def load_tables(folder: Path, rows: int) -> Path:
         files.append(data.parent / f"{first}.parquet")
         pq.write_table(make_jobs(min(_FILE_ROWS, rows - first), first, 1), files[-1], compression="lz4")
     service = ServiceProcess(data)
-    schemas = JOBS_SCHEMA, JOBS_SCHEMA.replace("name: jobs\n", "name: columns\n").replace(", row_store: true", "")
+    stored = JOBS_SCHEMA.replace("id: [pandaid]", "id: [pandaid], row_store: true")
+    schemas = stored, JOBS_SCHEMA.replace("name: jobs\n", "name: columns\n")
     for table, schema in zip(_TABLES, schemas, strict=True):
         (data.parent / f"{table}.yaml").write_text(schema)
         began = time.perf_counter()

@@ -77,7 +77,7 @@ JOBS_SCHEMA = "\n".join(
         "    columns:",
         '      - {name: pandaid, datatype: long, nullable: false, "ivoa:ucd": meta.id;meta.main}',
         *(f"      - {{name: {name}, datatype: {_DATATYPES[name]}}}" for name in COLUMNS[1:]),
-        '    "skyhouse:layout": {id: [pandaid], row_store: true}',
+        '    "skyhouse:layout": {id: [pandaid]}',
         "",
     )
 )
