@@ -14,7 +14,7 @@ from adql.translation import Translation, translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.row_decoder import RowStoreFault, decode_rows
-from clickhouse_schema.row_store import find_row_layout, row_value_sql
+from clickhouse_schema.row_store import MAX_ROW_COLUMNS, find_row_layout, row_value_sql
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.stored_nulls import allow_nulls_sql
 from tap_service.services.queries.row_look_ups import RowLookUps
@@ -208,6 +208,7 @@ def test_answers_are_those_of_the_columns(engine: Engine, catalogue: Catalogue, 
         " GROUP BY x1, x2, x3, x4, x5, x6, x7, x8, x9",
         "SELECT * FROM whole.pairs WHERE field = 1 UNION SELECT * FROM whole.pairs WHERE field = 2",
         f"SELECT * FROM whole.pairs WHERE field IN ({', '.join(map(str, range(1001)))})",
+        f"SELECT l, i, s, f, c, u, t, d, o FROM whole.kinds WHERE id IN ({', '.join(map(str, range(17)))})",
     ],
 )
 def test_other_queries_read_columns(catalogue: Catalogue, query: str) -> None:
@@ -245,6 +246,25 @@ def test_a_table_without_its_row_store_is_read_from_its_columns(engine: Engine) 
     source = StoredRowSource(engine, translation.stored_rows, RowLookUps(engine))
     with source.stream_batches(translation.sql, settings=translation.settings) as batches:
         assert sum(batch.num_rows for batch in batches) == 10
+
+
+def test_the_widest_table(engine: Engine) -> None:
+    names = [f"c{number}" for number in range(1, MAX_ROW_COLUMNS)]
+    kinds = ("float", "unicode", "long", "boolean")
+    columns = (Column(name=name, datatype=kinds[number % 4]) for number, name in enumerate(names))
+    wide = Table(
+        name="wide",
+        columns=(Column(name="id", datatype="int", nullable=False), *columns),
+        layout=Layout(id=("id",), row_store=True),
+    )
+    rows = {
+        name: pa.array([None, None], column.type.arrow) for name, column in zip(names, wide.columns[1:], strict=True)
+    }
+    store(engine, "whole", wide, [pa.RecordBatch.from_pydict({"id": pa.array([1, 2], pa.int32()), **rows})])
+    translation = translate(
+        "SELECT * FROM whole.wide WHERE id = 2", catalogue_of(engine, Schema(name="whole", tables=(wide,)))
+    )
+    assert _compare(engine, translation) == 1
 
 
 # --- the bytes --------------------------------------------------------------------------------------------------------
