@@ -153,7 +153,7 @@ name: qserv
 tables:
 - name: object_wide
   columns: {columns}
-  skyhouse:layout: {{position: [ra_PS, decl_PS], id: [objectId]}}
+  skyhouse:layout: {{position: [ra_PS, decl_PS], id: [objectId], row_store: true}}
 """
 
 
