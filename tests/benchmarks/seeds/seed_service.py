@@ -17,9 +17,13 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.progress import Progress
 
+from loaders.pipeline.load_request import LoadRequest, Mode
+from loaders.pipeline.load_table import load_files
 from tests.benchmarks.seeds.seed_workload import SeedTable, SeedWorkload, Size
 from tests.benchmarks.service_process import ServiceProcess, read_processor_seconds
+from tests.loaders.recorder import Recorder
 from tests.servers.clickhouse_server import ClickHouseServer
+from tests.servers.server_cluster import prepared_engine
 
 #: Batches that one load takes: their files are on the disk at the same time
 _BATCHES_A_LOAD = 16
@@ -121,7 +125,7 @@ class SeedService:
             for first in range(done, count, _BATCHES_A_LOAD):
                 numbers = range(first, min(first + _BATCHES_A_LOAD, count))
                 files = [self.write_batch(table, number) for number in numbers]
-                self._load_files(table, files, ["--append"] if first else ["--schema", str(schema), "--replace"])
+                self._load_files(table, files, None if first else schema)
                 record.write_text(json.dumps(numbers.stop))
                 if not self._keeps_files:
                     for file in files:
@@ -130,12 +134,17 @@ class SeedService:
         while not self._is_published(table):
             time.sleep(0.2)  # until the service reads the new catalogue
 
-    def append_files(self, table: SeedTable, files: Sequence[Path]) -> None:
-        self._load_files(table, files, ["--append"])
+    def _load_files(self, table: SeedTable, files: Sequence[Path], schema: Path | None) -> None:
+        """Load the files as the table, or append them without a schema."""
+        mode: Mode = "replace" if schema else "append"
+        request = LoadRequest(tuple(files), table.name, self.folder / "rejects.csv", schema, max_errors=0, mode=mode)
+        with prepared_engine([self.server]) as engine:
+            load_files(engine, request, Recorder())
 
-    def _load_files(self, table: SeedTable, files: Sequence[Path], mode: Sequence[str]) -> None:
+    def append_files(self, table: SeedTable, files: Sequence[Path]) -> None:
+        """Append files as an operator does, by the command."""
         rejects = ["--rejects", str(self.folder / "rejects.csv"), "--max-errors", "0"]
-        self.service.run_command(["load", *map(str, files), "--table", table.name, *mode, *rejects])
+        self.service.run_command(["load", *map(str, files), "--table", table.name, "--append", *rejects])
 
     def write_batch(self, table: SeedTable, number: int) -> Path:
         path = self._name_file(table, number)
