@@ -19,6 +19,7 @@ from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.stored_nulls import allow_nulls_sql
 from tap_service.services.queries.row_look_ups import RowLookUps
 from tap_service.services.queries.stored_row_source import StoredRowSource
+from tap_service.services.translation.translator import Translator
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import BY_PROJECTION
 from tests.adql.storing import catalogue_of, store
@@ -213,6 +214,16 @@ def test_answers_are_those_of_the_columns(engine: Engine, catalogue: Catalogue, 
 )
 def test_other_queries_read_columns(catalogue: Catalogue, query: str) -> None:
     assert translate(query, catalogue).stored_rows is None
+
+
+def test_a_long_query_comes_from_another_process(engine: Engine, catalogue: Catalogue) -> None:
+    translator = Translator(10.0, is_kept_ready=False)
+    try:
+        query = f"SELECT * FROM whole.kinds WHERE id IN ({', '.join(str(row * 1_000_003) for row in range(_ROWS))}) --"
+        translation = translator.translate(query + " long" * 200, catalogue, 1000, None)
+    finally:
+        translator.close()
+    assert _compare(engine, translation) == _ROWS
 
 
 def test_the_plan_names_the_row_store(catalogue: Catalogue) -> None:

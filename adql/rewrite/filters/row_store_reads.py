@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from adql.ir import (
+    Aggregate,
     Call,
     Column,
     Expr,
@@ -21,9 +22,10 @@ from adql.ir import (
     Query,
     Scan,
     Select,
+    Windowed,
     evaluate_constant,
-    has_window,
     split_conjuncts,
+    walk_expr,
 )
 from adql.node_classes import replace
 from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType, Field, is_integer_in_range
@@ -76,12 +78,13 @@ def read_stored_rows(query: Query, fresh: NameGenerator) -> StoredRowRead | None
         return None
     scan = query.from_
     layout = scan.entry.row_layout
-    if layout is None or query.distinct or query.is_grouped or has_window(query):
+    ids = () if layout is None else _find_ids(query, scan)
+    if layout is None or not ids or scan.entry.is_computed:
         return None
-    ids = _find_ids(query, scan)
     names = [o.expr.name if isinstance(o.expr, Column) and o.expr.name in layout.slots else "" for o in query.outputs]
     part = _MIN_PART_OF_FEW if len(ids) <= _FEW_IDS else _MIN_PART_OF_MANY
-    if not ids or len({*names} - {""}) < max(_MIN_COLUMNS, part * len(layout.slots)):
+    others = [output.expr for name, output in zip(names, query.outputs, strict=True) if not name]
+    if not _is_row_by_row(query, others) or len({*names} - {""}) < max(_MIN_COLUMNS, part * len(layout.slots)):
         return None
     columns: list[str | int] = []
     outputs = [Output(fresh.new_alias(), _row_column(scan, layout), Field(layout.column, CHAR, nullable=False))]
@@ -99,6 +102,13 @@ def join_look_ups(query: Select, ids: tuple[Literal, ...], limit: int) -> Select
     named = NamedValues.match(condition)
     assert named is not None  # noqa: S101  a bare look-up is one
     return replace(query, where=Call(BOOLEAN, "IN", (named.column, *ids)), limit=limit)
+
+
+def _is_row_by_row(query: Select, computed: list[Expr]) -> bool:
+    """Return whether each row of the table gives one row of the result. ``computed``: outputs that are no columns."""
+    if query.distinct or query.group_by or query.having is not None:
+        return False
+    return not any(isinstance(part, (Aggregate, Windowed)) for expr in computed for part in walk_expr(expr))
 
 
 def _row_column(scan: Scan, layout: RowLayout) -> Column:
