@@ -18,8 +18,8 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from clickhouse_schema.shard_map import MAP_ORDER, ShardMap, ShardStatement
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
+from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine, Settings
 from tests.benchmarks.service_process import read_processor_seconds
 from tests.servers.clickhouse_server import ClickHouseServer
@@ -58,6 +59,9 @@ tables:
   - {name: mag, datatype: float, ivoa:unit: mag}
   skyhouse:layout: {position: [ra, dec], id: [id], overlap_radius: 0.1}
 """
+
+#: The most shards whose stars have the same density: a shard fills one in so many cells
+MAX_SHARDS = 8
 
 _CELLS = 12 * 4**MAP_ORDER
 _CONE = "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE({:.5f}, {:.5f}, {}))"
@@ -84,7 +88,7 @@ class Cluster:
 
 def list_cells(shards: int) -> list[int]:
     """Return the cells with stars: of each of ``shards`` the same number."""
-    return [cell for cell in range(_CELLS) if cell % max(SERVERS) < shards]
+    return [cell for cell in range(_CELLS) if cell % MAX_SHARDS < shards]
 
 
 def write_objects(path: Path, rows: int, shards: int) -> None:
@@ -166,13 +170,20 @@ def translate_queries(cluster: Cluster, make: Maker, seed: int, count: int) -> l
     return [(each.sql, each.settings, each.on_shard) for each in found]
 
 
-def compare(clusters: Sequence[Cluster], reporter: ConsoleReporter) -> None:
-    for name, (count, make) in QUERIES.items():
-        figures = {cluster.name: Figures() for cluster in clusters}
-        for seed in range(-1, ROUNDS):
-            for cluster in clusters if seed % 2 else clusters[::-1]:
-                into = figures[cluster.name] if seed >= 0 else Figures()
-                measure(cluster, translate_queries(cluster, make, seed, count), into)
+def compare_clusters(clusters: Sequence[Cluster], name: str) -> dict[str, Figures]:
+    """Ask one kind of queries of each cluster, in turns."""
+    count, make = QUERIES[name]
+    figures = {cluster.name: Figures() for cluster in clusters}
+    for seed in range(-1, ROUNDS):
+        for cluster in clusters if seed % 2 else clusters[::-1]:
+            into = figures[cluster.name] if seed >= 0 else Figures()
+            measure(cluster, translate_queries(cluster, make, seed, count), into)
+    return figures
+
+
+def report_comparison(clusters: Sequence[Cluster], reporter: ConsoleReporter) -> None:
+    for name in QUERIES:
+        figures = compare_clusters(clusters, name)
         base = figures["1"].processor_ms
         for cluster in clusters:
             each = figures[cluster.name]
@@ -291,28 +302,36 @@ def report_overlaps(engine: Engine, shards: int, reporter: ConsoleReporter) -> N
         reporter.output(f"  {shards} shards, overlap of {radius:4} degrees: {100 * share:6.2f} % more rows")
 
 
+@contextmanager
+def open_cluster(folder: Path, shards: int, rows: int, reporter: Reporter) -> Iterator[Cluster]:
+    """Start servers with so many rows for each shard; 0 shards are a server without a cluster."""
+    folder.mkdir(parents=True, exist_ok=True)
+    schema = folder / "sky.yaml"
+    schema.write_text(SCHEMA)
+    with ExitStack() as stack:
+        servers = (
+            stack.enter_context(running_cluster(folder, shards))
+            if shards
+            else [stack.enter_context(running_server(folder / "alone"))]
+        )
+        engine = stack.enter_context(prepared_engine(servers))
+        stars = folder / "stars.parquet"
+        count = max(1, shards)
+        write_objects(stars, count * rows, count)
+        load_files(engine, LoadRequest((stars,), "sky.objects", folder / "rejects.csv", schema), reporter)
+        stars.unlink()
+        label = str(shards) if shards else "alone"
+        yield Cluster(label, shards, servers, engine, count * rows, read_catalogue(engine))
+
+
 def main(rows: int = ROWS, *chosen: int) -> None:
     with tempfile.TemporaryDirectory() as name, ConsoleReporter() as reporter, ExitStack() as stack:
-        schema = Path(name) / "sky.yaml"
-        schema.write_text(SCHEMA)
-        clusters = []
-        for shards in (0, *(chosen or SERVERS)):
-            folder = Path(name) / str(shards)
-            folder.mkdir()
-            servers = (
-                stack.enter_context(running_cluster(folder, shards))
-                if shards
-                else [stack.enter_context(running_server(folder / "alone"))]
-            )
-            engine = stack.enter_context(prepared_engine(servers))
-            stars = folder / "stars.parquet"
-            count = max(1, shards)
-            write_objects(stars, count * rows, count)
-            load_files(engine, LoadRequest((stars,), "sky.objects", folder / "rejects.csv", schema), reporter)
-            label = str(shards) if shards else "alone"
-            clusters.append(Cluster(label, shards, servers, engine, count * rows, read_catalogue(engine)))
+        clusters = [
+            stack.enter_context(open_cluster(Path(name) / str(shards), shards, rows, reporter))
+            for shards in (0, *(chosen or SERVERS))
+        ]
         wait_for_merges(clusters)
-        compare(clusters, reporter)
+        report_comparison(clusters, reporter)
         compare_hops(clusters[-1], reporter)
         compare_look_ups(clusters[-1], reporter)
         report_overlaps(clusters[0].engine, 8, reporter)

@@ -32,7 +32,7 @@ def _format_row(row: dict[str, Any]) -> str:
     seed_core_seconds = row.get("seed_core_seconds")
     own = sum(work)
     ratio = f"{seed_core_seconds / own:,.0f}" if seed_core_seconds and own else ""
-    unit = "/s" if row.get("is_rate") else "s"
+    unit = "/s" if row.get("is_rate") else "times" if row.get("is_ratio") else "s"
     cells = (
         name,
         _format_figure(row["figure"], unit),
@@ -46,6 +46,8 @@ def _format_row(row: dict[str, Any]) -> str:
 
 
 def _format_figure(value: float, unit: str) -> str:
+    if unit == "times":
+        return f"{value:.2f}"
     if unit == "/s":
         return f"{value:,.0f}/s"
     return f"{value * 1000:,.1f} ms" if value < 1 else f"{value:,.1f} s"

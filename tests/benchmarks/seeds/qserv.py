@@ -7,7 +7,7 @@ eight), SHV2 264, the others all.
 
 from __future__ import annotations
 
-from tests.benchmarks.seeds import qserv_streams
+from tests.benchmarks.seeds import qserv_shards, qserv_streams
 from tests.benchmarks.seeds.qserv_queries import (
     ask_count,
     ask_extreme_colours,
@@ -61,6 +61,10 @@ WORKLOAD = SeedWorkload(
         Activity(
             "Fig. 14", "two streams of HV2, one of LV1, one of LV2", qserv_streams.run_four_streams,
             "LV 30 s and stuck; HV2 2.0 times as long as alone", tables=(OBJECT, OBJECT_WIDE, SOURCE),
+        ),
+        Activity(
+            "Figs 8 to 13", "the same rows a shard, processor time of a server", qserv_shards.run_shards,
+            "LV flat, HV1 with the chunks, SHV not perfect, on 40, 100 and 150 nodes",
         ),
         Activity(
             "2.1", "50 light clients, 20 scans, all pairs", qserv_streams.run_mixed_users,
