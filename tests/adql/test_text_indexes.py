@@ -183,6 +183,23 @@ def test_hostile_conditions(texted: Engine, condition: str) -> None:
     assert sorted(asked(texted, INDEXED, query)) == sorted(asked(texted, PLAIN, query))
 
 
+def test_rows_that_are_changed_and_deleted(engine: Engine) -> None:
+    table = INDEXED.schemas[0].tables[0].model_copy(update={"name": "changed"})
+    catalogue = Catalogue((Schema(name="texted", tables=(table,)),))
+    engine.execute("CREATE DATABASE IF NOT EXISTS texted")
+    engine.execute("DROP TABLE IF EXISTS texted.changed SYNC")
+    engine.execute(create_table_sql(table, "texted.changed"))
+    engine.execute("INSERT INTO texted.changed (id, note) SELECT number, 'a rare galaxy' FROM numbers(9000)")
+    engine.execute("ALTER TABLE texted.changed UPDATE note = 'Nebula' WHERE id < 10 SETTINGS mutations_sync = 2")
+    engine.execute("ALTER TABLE texted.changed DELETE WHERE id % 9 = 5 SETTINGS mutations_sync = 2")
+    for condition, ids in (
+        ("note LIKE '%galax%'", [number for number in range(10, 9000) if number % 9 != 5]),
+        ("1 = ivo_hasword(note, 'nebula')", [0, 1, 2, 3, 4, 6, 7, 8, 9]),
+    ):
+        for rows, wanted in (("id", [(number,) for number in ids]), ("COUNT(*)", [(len(ids),)])):
+            assert sorted(asked(engine, catalogue, f"SELECT {rows} FROM texted.changed WHERE {condition}")) == wanted
+
+
 # --- the index is read ------------------------------------------------------------------------------------------------
 
 #: Condition -> the index that finds the 6 rows of the rare words
