@@ -160,9 +160,13 @@ def _is_counted(kind: ColumnType) -> bool:
 
 def _number_sql(name: str, kind: ColumnType) -> str:
     quoted = quote_identifier(name)
-    if kind.is_timestamp:
-        return f"ifNull(toUnixTimestamp64Micro({quoted}), toInt64(0))"
-    return f"ifNull({quoted}, CAST(0, '{kind.clickhouse}'))"
+    value = f"toUnixTimestamp64Micro({quoted})" if kind.is_timestamp else quoted
+    return f"ifNull({value}, {_zero_sql(kind)})"
+
+
+def _zero_sql(kind: ColumnType) -> str:
+    """Return a zero that leaves every type as it is: ClickHouse copies the expression for each query of the table."""
+    return "false" if kind.datatype == "boolean" else "0"
 
 
 def _counted_sql(name: str, kind: ColumnType) -> Iterator[tuple[str, str]]:
@@ -176,7 +180,7 @@ def _counted_sql(name: str, kind: ColumnType) -> Iterator[tuple[str, str]]:
     elements = quoted
     if kind.has_null_elements:
         yield count, _elements_sql(f"arrayMap(__x -> isNull(__x), {quoted})", count)
-        elements = f"arrayMap(__x -> ifNull(__x, CAST(0, '{kind.scalar.clickhouse}')), {quoted})"
+        elements = f"arrayMap(__x -> ifNull(__x, {_zero_sql(kind)}), {quoted})"
     yield count, _elements_sql(elements, f"{count} * {_item_size(kind)}")
 
 
