@@ -28,7 +28,13 @@ STARS = Table(
         *(Column(name=f"a_{kind}", datatype=kind, arraysize="*") for kind in ("boolean", "short", "double")),
         *SHAPES,
     ),
-    layout=Layout(position=("ra", "dec"), id=("id",), time="c_timestamp", indexes=(TableIndex(columns=("c_int",)),)),
+    layout=Layout(
+        position=("ra", "dec"),
+        id=("id",),
+        time="c_timestamp",
+        row_store=True,
+        indexes=(TableIndex(columns=("c_int",)),),
+    ),
 )
 
 
@@ -100,6 +106,8 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
     )
     assert _taken(stored, wanted) == [
         "the column flux of drifting.stars is missing",
+        "the row store of drifting.stars is missing",
+        "drifting.stars has a row store that the file does not want",
         "the comment on drifting.stars.ra differs",
         "the index by_index_flux of drifting.stars is missing",
     ]
@@ -120,6 +128,8 @@ def test_columns_get_the_order_of_the_model(stored: Engine) -> None:
     wanted = with_columns(STARS, Column(name="flux", datatype="float"), *STARS.columns)
     assert _taken(stored, wanted) == [
         "the column flux of drifting.stars is missing",
+        "the row store of drifting.stars is missing",
+        "drifting.stars has a row store that the file does not want",
         "the columns of drifting.stars are in another order",
     ]
     stored.execute("RENAME TABLE drifting.stars TO drifting.turned")
