@@ -17,6 +17,9 @@ from tap_service.storage.engine.engine import Engine, EngineError
 #: Longer SQL takes the engine longer to plan; it is that of covers, whose rows the density table counts.
 _MAX_ANALYSED_SQL = 1 << 15
 
+#: A count that a text index has
+_COUNTED = "ReadFromTextIndexCount"
+
 
 def find_part_read(engine: Engine, translation: Translation) -> float | None:
     """Return the fraction of its only table's rows that a query reads; None if the engine does not show it."""
@@ -29,7 +32,10 @@ def find_part_read(engine: Engine, translation: Translation) -> float | None:
     except EngineError:
         return None  # such as for a constant that cannot be computed: the query will fail too
     text = "\n".join(lines.column(0).to_pylist()) if lines.num_columns else ""
-    readings = [node for node in _walk_nodes(json.loads(text)[0]["Plan"]) if "Indexes" in node] if text else []
+    nodes = [*_walk_nodes(json.loads(text)[0]["Plan"])] if text else []
+    if any(node["Node Type"] == _COUNTED for node in nodes):
+        return 0.0
+    readings = [node for node in nodes if "Indexes" in node]
     return _find_part(readings[0]) if len(readings) == 1 else None
 
 

@@ -15,10 +15,14 @@ from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.table_ddl import create_table_sql
+from clickhouse_schema.table_index import TableIndex
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.index_analysis import find_part_read
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import ResourceLimit
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
@@ -111,3 +115,23 @@ def test_few_rows_by_an_index_are_few_granules(
 def test_constant_that_cannot_be_computed_is_estimated_by_the_density(sources: Catalogue, estimator: Estimator) -> None:
     translation = translate("SELECT AVG(ra), AVG(dec), AVG(mjd) FROM analysed.sources WHERE mjd > 61000 / 0", sources)
     assert estimator.estimate_cost(translation, 1).rows == ROWS
+
+
+def test_a_text_index_shows_what_is_read(engine: EmbeddedEngine) -> None:
+    """A count of words is in the index; rows with a piece are in its granules."""
+    columns = (Column(name="id", datatype="long"), Column(name="note", datatype="unicode"))
+    layout = Layout(id=("id",), indexes=(TableIndex(columns=("note",), kind="text"),))
+    table = Table(name="worded", columns=columns, layout=layout)
+    catalogue = Catalogue((Schema(name="analysed", tables=(table,)),))
+    engine.execute("CREATE DATABASE IF NOT EXISTS analysed")
+    engine.execute("DROP TABLE IF EXISTS analysed.worded SYNC")
+    engine.execute(create_table_sql(table, "analysed.worded"))
+    notes = "if(number = 5000, 'a rare galaxy', 'a star')"
+    engine.execute(f"INSERT INTO analysed.worded SELECT number, {notes} FROM numbers(20480)")
+    for query, part in (
+        ("SELECT COUNT(*) FROM analysed.worded WHERE 1 = ivo_hasword(note, 'rare')", 0),
+        ("SELECT id FROM analysed.worded WHERE note LIKE '%galax%'", 0.1),
+        ("SELECT id FROM analysed.worded WHERE note LIKE '%ax%'", 1),
+    ):
+        assert find_part_read(engine, translate(query, catalogue)) == pytest.approx(part)
+    engine.execute("DROP TABLE analysed.worded SYNC")
