@@ -192,6 +192,17 @@ def _can_hold(value: int | str, kind: ColumnType) -> bool:
     return kind.datatype != "char" or str(value).isascii()
 
 
+class Versions(StrictModel):
+    """Rows are versions of what ``key`` names; the table ``last`` has the one with the greatest ``by`` of each.
+
+    ``last``: its name; None for that of the table with ``_last``.
+    """
+
+    key: Annotated[tuple[str, ...], Key(min_length=1)]
+    by: Text
+    last: QualifierName | None = None
+
+
 class Layout(StrictModel):
     """How Skyhouse stores a table.
 
@@ -218,6 +229,8 @@ class Layout(StrictModel):
         Each server of a cluster has the whole table.
     row_store
         Store each row once more as one value, for look-ups of whole rows by ``id``.
+    versions
+        Keep the latest version of each key in a table of its own.
     """
 
     position: tuple[str, str] | None = None
@@ -230,6 +243,7 @@ class Layout(StrictModel):
     parent: str = ""
     everywhere: bool = False
     row_store: bool = False
+    versions: Versions | None = None
 
     @property
     def sorted_columns(self) -> tuple[tuple[str, ...], ...]:

@@ -37,8 +37,14 @@ _GRANULE_ROWS = 2048
 _MAX_INDEX_NAME_BYTES = 200
 
 #: A look-up reads one granule of each column, and decompresses one block of it: both are small. It does so in each
-#: part, so parts of similar size are merged early (2 of them, not 5).
-_SETTINGS = ("allow_nullable_key = 1", "min_compress_block_size = 4096", "merge_selector_base = 2")
+#: part, so parts of similar size are merged early (2 of them, not 5). Where rows are masked (tables of latest
+#: versions), the projections are made anew without them.
+_SETTINGS = (
+    "allow_nullable_key = 1",
+    "min_compress_block_size = 4096",
+    "merge_selector_base = 2",
+    "lightweight_mutation_projection_mode = 'rebuild'",
+)
 
 
 def create_table_sql(

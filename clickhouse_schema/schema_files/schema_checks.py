@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from clickhouse_schema.column_links import Service
+from clickhouse_schema.latest_versions import build_latest_table
 from clickhouse_schema.row_store import MAX_FIXED_BYTES, MAX_ROW_COLUMNS
 from clickhouse_schema.schema_files.column_names import find_column, missing_column_problem
 from clickhouse_schema.schema_files.index_checks import find_index_problems
-from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
+from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table, Versions
 from clickhouse_schema.schema_problem import Problem, YamlPath
 from clickhouse_schema.ucd_words import find_ucd_fault
 from clickhouse_schema.vounit import normalise_unit
@@ -59,9 +60,15 @@ def find_table_problems(table: Table, path: YamlPath = ()) -> list[Problem]:
 def _find_schema_problems(schema: Schema) -> Iterator[Problem]:
     if schema.name.lower() in RESERVED_SCHEMAS:
         yield Problem(("name",), f"the schema name {schema.name} is reserved: choose another")
-    yield from _find_repeated_names(
-        "table", [(table.name, ("tables", i, "name")) for i, table in enumerate(schema.tables)]
-    )
+    tables: list[tuple[str, YamlPath]] = [(t.name, ("tables", i, "name")) for i, t in enumerate(schema.tables)]
+    for i, table in enumerate(schema.tables):
+        latest = build_latest_table(table)
+        if latest is not None:
+            path: YamlPath = ("tables", i, "skyhouse:layout", "versions")
+            tables.append((latest.name, path))
+            if _RESERVED_ENDING.search(latest.name):
+                yield Problem(path, f"the table name {latest.name} has a suffix that loads use: choose another in last")
+    yield from _find_repeated_names("table", tables)
     named = [(example.name, ("skyhouse:examples", i, "name")) for i, example in enumerate(schema.examples)]
     yield from _find_repeated_names("example", named)
 
@@ -113,6 +120,33 @@ def _find_layout_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
     yield from _find_time_problems(table, path)
     if layout.row_store:
         yield from _find_row_store_problems(table, (*path, "row_store"))
+    if layout.versions is not None:
+        yield from _find_versions_problems(table, layout.versions, (*path, "versions"))
+
+
+def _find_versions_problems(table: Table, versions: Versions, path: YamlPath) -> Iterator[Problem]:
+    yield from _find_repeated_names("key column", [(name, (*path, "key")) for name in versions.key])
+    for name in versions.key:
+        column = find_column(table, name)
+        if column is None:
+            yield missing_column_problem(table, name, (*path, "key"))
+        elif column.nullable or column.type.is_array:
+            reason = "is an array" if column.type.is_array else "may be NULL: it needs nullable: false"
+            yield Problem((*path, "key"), f"the column {name} names what a row is a version of, but {reason}")
+    column = find_column(table, versions.by)
+    if column is None:
+        yield missing_column_problem(table, versions.by, (*path, "by"))
+    elif column.type.is_array or not (column.type.is_numeric or column.type.is_text or column.type.is_timestamp):
+        kind = column.type.adql
+        yield Problem((*path, "by"), f"the column {versions.by} is {kind}, by which versions have no order")
+    if versions.by in versions.key:
+        yield Problem((*path, "by"), f"{versions.by} is in the key: versions of one key must differ in it")
+    if table.layout.id and {*table.layout.id} <= {*versions.key}:
+        wanted = ", ".join(dict.fromkeys([*versions.key, versions.by]))
+        yield Problem(
+            (*path, "key"),
+            f"the id of {table.name} has only columns of the key, so a key has one row: make the id [{wanted}]",
+        )
 
 
 def _find_row_store_problems(table: Table, path: YamlPath) -> Iterator[Problem]:

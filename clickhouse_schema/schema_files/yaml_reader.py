@@ -18,7 +18,7 @@ from clickhouse_schema.column_links import InputParam, Link, Service
 from clickhouse_schema.schema_files.felis_references import resolve_references
 from clickhouse_schema.schema_files.schema_checks import find_problems
 from clickhouse_schema.schema_files.yaml_document import Document, read_document
-from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, Schema, Table
+from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, Schema, Table, Versions
 from clickhouse_schema.schema_problem import Problem, SchemaError, YamlPath
 from clickhouse_schema.ucd_words import find_ucd_fault
 from clickhouse_schema.vounit import normalise_unit
@@ -39,6 +39,7 @@ _MODELS: dict[str, type[BaseModel]] = {
     "constraints": ForeignKey,
     "skyhouse:examples": Example,
     "skyhouse:layout": Layout,
+    "versions": Versions,
     "skyhouse:links": Link,
     "skyhouse:services": Service,
     "inputParams": InputParam,

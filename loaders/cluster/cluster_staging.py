@@ -65,7 +65,9 @@ class ClusterStagingTable:
     def read_state(self) -> TableState | None:
         return read_table_state(self._engine, self._tables.schema_name, self.name)
 
-    def create_table(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
+    def create_table(
+        self, schema: Schema, table: Table, state: TableState, *, onto_live: bool, has_chunks: bool = True
+    ) -> None:
         tables = self._tables
         _ = tables.parent  # raises before anything is created
         self.drop_table()
@@ -79,7 +81,8 @@ class ClusterStagingTable:
         for part in tables.parts:
             if onto_live:
                 self._attach_live_parts(part)
-            tables.alter_rows(tables.next_base + part, f"ADD COLUMN {CHUNK_COLUMN} UInt32", WAIT_SETTINGS)
+            if has_chunks:
+                tables.alter_rows(tables.next_base + part, f"ADD COLUMN {CHUNK_COLUMN} UInt32", WAIT_SETTINGS)
         self._write_comment(state)
 
     def _attach_live_parts(self, part: str) -> None:

@@ -1,7 +1,7 @@
 """Appending few rows: they go straight into the table. Many are loaded beside it, in a staging table.
 
     rows into the gateway T__append -> record: begun, with the rows of T before -> INSERT into each part of T that has
-      as many rows as before -> density -> record: done -> DROP of T__append
+      as many rows as before -> latest versions -> density -> record: done -> DROP of T__append
 
 An INSERT is all or nothing, and a part of T with more rows than before has received its own. So an append that was
 killed after the record began is finished by the next load of T, whatever that loads, or by the next start of the
@@ -19,6 +19,7 @@ from clickhouse_schema.engine_tables.density_table import add_density, read_dens
 from clickhouse_schema.quoting import quote_string
 from loaders.load_error import LoadError
 from loaders.pipeline.chunk_reader import Chunk
+from loaders.pipeline.latest_rows import open_latest_rows
 from loaders.progress_reporter import Reporter
 from loaders.storage.gateway_table import APPEND_SUFFIX, Orphan
 from loaders.storage.load_state import AppendState, FinishedLoad, TableState
@@ -36,6 +37,9 @@ class TableAppends:
         self._table = live.entry.tables[0]
         self._origin = append_record.AppendOrigin(storage.schema_name, storage.table_name, live.origin)
         self._gateway = self._target.open_gateway(self._table)
+        self.fingerprint = live.fingerprint
+        #: the table of latest versions, which follows
+        self.latest = open_latest_rows(storage.engine, live.entry, self._table)
 
     # --- the record ---------------------------------------------------------------------------------------------------
 
@@ -86,6 +90,8 @@ class TableAppends:
             self._allow_nulls()
         self._target.insert_rows(self._gateway, unfinished)
         self._check_row_count(state)
+        if self.latest is not None:
+            self.latest.refresh(self._gateway.rows_sql, self.fingerprint)
         if self._read_density_stamp() == state.density:
             add_density(self._engine, self._origin.schema_name, self._table, self._gateway.rows_sql)
         self._write_record(state.load, finished=state.load.finished)
@@ -124,11 +130,13 @@ class TableAppends:
 
 
 def finish_stopped_append(appends: TableAppends, reporter: Reporter) -> None:
-    """Finish the append that was killed, if there is one."""
+    """Finish the append that was killed, if there is one, and the publication of the latest versions."""
     unfinished = appends.read_unfinished()
     if unfinished is not None:
         reporter.message(f"finishing a stopped append: {', '.join(unfinished.load.files)}")
         appends.finish_append(unfinished)
+    elif appends.latest is not None:
+        appends.latest.finish_publishing(appends.fingerprint)
 
 
 def finish_all_appends(engine: Engine) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_registered
+from clickhouse_schema.latest_versions import key_sql
 from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.servers import Servers
@@ -25,6 +26,7 @@ from loaders.pipeline.append_rows import TableAppends, finish_stopped_append
 from loaders.pipeline.chunk_reader import Chunk, read_chunks
 from loaders.pipeline.correction_plan import plan_correction
 from loaders.pipeline.correction_request import CorrectionRequest
+from loaders.pipeline.latest_rows import refuse_latest_table
 from loaders.pipeline.load_input import hash_file
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.pipeline.storage_choice import find_known_storage
@@ -82,27 +84,42 @@ def correct_rows(engine: Engine, request: CorrectionRequest, reporter: Reporter)
     """
     engine = engine.pin_server()
     correction = _prepare_correction(engine, request, reporter)
-    if not request.again and _is_applied(correction):
-        return
+    try:
+        done = None if _is_applied(correction) else _apply_correction(correction)
+    finally:
+        correction.rows.drop_table()
+    if done is not None:
+        verb = "corrected" if done.kind == "update" else "deleted"
+        bad_rows = f"; {done.rejected:,} bad rows are in {request.rejects}" if done.rejected else ""
+        reporter.output(f"{verb} {done.rows:,} rows of {request.table}{bad_rows}")
+
+
+def _apply_correction(correction: _Correction) -> FinishedLoad | None:
+    """Fill the staging tables, unless a killed command did, and publish; return the record, None without a change."""
     wanted = correction.staging_state
     state = correction.storage.staging.read_state()
-    if state is None or not state.verified or (state.fingerprint, state.added) != (wanted.fingerprint, wanted.added):
-        try:
-            state = _fill_staging(correction, wanted)
-        finally:
-            correction.rows.drop_table()
+    if state is None or not _is_complete(correction, state, wanted):
+        state = _fill_staging(correction, wanted)
     if state is None:
-        reporter.output(f"no row of {request.table} has one of these ids: nothing was changed")
-        return
+        correction.reporter.output(f"no row of {correction.request.table} has one of these ids: nothing was changed")
+        return None
     correction.storage.publication.publish_staging()
-    done = state.loads[-1]
-    verb = "corrected" if done.kind == "update" else "deleted"
-    bad_rows = f"; {done.rejected:,} bad rows are in {request.rejects}" if done.rejected else ""
-    reporter.output(f"{verb} {done.rows:,} rows of {request.table}{bad_rows}")
+    if correction.appends.latest is not None:
+        correction.appends.latest.publish()
+    return state.loads[-1]
+
+
+def _is_complete(correction: _Correction, state: TableState, wanted: TableState) -> bool:
+    """Whether the staging tables have this correction, verified."""
+    is_same = (state.fingerprint, state.added) == (wanted.fingerprint, wanted.added)
+    latest = correction.appends.latest
+    return is_same and state.verified and (latest is None or latest.is_staged(state.fingerprint))
 
 
 def _prepare_correction(engine: Engine, request: CorrectionRequest, reporter: Reporter) -> _Correction:
-    storage = find_known_storage(engine, request.table, read_catalogue(engine))
+    catalogue = read_catalogue(engine)
+    refuse_latest_table(catalogue.schemas, request.table)
+    storage = find_known_storage(engine, request.table, catalogue)
     live = None if storage is None else storage.live.read_state()
     if storage is None or live is None:
         raise LoadError(f"there is no loaded table {request.table}; see skyhouse tables")
@@ -118,8 +135,10 @@ def _prepare_correction(engine: Engine, request: CorrectionRequest, reporter: Re
 
 
 def _is_applied(correction: _Correction) -> bool:
-    """Whether all of the files were applied before. Raises if only some were."""
+    """Whether all of the files were applied before, and shall not be again. Raises if only some were."""
     request = correction.request
+    if request.again:
+        return False
     applied = {digest for load in correction.live.find_loads(request.kind) for digest in load.digests}
     known = [path for path, digest in zip(request.files, correction.digests, strict=True) if digest in applied]
     if known and len(known) < len(request.files):
@@ -149,6 +168,8 @@ def _fill_staging(correction: _Correction, wanted: TableState) -> TableState | N
         else:
             _update_rows(correction)
         _verify_rows(correction, count, live_rows)
+        if correction.appends.latest is not None:
+            correction.appends.latest.stage_keys(_keys_sql(correction), staging.rows_sql, wanted.fingerprint)
     except BaseException:
         staging.drop_table()
         raise
@@ -239,6 +260,14 @@ def _verify_rows(correction: _Correction, count: int, live_rows: int) -> None:
             f"the corrected copy of {correction.request.table} is wrong: {'; '.join(faults)}. Nothing was changed:"
             f" start the {correction.request.kind} again (skyhouse verify finds damage of the table)"
         )
+
+
+def _keys_sql(correction: _Correction) -> str:
+    """SQL of the keys of which versions are corrected, as they were and as they are."""
+    key = key_sql(correction.table)
+    storage, where = correction.storage, correction.rows.is_corrected_sql
+    found = (f"SELECT {key} FROM {rows} WHERE {where}" for rows in (storage.live.rows_sql, storage.staging.rows_sql))
+    return f"SELECT DISTINCT {key} FROM ({' UNION ALL '.join(found)})"
 
 
 def _mark_verified(correction: _Correction, state: TableState, count: int, rejected: int) -> TableState:

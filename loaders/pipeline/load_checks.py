@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.latest_versions import build_latest_table, find_versioned_table
 from clickhouse_schema.schema_model import Table
 from loaders.load_error import LoadError
 from loaders.pipeline.load_request import LoadRequest
@@ -42,6 +43,29 @@ def refuse_lookalike(catalogue: Catalogue, name: str) -> None:
                 f"there is a table {existing}, from which {name} differs in case only, which ADQL ignores:"
                 " choose another --table"
             )
+
+
+def refuse_taken_name(catalogue: Catalogue, schema_name: str, table: Table) -> None:
+    """Raise ``LoadError`` if the table of its latest versions would have the name of another table."""
+    latest = build_latest_table(table)
+    if latest is None:
+        return
+    for entry in catalogue.entries:
+        is_same = (entry.schema.name, entry.table.name.lower()) == (schema_name, latest.name.lower())
+        owner = find_versioned_table(catalogue.schemas, schema_name, entry.table.name)
+        if is_same and (owner is None or owner.name != table.name):
+            raise LoadError(
+                f"there is a table {entry.qualified_name}, whose name the latest versions of {table.name} would have:"
+                " give them another with last in versions of skyhouse:layout"
+            )
+
+
+def refuse_versions_on_cluster(catalogue: Catalogue, name: str, table: Table) -> None:
+    if table.layout.versions is not None and catalogue.sharding is not None:
+        raise LoadError(
+            f"{name} has versions in skyhouse:layout, and their latest are kept on one server only: leave versions out,"
+            " and query the latest (docs/loading.md has such a query)"
+        )
 
 
 def refuse_known_files(request: LoadRequest, known: tuple[int, ...]) -> None:

@@ -8,14 +8,23 @@ from itertools import islice
 
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from clickhouse_schema.latest_versions import build_latest_table
 from clickhouse_schema.schema_model import Schema, Table
 from loaders.pipeline.append_rows import TableAppends, finish_stopped_append
 from loaders.pipeline.chunk_reader import read_chunks, reject_orphans
-from loaders.pipeline.load_checks import refuse_known_files, refuse_lookalike, refuse_mode
+from loaders.pipeline.latest_rows import open_latest_rows, refuse_latest_table
+from loaders.pipeline.load_checks import (
+    refuse_known_files,
+    refuse_lookalike,
+    refuse_mode,
+    refuse_taken_name,
+    refuse_versions_on_cluster,
+)
 from loaders.pipeline.load_input import LoadInput, hash_file
 from loaders.pipeline.load_plan import plan_schema
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.rejects_file import RejectsFile
+from loaders.pipeline.remove_table import remove_table
 from loaders.pipeline.staging_fill import StagingFill
 from loaders.pipeline.storage_choice import choose_storage, read_live_state
 from loaders.progress_reporter import Reporter
@@ -63,6 +72,9 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
     engine = engine.pin_server()  # rows pass through tables of one server
     catalogue = read_catalogue(engine)
     job = _prepare_load(engine, catalogue, request, reporter)
+    refuse_latest_table(catalogue.schemas, request.table)
+    refuse_taken_name(catalogue, job.schema.name, job.table)
+    refuse_versions_on_cluster(catalogue, request.table, job.table)
     if job.appends is None:
         refuse_lookalike(catalogue, request.table)
     elif _is_loaded(job):
@@ -123,8 +135,27 @@ def _load_rows(job: _LoadJob) -> FinishedLoad:
         live_rows = state.rows + appended_rows
         fill = StagingFill(job.storage, job.request, job.load_input, live_rows, job.reporter)
         state = fill.fill_staging(state, job.sources)
-    job.storage.publication.publish_staging()
+    _publish_rows(job, state)
     return state.loads[-1]
+
+
+def _publish_rows(job: _LoadJob, state: TableState) -> None:
+    """Publish the staging table, and after it the latest versions."""
+    latest = open_latest_rows(job.storage.engine, job.schema, job.table)
+    if latest is not None and not latest.is_staged(state.fingerprint):
+        latest.stage_all(job.storage.staging.rows_sql, state.fingerprint)
+    job.storage.publication.publish_staging()
+    if latest is not None:
+        latest.publish()
+    if job.live is not None:
+        _drop_former_latest(job, job.live.entry.tables[0])
+
+
+def _drop_former_latest(job: _LoadJob, former_table: Table) -> None:
+    """Drop the latest versions of the table that was replaced, if the new one has none or under another name."""
+    former, latest = build_latest_table(former_table), build_latest_table(job.table)
+    if former is not None and (latest is None or latest.name != former.name):
+        remove_table(job.storage.engine, f"{job.schema.name}.{former.name}")
 
 
 def _describe_state(job: _LoadJob) -> TableState:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clickhouse_schema.engine_tables import catalogue_log
 from loaders.pipeline.append_rows import finish_all_appends
+from loaders.pipeline.latest_rows import open_latest_rows
 from loaders.storage.server_storage import STAGING_SUFFIX, ServerLiveTable, open_server_storage
 from tap_service.storage.engine.engine import Engine
 
@@ -23,3 +24,13 @@ def finish_killed_loads(engine: Engine, *, is_only_user: bool = True) -> None:
         live = ServerLiveTable(engine, database, name)
         if not name.endswith(STAGING_SUFFIX) and live.read_unregistered_state() is not None:
             open_server_storage(engine, database, name).publication.finish_publishing()
+    _finish_latest_versions(engine)
+
+
+def _finish_latest_versions(engine: Engine) -> None:
+    """Publish latest versions whose table was published when the process was killed."""
+    for entry in catalogue_log.read_catalogue(engine).entries:
+        latest = open_latest_rows(engine, entry.schema, entry.table)
+        live = ServerLiveTable(engine, entry.schema.name, entry.table.name).read_state() if latest else None
+        if latest is not None and live is not None:
+            latest.finish_publishing(live.fingerprint)

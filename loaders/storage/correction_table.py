@@ -86,14 +86,14 @@ class CorrectionTable:
 
     def count_ids(self) -> int:
         """Return the number of different ids."""
-        sql = f"SELECT uniqExact({_names_sql(self._id)}) AS ids FROM {self._name}"
+        sql = f"SELECT uniqExact({_names_sql(self._id)}) AS __count FROM {self._name}"
         counted = self._servers.engine.fetch_table(sql)
         return int(counted.column(0)[0].as_py())
 
     def count_corrected(self, rows_sql: str) -> int:
         """Return the number of rows of ``rows_sql`` for which there is a correction."""
         counted = self._servers.engine.fetch_table(
-            f"SELECT count() AS rows FROM {rows_sql} WHERE {self.is_corrected_sql}"
+            f"SELECT count() AS __count FROM {rows_sql} WHERE {self.is_corrected_sql}"
         )
         return int(counted.column(0)[0].as_py())
 
@@ -103,7 +103,7 @@ class CorrectionTable:
         wanted = f"tuple({', '.join(map(self.value_sql, self.columns))})"
         # as texts NULL and NaN are equal to themselves
         counted = self._servers.engine.fetch_table(
-            f"SELECT countIf(toString({stored}) = toString({wanted})) AS rows FROM {rows_sql}"
+            f"SELECT countIf(toString({stored}) = toString({wanted})) AS __count FROM {rows_sql}"
             f" WHERE {self.is_corrected_sql}"
         )
         return int(counted.column(0)[0].as_py())
@@ -118,10 +118,10 @@ class CorrectionTable:
         known = f"SELECT {key} FROM {rows_sql} WHERE {self.is_corrected_sql}"
         values = ", ".join(f"toString({quote_identifier(name)})" for name in self._id)
         found = self._servers.engine.fetch_table(
-            f"SELECT {_ROW_COLUMN} AS row, arrayStringConcat([{values}], ', ') AS id FROM {self._name}"
-            f" WHERE ({_names_sql(self._id)}) NOT IN ({known}) ORDER BY row"
+            f"SELECT {_ROW_COLUMN}, arrayStringConcat([{values}], ', ') AS __shown FROM {self._name}"
+            f" WHERE ({_names_sql(self._id)}) NOT IN ({known}) ORDER BY {_ROW_COLUMN}"
         )
-        return [(row["row"], row["id"]) for row in found.to_pylist()]
+        return [(row[_ROW_COLUMN], row["__shown"]) for row in found.to_pylist()]
 
     def drop_table(self) -> None:
         self._servers.define(*(f"DROP TABLE IF EXISTS {name} SYNC" for name in (self._values_name, self._name)))

@@ -114,14 +114,17 @@ class ServerStagingTable:
     def read_state(self) -> TableState | None:
         return read_table_state(self._engine, self._live.schema_name, self.name)
 
-    def create_table(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
+    def create_table(
+        self, schema: Schema, table: Table, state: TableState, *, onto_live: bool, has_chunks: bool = True
+    ) -> None:
         self.drop_table()
         create_database(Servers(self._engine), schema.name)
         plain = self._live.find_plain_columns(table) if onto_live else list_changeable(table)
         self._engine.execute(create_table_sql(store_plainly(table, plain), self.storage_sql))
         if onto_live:
             self._attach_live_parts()
-        change = f"ADD COLUMN {CHUNK_COLUMN} UInt32, MODIFY COMMENT {stored_table.state_to_sql(state)}"
+        chunks = f"ADD COLUMN {CHUNK_COLUMN} UInt32, " if has_chunks else ""
+        change = f"{chunks}MODIFY COMMENT {stored_table.state_to_sql(state)}"
         self._engine.execute(f"ALTER TABLE {self.storage_sql} {change}", WAIT_SETTINGS)
 
     def _attach_live_parts(self) -> None:

@@ -58,8 +58,13 @@ class StagingTable(Protocol):
 
     def read_state(self) -> TableState | None: ...
 
-    def create_table(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
-        """Create the table: empty, or with links to the live table's parts (``onto_live``)."""
+    def create_table(
+        self, schema: Schema, table: Table, state: TableState, *, onto_live: bool, has_chunks: bool = True
+    ) -> None:
+        """Create the table: empty, or with links to the live table's parts (``onto_live``).
+
+        ``has_chunks``: rows have the numbers of chunks.
+        """
 
     def find_plain_columns(self, table: Table) -> set[str]:
         """Return the nullable columns that are not stored as Nullable (``clickhouse_schema.stored_nulls``)."""

@@ -20,6 +20,15 @@ CHUNK_COLUMN = "__chunk"
 WAIT_SETTINGS = {"mutations_sync": 2, "alter_sync": 2}
 NO_WAIT_SETTINGS = {"mutations_sync": 0, "alter_sync": 0}
 
+#: Of an INSERT of the rows of another table: few and large parts.
+COPY_SETTINGS = {
+    "max_insert_threads": 1,
+    "min_insert_block_size_rows": 4 << 20,
+    "min_insert_block_size_bytes": 256 << 20,
+    "max_partitions_per_insert_block": 0,
+    "insert_null_as_default": 0,
+}
+
 #: How long a change of rows may wait for space on the disk.
 _MAX_IDLE_SECONDS = 3
 

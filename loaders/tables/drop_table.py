@@ -1,38 +1,26 @@
-"""Removing a table from the catalogue and the engine."""
+"""``skyhouse drop``: removing a table, and first its latest versions."""
 
 from __future__ import annotations
 
-from clickhouse_schema.engine_tables.append_record import forget_appends
-from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, unregister_table
-from clickhouse_schema.servers import Servers
-from loaders.cluster.orphan_tables import drop_orphan_tables, find_orphan_tables
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from clickhouse_schema.latest_versions import build_latest_table
 from loaders.load_error import LoadError
+from loaders.pipeline.latest_rows import refuse_latest_table
 from loaders.pipeline.load_plan import split_name
-from loaders.pipeline.storage_choice import find_begun_storage, find_known_storage
+from loaders.pipeline.remove_table import remove_table
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
 
 
 def drop_table(engine: Engine, name: str, reporter: Reporter) -> None:
-    """Remove a table from the catalogue, then drop it and the leftovers of its loads.
-
-    In this order a query meets an unknown table and never a partly dropped one. Raises ``LoadError`` if the table does
-    not exist.
-    """
+    """Remove a table and the leftovers of its loads. Raises ``LoadError`` if the table does not exist."""
     catalogue = read_catalogue(engine)
     schema_name, table_name = split_name(name)
-    storage = find_known_storage(engine, name, catalogue) or find_begun_storage(engine, name)
-    has_storage = storage is not None and (storage.live.has_table() or storage.staging.read_state() is not None)
-    servers = Servers(engine)
-    is_cluster = servers.topology.is_cluster
-    has_orphans = is_cluster and bool(find_orphan_tables(servers, schema_name, table_name).base_names)
-    if not (has_storage or has_orphans):
+    refuse_latest_table(catalogue.schemas, name)
+    entry = catalogue.find_entry(schema_name, table_name)
+    latest = build_latest_table(entry.table) if entry else None
+    if latest is not None:
+        remove_table(engine, f"{schema_name}.{latest.name}")
+    if not remove_table(engine, name):
         raise LoadError(f"there is no table {name}; see skyhouse tables")
-    unregister_table(engine, schema_name, table_name)
-    if storage is not None:
-        storage.live.drop_table()
-        storage.staging.drop_table()
-    if is_cluster:
-        drop_orphan_tables(servers, schema_name, table_name)
-    forget_appends(engine, schema_name, table_name)
     reporter.output(f"dropped {name}")

@@ -12,6 +12,7 @@ data files supplied where the schema file has none.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_topology import Topology, read_topology
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_registered, register_table
 from clickhouse_schema.engine_tables.density_table import update_density
+from clickhouse_schema.latest_versions import build_latest_table
 from clickhouse_schema.schema_drift import RELOAD_HINT, Drift, Step, find_drift
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
@@ -132,7 +134,17 @@ def _compare_schema(engine: Engine, schema_file: Path, reporter: Reporter) -> tu
         reporter.message(f"warning: {warning}")
     catalogue = read_catalogue(engine)
     servers = Servers(engine)
-    return schema, [_compare_table(servers, catalogue, schema, table) for table in schema.tables]
+    tables = [*schema.tables, *_list_latest_tables(catalogue, schema)]
+    return schema, [_compare_table(servers, catalogue, schema, table) for table in tables]
+
+
+def _list_latest_tables(catalogue: Catalogue, schema: Schema) -> Iterator[Table]:
+    """Yield the tables of latest versions, which have the columns and indexes of their tables."""
+    for table in schema.tables:
+        entry = catalogue.find_entry(schema.name, table.name)
+        latest = build_latest_table(_complete_table(table, entry))
+        if latest is not None and (entry is None or entry.table.layout.versions is not None):
+            yield latest
 
 
 def _compare_table(servers: Servers[Engine], catalogue: Catalogue, schema: Schema, table: Table) -> _Difference:
@@ -161,12 +173,16 @@ def _find_base_name(catalogue: Catalogue, table: Table, entry: TableEntry | None
 
 
 def _find_layout_obstacle(topology: Topology, name: str, wanted: Table, entry: TableEntry | None) -> str:
-    """Return why the layout cannot be changed; '' if it can."""
+    """Return why the layout cannot be as it is wanted; '' if it can."""
+    if topology.is_cluster and wanted.layout.versions is not None:
+        return f"the latest versions of {name} are kept on one server only: leave versions out"
     if entry is None:
         return ""
     changed = _find_changed_sharding(entry.table, wanted) if topology.is_cluster else []
     if changed:
         return f"{', '.join(changed)} of {name} determines on which servers its rows are: {RELOAD_HINT}"
+    if entry.table.layout.versions != wanted.layout.versions:
+        return f"versions of {name} determines which rows are the latest: {RELOAD_HINT}"
     if entry.table.layout.position != wanted.layout.position:
         return f"position of {name} determines the index of its rows: {RELOAD_HINT}"
     return ""

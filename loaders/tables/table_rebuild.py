@@ -21,17 +21,8 @@ from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import TableState
 from loaders.storage.server_storage import ServerStagingTable
 from loaders.storage.storage_protocol import TableStorage
-from loaders.storage.stored_table import CHUNK_COLUMN, find_nulls
+from loaders.storage.stored_table import CHUNK_COLUMN, COPY_SETTINGS, find_nulls
 from tap_service.storage.engine.engine import Engine
-
-#: Rows come in the order of the table, so each inserted block becomes a part with a range of its own.
-_COPY_SETTINGS = {
-    "max_insert_threads": 1,
-    "min_insert_block_size_rows": 4 << 20,
-    "min_insert_block_size_bytes": 256 << 20,
-    "max_partitions_per_insert_block": 0,
-    "insert_null_as_default": 0,
-}
 
 
 def rebuild_table(engine: Engine, name: str, reporter: Reporter) -> None:
@@ -69,10 +60,11 @@ def _copy_rows(storage: TableStorage, staging: ServerStagingTable, live: TableSt
     if with_nulls := find_nulls(storage.engine, storage.live.rows_sql, list_changeable(table)):
         staging.allow_nulls(table, with_nulls)
     columns = ", ".join(quote_identifier(name) for name in given_columns(table))
+    # rows come in the order of the table, so each inserted block becomes a part with a range of its own
     storage.engine.execute(
         f"INSERT INTO {staging.storage_sql} ({columns}, {CHUNK_COLUMN})"
         f" SELECT {columns}, 1 FROM {storage.live.rows_sql} ORDER BY {sort_key_sql(table)}",
-        _COPY_SETTINGS,
+        COPY_SETTINGS,
     )
 
 

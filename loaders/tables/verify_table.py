@@ -23,6 +23,7 @@ from clickhouse_schema.schema_model import Column, Table
 from clickhouse_schema.shape_cover import cover_column, has_cover, has_shape_texts, shape_column
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import TableAppends
+from loaders.pipeline.latest_rows import open_latest_rows
 from loaders.pipeline.storage_choice import find_known_storage
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import Change, TableState
@@ -54,6 +55,10 @@ def verify_table(engine: Engine, name: str, reporter: Reporter) -> None:
     faults += shard_faults
     faults += _find_shape_faults(engine, storage, table, reporter)
     faults += _find_row_store_faults(engine, storage, table, reporter)
+    latest = open_latest_rows(engine, state.entry, table)
+    if latest is not None:
+        faults += latest.find_faults(storage.live.rows_sql)
+        reporter.output(f"{storage.schema_name}.{latest.storage.table_name}: compared with the latest of all versions")
     if table.layout.position is not None:
         faults += _find_position_faults(engine, storage, table.layout.position, rows, reporter)
     if faults:

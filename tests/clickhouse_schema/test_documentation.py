@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from clickhouse_schema.column_links import InputParam, Link, Service
 from clickhouse_schema.schema_files.yaml_reader import read_schema
-from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table, Versions
 
 PAGE = (Path(__file__).parents[2] / "docs" / "schema-yaml.md").read_text()
 SAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
@@ -21,6 +21,7 @@ WHERE = {
     Table: "## Table",
     Column: "## Column",
     Layout: "## `skyhouse:layout`",
+    Versions: "`versions` has",
     Link: "A link has:",
     Service: "A service has:",
     InputParam: "An input parameter takes",

@@ -162,6 +162,28 @@ def test_good() -> None:
             for name in ("t__Local", "t__overlap", "t__margin", "t__local_rows", "t__2", "t__0_13")
         ),
         (layout("{parent: objects}"), "9: the table t has no foreign key objects among its constraints"),
+        (layout("{versions: {key: [id]}}"), "9: the key 'by' is missing"),
+        (layout("{versions: {key: [], by: ra}}"), "9: key must have at least one entry"),
+        (layout("{versions: {key: [id], by: ra, latest: x}}"), "9: unknown key 'latest': did you mean 'last'?"),
+        (layout("{versions: {key: [id], by: raa}}"), "9: the table t has no column raa: did you mean ra?"),
+        (layout("{versions: {key: [idd], by: ra}}"), "9: the table t has no column idd: did you mean id?"),
+        (
+            layout("{versions: {key: [id], by: ra}}"),
+            "9: the column id names what a row is a version of, but may be NULL: ",
+        ),
+        (
+            layout("{versions: {key: [vector], by: ra}}"),
+            "9: the column vector names what a row is a version of, but is an",
+        ),
+        (layout("{versions: {key: [id], by: vector}}"), "9: the column vector is REAL"),
+        (layout("{versions: {key: [id], by: id}}"), "9: id is in the key: versions of one key must differ in it"),
+        (
+            layout("{id: [id], versions: {key: [id], by: ra}}"),
+            "9: the id of t has only columns of the key, so a key has",
+        ),
+        (layout("{versions: {key: [id], by: ra, last: T}}"), "9: the table T occurs twice (as t; case is ignored)"),
+        (layout("{versions: {key: [id], by: ra, last: x__2}}"), "9: the table name x__2 has a suffix that loads use"),
+        (layout("{versions: {key: [id], by: ra, last: a.b}}"), "9: last 'a.b' has a dot"),
         (layout("{row_store: true}"), "9: row_store is for look-ups by id: name the columns that identify a row in id"),
         (
             layout("{id: [id], row_store: true}").replace('arraysize: "3"', 'arraysize: "1000000"'),

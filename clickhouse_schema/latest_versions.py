@@ -1,0 +1,77 @@
+"""The table of latest versions: what the model of a table with ``Layout.versions`` implies. Pure.
+
+Of the rows of a key the one with the greatest ``by`` is the latest; NULL and NaN are the least. Of several with the
+same ``by`` it is the one with the greatest hash of all columns: the same one, in whatever order they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clickhouse_schema.datatypes import FLOATS
+from clickhouse_schema.quoting import quote_identifier
+from clickhouse_schema.schema_model import Schema, Table, Versions
+from clickhouse_schema.table_ddl import given_columns
+
+
+def build_latest_table(table: Table) -> Table | None:
+    """Return the model of the table of latest versions; None if ``table`` has no versions."""
+    versions = table.layout.versions
+    if versions is None:
+        return None
+    described = f"The latest version of each {', '.join(versions.key)} of {table.name}, by {versions.by}."
+    layout = table.layout.model_copy(
+        update={
+            "id": versions.key,
+            "time": "",
+            "years": False,
+            "versions": None,
+            # its rows are where they lie, and not with the parents of other versions
+            "parent": "" if table.layout.position else table.layout.parent,
+            "indexes": tuple(index for index in table.layout.indexes if index.columns != versions.key),
+        }
+    )
+    return table.model_copy(
+        update={
+            "name": versions.last or f"{table.name}_last",
+            "id": "",
+            "description": f"{described} {table.description}".rstrip(),
+            "table_index": None,
+            "primary_key": versions.key,
+            "layout": layout,
+        }
+    )
+
+
+def find_versioned_table(schemas: Iterable[Schema], schema_name: str, latest_name: str) -> Table | None:
+    """Return the table whose latest versions the table ``latest_name`` has; None if it is another table."""
+    for schema in schemas:
+        for table in schema.tables if schema.name == schema_name else ():
+            latest = build_latest_table(table)
+            if latest is not None and latest.name == latest_name:
+                return table
+    return None
+
+
+def latest_rows_sql(table: Table, rows_sql: str) -> str:
+    """Return SELECT of the latest row of each key in ``rows_sql``."""
+    versions = _get_versions(table)
+    columns = ", ".join(map(quote_identifier, given_columns(table)))
+    key = key_sql(table)
+    by = quote_identifier(versions.by)
+    is_number = table.get_column(versions.by).type.datatype in FLOATS
+    has_value = f"isNotNull({by}) AND NOT isNaN({by})" if is_number else f"isNotNull({by})"
+    row_hash = f"cityHash64(tuple({columns}))"
+    rank = f"tuple(ifNull({has_value}, 0), if(ifNull({has_value}, 0), {by}, NULL), {row_hash})"
+    latest = f"SELECT {key}, argMax({row_hash}, {rank}) FROM {rows_sql} GROUP BY {key}"
+    return f"SELECT {columns} FROM {rows_sql} WHERE ({key}, {row_hash}) GLOBAL IN ({latest}) LIMIT 1 BY {key}"
+
+
+def key_sql(table: Table) -> str:
+    """SQL of the columns of the key."""
+    return ", ".join(map(quote_identifier, _get_versions(table).key))
+
+
+def _get_versions(table: Table) -> Versions:
+    assert table.layout.versions is not None  # noqa: S101  called for tables with versions only
+    return table.layout.versions
