@@ -54,17 +54,32 @@ def find_versioned_table(schemas: Iterable[Schema], schema_name: str, latest_nam
 
 
 def latest_rows_sql(table: Table, rows_sql: str) -> str:
-    """Return SELECT of the latest row of each key in ``rows_sql``."""
-    versions = _get_versions(table)
-    columns = ", ".join(map(quote_identifier, given_columns(table)))
-    key = key_sql(table)
-    by = quote_identifier(versions.by)
-    is_number = table.get_column(versions.by).type.datatype in FLOATS
-    has_value = f"isNotNull({by}) AND NOT isNaN({by})" if is_number else f"isNotNull({by})"
-    row_hash = f"cityHash64(tuple({columns}))"
-    rank = f"tuple(ifNull({has_value}, 0), if(ifNull({has_value}, 0), {by}, NULL), {row_hash})"
-    latest = f"SELECT {key}, argMax({row_hash}, {rank}) FROM {rows_sql} GROUP BY {key}"
+    """Return SELECT of the latest row of each key in ``rows_sql``, which is read twice."""
+    columns, key, row_hash = _columns_sql(table), key_sql(table), _row_hash_sql(table)
+    latest = f"SELECT {key}, argMax({row_hash}, {_rank_sql(table)}) FROM {rows_sql} GROUP BY {key}"
     return f"SELECT {columns} FROM {rows_sql} WHERE ({key}, {row_hash}) GLOBAL IN ({latest}) LIMIT 1 BY {key}"
+
+
+def sort_latest_rows_sql(table: Table, rows_sql: str) -> str:
+    """Return the same for few rows, which are read once and sorted in memory."""
+    key = key_sql(table)
+    return f"SELECT {_columns_sql(table)} FROM {rows_sql} ORDER BY {_rank_sql(table)} DESC LIMIT 1 BY {key}"
+
+
+def _rank_sql(table: Table) -> str:
+    """SQL of what is greatest in the latest row of a key."""
+    by = quote_identifier(_get_versions(table).by)
+    is_float = table.get_column(_get_versions(table).by).type.datatype in FLOATS
+    has_value = f"ifNull(NOT isNaN({by}), 0)" if is_float else f"isNotNull({by})"
+    return f"tuple({has_value}, if({has_value}, {by}, NULL), {_row_hash_sql(table)})"
+
+
+def _row_hash_sql(table: Table) -> str:
+    return f"cityHash64(tuple({_columns_sql(table)}))"
+
+
+def _columns_sql(table: Table) -> str:
+    return ", ".join(map(quote_identifier, given_columns(table)))
 
 
 def key_sql(table: Table) -> str:

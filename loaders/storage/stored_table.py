@@ -113,17 +113,20 @@ def wait_for_changed_rows(engine: Engine, database: str, name: str) -> None:
         f" WHERE active AND {is_table} AND name IN (SELECT arrayJoin(parts_to_do_names) {mutations})) AS p"
         f" INNER JOIN system.disks AS d ON p.disk_name = d.name WHERE ({running}) = 0 HAVING needed > free"
     )
-    last_work = time.monotonic()
+    began = looked = last_work = time.monotonic()
     reasons = f"SELECT max(latest_fail_reason) AS reason {mutations} HAVING count() > 0"
     while found := engine.fetch_table(reasons).column(0).to_pylist():
         if found[0]:
             raise translate_error(found[0])
-        sizes = engine.fetch_table(lacking).to_pylist()
-        last_work = last_work if sizes else time.monotonic()
-        if time.monotonic() - last_work > _MAX_IDLE_SECONDS:
-            needed, free = (f"{sizes[0][key] / 1e6:,.1f} MB" for key in ("needed", "free"))
-            raise StorageFull(f"to rewrite a part of {database}.{name} takes {needed}, and {free} are free")
-        time.sleep(0.05)
+        now = time.monotonic()
+        if now - looked > 1:
+            looked = now
+            sizes = engine.fetch_table(lacking).to_pylist()
+            last_work = last_work if sizes else now
+            if now - last_work > _MAX_IDLE_SECONDS:
+                needed, free = (f"{sizes[0][key] / 1e6:,.1f} MB" for key in ("needed", "free"))
+                raise StorageFull(f"to rewrite a part of {database}.{name} takes {needed}, and {free} are free")
+        time.sleep(min(0.5, 0.02 + (now - began) / 20))
 
 
 def _is_table_sql(database: str, name: str, name_column: str = "name") -> str:
