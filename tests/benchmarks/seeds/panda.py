@@ -76,10 +76,13 @@ WORKLOAD = SeedWorkload(
     title="PanDA: a job's row by its id",
     source="Ito et al. 2011 (ATLAS), Cassandra on 3 nodes of 24 cores; 100 columns a job, 500,000 jobs a day.",
     measures=(
-        _measure("rows by id, 1 client", "100 columns, through /sync", _ask_job, 0.025, _SEEK, count=300),
-        _measure(
-            "rows by id, 10 clients", "100 columns, through /sync", _ask_job, 400, _SEEK, 0.010 * 72, count=3000,
-            clients=10, is_rate=True, is_cold=True,
+        *(
+            _measure(
+                f"rows by id, {clients} client{'s' * (clients > 1)}", "100 columns, through /sync", _ask_job,
+                400 if clients == 10 else None, _SEEK, 0.010 * 72, count=300 * clients, clients=clients, is_rate=True,
+                is_cold=clients == 10,
+            )
+            for clients in (1, 2, 4, 10, 32)
         ),
         _measure("ten ids, 10 clients", "100 columns, ten rows a query", _ask_ids, 100, _SEEK, count=500, clients=10, is_rate=True),
         _measure(
