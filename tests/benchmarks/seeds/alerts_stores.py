@@ -24,6 +24,8 @@ _VISITS = {"S": 1, "M": 5, "F": 10}
 #: Tenths of a year that are appended at once: a night of 1,000 visits is 15 M sources, 34 of them
 _NIGHT_BATCHES = {"S": 1, "M": 4, "F": 34}
 _CORRECTIONS = {"S": 1_000, "M": 1_000_000, "F": 1_000_000}
+#: The latest versions of the objects
+_LATEST = "alerts.dia_object_latest"
 _LOOK_UPS = {"S": 5, "M": 100, "F": 100}
 
 
@@ -50,9 +52,10 @@ def store_visits(service: SeedService, size: Size) -> list[dict[str, Any]]:
 
 
 def _has_visit(service: SeedService, epoch: int) -> bool:
-    tables = (SOURCE.name, FORCED_SOURCE.name)
-    counts = [service.fetch_text(f"SELECT COUNT(*) AS n FROM {table} WHERE visit = {epoch}") for table in tables]
-    return all(int(count.split()[1]) > 0 for count in counts)
+    queries = [f"SELECT COUNT(*) AS n FROM {table.name} WHERE visit = {epoch}" for table in (SOURCE, FORCED_SOURCE)]
+    begun = f"validityStartMjdTai > {alerts_tables.find_mjd(epoch) - 0.01}"
+    queries += [f"SELECT COUNT(*) AS n FROM {table} WHERE {begun}" for table in (DIA_OBJECT.name, _LATEST)]
+    return all(int(service.fetch_text(query).split()[1]) > 0 for query in queries)
 
 
 def _write_visit(service: SeedService, table: SeedTable, size: Size, epoch: int) -> Any:

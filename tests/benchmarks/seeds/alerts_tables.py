@@ -225,7 +225,8 @@ DIA_OBJECT = SeedTable(
     format_schema(
         "dia_object",
         apdb_columns.DIA_OBJECT,
-        "{position: [ra, dec], id: [diaObjectId, validityStartMjdTai], time: validityStartMjdTai}",
+        "{position: [ra, dec], id: [diaObjectId, validityStartMjdTai], time: validityStartMjdTai,"
+        " versions: {key: [diaObjectId], by: validityStartMjdTai, last: dia_object_latest}}",
     ),
     {"S": 1, "M": 1, "F": 10},
     make_versions,
