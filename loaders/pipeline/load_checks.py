@@ -60,14 +60,6 @@ def refuse_taken_name(catalogue: Catalogue, schema_name: str, table: Table) -> N
             )
 
 
-def refuse_versions_on_cluster(catalogue: Catalogue, name: str, table: Table) -> None:
-    if table.layout.versions is not None and catalogue.sharding is not None:
-        raise LoadError(
-            f"{name} has versions in skyhouse:layout, and their latest are kept on one server only: leave versions out,"
-            " and query the latest (docs/loading.md has such a query)"
-        )
-
-
 def refuse_known_files(request: LoadRequest, known: tuple[int, ...]) -> None:
     """Raise ``LoadError`` if some files, by position, are in the table already."""
     if known:

@@ -18,7 +18,6 @@ from loaders.pipeline.load_checks import (
     refuse_lookalike,
     refuse_mode,
     refuse_taken_name,
-    refuse_versions_on_cluster,
 )
 from loaders.pipeline.load_input import LoadInput, hash_file
 from loaders.pipeline.load_plan import plan_schema
@@ -74,7 +73,6 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
     job = _prepare_load(engine, catalogue, request, reporter)
     refuse_latest_table(catalogue.schemas, request.table)
     refuse_taken_name(catalogue, job.schema.name, job.table)
-    refuse_versions_on_cluster(catalogue, request.table, job.table)
     if job.appends is None:
         refuse_lookalike(catalogue, request.table)
     elif _is_loaded(job):

@@ -173,9 +173,7 @@ def _find_base_name(catalogue: Catalogue, table: Table, entry: TableEntry | None
 
 
 def _find_layout_obstacle(topology: Topology, name: str, wanted: Table, entry: TableEntry | None) -> str:
-    """Return why the layout cannot be as it is wanted; '' if it can."""
-    if topology.is_cluster and wanted.layout.versions is not None:
-        return f"the latest versions of {name} are kept on one server only: leave versions out"
+    """Return why the layout cannot be changed; '' if it can."""
     if entry is None:
         return ""
     changed = _find_changed_sharding(entry.table, wanted) if topology.is_cluster else []

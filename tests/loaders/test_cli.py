@@ -158,6 +158,32 @@ def test_a_schema_file_changes_what_a_service_has(service: Service) -> None:
     assert (code, out, err) == (1, "", "error: this is a single server, which has no shards\n")
 
 
+def test_versions_and_corrections_beside_a_service(service: Service) -> None:
+    folder = service.folder
+    columns = "".join(f"  - {{name: {n}, datatype: long, nullable: false}}\n" for n in ("id", "version", "value"))
+    layout = "  skyhouse:layout: {id: [id, version], versions: {key: [id], by: version}}\n"
+    (folder / "kept.yaml").write_text(f"name: kept\ntables:\n- name: t\n  columns:\n{columns}{layout}")
+    files = {"first": "1,1,10\n2,1,20\n", "next": "1,2,11\n", "update": "1,2,12\n7,7,7\n"}
+    for name, lines in files.items():
+        (folder / f"{name}.csv").write_text(f"id,version,value\n{lines}")
+    (folder / "delete.csv").write_text("id,version\n1,2\n")
+    latest = 'SELECT id, version, "value" FROM kept.t_last ORDER BY id'
+    assert skyhouse(folder, "load", "first.csv", "--table", "kept.t", "--schema", "kept.yaml")[0] == 0
+    assert service.rows(latest) == ["1,1,10", "2,1,20"]
+    assert skyhouse(folder, "load", "next.csv", "--table", "kept.t", "--append")[0] == 0
+    assert service.rows(latest) == ["1,2,11", "2,1,20"]
+    code, _, err = skyhouse(folder, "update", "kept.t", "update.csv", "--max-errors", "0")
+    assert code == 1
+    assert "line 3 of" in err
+    code, out, err = skyhouse(folder, "update", "kept.t", "update.csv", "--rejects", "bad.csv")
+    assert (code, out) == (0, f"corrected 1 rows of kept.t; 1 bad rows are in {folder / 'bad.csv'}\n"), err
+    assert service.rows(latest) == ["1,2,12", "2,1,20"]
+    assert skyhouse(folder, "delete", "kept.t", "delete.csv")[:2] == (0, "deleted 1 rows of kept.t\n")
+    assert service.rows(latest) == ["1,1,10", "2,1,20"]
+    assert service.rows("SELECT COUNT(*) FROM kept.t") == ["2"]
+    assert skyhouse(folder, "drop", "kept.t")[0] == 0
+
+
 def test_a_fault_of_ours_ends_the_command_and_not_the_service(tmp_path: Path) -> None:
     service = started(tmp_path)
     with socket.socket(socket.AF_UNIX) as connection:

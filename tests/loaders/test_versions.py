@@ -280,6 +280,14 @@ def test_a_new_column_comes_to_the_latest_versions_too(engine: EmbeddedEngine, f
     verify_table(engine, "versioned.object", Recorder())
 
 
+def test_a_table_that_was_created_empty_gets_versions(engine: EmbeddedEngine, folder: Path) -> None:
+    apply_schema(engine, folder / "versioned.yaml", Recorder())
+    assert fetch(engine, "object_last") == []
+    rows = make_rows(np.random.default_rng(1), 10)
+    load(engine, folder, rows)
+    check(engine, rows)
+
+
 def test_verify_finds_a_row_that_is_not_the_latest(engine: EmbeddedEngine, folder: Path) -> None:
     rows = make_rows(np.random.default_rng(1), 10)
     load(engine, folder, rows, "create")
