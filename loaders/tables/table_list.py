@@ -6,6 +6,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.append_record import AppendOrigin, sum_appends
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.engine_tables.density_table import read_density
+from clickhouse_schema.latest_versions import find_versioned_table
 from clickhouse_schema.quoting import quote_string
 from loaders.pipeline.storage_choice import choose_storage
 from loaders.progress_reporter import Reporter
@@ -44,6 +45,8 @@ def _describe_table(
     if stored_name == storage.live.name:
         if catalogue.sharding is not None:
             sizes = _sum_density(engine, state)
+        elif find_versioned_table(catalogue.schemas, state.entry.name, table.name) is not None:
+            sizes = state.rows, sizes[1]  # ClickHouse counts masked rows too
         return *sizes, _find_last_load(engine, state)
     kind = "a load" if stored_name == storage.staging.name else "left of a move, load or drop"
     status = f"{kind} that was stopped: start it again"

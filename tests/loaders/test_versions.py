@@ -207,6 +207,9 @@ def test_masked_rows_are_found_by_no_look_up_and_do_not_accumulate(engine: Embed
             "SELECT sum(rows) AS n FROM system.parts WHERE database = 'versioned' AND table = 'object_last' AND active"
         )
         assert engine.fetch_table(parts).column(0)[0].as_py() < 27_000
+    recorder = Recorder()
+    list_tables(engine, recorder)
+    assert any(line.startswith("versioned.object_last ") and " 20,000 rows " in line for line in recorder.lines)
     catalogue = catalogue_log.read_catalogue(engine)
     everywhere = {"min_table_rows_to_use_projection_index": 0}
     for i, start in ((5, 62005.0), (5000, rows[5000]["start"])):
