@@ -71,7 +71,7 @@ def find_nulls(engine: Engine, rows_sql: str, columns: Collection[str]) -> set[s
     """Return those of these columns in which a row has NULL."""
     if not columns:
         return set()
-    counts = ", ".join(f"countIf({quote_identifier(name)} IS NULL) AS c{i}" for i, name in enumerate(columns))
+    counts = ", ".join(f"countIf({quote_identifier(name)} IS NULL) AS __nulls_{i}" for i, name in enumerate(columns))
     [found] = engine.fetch_table(f"SELECT {counts} FROM {rows_sql}").to_pylist()
     return {name for name, count in zip(columns, found.values(), strict=True) if count}
 

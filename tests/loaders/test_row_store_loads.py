@@ -38,14 +38,14 @@ tables:
   - {name: ra, datatype: double}
   - {name: dec, datatype: double}
   - {name: note, datatype: unicode}
-  - {name: a, datatype: float}
-  - {name: b, datatype: float}
+  - {name: c1, datatype: float}
+  - {name: c0, datatype: float}
   - {name: c, datatype: short}
   - {name: d, datatype: timestamp}
   - {name: e, datatype: boolean}
 """
 SCHEMA = PLAIN.replace("id: [id]}", "id: [id], row_store: true}")
-HEADER = "id,ra,dec,note,a,b,c,d,e\n"
+HEADER = "id,ra,dec,note,c1,c0,c,d,e\n"
 ROWS = HEADER + "1,10,20,first,1,2,3,2020-01-01T00:00:00,true\n2,30,40,ü,-1,5,6,1999-12-31T23:59:59.999999,false\n"
 MORE_ROWS = HEADER + "3,50,60,,,,,,\n4,70,80,last,1,1,1,2000-01-01T00:00:00,true\n"
 
