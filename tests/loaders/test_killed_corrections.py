@@ -81,7 +81,7 @@ POINTS = [
 
 #: Loads on a disk of 40 MB, runs the command when it is full, and again when it is not.
 FULL = """
-import os, sys
+import json, os, sys
 from pathlib import Path
 from loaders.control.data_commands import run_command
 from loaders.control.engine_opener import open_engine
@@ -90,8 +90,10 @@ from tests.loaders.recorder import Recorder
 folder, command = Path(sys.argv[1]), sys.argv[2]
 recorder = Recorder()
 ask = {"table": "kill.stars", "rejects": str(folder / "rejects.csv")}
-change = ask | {"files": [str(folder / (command + ".parquet"))]}
+name = "append" if command == "load" else command
+change = ask | {"files": [str(folder / (name + ".parquet"))]} | json.loads(sys.argv[3])
 load = {"files": [str(folder / "load.parquet")], "schema_file": str(folder / "kill.yaml"), "mode": "create"}
+change |= {"schema_file": None} if command == "load" else {}
 with open_engine(folder / "small" / "data") as engine:
     assert run_command(engine, "load", ask | load, recorder) == 0, recorder.reports
     ballast = folder / "small" / "ballast"
@@ -101,7 +103,7 @@ with open_engine(folder / "small" / "data") as engine:
     before = engine.fetch_table(content).to_pylist()
     assert run_command(engine, command, change, recorder) == 1
     print(recorder.messages[-1])
-    assert engine.fetch_table(content).to_pylist() == before
+    assert command == "load" or engine.fetch_table(content).to_pylist() == before
     ballast.unlink()
     assert run_command(engine, command, change, recorder) == 0, recorder.reports
     assert run_command(engine, "verify", {"table": "kill.stars"}, recorder) == 0, recorder.reports
@@ -156,12 +158,26 @@ def can_mount() -> bool:
 @pytest.mark.parametrize("kind", ["update", "move", "delete"])
 def test_a_full_disk_changes_nothing(tmp_path: Path, kind: str) -> None:
     command = write_files(tmp_path, kind)
-    (tmp_path / "small").mkdir()
-    mounted = 'mount -t tmpfs -o size=40m none "$1/small" && exec "$0" -c "$3" "$1" "$2"'
-    arguments = [sys.executable, str(tmp_path), command, FULL]
-    done = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", mounted, *arguments], check=False, text=True, capture_output=True
-    )
+    assert f"free some and start the same {command} again" in run_on_full_disk(tmp_path, command, "{}")
+
+
+@pytest.mark.skipif(not can_mount(), reason="mounting a small disk needs a user namespace")
+def test_an_append_whose_latest_versions_find_a_full_disk_is_finished(tmp_path: Path) -> None:
+    write_files(tmp_path, "update")
+    versions = "{position: [ra, dec], id: [id, object], versions: {key: [id], by: object}}"
+    plain = "{position: [ra, dec], id: [id], indexes: [object]}"
+    (tmp_path / "kill.yaml").write_text(SCHEMA.replace(plain, versions))
+    added = {"id": np.arange(100), "ra": np.full(100, 1.0), "dec": np.full(100, 1.0), "object": np.full(100, 1000)}
+    pq.write_table(pa.table(added), tmp_path / "append.parquet")
+    assert "free some and start the same load again" in run_on_full_disk(tmp_path, "load", '{"mode": "append"}')
+
+
+def run_on_full_disk(folder: Path, command: str, options: str) -> str:
+    """Run a command as FULL does; return what it said when the disk was full."""
+    (folder / "small").mkdir()
+    mounted = 'mount -t tmpfs -o size=40m none "$1/small" && exec "$0" -c "$4" "$1" "$2" "$3"'
+    arguments = ["unshare", "-rm", "sh", "-c", mounted, sys.executable, str(folder), command, options, FULL]
+    done = subprocess.run(arguments, check=False, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     assert "no space left for the data" in done.stdout
-    assert f"free some and start the same {command} again" in done.stdout
+    return done.stdout
