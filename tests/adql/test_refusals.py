@@ -80,6 +80,6 @@ def test_exploding_expressions_are_refused(expression: str, small: Catalogue) ->
 def test_exploding_subqueries_are_refused(small: Catalogue) -> None:
     query = "SELECT id FROM small.stars"
     for _ in range(16):
-        query = f"SELECT id FROM small.stars WHERE NOT (id NOT IN ({query}))"
+        query = f"SELECT id FROM small.stars WHERE CASE WHEN id NOT IN ({query}) THEN 0 ELSE 1 END = 1"
     with pytest.raises(AdqlError, match="too deep to be computed"):
         translate(query, small)

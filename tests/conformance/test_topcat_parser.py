@@ -43,6 +43,7 @@ _ARGUMENTS = {
 #: Functions that take literals
 _CALLS = {
     "ivo_geom_transform": "ivo_geom_transform('ICRS', 'GALACTIC', CIRCLE('ICRS', ra, dec, 1))",
+    **{f"{prefix}s2PtInBox": f"{prefix}s2PtInBox(ra, dec, 44, 0, 46, 1)" for prefix in ("", "scisql_")},
     "ivo_histogram": "ivo_histogram(ra, 0, 90, 3)",
     "ivo_string_agg": "ivo_string_agg(name, ', ')",
     "skyhouse_quantile": "skyhouse_quantile(ra, 0.9)",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import socket
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from http.client import HTTPResponse
 import pytest
 
 from tests.tap_service.conftest import Served
+from tests.tap_service.readable_sockets import find_readable
 
 Eventually = Callable[[Callable[[], bool]], None]
 POST = b"POST /tap/sync HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
@@ -162,7 +162,7 @@ def test_slow_heads_and_bodies(serve: Callable[..., Served]) -> None:
         second.sendall(QUICK[:40])
         silent, head, body = late
         began = time.monotonic()
-        while len(select.select([*late, second], [], [], 0)[0]) < 4:
+        while len(find_readable([*late, second])) < 4:
             assert ask_quickly(quick) == b"n\r\n7\r\n"
             head.sendall(b"x") if time.monotonic() - began < 0.9 else None
             time.sleep(0.05)

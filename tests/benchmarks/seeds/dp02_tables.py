@@ -21,7 +21,7 @@ CENTRE = (62.0, -37.0)
 #: Degrees around the centre in which objects have forced sources and a truth
 _NEAR = 1.1
 
-_BATCH_ROWS: dict[Size, int] = {"S": 60_000, "M": 1_000_000, "F": 1_000_000}
+_BATCH_ROWS: dict[Size, int] = {"S": 40_000, "M": 1_000_000, "F": 1_000_000}
 _BATCHES: dict[Size, int] = {"S": 1, "M": 20, "F": 147}
 _WIDE_COLUMNS = 991
 _VISITS = 2_000

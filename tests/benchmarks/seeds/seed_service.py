@@ -105,8 +105,8 @@ class SeedService:
             self.load_table(table, table.batches[self.size])
 
     def _is_published(self, table: SeedTable) -> bool:
-        query = f"SELECT table_name FROM TAP_SCHEMA.tables WHERE table_name = '{table.name}'"
-        return table.name in self.fetch_text(query)
+        parameters = {"LANG": "ADQL", "QUERY": f"SELECT COUNT(*) FROM {table.name}"}
+        return httpx.post(f"{self.service.tap}/sync", data=parameters, timeout=None).is_success
 
     def list_files(self, table: SeedTable) -> list[Path]:
         return [self._name_file(table, number) for number in range(table.batches[self.size])]

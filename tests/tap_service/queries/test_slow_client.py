@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import select
 import socket
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ import pytest
 
 from tap_service.config import Config
 from tap_service.models.engine_share import Lane
+from tests.tap_service.readable_sockets import find_readable
 
 RATE = 200_000  # bytes a second
 
@@ -33,7 +33,7 @@ class SlowReader:
         self.received = bytearray()
 
     def has_bytes(self) -> bool:
-        return bool(select.select([self._socket], [], [], 0)[0])
+        return bool(find_readable([self._socket]))
 
     def read_at(self, rate: int, seconds: float) -> None:
         began = time.monotonic()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import math
-import select
 import socket
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ import httpx
 import pytest
 
 from tests.tap_service.async_client import LABORIOUS, Job
+from tests.tap_service.readable_sockets import find_readable
 from tests.tap_service.users import User
 
 LIGHT = "SELECT n FROM svc.numbers WHERE n < 3 ORDER BY n"
@@ -74,12 +74,12 @@ class TestClients:
         service = serve(concurrent_queries=2, client_waiting_queries=5, sync_seconds=60)
         asked = [open_request(service, {"QUERY": heavy}, "192.0.2.1") for _ in range(10)]
         try:
-            eventually(lambda: len(select.select(asked, [], [], 0)[0]) == 4)
+            eventually(lambda: len(find_readable(asked)) == 4)
             assert count_requests(service, "heavy", "waiting") == 5
             others = [ask_from(service, f"192.0.2.{number}", LIGHT) for number in range(1, 5)]
             assert [answer.text.split() for answer in others] == [["n", "0", "1", "2"]] * 4
             assert count_requests(service, "heavy", "waiting") == 5
-            for refused in select.select(asked, [], [], 0)[0]:
+            for refused in find_readable(asked):
                 answer = refused.recv(1 << 16).decode().lower()
                 assert answer.startswith("http/1.1 429")
                 assert "retry-after: " in answer
@@ -96,7 +96,7 @@ class TestClients:
         asked = [open_request(service, {"QUERY": LIGHT}, "192.0.2.1", each) for each in headers]
         others = [ask_from(service, f"192.0.2.{number}", LIGHT) for number in range(2, 6)]
         assert [answer.text.split() for answer in others] == [["n", "0", "1", "2"]] * 4
-        assert len(select.select(asked, [], [], 0)[0]) < len(asked)
+        assert len(find_readable(asked)) < len(asked)
         assert User(service, "bob").ask(LIGHT).status_code == 200
         answers = [read_to_end(each) for each in asked]
         said = Counter(answer[9:12] for answer in answers)
@@ -114,7 +114,7 @@ class TestClients:
         try:
             eventually(lambda: count_requests(service, "fetching", "running") >= 3)
             assert [ask_from(service, f"192.0.2.{n}", LIGHT).status_code for n in range(1, 5)] == [200] * 4
-            assert len(select.select(asked, [], [], 0)[0]) < len(asked)
+            assert len(find_readable(asked)) < len(asked)
         finally:
             for each in asked:
                 each.close()
@@ -212,7 +212,7 @@ class TestUnderestimated:
             assert [count_requests(service, lane, "running") for lane in LANES] == [0, 2, 2, 0, 0]
             eventually(lambda: len(svc_engine.list_running_ids("sync-")) == 4)
             assert [ask_from(service, f"192.0.2.{n}", LIGHT).status_code for n in range(6, 10)] == [200] * 4
-            assert not select.select(asked, [], [], 0)[0]
+            assert not find_readable(asked)
         finally:
             for each in asked:
                 each.close()
@@ -277,7 +277,7 @@ class TestUnderestimated:
                 last = open_request(service, {"QUERY": self.TRICKLE, "MAXREC": "1000000000"}, f"192.0.2.{number}")
                 asked += [last]
                 eventually(lambda heavy=heavy: count_requests(service, "heavy", "running") == heavy)
-                eventually(lambda last=last: last in select.select([last], [], [], 0)[0])
+                eventually(lambda last=last: last in find_readable([last]))
             crowded = b"the query takes longer than estimated, and too many longer ones work already"
             assert crowded in read_answer(asked[3])
             assert (count_requests(service, "heavy", "running"), count_requests(service, "medium", "running")) == (3, 1)
