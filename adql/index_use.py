@@ -13,7 +13,6 @@ from adql.ir import (
     NamedValues,
     Scan,
     Select,
-    evaluate_constant,
     split_conjuncts,
     walk_columns,
     walk_expr,
@@ -95,7 +94,7 @@ def _name_fixed(condition: Expr, relation: int) -> str:
         column = condition.operand
     else:
         named = NamedValues.match(condition)
-        if named is None or not all(isinstance(v, Literal) or evaluate_constant(v) is not None for v in named.values):
+        if named is None or not named.has_constants:
             return ""
         column = named.column
     return column.name if isinstance(column, Column) and column.relation == relation else ""

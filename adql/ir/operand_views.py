@@ -118,6 +118,11 @@ class NamedValues(NamedTuple):
             operand, values = values[0], [operand]
         return cls(operand, tuple(values)) if isinstance(operand, Column) else None
 
+    @property
+    def has_constants(self) -> bool:
+        """Whether all values are constants."""
+        return all(isinstance(value, Literal) or evaluate_constant(value) is not None for value in self.values)
+
 
 def read_frames(call: Call) -> tuple[str, str]:
     """The frames of TURNED, TURNED LON and TURNED LAT: from, to."""

@@ -10,11 +10,9 @@ from adql.ir import (
     Column,
     Expr,
     InSubquery,
-    Literal,
     NamedValues,
     NameGenerator,
     Select,
-    evaluate_constant,
     split_conjuncts,
     walk_join_conditions,
 )
@@ -48,11 +46,7 @@ def _names_keys(condition: Expr, leaves: dict[int, Leaf]) -> bool:
     if isinstance(condition, Call) and condition.name == "OR":
         return all(_names_keys(part, leaves) for part in condition.args)
     named = NamedValues.match(condition)
-    return named is not None and all(map(_is_constant, named.values)) and _is_key(named.column, leaves)
-
-
-def _is_constant(value: Expr) -> bool:
-    return isinstance(value, Literal) or evaluate_constant(value) is not None
+    return named is not None and named.has_constants and _is_key(named.column, leaves)
 
 
 def _is_key(column: Column, leaves: dict[int, Leaf], rows: int = 0) -> bool:

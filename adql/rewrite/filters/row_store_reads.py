@@ -23,7 +23,6 @@ from adql.ir import (
     Scan,
     Select,
     Windowed,
-    evaluate_constant,
     split_conjuncts,
     walk_expr,
 )
@@ -121,13 +120,9 @@ def _find_ids(query: Select, scan: Scan) -> tuple[Expr, ...]:
         named = NamedValues.match(condition)
         if named is None or named.column.relation != scan.relation or len(named.values) > _MAX_IDS:
             continue
-        if (named.column.name,) == scan.entry.table.layout.id[:1] and all(map(_is_constant, named.values)):
+        if (named.column.name,) == scan.entry.table.layout.id[:1] and named.has_constants:
             return named.values
     return ()
-
-
-def _is_constant(value: Expr) -> bool:
-    return isinstance(value, Literal) or evaluate_constant(value) is not None
 
 
 def _find_look_up(query: Select, scan: Scan, ids: tuple[Expr, ...]) -> IdLookUp | None:

@@ -94,7 +94,7 @@ class Estimator:
             translation.stored_rows is None
             and size > _SMALL_BYTES
             and len(scans) == 1
-            and _has_indexes(scans[0].scan.entry)
+            and _is_stored_here(scans[0].scan.entry)
         ):
             rows, size = self._analyse_reading(translation, scans[0], version) or (rows, size)
         kind = _find_work_kind(query)
@@ -202,7 +202,7 @@ class Estimator:
         return self._rates.read_rates().get(kind, _FIRST_RATES[kind])
 
 
-def _has_indexes(entry: TableEntry) -> bool:
+def _is_stored_here(entry: TableEntry) -> bool:
     """Return whether the engine can be asked what a query reads: this server has all rows, in a table."""
     return not entry.is_sharded and entry.schema.name != UPLOAD_SCHEMA
 
