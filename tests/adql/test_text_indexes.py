@@ -265,7 +265,7 @@ _NO = "  no index for "
 
 
 @pytest.mark.parametrize(
-    ("condition", "said"),
+    ("condition", "wanted"),
     [
         ("note LIKE '%galaxy%'", ["words of note by its text index"]),
         ("note = 'm31' AND 1 = ivo_hasword(label, 'fork')", ["words of note by its text index", "words of label by"]),
@@ -282,8 +282,8 @@ _NO = "  no index for "
         ("number > 5", []),
     ],
 )
-def test_the_plan_names_the_index_or_why_there_is_none(condition: str, said: list[str]) -> None:
+def test_the_plan_names_the_index_or_why_there_is_none(condition: str, wanted: list[str]) -> None:
     plan = "\n".join(translate(f"SELECT id FROM texted.t WHERE {condition}", INDEXED).plan)
-    assert all(words in plan for words in said), plan
-    assert said or not re.search("look-up|by id|by its", plan)
-    assert (_NO in plan) == any(_NO in words for words in said), plan
+    assert all(words in plan for words in wanted), plan
+    assert wanted or not re.search("look-up|by id|by its", plan)
+    assert (_NO in plan) == any(_NO in words for words in wanted), plan

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.bench_corrections [ROWS]
 
 A table of sources of 36 columns is loaded; a quarter of its rows (1 M of 4 M) are corrected, then moved, then deleted.
-Objects of 28 columns get four visits of 67,000 versions. Of reads the processor time is told, median, and how many rows a look-up reads.
+Objects of 28 columns get four visits of 67,000 versions. For reads it prints the median processor time, and how many rows a look-up reads.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Bench:
             "id": lambda: f"{key} = {chance.choice(ids)}",
             "cone of 0.05": lambda: f"1 = CONTAINS(POINT(ra, dec), CIRCLE({chance.uniform(11, 19)}, 0, 0.05))",
         }
-        told = []
+        described = []
         for name, make in queries.items():
             times, rows = [], []
             for _ in range(15):
@@ -118,8 +118,8 @@ class Bench:
                 plan = self._engine.explain_query(translation.sql, settings)
                 rows.append(max(map(int, re.findall(r" Rows: (\d+)", plan)), default=0))
             found = f", {statistics.median(rows):,.0f} rows of the index" if any(rows) else ""
-            told.append(f"{name} {statistics.median(times) * 1000:.1f} ms{found}")
-        print(f"    reads of {table}: {', '.join(told)}", flush=True)
+            described.append(f"{name} {statistics.median(times) * 1000:.1f} ms{found}")
+        print(f"    reads of {table}: {', '.join(described)}", flush=True)
 
     def verify(self, table: str) -> None:
         verify_table(self._engine, f"bench.{table}", self._reporter)
@@ -141,15 +141,15 @@ def main() -> None:
         part = ids[: rows // 4]
         times = numbers.uniform(60000, 60365, len(part))
         new_objects = numbers.integers(0, rows // 40 + 1, len(part))
-        told = f"{len(part):,} of {rows:,} sources"
-        bench.correct(f"withdrawn of {told}", "update", "source", {"source": part, "withdrawn": times})
+        described = f"{len(part):,} of {rows:,} sources"
+        bench.correct(f"withdrawn of {described}", "update", "source", {"source": part, "withdrawn": times})
         both = {"source": part, "object": new_objects, "withdrawn": times}
-        bench.correct(f"object and withdrawn of {told}", "update", "source", both)
+        bench.correct(f"object and withdrawn of {described}", "update", "source", both)
         bench.read("source", ids)
         bench.correct(
-            f"positions of {told}", "update", "source", {"source": part, "ra": numbers.uniform(10, 20, len(part))}
+            f"positions of {described}", "update", "source", {"source": part, "ra": numbers.uniform(10, 20, len(part))}
         )
-        bench.correct(f"deletion of {told}", "delete", "source", {"source": part})
+        bench.correct(f"deletion of {described}", "delete", "source", {"source": part})
         bench.read("source", ids[rows // 4 :])
         bench.verify("source")
         bench.load(f"load of {rows * 3 // 4:,} objects, and their latest versions", "object", objects)

@@ -13,8 +13,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from adql.translation import translate
@@ -23,6 +21,7 @@ from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.engine_opener import open_engine
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
+from tests.benchmarks.seeds.qserv_tables import make_field
 
 CROWDING = 41_000
 RADIUS = 0.1
@@ -35,18 +34,9 @@ QUERY = f"""
 
 def write_field(path: Path, side: float) -> int:
     """A square field at the equator, evenly filled at random; the number of its objects."""
-    random = np.random.default_rng(1)
-    edge = np.sin(np.radians(side / 2))
-    count = round(CROWDING * side * np.degrees(2 * edge))
-    table = pa.table(
-        {
-            "id": np.arange(count),
-            "ra": random.uniform(10, 10 + side, count),
-            "dec": np.degrees(np.arcsin(random.uniform(-edge, edge, count))),
-        }
-    )
+    table = make_field(side, CROWDING, 1).rename_columns(["id", "ra", "dec"])
     pq.write_table(table, path)
-    return count
+    return table.num_rows
 
 
 def main(side: float = 3.0) -> None:

@@ -6,7 +6,7 @@ Through the engine, clients are threads of one process with SQL that was transla
 Through ``/sync``, they are threads of this process over connections that stay open. Both tables take turns, and so do
 single ids, ten ids in one query, and the seed's mix: 7 of 10 queries are look-ups of one id, the others of words.
 
-Told are median and p95 of the wall time, queries a second, and processor milliseconds of a query, those of the clients
+It prints median and p95 of the wall time, queries a second, and processor milliseconds of a query, those of the clients
 included where they share the process.
 """
 

@@ -254,8 +254,8 @@ def test_files_are_applied_once(engine: EmbeddedEngine, folder: Path) -> None:
     other = ask(folder, "update", {"id": [1], "flux": [2.0]})
     apply(engine, first)
     apply(engine, other)
-    told = "already applied to corrections.sources: nothing was changed (--again applies it anew)"
-    assert apply(engine, first).lines == [told]
+    line = "already applied to corrections.sources: nothing was changed (--again applies it anew)"
+    assert apply(engine, first).lines == [line]
     assert by_id(engine)[1]["flux"] == 2.0
     both = CorrectionRequest(
         "update", (*first.files, write(folder, {"id": [2], "flux": [2.5]})), first.table, first.rejects

@@ -173,7 +173,7 @@ def test_an_append_whose_latest_versions_find_a_full_disk_is_finished(tmp_path: 
 
 
 def run_on_full_disk(folder: Path, command: str, options: str) -> str:
-    """Run a command as FULL does; return what it said when the disk was full."""
+    """Run a command as FULL does; return its output when the disk was full."""
     (folder / "small").mkdir()
     mounted = 'mount -t tmpfs -o size=40m none "$1/small" && exec "$0" -c "$4" "$1" "$2" "$3"'
     arguments = ["unshare", "-rm", "sh", "-c", mounted, sys.executable, str(folder), command, options, FULL]

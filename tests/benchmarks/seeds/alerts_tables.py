@@ -7,7 +7,6 @@ forced at all variable objects, and at noise for thirty days. A batch of rows is
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,9 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tests.benchmarks.seeds import apdb_columns
+from tests.benchmarks.seeds.even_positions import Reals, draw_positions, find_area
 from tests.benchmarks.seeds.seed_workload import SeedTable, Size
-
-Reals = NDArray[np.float64]
 
 VISITS_A_YEAR = 134
 _VARIABLE_DENSITY, _NOISE_DENSITY = 1039, 529
@@ -49,9 +47,8 @@ def list_epochs(batch: int) -> range:
 def _draw_positions(key: tuple[int, ...], density: float, size: Size) -> tuple[Reals, Reals]:
     draw = np.random.default_rng(key)
     side = PATCH_SIDES[size]
-    edge = math.sin(math.radians(side / 2))
-    count = round(density * side * math.degrees(2 * edge))
-    return draw.uniform(PATCH_WEST, PATCH_WEST + side, count), np.degrees(np.arcsin(draw.uniform(-edge, edge, count)))
+    count = round(density * find_area(side, -side / 2, side / 2))
+    return draw_positions(draw, count, PATCH_WEST, PATCH_WEST + side, -side / 2, side / 2)
 
 
 def _list_variables(size: Size) -> tuple[NDArray[np.int64], Reals, Reals]:

@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tests.benchmarks.seeds.even_positions import Reals, draw_positions
 from tests.benchmarks.seeds.seed_workload import SeedTable, Size
-
-Reals = NDArray[np.float64]
 
 WEST, EAST, SOUTH, NORTH = 48.5, 75.5, -44.7, -26.7
 CENTRE = (62.0, -37.0)
@@ -41,8 +40,7 @@ def count_objects(size: Size) -> int:
 def _draw_positions(size: Size, batch: int, rows: int) -> tuple[Reals, Reals]:
     draw = np.random.default_rng((298, batch))
     west, east, south, north = (WEST, EAST, SOUTH, NORTH) if size != "S" else (61.0, 63.0, -38.0, -36.0)
-    low, high = (math.sin(math.radians(edge)) for edge in (south, north))
-    return draw.uniform(west, east, rows), np.degrees(np.arcsin(draw.uniform(low, high, rows)))
+    return draw_positions(draw, rows, west, east, south, north)
 
 
 def _make_fluxes(draw: np.random.Generator, rows: int, kind: str) -> dict[str, NDArray[np.float32]]:

@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tests.benchmarks.seeds.even_positions import Reals, draw_positions, find_area
 from tests.benchmarks.seeds.seed_workload import SeedTable, Size
-
-Reals = NDArray[np.float64]
 
 #: Objects of the seed in a square degree, and sources of each in the mean
 CROWDING = 1.7e9 / 41_253
@@ -91,7 +90,7 @@ def _make_object_batch(size: Size, number: int) -> pa.Table:
     if size == "S":
         ra, dec = draw.uniform(*SMALL_SKY, rows), draw.uniform(*SMALL_SKY, rows)
     else:
-        ra, dec = draw.uniform(0, 360, rows), np.degrees(np.arcsin(draw.uniform(-1, 1, rows)))
+        ra, dec = draw_positions(draw, rows, 0, 360, -90, 90)
     return pa.table(_make_objects(draw, number * rows, ra, dec))
 
 
@@ -168,12 +167,13 @@ def count_wide_objects(size: Size) -> int:
 
 
 def _make_field_batch(size: Size, number: int) -> pa.Table:
-    """Return a square at the equator, evenly filled."""
-    draw = np.random.default_rng(2)
-    side = FIELD_SIDES[size]
-    edge = math.sin(math.radians(side / 2))
-    rows = round(CROWDING * side * math.degrees(2 * edge))
-    ra, dec = draw.uniform(10, 10 + side, rows), np.degrees(np.arcsin(draw.uniform(-edge, edge, rows)))
+    return make_field(FIELD_SIDES[size], CROWDING, 2)
+
+
+def make_field(side: float, crowding: float, seed: int) -> pa.Table:
+    """Return a square at the equator, evenly filled with so many objects a square degree."""
+    rows = round(crowding * find_area(side, -side / 2, side / 2))
+    ra, dec = draw_positions(np.random.default_rng(seed), rows, 10, 10 + side, -side / 2, side / 2)
     return pa.table({"objectId": np.arange(rows), "ra_PS": ra, "decl_PS": dec})
 
 

@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tests.benchmarks.sentence_words import ADJECTIVES, ADVERBS, NOUNS, VERBS
+
 #: Rows of a batch, about: orders have one to seven lines
 ORDERS_A_BATCH = 1_000_000
 _PARTS = 20_000_000
@@ -25,79 +27,8 @@ _COMMENT_LENGTHS = (10, 44)
 _INSTRUCTIONS = ("DELIVER IN PERSON", "COLLECT COD", "NONE", "TAKE BACK RETURN")
 _MODES = ("REG AIR", "AIR", "RAIL", "SHIP", "TRUCK", "MAIL", "FOB")
 
-_NOUNS = (
-    "packages",
-    "requests",
-    "accounts",
-    "deposits",
-    "foxes",
-    "ideas",
-    "theodolites",
-    "pinto_beans",
-    "instructions",
-    "dependencies",
-    "excuses",
-    "platelets",
-    "asymptotes",
-    "courts",
-    "dolphins",
-    "multipliers",
-)
-_VERBS = (
-    "sleep",
-    "wake",
-    "are",
-    "cajole",
-    "haggle",
-    "nag",
-    "use",
-    "boost",
-    "affix",
-    "detect",
-    "integrate",
-    "maintain",
-    "nod",
-    "was",
-    "lose",
-    "solve",
-)
-_ADJECTIVES = (
-    "special",
-    "pending",
-    "unusual",
-    "express",
-    "furious",
-    "sly",
-    "careful",
-    "blithe",
-    "quick",
-    "fluffy",
-    "slow",
-    "quiet",
-    "ruthless",
-    "thin",
-    "close",
-    "dogged",
-)
-#: furiously four times: "uriously" is in a tenth of the comments, as in TPC-H
-_ADVERBS = (
-    "sometimes",
-    "always",
-    "never",
-    "slyly",
-    "carefully",
-    "blithely",
-    "quickly",
-    "fluffily",
-    "slowly",
-    "quietly",
-    "ruthlessly",
-    "thinly",
-    "closely",
-    "doggedly",
-    "daringly",
-    *["furiously"] * 4,
-)
+#: furiously six times more: "uriously" is in a tenth of the comments, as in TPC-H
+_ADVERBS = (*ADVERBS, *["furiously"] * 6)
 
 LINEITEM_SCHEMA = """
 name: skyhook
@@ -169,11 +100,11 @@ def _choose_words(words: tuple[str, ...], numbers: NDArray[np.integer]) -> pa.Ar
 @cache
 def _make_text() -> NDArray[np.uint8]:
     draw = np.random.default_rng(3)
-    count = _TEXT_BYTES // 5
-    chosen = [draw.choice(words, count) for words in (_ADVERBS, _ADJECTIVES, _NOUNS, _VERBS)]
+    count = _TEXT_BYTES // 12  # a sentence has about twice as many bytes
+    chosen = [draw.choice(words, count) for words in (_ADVERBS, ADJECTIVES, NOUNS, VERBS)]
     has_adverb, has_adjective = draw.random(count) < 0.6, draw.random(count) < 0.5
     sentences = (
-        " ".join((*([adverb] if a else []), *([adjective] if b else []), noun.replace("_", " "), verb))
+        " ".join((*([adverb] if a else []), *([adjective] if b else []), noun, verb))
         for adverb, adjective, noun, verb, a, b in zip(*chosen, has_adverb, has_adjective, strict=True)
     )
     return np.frombuffer(". ".join(sentences).encode()[:_TEXT_BYTES], np.uint8)

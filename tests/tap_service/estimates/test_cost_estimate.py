@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,17 +12,9 @@ from clickhouse_schema.row_store import ROW_STORE_GRANULE
 from tap_service.models.work_class import Estimate
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
 STARS = 120_521
 GRANULE = 8192
-
-
-@pytest.fixture
-def estimator(demo_engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Estimator]:
-    store = SqliteJobStore(tmp_path)
-    yield Estimator(demo_engine, store)
-    store.close()
 
 
 def estimate_query(estimator: Estimator, catalogue: Catalogue, query: str) -> Estimate:

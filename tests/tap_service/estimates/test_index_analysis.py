@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,7 +22,6 @@ from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.estimates.index_analysis import find_part_read
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import ResourceLimit
-from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
 ROWS = 1_500_000
 #: Granules at the ends of parts are smaller
@@ -66,13 +62,6 @@ def sources(engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) ->
             engine, LoadRequest(files, "analysed.sources", folder / "rejects.csv", folder / "schema.yaml"), reporter
         )
     return read_catalogue(engine)
-
-
-@pytest.fixture
-def estimator(engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Estimator]:
-    store = SqliteJobStore(tmp_path)
-    yield Estimator(engine, store)
-    store.close()
 
 
 def read_at_most(engine: EmbeddedEngine, translation: Translation, rows: float) -> None:
