@@ -142,7 +142,7 @@ def _read_visit(service: SeedService, ccds: list[Corners], now: float) -> list[f
     def read_ccd(corners: Corners) -> float:
         began = time.perf_counter()
         for table in _RECENT:
-            service.count_bytes(ask_ccd(table, corners, now - 365).adql, "arrow")
+            service.run_query(ask_ccd(table, corners, now - 365).adql, "arrow")
         return time.perf_counter() - began
 
     with ThreadPoolExecutor(_CLIENTS) as threads:

@@ -126,8 +126,7 @@ def _ask_light(client: LightClient, question: str, form: str) -> float:
 def _ask_once(service: SeedService, measure: Measure, draw: random.Random) -> Figures:
     question = measure.ask(draw, service.size).adql
     with service.measure_work() as work:
-        if measure.is_job:
-            size = service.run_job(question, measure.format)
-        else:
-            size = service.count_bytes(question, measure.format)
-    return work.as_figures() | {"count": 1, "bytes": size, "figure": round(work.wall, 4)}
+        ask = service.run_job if measure.is_job else service.run_query
+        answer = ask(question, measure.format)
+    figures = work.as_figures() | {"count": 1, "bytes": answer.size, "figure": round(work.wall, 4)}
+    return figures | ({"answer": answer.text} if measure.format == "csv" else {})

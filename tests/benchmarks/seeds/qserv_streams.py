@@ -83,7 +83,7 @@ def _run_scans(service: SeedService, size: Size, streams: int, repeats: int) -> 
     query = ask_extreme_colours(random.Random(), size).adql
     with ThreadPoolExecutor(streams) as threads:
         for _ in range(repeats):
-            list(threads.map(lambda _: service.count_bytes(query, "votable"), range(streams)))
+            list(threads.map(lambda _: service.run_query(query, "votable"), range(streams)))
 
 
 def _run_beside(clients: LightClients, asker: Callable[[int, int], str], run: Callable[[], None]) -> Answers:

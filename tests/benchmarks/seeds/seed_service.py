@@ -39,6 +39,9 @@ _NO_LIMITS: dict[str, Any] = {
 
 _CHUNK_BYTES = 1 << 20
 
+#: Longest answer that is kept with its figures
+_SHORT_BYTES = 200
+
 
 @dataclass
 class Work:
@@ -52,6 +55,21 @@ class Work:
 
     def as_figures(self) -> dict[str, float]:
         return {name: round(value, 4) for name, value in vars(self).items()}
+
+
+@dataclass
+class Answer:
+    """The bytes of a result, and its text where that is short."""
+
+    size: int = 0
+    text: str = ""
+
+    @classmethod
+    def read_from(cls, chunks: Iterator[bytes]) -> Answer:
+        """Read a result to its end."""
+        first = next(chunks, b"")
+        size = len(first) + sum(map(len, chunks))
+        return cls(size, first.decode(errors="replace") if size == len(first) <= _SHORT_BYTES else "")
 
 
 class SeedService:
@@ -177,9 +195,8 @@ class SeedService:
         """Return the result as CSV."""
         return b"".join(self._stream_answer(query, "csv")).decode()
 
-    def count_bytes(self, query: str, form: str) -> int:
-        """Read the result to its end; return its bytes."""
-        return sum(map(len, self._stream_answer(query, form)))
+    def run_query(self, query: str, form: str) -> Answer:
+        return Answer.read_from(self._stream_answer(query, form))
 
     def _stream_answer(self, query: str, form: str) -> Iterator[bytes]:
         parameters = {"LANG": "ADQL", "QUERY": query, "RESPONSEFORMAT": form, "MAXREC": "2000000000"}
@@ -189,8 +206,7 @@ class SeedService:
                 raise RuntimeError(f"{response.read().decode()[:2000]}\n{query}")
             yield from response.iter_raw(_CHUNK_BYTES)
 
-    def run_job(self, query: str, form: str) -> int:
-        """Run a query as a job, and read its result to its end; return its bytes."""
+    def run_job(self, query: str, form: str) -> Answer:
         with httpx.Client(timeout=None, follow_redirects=True, headers={"Accept-Encoding": "identity"}) as client:
             parameters = {
                 "LANG": "ADQL",
@@ -207,9 +223,9 @@ class SeedService:
             if phase != "COMPLETED":
                 raise RuntimeError(f"{client.get(f'{job}/error').text[:2000]}\n{query}")
             with client.stream("GET", f"{job}/results/result") as response:
-                size = sum(map(len, response.iter_raw(_CHUNK_BYTES)))
+                answer = Answer.read_from(response.iter_raw(_CHUNK_BYTES))
             client.delete(job)
-            return size
+            return answer
 
 
 @contextmanager
