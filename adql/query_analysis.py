@@ -6,12 +6,14 @@ from adql.clickhouse.sql_settings import SETTINGS
 from adql.query_plan import is_cross_match
 from adql.rewrite.covers.confining_regions import find_confinements
 from adql.rewrite.covers.spatial_covers import cover_region
+from adql.rewrite.matches.counted_matches import CellMatch
 from adql.rewrite.matches.radius_bounds import bound_radius
 from adql.rewrite.trees.relation_trees import is_join_equality
 
 __all__ = [
     "MIN_CUBE_SIDE",
     "SETTINGS",
+    "CellMatch",
     "bound_radius",
     "cover_region",
     "emit_query",

@@ -30,6 +30,7 @@ from adql.ir import (
     walk_selects,
 )
 from adql.regions import Moc
+from adql.rewrite.matches.counted_matches import CellMatch
 from adql.rewrite.trees.relation_trees import is_join_equality
 from clickhouse_schema.healpix import NO_POSITION
 from clickhouse_schema.row_store import is_row_column
@@ -138,7 +139,9 @@ def _walk_scans(leaf: Relation) -> Iterator[Scan]:
 
 
 def is_cross_match(join: Join) -> bool:
-    """Return whether a join is by equal cubes of the sky, as the pass ``crossmatch`` writes cross-matches."""
+    """Return whether a join is by cubes or cells of the sky, as the passes write cross-matches."""
+    if CellMatch.from_join(join) is not None:
+        return True
     outputs = {
         (leaf.relation, output.alias): output.expr
         for leaf in walk_leaves(join)
@@ -151,6 +154,8 @@ def is_cross_match(join: Join) -> bool:
 
 
 def _describe_join_method(join: Join) -> str:
+    if CellMatch.from_join(join) is not None:
+        return "by nearness, in cells of the sky: those within the radius are counted whole"
     if is_cross_match(join):
         return "by nearness, in cubes of the sky"
     if any(is_join_equality(c, join) for c in split_conjuncts(join.condition)):

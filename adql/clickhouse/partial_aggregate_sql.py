@@ -10,7 +10,7 @@ import re
 
 from adql.clickhouse.sql_text import Emit, Form
 from adql.functions import SET_FUNCTIONS_BY_NAME
-from adql.ir import Aggregate, Call, Literal
+from adql.ir import WEIGHED_COUNT, Aggregate, Call, Literal
 from clickhouse_schema.quoting import quote_string
 
 #: The end of an aggregate in a form, and the placeholder of an argument: neither occurs in generated SQL
@@ -21,6 +21,11 @@ _ARGUMENT = "\x01{}\x01"
 UNBOUNDED = ("MEDIAN", "SKYHOUSE_QUANTILE", "IVO_STRING_AGG")
 
 _DISTINCT = "DISTINCT "
+
+
+def weighed_count_sql(weight: str, mark: str = "") -> str:
+    """Return a number of rows of which each stands for ``weight``; ``mark`` follows the aggregate."""
+    return f"toInt64(sum(toUInt64({weight})){mark})"
 
 
 def count_states(expr: Aggregate) -> int:
@@ -59,8 +64,8 @@ def _stored_state_sql(expr: Call, emit: Emit) -> str:
 
 def _marked_sql(expr: Aggregate, emit: Emit) -> str:
     """Return the SQL with a mark behind each aggregate of ClickHouse, and placeholders for arguments."""
-    if not expr.args:
-        return f"toInt64(count(){_END})"
+    if not expr.args or expr.name == WEIGHED_COUNT:  # one state for both: a piece may count with weights
+        return weighed_count_sql(_ARGUMENT.format(0) if expr.args else "1", _END)
     function = SET_FUNCTIONS_BY_NAME[expr.name]
     args = [_ARGUMENT.format(number) for number in range(len(expr.args))]
     if not isinstance(function.sql, str):  # such functions read constants: all arguments but the first

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from adql.clickhouse.cast_sql import exact_sql
+from adql.clickhouse.partial_aggregate_sql import weighed_count_sql
 from adql.clickhouse.sql_text import Emit
 from adql.functions import SET_FUNCTIONS_BY_NAME
-from adql.ir import UNTYPED, Aggregate, Expr, Frame, Order, Windowed
+from adql.ir import UNTYPED, WEIGHED_COUNT, Aggregate, Expr, Frame, Order, Windowed
 from adql.node_classes import replace
 from clickhouse_schema.datatypes import ColumnType
 
@@ -21,6 +22,8 @@ def set_function_sql(expr: Aggregate, emit: Emit, over: str = "") -> str:
     """Return a set function; ``over`` is ' OVER (...)' or empty."""
     if not expr.args:
         return f"toInt64(count(){over})"
+    if expr.name == WEIGHED_COUNT:
+        return weighed_count_sql(emit(expr.args[0]))
     args = tuple(emit(a) for a in expr.args)
     if expr.name == "COUNT" and over and not expr.distinct:
         # ClickHouse fails to find the null map of a column that only a window's count reads

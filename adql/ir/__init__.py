@@ -25,6 +25,7 @@ from adql.ir.bound_queries import (
 from adql.ir.column_metadata import derive_field
 from adql.ir.expressions import (
     UNTYPED,
+    WEIGHED_COUNT,
     Aggregate,
     Call,
     Column,
@@ -78,14 +79,15 @@ from adql.ir.unit_arithmetic import UnitFault, find_conversion, multiply_units, 
 from adql.ir.unit_rules import derive_unit, find_common_unit
 
 __all__ = [
-    "NEARNESSES", "SUBQUERIES", "UNTYPED", "Aggregate", "Call", "Cases", "Column", "Covered", "Derived", "Exists",
-    "Expr", "Frame", "InCells", "InSubquery", "Join", "Literal", "Lookup", "NameGenerator", "NamedValues", "Nearness",
-    "Order", "Output", "Position", "Query", "Relation", "Scan", "Select", "Separation", "SetOperation", "Shape",
-    "Subquery", "Turn", "UnitFault", "VectorNearness", "Windowed", "Within", "change_children", "combine_conditions",
-    "combine_conjuncts", "derive_field", "derive_unit", "evaluate_constant", "evaluate_region", "find_common_unit",
-    "find_conversion", "find_free_columns", "get_operand", "has_aggregate", "has_correlated_subquery", "has_window",
-    "is_correlated", "is_correlated_by_where", "map_select", "multiply_units", "raise_unit", "read_frames",
-    "read_position", "read_radius", "split_conjuncts", "substitute_in_expr", "substitute_in_query",
-    "substitute_in_select", "transform_expr", "walk_columns", "walk_expr", "walk_join_conditions", "walk_joins",
-    "walk_leaves", "walk_select_expressions", "walk_selects", "walk_used_columns", "widen_exactly",
+    "NEARNESSES", "SUBQUERIES", "UNTYPED", "WEIGHED_COUNT", "Aggregate", "Call", "Cases", "Column", "Covered",
+    "Derived", "Exists", "Expr", "Frame", "InCells", "InSubquery", "Join", "Literal", "Lookup", "NameGenerator",
+    "NamedValues", "Nearness", "Order", "Output", "Position", "Query", "Relation", "Scan", "Select", "Separation",
+    "SetOperation", "Shape", "Subquery", "Turn", "UnitFault", "VectorNearness", "Windowed", "Within",
+    "change_children", "combine_conditions", "combine_conjuncts", "derive_field", "derive_unit",
+    "evaluate_constant", "evaluate_region", "find_common_unit", "find_conversion", "find_free_columns",
+    "get_operand", "has_aggregate", "has_correlated_subquery", "has_window", "is_correlated",
+    "is_correlated_by_where", "map_select", "multiply_units", "raise_unit", "read_frames", "read_position",
+    "read_radius", "split_conjuncts", "substitute_in_expr", "substitute_in_query", "substitute_in_select",
+    "transform_expr", "walk_columns", "walk_expr", "walk_join_conditions", "walk_joins", "walk_leaves",
+    "walk_select_expressions", "walk_selects", "walk_used_columns", "widen_exactly",
 ]  # fmt: skip

@@ -67,6 +67,10 @@ class Call(Expr):
         return Call(self.type, self.name, children, span=self.span)
 
 
+#: The set function of passes that counts rows of which each stands for as many as its argument
+WEIGHED_COUNT = "COUNT OF WEIGHTS"
+
+
 @node_class(frozen=True, slots=True)
 class Aggregate(Expr):
     """A set function; COUNT(*) has no arguments."""

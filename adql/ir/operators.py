@@ -114,6 +114,11 @@ OPERATORS: dict[str, str] = {
     "LEVEL": "radius",  # of the cubes that fit a radius
     "LEVELS": "levels*",  # an array of the values of subqueries; of all levels without any
     "EACH LEVEL": "levels first?",  # one row for each level, from the first on
+    "ZONE CELL": "x y z height",  # of counted matches; the height of zones in degrees is a literal
+    "ZONE CELL X": "cell height",  # of the unit vector of its centre
+    "ZONE CELL Y": "cell height",
+    "ZONE CELL Z": "cell height",
+    "ZONE CELLS NEAR": "cell height reach",  # one row for each whose centre may be within reach of this one's centre
     "HPX29": "lon lat",
     "CELL": "lon lat order",  # a position's cell, in a filter: becomes CELL OF or goes
     "CELL OF": "index order",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from adql import Undivided, divide_query
@@ -79,6 +81,21 @@ def merge_pieces(engine: EmbeddedEngine, query: str, catalogue: Catalogue, count
 
 def make_comparable(found: Rows) -> Rows:
     return comparable([tuple(repr(value) if isinstance(value, list) else value for value in row) for row in found])
+
+
+@pytest.mark.parametrize("group", ["", "GROUP BY a.mag HAVING COUNT(*) > 1", "GROUP BY b.id"])
+def test_matches_that_are_counted(engine: EmbeddedEngine, piecewise: Catalogue, group: str) -> None:  # noqa: F811
+    """Each piece counts its matches by cells of the sky, as the whole does."""
+    crowded = {("matches", name): 1e4 for name in ("ones", "others")}
+    catalogue = replace(piecewise, local_densities=crowded)
+    key = f", {group.split()[2]}" if group else ""
+    query = f"SELECT COUNT(*) AS n{key} FROM matches.ones AS a JOIN matches.others AS b ON {NEAR} {group}"
+    whole = translate(query, catalogue)
+    assert "in cells of the sky" in " ".join(whole.plan)
+    wanted = make_comparable(fetch_rows(engine, whole.sql, whole.settings))
+    statement = divide(query, catalogue).make_pieces(cut_evenly(engine, divide(query, catalogue), 5))
+    assert "arrayFlatten" in divide(query, catalogue).make_statement(statement[0]).sql
+    assert sorted(merge_pieces(engine, query, catalogue, 5)) == sorted(wanted)
 
 
 @pytest.mark.parametrize("query", UNDIVIDED)

@@ -1,4 +1,4 @@
-"""The emitter's forms for joins on the sky: cubes, levels, and the HEALPix cells that a small side selects."""
+"""The emitter's forms for joins on the sky: cubes, levels, zone cells, the HEALPix cells that a small side selects."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from adql.clickhouse.sky.unit_vector_sql import (
     position_vector_or_nan_sql,
     separation_sql,
 )
+from adql.clickhouse.sky.zone_cell_sql import zone_cell_centre_sql, zone_cell_sql, zone_cells_near_sql
 from adql.clickhouse.sql_text import Emit, Form
 from adql.ir import Call, Expr, Literal, Position, Subquery, VectorNearness, evaluate_constant, get_operand
 from clickhouse_schema.healpix import index_sql
@@ -95,6 +96,30 @@ def _each_level_sql(expr: Call, emit: Emit) -> str:
     return f"arrayJoin(arrayFilter(level -> level >= {first[0]}, {levels}))" if first else f"arrayJoin({levels})"
 
 
+# --- zone cells -------------------------------------------------------------------------------------------------------
+
+
+def _zone_cell_sql(expr: Call, emit: Emit) -> str:
+    *vector, height = expr.args
+    return zone_cell_sql(_emit_vector(tuple(vector), emit), _read_degrees(height))
+
+
+def _zone_cell_axis_sql(expr: Call, emit: Emit) -> str:
+    cell, height = expr.args
+    return zone_cell_centre_sql(emit(cell), _read_degrees(height))["XYZ".index(expr.name[-1])]
+
+
+def _zone_cells_near_sql(expr: Call, emit: Emit) -> str:
+    cell, height, reach = expr.args
+    return zone_cells_near_sql(emit(cell), _read_degrees(height), _read_degrees(reach))
+
+
+def _read_degrees(expr: Expr) -> float:
+    value = evaluate_constant(expr)
+    assert value is not None  # noqa: S101  the pass that makes these calls writes literals
+    return value
+
+
 # --- HEALPix cells ----------------------------------------------------------------------------------------------------
 
 
@@ -138,6 +163,11 @@ MATCH_FORMS: dict[str, Form] = {
     "AT LEAST 0": lambda e, emit: f"if({emit(e.args[0])} < 0, 0, {emit(e.args[0])})",
     "ROW NUMBER": lambda e, emit: "rowNumberInAllBlocks()",  # noqa: ARG005  called like the others
     "ROW NUMBER OF SHARD": lambda e, emit: "(rowNumberInAllBlocks() * 65536 + shardNum())",  # noqa: ARG005
+    "ZONE CELL": _zone_cell_sql,
+    "ZONE CELL X": _zone_cell_axis_sql,
+    "ZONE CELL Y": _zone_cell_axis_sql,
+    "ZONE CELL Z": _zone_cell_axis_sql,
+    "ZONE CELLS NEAR": _zone_cells_near_sql,
     "HPX29": _index_sql,
     "CELL OF": _cell_of_sql,
     "CELLS AROUND": _cells_around_sql,

@@ -1,12 +1,23 @@
-"""Table sizes of a cross-match, and the side of its cubes that follows from them."""
+"""Table sizes of a cross-match, and the side of its cubes or the height of its zones that follows from them."""
 
 from __future__ import annotations
+
+import math
 
 from adql.ir import Query, Relation, Scan, SetOperation, walk_leaves
 from clickhouse_schema.catalogue import UNKNOWN_DENSITY
 
 #: Sides of cubes to choose from, in chords of the radius
 _SIDES = (1.0, 2.0, 4.0, 8.0, 16.0)
+
+#: Numbers of zones to the radius to choose from, where matches are counted
+_ZONES = (2, 3, 4, 6, 8, 12)
+
+#: The cost of a cell that a row meets, in tests of a pair
+_CELL_COST = 6.5
+
+#: Counting reads its tables twice: it has to be cheaper than cubes by more than the estimate may be wrong
+_MOST_OF_CUBES = 0.7
 
 #: The cost of a copy of a row in a hash table, in tests of a pair
 _COPY_COST = 10.0
@@ -25,7 +36,27 @@ def choose_cube_side(radius: float, crowding: float) -> float:
     crowding
         Rows per square degree of the table whose rows are not repeated.
     """
-    return min(_SIDES, key=lambda f: _COPY_COST * (1 + 2 / f) ** 3 + crowding * ((f + 2) * radius) ** 2)
+    return min(_SIDES, key=lambda side: _estimate_cube_cost(side, radius, crowding))
+
+
+def _estimate_cube_cost(side: float, radius: float, crowding: float) -> float:
+    """Return the cost of a row, in tests of a pair."""
+    return _COPY_COST * (1 + 2 / side) ** 3 + crowding * ((side + 2) * radius) ** 2
+
+
+def choose_zone_height(radius: float, crowding: float) -> float | None:
+    """Return the cheapest height of the zones of a counted match, in degrees; None where cubes are as cheap.
+
+    With zones f to the radius, a row meets the cells of a circle of f + 1, and is tested with the rows of those on a
+    ring of twice a cell's radius.
+    """
+    costs = {
+        parts: _CELL_COST * math.pi * (parts + 1) ** 2 + crowding * radius**2 * 2 * math.pi * math.sqrt(2) / parts
+        for parts in _ZONES
+    }
+    parts = min(_ZONES, key=costs.__getitem__)
+    cubes = min(_estimate_cube_cost(side, radius, crowding) for side in _SIDES)
+    return radius / parts if costs[parts] < _MOST_OF_CUBES * cubes else None
 
 
 def find_crowding(relation: Relation) -> float:

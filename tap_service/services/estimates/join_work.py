@@ -35,7 +35,7 @@ from adql.ir import (
     walk_leaves,
     walk_select_expressions,
 )
-from adql.query_analysis import MIN_CUBE_SIDE, is_join_equality
+from adql.query_analysis import MIN_CUBE_SIDE, CellMatch, is_join_equality
 from clickhouse_schema.catalogue import TableEntry
 from tap_service.services.estimates.column_origins import ColumnOrigins, MeanRadius, count_named_ids
 from tap_service.services.estimates.planned_conditions import (
@@ -58,6 +58,7 @@ from tap_service.services.estimates.row_density import (
 )
 from tap_service.services.estimates.work_costs import (
     CANDIDATE_SECONDS,
+    CELL_SECONDS,
     COPY_SECONDS,
     MEASURED_PAIR_SECONDS,
     PAIR_SECONDS,
@@ -173,15 +174,19 @@ class _WorkCounter:
         return self._count_select(query)
 
     def _count_select(self, select: Select) -> RowEstimate:
-        for leaf in walk_leaves(select.from_):
-            self._leaves[leaf.relation] = self._count_leaf(select, leaf)
+        is_cell_match = CellMatch.from_join(select.from_) is not None
+        if not is_cell_match:
+            for leaf in walk_leaves(select.from_):
+                self._leaves[leaf.relation] = self._count_leaf(select, leaf)
         for expr in walk_select_expressions(select):
             for part in walk_expr(expr):
                 if isinstance(part, SUBQUERIES):
                     self.count_query(part.query)
         where = split_conjuncts(select.where)
         before, self.work = self.work, Work()
-        rows = self._apply_conditions(self._count_tree(select.from_, where), select, where)
+        rows = self._count_tree(select.from_, where)
+        if not is_cell_match:  # its conditions are counted
+            rows = self._apply_conditions(rows, select, where)
         own, self.work = self.work, before
         grouped = _apply_grouping(rows, select)
         if select is self._outermost:
@@ -209,6 +214,8 @@ class _WorkCounter:
     def _count_tree(self, relation: Relation, where: tuple[Expr, ...]) -> RowEstimate:
         if not isinstance(relation, Join):
             return self._leaves[relation.relation]
+        if (match := CellMatch.from_join(relation)) is not None:
+            return self._count_cell_match(match)
         left, right = self._count_tree(relation.left, where), self._count_tree(relation.right, where)
         self.is_sure = self.is_sure and left.is_sure and right.is_sure
         conditions = [*split_conjuncts(relation.condition), *(where if relation.kind == "INNER" else ())]
@@ -244,6 +251,20 @@ class _WorkCounter:
         pairs = estimate_pairs(left.density, right.density, radius)
         density = place_pairs(left.density, right.density, radius, pairs)
         return RowEstimate(density, left.is_sure and right.is_sure and self.is_sure)
+
+    def _count_cell_match(self, match: CellMatch) -> RowEstimate:
+        """Return the rows that the join finds: pairs in cells on the border of the radius, and whole cells."""
+        left, right = self.count_query(match.left), self.count_query(match.right)
+        radius = evaluate_constant(match.nearness.radius) or 0.0
+        cell_radius = match.height / math.sqrt(2)
+        cells = left.total * math.pi * (radius / match.height + 1) ** 2
+        within, beyond = (
+            estimate_pairs(left.density, right.density, max(0.0, radius + sign * cell_radius)) for sign in (-1, 1)
+        )
+        tests = beyond - within
+        self._add_work(cells + tests, cells * CELL_SECONDS + tests * CANDIDATE_SECONDS)
+        self.is_sure = self.is_sure and left.is_sure and right.is_sure
+        return RowEstimate(left.density.scale_to(cells + tests / 2), self.is_sure)
 
     def _count_equal(self, left: RowEstimate, right: RowEstimate, join: Join, keys: list[Expr]) -> RowEstimate:
         # where keys are unique, each row of the other side meets one row at most

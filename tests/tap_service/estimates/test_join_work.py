@@ -79,7 +79,7 @@ def test_estimates_are_near_the_true_rows(
         f"SELECT a.ra {STAR_STAR} {APART} < 0.5 WHERE {NEAR_PLEIADES.format('a')}",
         f"SELECT a.ra {OBJECT_STAR} {APART} < 1 + a.majax / 60",
         f"SELECT a.ra {OBJECT_STAR} 1 = skyhouse_nearest(2, POINT(a.ra, a.dec), POINT(b.ra, b.dec), 3)",
-        f"SELECT COUNT(*) {OBJECT_STAR} {APART} < 3",
+        f"SELECT COUNT(*), MIN(a.ra) {OBJECT_STAR} {APART} < 3",
         f"SELECT COUNT(*) {OBJECT_STAR} a.ra < b.ra",
         f"SELECT a.ra {STAR_STAR} a.tyc_id = b.tyc_id",
     ],
@@ -117,6 +117,17 @@ def test_uploaded_rows_may_be_anywhere(demo_engine: EmbeddedEngine, demo_catalog
     store.close()
     assert not found.sure
     assert found.written == pytest.approx(1000 * STARS / 4, rel=0.01)
+
+
+def test_counted_pairs_are_estimated_by_cells(estimate_query: QueryEstimator) -> None:
+    counted = get_steps(estimate_query(f"SELECT COUNT(*) {STAR_STAR} {APART} < 20"))
+    tested = get_steps(estimate_query(f"SELECT COUNT(*), MIN(a.ra) {STAR_STAR} {APART} < 20"))
+    assert counted.sure
+    assert counted.written == 1
+    assert 0.1 * tested.joined < counted.joined < 0.8 * tested.joined
+    part = get_steps(estimate_query(f"SELECT COUNT(*) {STAR_STAR} {APART} < 20 WHERE {NEAR_PLEIADES.format('a')}"))
+    assert part.sure
+    assert part.joined < 0.1 * counted.joined
 
 
 def test_products_are_exact(estimate_query: QueryEstimator) -> None:
@@ -192,7 +203,7 @@ def test_work_classes(estimate_query: QueryEstimator) -> None:
         return WorkClass.from_seconds(estimate_query(query).seconds)
 
     assert work(f"SELECT COUNT(*) {STAR_STAR} {APART} < 0.01") is WorkClass.SHORT
-    assert work(f"SELECT COUNT(*) {STAR_STAR} {APART} < 25") is not WorkClass.SHORT
+    assert work(f"SELECT MIN(a.ra) {STAR_STAR} {APART} < 25") is not WorkClass.SHORT
     assert work(f"SELECT a.ra, b.ra, a.vt_mag, b.vt_mag {STAR_STAR} {APART} < 90") is WorkClass.VERY_LONG
     assert work(f"SELECT COUNT(*) {STAR_STAR} a.tyc_id = b.tyc_id") is WorkClass.SHORT
 

@@ -1,0 +1,308 @@
+"""Count the pairs of a cross-match by cells of the sky, where a query needs nothing but their number.
+
+    SELECT a.id, COUNT(*) FROM a JOIN b ON NEAR(a.ra, a.dec, b.ra, b.dec, r) GROUP BY a.id
+
+A cell that is wholly within the radius of a row has as many partners as it has rows of b: they are counted once for
+each cell, and only the rows of cells on the border of the radius are tested. Each row of a meets the cells around its
+own one:
+
+    rows of a     SELECT id, X, Y, Z, ZONE CELL(X, Y, Z, h) AS own FROM a
+    cells around  SELECT own, ZONE CELLS NEAR(own, h, reach) AS cell FROM (SELECT DISTINCT own FROM rows of a)
+    cells met     SELECT id, X, Y, Z, cell, is_whole FROM rows of a JOIN cells around ON own = own WHERE cell is near
+    rows of b     SELECT cell, 0 AS is_whole, X, Y, Z, 1 AS weight FROM b
+                  UNION ALL SELECT cell, 1, 0, 0, 0, COUNT(*) FROM b GROUP BY cell
+
+    SELECT id, COUNT OF WEIGHTS(weight) FROM cells met JOIN rows of b ON cell = cell AND is_whole = is_whole
+    AND (is_whole = 1 OR VECTORS NEAR(...)) GROUP BY id
+
+Comes before ``plan_cross_matches``, which takes what this pass leaves. Tables of a cluster's shards are left to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adql.clickhouse.sky.zone_cell_sql import find_cell_radius
+from adql.ir import (
+    WEIGHED_COUNT,
+    Aggregate,
+    Call,
+    Column,
+    Derived,
+    Expr,
+    Join,
+    Literal,
+    NameGenerator,
+    Nearness,
+    Output,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    SetOperation,
+    VectorNearness,
+    Windowed,
+    evaluate_constant,
+    get_operand,
+    map_select,
+    split_conjuncts,
+    transform_expr,
+    walk_expr,
+    walk_leaves,
+    walk_select_expressions,
+    walk_selects,
+)
+from adql.node_classes import replace
+from adql.rewrite.joins.join_trees import finish_joins
+from adql.rewrite.matches.match_sizes import choose_zone_height, find_crowding
+from adql.rewrite.trees.derived_tables import (
+    find_columns_used_outside,
+    make_derived,
+    make_select,
+    rename_columns,
+)
+from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations
+from adql.rewrite.trees.repeatable_relations import is_deterministic, is_repeatable
+from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
+
+#: The greatest radius in degrees: a row of larger circles meets most of the sky
+_MAX_RADIUS = 30.0
+
+_AXES = ("X", "Y", "Z")
+_NO_VECTOR = (Literal(DOUBLE, 0.0),) * 3
+_PART, _WHOLE = Literal(INT, 0), Literal(INT, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A table of the match: its position and the conditions on it alone."""
+
+    relation: Relation
+    position: tuple[Expr, ...]
+    conditions: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _CountedMatch:
+    """Rows of ``one`` with the number of rows of ``other`` near each."""
+
+    one: _Side
+    other: _Side
+    nearness: Nearness
+    radius: float
+    height: float
+
+
+# --- which matches ----------------------------------------------------------------------------------------------------
+
+
+def count_matches(select: Select, fresh: NameGenerator) -> Select:
+    """Replace a match whose pairs are only counted by the match of cells."""
+    match = _find_counted_match(select)
+    return select if match is None else _plan_match(select, match, fresh)
+
+
+def _find_counted_match(select: Select) -> _CountedMatch | None:
+    join = select.from_
+    if not (isinstance(join, Join) and join.kind == "INNER" and select.is_grouped):
+        return None
+    if isinstance(join.left, Join) or isinstance(join.right, Join) or not _is_readable_twice(join):
+        return None
+    conditions = [*split_conjuncts(join.condition), *split_conjuncts(select.where)]
+    left, right = collect_numbers(join.left), collect_numbers(join.right)
+    across = [c for c in conditions if find_used_relations(c) & left and find_used_relations(c) & right]
+    near = Nearness.match(across[0]) if len(across) == 1 else None
+    if near is None or not all(is_deterministic(part) for c in conditions for part in walk_expr(c)):
+        return None
+    used = _find_relations_beside_counts(select)
+    if used is None or (used & left and used & right):
+        return None
+    one, other = (join.right, join.left) if used & right else (join.left, join.right)
+    positions = _find_positions(near, collect_numbers(one))
+    radius = evaluate_constant(near.radius)
+    if positions is None or radius is None or not 0 < radius <= _MAX_RADIUS:
+        return None
+    height = choose_zone_height(radius, find_crowding(other))
+    if height is None:
+        return None
+    own = [c for c in conditions if c not in across]
+    of_other = [c for c in own if find_used_relations(c) & collect_numbers(other)]
+    of_one = [c for c in own if c not in of_other]
+    sides = _Side(one, positions[0], tuple(of_one)), _Side(other, positions[1], tuple(of_other))
+    return _CountedMatch(*sides, near, radius, height)
+
+
+def _is_readable_twice(join: Join) -> bool:
+    """Return whether both tables have the same rows each time, all of them on this server."""
+    if not is_repeatable(join):
+        return False
+    scans = (scan for leaf in walk_leaves(join) for scan in _walk_scans(leaf))
+    return not any(scan.entry.is_sharded for scan in scans)
+
+
+def _walk_scans(leaf: Scan | Derived) -> list[Scan]:
+    if isinstance(leaf, Scan):
+        return [leaf]
+    inner = (part for select in walk_selects(leaf.query) for part in walk_leaves(select.from_))
+    return [part for part in inner if isinstance(part, Scan)]
+
+
+def _find_relations_beside_counts(select: Select) -> set[int] | None:
+    """Return the relations that groups and outputs use; None if they need more of the pairs than COUNT(*)."""
+    used: set[int] = set()
+    for expr in walk_select_expressions(select, has_conditions=False):
+        used |= find_used_relations(expr)
+        for part in walk_expr(expr):
+            is_other_set_function = isinstance(part, Aggregate) and not _is_count(part)
+            if is_other_set_function or isinstance(part, Windowed) or not is_deterministic(part):
+                return None
+    return used
+
+
+def _is_count(expr: Expr) -> bool:
+    return isinstance(expr, Aggregate) and expr.name == "COUNT" and not expr.args
+
+
+def _find_positions(near: Nearness, one: frozenset[int]) -> tuple[tuple[Expr, ...], tuple[Expr, ...]] | None:
+    """Return the positions of both sides; None if one of them mixes columns of both."""
+    of_one = [{r for e in position for r in find_used_relations(e)} <= one for position in (near.left, near.right)]
+    match of_one:
+        case [True, False] if not _uses(near.right, one):
+            return near.left, near.right
+        case [False, True] if not _uses(near.left, one):
+            return near.right, near.left
+    return None
+
+
+def _uses(position: Sequence[Expr], relations: frozenset[int]) -> bool:
+    return any(find_used_relations(expr) & relations for expr in position)
+
+
+# --- the match of cells -----------------------------------------------------------------------------------------------
+
+
+def _plan_match(select: Select, match: _CountedMatch, fresh: NameGenerator) -> Select:
+    alone = replace(select, from_=match.one.relation, where=None)
+    columns = find_columns_used_outside(match.one.relation, alone)
+    met, names = _meet_cells(match, columns, fresh)
+    weighted = _weigh_rows(match, fresh)
+    cell, is_whole, *vector = _list_columns(met)[:5]
+    other_cell, other_is_whole, *other_vector, weight = _list_columns(weighted)
+    test = _make_near((*vector, *other_vector), match.nearness.radius, is_strict=match.nearness.is_strict)
+    passes = Call(BOOLEAN, "OR", (Call(BOOLEAN, "=", (is_whole, _WHOLE)), test))
+    keys = (Call(BOOLEAN, "=", (cell, other_cell)), Call(BOOLEAN, "=", (is_whole, other_is_whole)))
+    joined = Join("INNER", met, weighted, Call(BOOLEAN, "AND", (*keys, passes)))
+    total = Aggregate(LONG, WEIGHED_COUNT, (weight,))
+    select = rename_columns(replace(select, from_=joined, where=None), names)
+    return map_select(select, lambda expr: transform_expr(expr, lambda part: total if _is_count(part) else part))
+
+
+def _meet_cells(
+    match: _CountedMatch, columns: list[Column], fresh: NameGenerator
+) -> tuple[Derived, dict[Column, Column]]:
+    """Return (cell, is whole, x, y, z, columns) for each row and cell that it meets, and its columns by the old."""
+    height, cell_radius = Literal(DOUBLE, match.height), find_cell_radius(match.height)
+    vectors = _read_vectors(match.one, columns, fresh)
+    x, y, z, *kept = _list_columns(vectors)
+    own = Call(LONG, "ZONE CELL", (x, y, z, height))
+    rows = make_derived(vectors, [own, x, y, z, *kept], fresh)
+
+    distinct = Derived(fresh.new_relation(), replace(make_select(vectors, [own], fresh), distinct=True))
+    (centre,) = _list_columns(distinct)
+    reach = match.radius + 2 * cell_radius
+    around = make_derived(
+        distinct, [centre, Call(LONG, "ZONE CELLS NEAR", (centre, height, Literal(DOUBLE, reach)))], fresh
+    )
+    pair = _list_columns(around)
+    vectors_of_pair = [Call(DOUBLE, f"ZONE CELL {axis}", (cell, height)) for cell in pair for axis in _AXES]
+    placed = make_derived(around, [*pair, *vectors_of_pair], fresh)
+    centre_cell, cell, *between_centres = _list_columns(placed)
+    is_in_reach = _make_near(between_centres, Literal(DOUBLE, reach))
+    cells = make_derived(placed, [centre_cell, cell, *between_centres[3:]], fresh, [is_in_reach])
+
+    own_cell, *row_vector = _list_columns(rows)[:4]
+    centre_cell, cell, *cell_vector = _list_columns(cells)
+    between = (*row_vector, *cell_vector)
+    is_whole = Call(INT, "0 OR 1", (_make_near(between, Literal(DOUBLE, match.radius - cell_radius)),))
+    joined = Join("INNER", rows, cells, Call(BOOLEAN, "=", (own_cell, centre_cell)))
+    shown = [cell, is_whole, *row_vector, *_list_columns(rows)[4:]]
+    is_met = _make_near(between, Literal(DOUBLE, match.radius + cell_radius))
+    met = make_derived(joined, shown, fresh, [is_met])
+    met = replace(met, query=finish_joins(met.query, fresh))
+    return met, dict(zip(columns, _list_columns(met)[5:], strict=True))
+
+
+def _weigh_rows(match: _CountedMatch, fresh: NameGenerator) -> Derived:
+    """Return (cell, is whole, x, y, z, weight) for each row, and for all rows of each cell together."""
+    height = Literal(DOUBLE, match.height)
+    vectors = _read_vectors(match.other, [], fresh)
+    vector = _list_columns(vectors)
+    cell = Call(LONG, "ZONE CELL", (*vector, height))
+    single = make_select(vectors, [cell, _PART, *vector, Literal(LONG, 1)], fresh)
+    cells = make_derived(vectors, [cell], fresh)
+    (key,) = _list_columns(cells)
+    whole = replace(
+        make_select(cells, [key, _WHOLE, *_NO_VECTOR, Aggregate(LONG, "COUNT", ())], fresh), group_by=(key,)
+    )
+    number = fresh.new_relation()
+    outputs = tuple(
+        Output(fresh.new_alias(), Column(o.expr.type, number, o.alias, o.field), o.field) for o in single.outputs
+    )
+    return Derived(fresh.new_relation(), SetOperation("UNION", True, single, whole, number, outputs, (), None, 0))
+
+
+def _read_vectors(side: _Side, columns: list[Column], fresh: NameGenerator) -> Derived:
+    """Return (x, y, z, columns) of the rows with a position."""
+    vector = [Call(DOUBLE, axis, side.position) for axis in _AXES]
+    has_position = Call(BOOLEAN, "IS POSITION", side.position)
+    return make_derived(side.relation, [*vector, *columns], fresh, [has_position, *side.conditions])
+
+
+def _list_columns(derived: Derived) -> list[Column]:
+    return [Column(o.expr.type, derived.relation, o.alias, o.field) for o in derived.query.outputs]
+
+
+def _make_near(vectors: Sequence[Expr], radius: Expr, *, is_strict: bool = False) -> Call:
+    return Call(BOOLEAN, "VECTORS NEARER" if is_strict else "VECTORS NEAR", (*vectors, radius))
+
+
+# --- its parts, for plans and estimates -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CellMatch:
+    """A join that this pass made.
+
+    Attributes
+    ----------
+    left, right
+        The queries of the rows that its sides are made of.
+    nearness
+        The test of rows of cells on the border of the radius.
+    height
+        The height of the zones in degrees.
+    """
+
+    left: Query
+    right: Query
+    nearness: VectorNearness
+    height: float
+
+    @classmethod
+    def from_join(cls, join: Relation) -> CellMatch | None:
+        """Read a join; None if this pass did not make it."""
+        if not (isinstance(join, Join) and isinstance(join.left, Derived) and isinstance(join.right, Derived)):
+            return None
+        met, weighted = join.left.query, join.right.query
+        if not (isinstance(met, Select) and isinstance(met.from_, Join) and isinstance(met.from_.left, Derived)):
+            return None
+        rows = met.from_.left.query
+        cell = rows.outputs[0].expr
+        if not (isinstance(cell, Call) and cell.name == "ZONE CELL" and isinstance(weighted, SetOperation)):
+            return None
+        test = split_conjuncts(join.condition)[-1].children[-1]
+        height = evaluate_constant(get_operand(cell, "height"))
+        assert isinstance(test, Call)  # noqa: S101  as the pass writes it
+        assert height is not None  # noqa: S101  as the pass writes it
+        return cls(rows, weighted.left, VectorNearness.from_call(test), height)
