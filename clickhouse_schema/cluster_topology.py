@@ -115,6 +115,24 @@ class ReplicatedTable(NamedTuple):
 NEW_TABLE = ReplicatedTable()
 
 
+class Place(NamedTuple):
+    """Where a cluster has a server; both numbers are from 1."""
+
+    shard: int
+    replica: int
+
+    def __str__(self) -> str:
+        return f"shard {self.shard}, replica {self.replica}"
+
+
+def find_places(engine: Engine) -> list[Place]:
+    """Return where the cluster has the server of an engine: once, unless its configuration is wrong or has none."""
+    found = engine.fetch_table(
+        f"SELECT shard_num, replica_num FROM system.clusters WHERE cluster = {quote_string(CLUSTER_NAME)} AND is_local"
+    )
+    return [Place(int(row["shard_num"]), int(row["replica_num"])) for row in found.to_pylist()]
+
+
 def read_topology(engine: Engine) -> Topology:
     """Read how the servers are set up. Raises ``ClusterError`` if the configuration is incomplete."""
     [found] = engine.fetch_table(

@@ -14,7 +14,15 @@ from typing import Generic, TypeVar, cast
 
 import pyarrow as pa
 
-from clickhouse_schema.cluster_topology import ClusterError, Statement, Target, Topology, read_topology
+from clickhouse_schema.cluster_topology import (
+    ClusterError,
+    Place,
+    Statement,
+    Target,
+    Topology,
+    find_places,
+    read_topology,
+)
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.shard_map import CLUSTER_NAME
@@ -25,9 +33,6 @@ AnyEngine = TypeVar("AnyEngine", bound=Engine, covariant=True)
 
 _MAX_THREADS = 32
 
-#: shard and replica, both from 1
-_Place = tuple[int, int]
-
 
 class Servers(Generic[AnyEngine]):
     """``engine`` is the connected server: it answers queries. Raises ``ClusterError``."""
@@ -36,13 +41,13 @@ class Servers(Generic[AnyEngine]):
         self.engine = engine
         self.topology: Topology = read_topology(engine)
 
-    def execute(self, statement: Statement, settings: Mapping[str, str | int | float] | None = None) -> None:
+    def execute_statement(self, statement: Statement, settings: Mapping[str, str | int | float] | None = None) -> None:
         _call_each(self.list_engines(statement.target), lambda engine: engine.execute(statement.sql, settings))
 
-    def define(self, *statements: str) -> None:
+    def execute_everywhere(self, *statements: str) -> None:
         """Execute statements on every server, one after the other."""
         for sql in statements:
-            self.execute(Statement(sql))
+            self.execute_statement(Statement(sql))
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch]) -> None:
         """Insert rows into a table that every server has whole."""
@@ -75,25 +80,25 @@ class Servers(Generic[AnyEngine]):
         return next(number - 1 for (number, _), each in self._engines.items() if each is engine)
 
     @cached_property
-    def _engines(self) -> dict[_Place, AnyEngine]:
+    def _engines(self) -> dict[Place, AnyEngine]:
         connected = _find_place(self.engine)
-        found: dict[_Place, AnyEngine] = {}
+        found: dict[Place, AnyEngine] = {}
         for engine in cast(Iterable[AnyEngine], self.engine.require_servers()):
             place = _find_place(engine)
             if place in found:
-                raise ClusterError(f"SKYHOUSE_CLICKHOUSE_URL names the server of {_name_place(place)} twice")
+                raise ClusterError(f"SKYHOUSE_CLICKHOUSE_URL names the server of {place} twice")
             found[place] = engine
         self._refuse_missing(found.keys())
         del found[connected]
         return {**found, connected: self.engine}
 
-    def _refuse_missing(self, places: Iterable[_Place]) -> None:
+    def _refuse_missing(self, places: Iterable[Place]) -> None:
         rows = self.engine.fetch_table(f"SELECT shard_num, replica_num, host_name, port {_OF_CLUSTER}").to_pylist()
         named = {*places}
         missing = [
             f"{row['host_name']}:{row['port']}"
             for row in rows
-            if (int(row["shard_num"]), int(row["replica_num"])) not in named
+            if Place(int(row["shard_num"]), int(row["replica_num"])) not in named
         ]
         if missing:
             raise ClusterError(
@@ -112,16 +117,12 @@ def _call_each(engines: Sequence[Engine], work: Callable[[Engine], None]) -> Non
     work(connected)
 
 
-def _find_place(engine: Engine) -> _Place:
+def _find_place(engine: Engine) -> Place:
     """Return where the cluster has the server of an engine."""
-    found = engine.fetch_table(f"SELECT shard_num, replica_num {_OF_CLUSTER} AND is_local").to_pylist()
-    if len(found) != 1:
+    places = find_places(engine)
+    if len(places) != 1:
         raise ClusterError(
-            f"a ClickHouse server is {len(found)} times in the cluster {CLUSTER_NAME} of its own configuration, not"
+            f"a ClickHouse server is {len(places)} times in the cluster {CLUSTER_NAME} of its own configuration, not"
             " once: each server must be in remote_servers with the address and the port at which it listens"
         )
-    return int(found[0]["shard_num"]), int(found[0]["replica_num"])
-
-
-def _name_place(place: _Place) -> str:
-    return f"shard {place[0]}, replica {place[1]}"
+    return places[0]

@@ -12,7 +12,7 @@ from clickhouse_schema.servers import Servers
 
 
 def create_database(servers: Servers[Engine], name: str) -> None:
-    servers.define(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(name)}")
+    servers.execute_everywhere(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(name)}")
 
 
 def create_whole_table(
@@ -29,13 +29,13 @@ def create_whole_table(
     others = find_replicated_table(servers.engine, topology, database, name)
     table = f"{quote_identifier(database)}.{quote_identifier(name)}{topology.uuid_clause(others)}"
     storage = f"ENGINE = {topology.engine_clause(kind, *arguments)} ORDER BY {order_by}{topology.settings_clause()}"
-    servers.define(f"CREATE TABLE IF NOT EXISTS {table} ({columns}) {storage}")
+    servers.execute_everywhere(f"CREATE TABLE IF NOT EXISTS {table} ({columns}) {storage}")
 
 
 def delete_rows_later(servers: Servers[Engine], table: str, where: str) -> None:
     """Delete rows that nobody reads any more, without waiting for the merges that remove them."""
     target = servers.topology.choose_rows_target(is_sharded=False)
-    servers.execute(Statement(f"ALTER TABLE {table} DELETE WHERE {where}", target), {"mutations_sync": 0})
+    servers.execute_statement(Statement(f"ALTER TABLE {table} DELETE WHERE {where}", target), {"mutations_sync": 0})
 
 
 def find_replicated_table(engine: Engine, topology: Topology, database: str, name: str) -> ReplicatedTable:

@@ -43,7 +43,7 @@ def create_catalogue_log(servers: Servers[Engine]) -> None:
     create_whole_table(servers, "skyhouse", "catalogue", _COLUMNS, "version")
     # catalogues of earlier versions of Skyhouse lack this column
     add = "ALTER TABLE skyhouse.catalogue ADD COLUMN IF NOT EXISTS number UInt32"
-    servers.execute(Statement(add, servers.topology.choose_rows_target(is_sharded=False)))
+    servers.execute_statement(Statement(add, servers.topology.choose_rows_target(is_sharded=False)))
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

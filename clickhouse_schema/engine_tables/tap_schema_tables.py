@@ -22,7 +22,7 @@ def create_tap_schema(servers: Servers[Engine]) -> None:
         for name in (table.name, table.name + _NEXT_SUFFIX):
             columns = _read_columns(servers.engine, name)
             if columns and columns != [(column.name, column_type(column)) for column in table.columns]:
-                servers.define(f"DROP TABLE IF EXISTS {_quote_tap_schema_table(name)} SYNC")
+                servers.execute_everywhere(f"DROP TABLE IF EXISTS {_quote_tap_schema_table(name)} SYNC")
             _create_table(servers, table, name)
 
 
@@ -36,7 +36,9 @@ def _read_columns(engine: Engine, name: str) -> list[tuple[str, str]]:
 def _create_table(servers: Servers[Engine], table: Table, name: str) -> None:
     topology = servers.topology
     others = find_replicated_table(servers.engine, topology, TAP_SCHEMA.name, name)
-    servers.define(create_table_sql(table, _quote_tap_schema_table(name), topology, others=others, if_missing=True))
+    servers.execute_everywhere(
+        create_table_sql(table, _quote_tap_schema_table(name), topology, others=others, if_missing=True)
+    )
 
 
 def write_tap_schema(engine: Engine, catalogue: Catalogue) -> None:
@@ -51,9 +53,9 @@ def write_tap_schema(engine: Engine, catalogue: Catalogue) -> None:
     for table in TAP_SCHEMA.tables:
         live = _quote_tap_schema_table(table.name)
         following = _quote_tap_schema_table(table.name + _NEXT_SUFFIX)
-        servers.execute(Statement(f"TRUNCATE TABLE {following}", target))
+        servers.execute_statement(Statement(f"TRUNCATE TABLE {following}", target))
         servers.insert_batches(following, [batches[table.name]])
-        servers.execute(Statement(f"ALTER TABLE {live} REPLACE PARTITION tuple() FROM {following}", target))
+        servers.execute_statement(Statement(f"ALTER TABLE {live} REPLACE PARTITION tuple() FROM {following}", target))
 
 
 def _quote_tap_schema_table(name: str) -> str:

@@ -109,7 +109,7 @@ def create_user_tables(servers: Servers[Engine]) -> None:
     described = [table for table in TAP_SCHEMA.tables if table.name != "schemas"]
     rewritten = [table for table in described if _has_other_columns(servers.engine, table)]
     for table in rewritten:
-        servers.define(f"DROP TABLE IF EXISTS {_description_table(table.name)} SYNC")
+        servers.execute_everywhere(f"DROP TABLE IF EXISTS {_description_table(table.name)} SYNC")
     for table in described:
         columns = ", ".join(f"{quote_identifier(name)} {kind}" for name, kind in _describe_columns(table))
         create_whole_table(servers, "skyhouse", f"own_{table.name}", columns, _ID)

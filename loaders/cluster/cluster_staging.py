@@ -189,4 +189,4 @@ class ClusterStagingTable:
         found = self._engine.fetch_table(f"SELECT DISTINCT name FROM {tables.all_servers_sql('tables')} WHERE {where}")
         for name in found.column(0).to_pylist():
             storage_sql = quote_table(tables.schema_name, name)
-            tables.servers.define(f"DROP TABLE IF EXISTS {storage_sql} SYNC")
+            tables.servers.execute_everywhere(f"DROP TABLE IF EXISTS {storage_sql} SYNC")

@@ -137,7 +137,7 @@ class ClusterTables:
 
     def create_tables(self, table: Table) -> None:
         """Create the tables that are filled next."""
-        self.servers.define(*self._create_sql(table))
+        self.servers.execute_everywhere(*self._create_sql(table))
 
     def _create_sql(self, table: Table) -> list[str]:
         if table.is_sharded:
@@ -156,7 +156,7 @@ class ClusterTables:
         for part in self.parts:
             self.alter_rows(base_name + part, change, WAIT_SETTINGS)
         if self.table.is_sharded:
-            self.servers.define(
+            self.servers.execute_everywhere(
                 create_margin_sql(table, self.schema_name, base_name),
                 f"ALTER TABLE {quote_table(self.schema_name, base_name)} {change}",
             )
@@ -164,17 +164,21 @@ class ClusterTables:
     def alter_rows(self, name: str, change: str, settings: Mapping[str, int]) -> None:
         """Change rows, columns or indexes of a table, which replicas copy."""
         target = self.topology.choose_rows_target(is_sharded=self.table.is_sharded)
-        self.servers.execute(Statement(f"ALTER TABLE {quote_table(self.schema_name, name)} {change}", target), settings)
+        self.servers.execute_statement(
+            Statement(f"ALTER TABLE {quote_table(self.schema_name, name)} {change}", target), settings
+        )
 
     def write_comment(self, name: str, comment_sql: str) -> None:
-        self.servers.define(f"ALTER TABLE {quote_table(self.schema_name, name)} MODIFY COMMENT {comment_sql}")
+        self.servers.execute_everywhere(
+            f"ALTER TABLE {quote_table(self.schema_name, name)} MODIFY COMMENT {comment_sql}"
+        )
 
     def drop_base(self, base_name: str) -> None:
         if self.table.is_sharded:
-            self.servers.define(*drop_sharded_sql(self.schema_name, base_name, self.topology))
+            self.servers.execute_everywhere(*drop_sharded_sql(self.schema_name, base_name, self.topology))
         else:
             name = quote_table(self.schema_name, base_name)
-            self.servers.define(f"DROP TABLE IF EXISTS {name}{self.topology.drop_clause}")
+            self.servers.execute_everywhere(f"DROP TABLE IF EXISTS {name}{self.topology.drop_clause}")
 
     def drop_replaced(self) -> None:
         """Drop the tables that the live ones have replaced."""

@@ -51,4 +51,4 @@ def find_orphan_tables(servers: Servers[Engine], schema_name: str, table_name: s
 def drop_orphan_tables(servers: Servers[Engine], schema_name: str, table_name: str) -> None:
     """Drop everything that ``find_orphan_tables`` finds. Only for tables that the catalogue does not know."""
     for base_name in find_orphan_tables(servers, schema_name, table_name).base_names:
-        servers.define(*drop_sharded_sql(schema_name, base_name, servers.topology))
+        servers.execute_everywhere(*drop_sharded_sql(schema_name, base_name, servers.topology))

@@ -74,7 +74,7 @@ def _create_missing_tables(servers: Servers[Engine], reporter: Reporter) -> None
         if statements:
             reporter.output(f"creating {entry.qualified_name}")
         for statement in statements:
-            servers.execute(statement)
+            servers.execute_statement(statement)
 
 
 def move_shards(engine: Engine, shard_count: int, reporter: Reporter) -> None:

@@ -70,7 +70,7 @@ def drop_other_generations(plan: ShardPlan, kept: Sharding) -> None:
     """Drop the tables of unfinished moves and of earlier shardings."""
     for found in _find_stored_tables(plan):
         if found.entry is not None and found.generation != kept.generation:
-            plan.servers.define(*drop_sharded_sql(found.database, found.base_name, plan.topology))
+            plan.servers.execute_everywhere(*drop_sharded_sql(found.database, found.base_name, plan.topology))
 
 
 def read_load_versions(plan: ShardPlan) -> tuple[int, int]:

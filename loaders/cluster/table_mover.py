@@ -23,10 +23,10 @@ from loaders.cluster.verify_shards import (
     find_home_faults,
     find_overlap_faults,
     find_server_faults,
-    row_hash_sql,
 )
 from loaders.load_error import LoadError
 from loaders.storage.replica_sync import wait_for_replicas
+from loaders.storage.row_sums import fetch_row_sums
 
 #: ClickHouse must not keep rows where they are. A shard may receive nothing for long, while cells of others are read.
 _MOVE_SETTINGS = {
@@ -60,7 +60,7 @@ class TableMover:
         base_name = self._get_base_name(self._plan.wanted)
         table = self._entry.table
         plain = find_plain_columns(self._engine, table, self._schema_name, [self._get_base_name(self._plan.current)])
-        self._plan.servers.define(
+        self._plan.servers.execute_everywhere(
             *create_sharded_sql(store_plainly(table, plain), self._schema_name, base_name, self._topology)
         )
 
@@ -120,14 +120,14 @@ class TableMover:
         old_name = self._get_base_name(self._plan.current) + LOCAL
         comment = find_table_comment(self._engine, self._topology, self._schema_name, old_name)
         name = quote_table(self._schema_name, self._get_base_name(self._plan.wanted), LOCAL)
-        self._plan.servers.define(f"ALTER TABLE {name} MODIFY COMMENT {quote_string(comment)}")
+        self._plan.servers.execute_everywhere(f"ALTER TABLE {name} MODIFY COMMENT {quote_string(comment)}")
 
     def check_rows(self) -> None:
         """Raise ``LoadError`` unless the new tables have the rows of the old ones, where they belong."""
         plan, table = self._plan, self._entry.table
         old_rows, new_rows = self._all_rows_sql(plan.current), self._all_rows_sql(plan.wanted)
         faults = []
-        if self._fetch_sums(old_rows) != self._fetch_sums(new_rows):
+        if fetch_row_sums(self._engine, table, old_rows) != fetch_row_sums(self._engine, table, new_rows):
             faults.append("the moved rows differ from the original ones")
         if len(self._ancestry) == 1:
             faults += find_home_faults(self._engine, plan.wanted.map, new_rows)
@@ -138,11 +138,6 @@ class TableMover:
         if faults:
             name = self._entry.qualified_name
             raise LoadError(f"{name} could not be moved, so nothing was moved: {'; '.join(faults)}")
-
-    def _fetch_sums(self, rows_sql: str) -> list[dict[str, int]]:
-        sums = f"count() AS rows, sum({row_hash_sql(self._entry.table)}) AS hashes"
-        found: list[dict[str, int]] = self._engine.fetch_table(f"SELECT {sums} FROM {rows_sql}").to_pylist()
-        return found
 
     def _get_base_name(self, sharding: Sharding) -> str:
         return sharding.base_name(self._entry.table.name, self._entry.number)

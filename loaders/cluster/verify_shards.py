@@ -13,7 +13,8 @@ from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shard_map import LOCAL, SHARD_COLUMN, Sharding, ShardMap
-from clickhouse_schema.table_ddl import HPX29, given_columns
+from clickhouse_schema.table_ddl import HPX29
+from loaders.storage.row_sums import RowSums, fetch_sums_of_groups, row_hash_sql
 from tap_service.storage.engine.engine import Engine
 
 _COPY_FAULTS = {
@@ -69,8 +70,8 @@ def find_unequal_servers(
 
     ``rows_sql`` is SQL of the rows of all servers, ``server_sql`` that of a row's server, one of ``numbers``.
     """
-    found = _fetch_sums(engine, f"SELECT {server_sql} AS holder, {_sums_sql(table)} FROM {rows_sql} GROUP BY holder")
-    sums = {number: found.get(number, (0, 0)) for number in numbers}
+    found = fetch_sums_of_groups(engine, table, server_sql, rows_sql)
+    sums = {number: found.get(number, RowSums(0, 0)) for number in numbers}
     usual = max(Counter(sums.values()).items(), key=lambda pair: pair[1])[0]
     return [
         f"the server of shard {number} has other rows than the others ({rows:,}, not {usual[0]:,}):"
@@ -118,9 +119,8 @@ def find_overlap_faults(engine: Engine, table: Table, overlap: Overlap, rows_sql
     """
     row = row_hash_sql(table)
     holder = f"arrayJoin({overlap.copy_shards_sql(HPX29, SHARD_COLUMN)})"
-    sums = _sums_sql(table)
-    wanted = _fetch_sums(engine, f"SELECT {holder} AS holder, {sums} FROM {rows_sql} GROUP BY holder")
-    found = _fetch_sums(engine, f"SELECT {SHARD_COLUMN} AS holder, {sums} FROM {copies_sql} GROUP BY holder")
+    wanted = fetch_sums_of_groups(engine, table, holder, rows_sql)
+    found = fetch_sums_of_groups(engine, table, SHARD_COLUMN, copies_sql)
     faults = []
     for shard in sorted({s for s in wanted.keys() | found.keys() if wanted.get(s) != found.get(s)}):
         must = f"SELECT {row} AS hash, 1 AS must, 0 AS there FROM {rows_sql} WHERE {overlap.has_copy_sql(shard)}"
@@ -136,20 +136,3 @@ def find_overlap_faults(engine: Engine, table: Table, overlap: Overlap, rows_sql
             if count
         ]
     return faults
-
-
-def row_hash_sql(table: Table) -> str:
-    """Return SQL of a hash of all columns that a row comes with.
-
-    The columns go in as one tuple: a hash of several arguments is NULL if one of them is.
-    """
-    return f"cityHash64(tuple({', '.join(quote_identifier(name) for name in given_columns(table))}))"
-
-
-def _sums_sql(table: Table) -> str:
-    return f"count() AS rows, sum({row_hash_sql(table)}) AS hashes"
-
-
-def _fetch_sums(engine: Engine, sql: str) -> dict[int, tuple[int, int]]:
-    """Return rows and sum of hashes by shard."""
-    return {row["holder"]: (row["rows"], row["hashes"]) for row in engine.fetch_table(sql).to_pylist()}

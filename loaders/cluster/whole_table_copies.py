@@ -7,9 +7,9 @@ from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import CLUSTER_NAME
 from clickhouse_schema.table_ddl import given_columns
-from loaders.cluster.verify_shards import row_hash_sql
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
+from loaders.storage.row_sums import fetch_row_sums
 from tap_service.storage.engine.engine import Engine
 
 _COPY_SETTINGS = {"parallel_distributed_insert_select": 0, "max_partitions_per_insert_block": 0}
@@ -19,8 +19,8 @@ def copy_whole_table(servers: Servers[Engine], entry: TableEntry, reporter: Repo
     """Give each server the rows of one that has all where it has others. Raises ``LoadError`` if none has all."""
     if servers.topology.is_replicated or servers.topology.shards < 2:
         return
-    sums = [(engine, _fetch_sums(engine, entry)) for engine in servers.list_engines()]
-    complete = [(engine, found) for engine, found in sums if found["rows"] == (entry.rows or 0)]
+    sums = [(engine, fetch_row_sums(engine, entry.table, entry.storage_sql)) for engine in servers.list_engines()]
+    complete = [(engine, found) for engine, found in sums if found.rows == (entry.rows or 0)]
     if not complete:
         raise LoadError(f"no server has all rows of {entry.qualified_name}: load it again with --replace")
     source, wanted = complete[-1]
@@ -28,7 +28,7 @@ def copy_whole_table(servers: Servers[Engine], entry: TableEntry, reporter: Repo
         if found != wanted:
             reporter.output(f"copying {entry.qualified_name}")
             _copy_rows(servers, source, engine, entry)
-            if _fetch_sums(engine, entry) != wanted:
+            if fetch_row_sums(engine, entry.table, entry.storage_sql) != wanted:
                 raise LoadError(f"{entry.qualified_name} was changed while it was copied: start the same command again")
 
 
@@ -41,9 +41,3 @@ def _copy_rows(servers: Servers[Engine], source: Engine, target: Engine, entry: 
         f" WHERE _shard_num = {servers.get_shard(source) + 1}",
         _COPY_SETTINGS,
     )
-
-
-def _fetch_sums(engine: Engine, entry: TableEntry) -> dict[str, int]:
-    sums = f"count() AS rows, sum({row_hash_sql(entry.table)}) AS hashes"
-    [found] = engine.fetch_table(f"SELECT {sums} FROM {entry.storage_sql}").to_pylist()
-    return dict(found)

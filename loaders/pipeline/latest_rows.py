@@ -30,6 +30,7 @@ from clickhouse_schema.table_ddl import given_columns, stored_columns
 from loaders.load_error import LoadError
 from loaders.pipeline.storage_choice import choose_storage
 from loaders.storage.load_state import FinishedLoad, TableState
+from loaders.storage.row_sums import fetch_row_sums
 from loaders.storage.server_storage import ServerStagingTable
 from loaders.storage.storage_protocol import TableStorage
 from loaders.storage.stored_table import COPY_SETTINGS, find_nulls
@@ -112,7 +113,7 @@ class LatestRows:
         stored = stored_columns(self._latest)
         columns = ", ".join(f"{quote_identifier(name)} {stored[name].type}" for name in self._latest.layout.id)
         self._drop_keys()
-        self._servers.define(f"CREATE TABLE {self._keys_table} ({columns}) ENGINE = Memory")
+        self._servers.execute_everywhere(f"CREATE TABLE {self._keys_table} ({columns}) ENGINE = Memory")
         batches = self._engine.fetch_table(keys_sql).to_batches()
         for engine in self._servers.list_engines():
             engine.insert_batches(self._keys_table, batches)
@@ -182,22 +183,20 @@ class LatestRows:
             self.storage.publication.finish_publishing()
 
     def _drop_keys(self) -> None:
-        self._servers.define(f"DROP TABLE IF EXISTS {self._keys_table} SYNC")
+        self._servers.execute_everywhere(f"DROP TABLE IF EXISTS {self._keys_table} SYNC")
 
     # --- checking -----------------------------------------------------------------------------------------------------
 
     def find_faults(self, rows_sql: str) -> list[str]:
         """Compare with the latest of all rows of the table."""
         wanted, found = (
-            self._engine.fetch_table(
-                f"SELECT count() AS __rows, sum(cityHash64(tuple({self._columns}))) AS __hashes FROM {rows}"
-            ).to_pylist()[0]
+            fetch_row_sums(self._engine, self._latest, rows)
             for rows in (f"({latest_rows_sql(self._table, rows_sql)})", self.storage.live.rows_sql)
         )
         name = f"{self.storage.schema_name}.{self._latest.name}"
         if found == wanted:
             return []
-        return [f"{name} has {found['__rows']:,} rows that are not the {wanted['__rows']:,} latest versions"]
+        return [f"{name} has {found.rows:,} rows that are not the {wanted.rows:,} latest versions"]
 
 
 def open_latest_rows(engine: Engine, schema: Schema, table: Table) -> LatestRows | None:

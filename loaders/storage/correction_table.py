@@ -68,7 +68,7 @@ class CorrectionTable:
         body = ", ".join([*columns, f"{_ROW_COLUMN} UInt32"])
         # of several rows of an id the last one counts
         join = f"Join(ANY, LEFT, {_names_sql(self._id)}) SETTINGS persistent = 0, join_any_take_last_row = 1"
-        self._servers.define(
+        self._servers.execute_everywhere(
             f"CREATE TABLE {self._name} ({body}) ENGINE = Memory",
             f"CREATE TABLE {self._values_name} ({body}) ENGINE = {join}",
         )
@@ -124,7 +124,9 @@ class CorrectionTable:
         return [(row[_ROW_COLUMN], row["__shown"]) for row in found.to_pylist()]
 
     def drop_table(self) -> None:
-        self._servers.define(*(f"DROP TABLE IF EXISTS {name} SYNC" for name in (self._values_name, self._name)))
+        self._servers.execute_everywhere(
+            *(f"DROP TABLE IF EXISTS {name} SYNC" for name in (self._values_name, self._name))
+        )
 
 
 def _names_sql(names: Sequence[str]) -> str:

@@ -126,7 +126,7 @@ class Gateway:
 
     def _fill_homes(self, sql: str) -> None:
         if self._is_kept:
-            self._servers.execute(Statement(sql, self._servers.topology.choose_rows_target(is_sharded=False)))
+            self._servers.execute_statement(Statement(sql, self._servers.topology.choose_rows_target(is_sharded=False)))
         else:
             self._engine.execute(sql)
 
@@ -172,7 +172,9 @@ class Gateway:
             return
         topology = self._servers.topology
         place = f"ENGINE = {topology.engine_clause()} ORDER BY {_ROW_COLUMN}"
-        self._servers.define(f"CREATE TABLE {storage_sql}{topology.uuid_clause(NEW_TABLE)} {definition} {place}")
+        self._servers.execute_everywhere(
+            f"CREATE TABLE {storage_sql}{topology.uuid_clause(NEW_TABLE)} {definition} {place}"
+        )
 
     def _find_homes_sql(self, parent: TableEntry) -> str:
         """Return SELECT of row index, parent's shard and separation in degrees, for each row with a parent.
@@ -221,7 +223,7 @@ class Gateway:
 
 
 def drop_gateway(servers: Servers[Engine], schema_name: str, name: str) -> None:
-    servers.define(*_drop_gateway_sql(schema_name, name))
+    servers.execute_everywhere(*_drop_gateway_sql(schema_name, name))
 
 
 def _drop_gateway_sql(schema_name: str, name: str) -> list[str]:

@@ -33,7 +33,7 @@ def wait_for_replicas(servers: Servers[Engine], tables: Iterable[str]) -> None:
 def _is_synchronised(servers: Servers[Engine], table: str) -> bool:
     """Whether the replicas caught up before ``receive_timeout``, which is shorter than long copies."""
     try:
-        servers.define(f"SYSTEM SYNC REPLICA {table} LIGHTWEIGHT")
+        servers.execute_everywhere(f"SYSTEM SYNC REPLICA {table} LIGHTWEIGHT")
     except QueryTimeout:
         return False
     return True

@@ -93,7 +93,7 @@ def apply_schema(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
         for step in difference.steps:
             reporter.output(step.description)
             for statement in step.sql:
-                servers.execute(statement, settings)
+                servers.execute_statement(statement, settings)
         if difference.steps:
             _publish_table(servers, schema, difference)
     if not any(difference.steps for difference in differences):
@@ -115,7 +115,7 @@ def _publish_table(servers: Servers[Engine], schema: Schema, difference: _Differ
     )
     version, _ = read_registered(engine, schema.name, table.name)
     comment = state_to_sql(state.model_copy(update={"entry": entry, "catalogue": version}))
-    servers.define(f"ALTER TABLE {quote_table(schema.name, name)} MODIFY COMMENT {comment}")
+    servers.execute_everywhere(f"ALTER TABLE {quote_table(schema.name, name)} MODIFY COMMENT {comment}")
     old_layout = difference.entry.table.layout if difference.entry else None
     if old_layout is None or old_layout.healpix_order != table.layout.healpix_order:
         update_density(engine, schema.name, table, difference.base_name)

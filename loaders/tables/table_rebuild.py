@@ -13,12 +13,12 @@ from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.stored_nulls import list_changeable
 from clickhouse_schema.table_ddl import given_columns, sort_key_sql
-from loaders.cluster.verify_shards import row_hash_sql
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import TableAppends
 from loaders.pipeline.storage_choice import find_known_storage
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import TableState
+from loaders.storage.row_sums import fetch_row_sums
 from loaders.storage.server_storage import ServerStagingTable
 from loaders.storage.storage_protocol import TableStorage
 from loaders.storage.stored_table import CHUNK_COLUMN, COPY_SETTINGS, find_nulls
@@ -41,17 +41,17 @@ def rebuild_table(engine: Engine, name: str, reporter: Reporter) -> None:
             f"the append of {', '.join(unfinished.load.files)} was stopped: any load into {name} finishes it"
         )
     table = live.entry.tables[0]
-    sums = _fetch_sums(engine, table, storage.live.rows_sql)
+    sums = fetch_row_sums(engine, table, storage.live.rows_sql)
     _copy_rows(storage, storage.staging, live, table)
     reporter.check()
-    copied = _fetch_sums(engine, table, storage.staging.storage_sql)
-    if not sums == copied == _fetch_sums(engine, table, storage.live.rows_sql):
+    copied = fetch_row_sums(engine, table, storage.staging.storage_sql)
+    if not sums == copied == fetch_row_sums(engine, table, storage.live.rows_sql):
         storage.staging.drop_table()
         raise LoadError(f"{name} was changed while it was rebuilt, so it stays as it is: start the same rebuild again")
     version, _ = read_registered(engine, storage.schema_name, storage.table_name)
     storage.staging.mark_verified(live.model_copy(update={"verified": True, "catalogue": version}))
     storage.publication.publish_staging()
-    reporter.output(f"rebuilt {name}: {sums['rows']:,} rows")
+    reporter.output(f"rebuilt {name}: {sums.rows:,} rows")
 
 
 def _copy_rows(storage: TableStorage, staging: ServerStagingTable, live: TableState, table: Table) -> None:
@@ -66,9 +66,3 @@ def _copy_rows(storage: TableStorage, staging: ServerStagingTable, live: TableSt
         f" SELECT {columns}, 1 FROM {storage.live.rows_sql} ORDER BY {sort_key_sql(table)}",
         COPY_SETTINGS,
     )
-
-
-def _fetch_sums(engine: Engine, table: Table, rows_sql: str) -> dict[str, int]:
-    sql = f"SELECT count() AS rows, sum({row_hash_sql(table)}) AS hashes FROM {rows_sql}"
-    [found] = engine.fetch_table(sql).to_pylist()
-    return dict(found)

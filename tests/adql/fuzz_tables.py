@@ -102,7 +102,7 @@ def fuzz_catalogues(engine: Engine) -> tuple[Catalogue, Catalogue]:
     for table in FUZZ.tables:
         store(engine, "fuzz", table, _batches(table))
     servers = Servers(engine)  # an upload is on the server that is asked, here any of them
-    servers.define("DROP TABLE IF EXISTS fuzz.mine SYNC", create_table_sql(UPLOAD, "fuzz.mine"))
+    servers.execute_everywhere("DROP TABLE IF EXISTS fuzz.mine SYNC", create_table_sql(UPLOAD, "fuzz.mine"))
     servers.insert_batches("fuzz.mine", _batches(UPLOAD))
     upload = TableEntry(Schema(name=UPLOADED, tables=(UPLOAD,)), UPLOAD, rows=7, stored_sql="`fuzz`.`mine`")
     plain = catalogue_of(engine, FUZZ)

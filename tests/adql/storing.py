@@ -53,7 +53,7 @@ def store(engine: Engine, schema_name: str, table: Table, batches: Iterable[pa.R
     cut, came = _cut(table), f"{quote_identifier(schema_name)}.{quote_identifier(table.name + '_came')}"
     servers = Servers(engine)
     create_database(servers, schema_name)
-    servers.define(*create_sharded_sql(store_plainly(cut, plain), schema_name, table.name, topology))
+    servers.execute_everywhere(*create_sharded_sql(store_plainly(cut, plain), schema_name, table.name, topology))
     servers.engine.execute(create_table_sql(table, came))
     engine.insert_batches(came, batches)
     _spread(engine, cut, schema_name, came, topology)

@@ -189,7 +189,7 @@ def tables_of(cluster_of: Callable[[int], Engine]) -> Iterator[Callable[[int], T
         yield lambda shards: tables
     finally:
         for name in names:
-            Servers(engine).define(f"DROP DATABASE IF EXISTS {name} SYNC")
+            Servers(engine).execute_everywhere(f"DROP DATABASE IF EXISTS {name} SYNC")
         engine.close()
 
 
@@ -245,11 +245,11 @@ def test_without_the_overlap_pairs_are_missing(cluster: Tables, one_server: Tabl
     assert cluster.rows(near) == wanted
     copies = f"ALTER TABLE matches.others{OVERLAP}"
     servers, target = Servers(cluster.engine), read_topology(cluster.engine).choose_rows_target(is_sharded=True)
-    servers.execute(Statement(f"{copies} DETACH PARTITION tuple()", target))
+    servers.execute_statement(Statement(f"{copies} DETACH PARTITION tuple()", target))
     try:
         assert {*cluster.rows(near)} < {*wanted}
     finally:
-        servers.execute(Statement(f"{copies} ATTACH PARTITION tuple()", target))
+        servers.execute_statement(Statement(f"{copies} ATTACH PARTITION tuple()", target))
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def made(cluster_of: Callable[[int], Engine]) -> Engine:
     topology = read_topology(engine)
     servers = Servers(engine)
     create_database(servers, "layout")
-    servers.define(*2 * create_sharded_sql(STARS, "layout", "stars", topology))
+    servers.execute_everywhere(*2 * create_sharded_sql(STARS, "layout", "stars", topology))
     placement = catalogue_log.read_sharding(engine)
     assert placement is not None
     shard = placement.map.shard_sql(index_sql("ra", "dec"))
@@ -127,13 +127,13 @@ def test_any_name_will_do_and_what_is_dropped_is_gone(cluster_of: Callable[[int]
     assert entry.engine_table == (schema, f"{table.name}__4_2")
     servers = Servers(engine)
     create_database(servers, schema)
-    servers.define(*create_sharded_sql(table, *entry.engine_table, topology))
+    servers.execute_everywhere(*create_sharded_sql(table, *entry.engine_table, topology))
     into = topology.insert_target_sql(*entry.engine_table, LOCAL)
     engine.execute(f"INSERT INTO {into} ({quote_identifier(key.name)}, ra, dec, {SHARD_COLUMN}) VALUES (1, 2, 3, 1)")
     for name in (entry.storage_sql, f"cluster('skyhouse', view(SELECT * FROM {entry.part_sql(MARGIN)}))"):
         found = engine.fetch_table(f"SELECT {quote_identifier(key.name)} AS k, hpx29 FROM {name}")
         assert found["k"].to_pylist() == [1]
-    servers.define(*drop_sharded_sql(*entry.engine_table, topology))
+    servers.execute_everywhere(*drop_sharded_sql(*entry.engine_table, topology))
     left = fetch_everywhere(engine, f"SELECT name FROM system.tables WHERE database = {quote_string(schema)}")
     assert left.num_rows == 0
 

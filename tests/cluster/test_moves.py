@@ -214,10 +214,10 @@ def test_while_something_is_loaded_nothing_moves(grown: Engine, folder: Path) ->
     [entry] = [entry for entry in catalogue.entries if entry.qualified_name == "sky.objects"]
     for base, name in (("fresh", "fresh"), (entry.engine_table[1] + "_1", "objects")):
         servers = Servers(grown)
-        servers.define(*create_sharded_sql(entry.table, "sky", base, servers.topology))
+        servers.execute_everywhere(*create_sharded_sql(entry.table, "sky", base, servers.topology))
         with pytest.raises(LoadError, match=f"a load into sky.{name} has not ended, so nothing was moved"):
             rebalance.move_shards(grown, 3, Recorder())
-        servers.define(*drop_sharded_sql("sky", base, servers.topology))
+        servers.execute_everywhere(*drop_sharded_sql("sky", base, servers.topology))
     Registering.everywhere = grown
     for text, count in (("__3__local` (", 1), ("INSERT INTO skyhouse.catalogue", 3)):  # while rows move, and at the end
         with pytest.raises(LoadError, match="something was loaded during the move, so nothing was moved"):

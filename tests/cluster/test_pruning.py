@@ -87,7 +87,7 @@ def filled_cluster(cluster_of: Callable[[int], Engine]) -> Engine:
     create_database(servers, "pruning")
     shard = placement.map.shard_sql("hpx29")
     for table, rows in ((STARS, ROWS), (FEW, 20)):
-        servers.define(*create_sharded_sql(table, "pruning", table.name, topology))
+        servers.execute_everywhere(*create_sharded_sql(table, "pruning", table.name, topology))
         rows_sql = (
             f"SELECT number AS id, {_POSITION}, number % 20 AS mag, {index_sql('ra', 'dec')} AS hpx29"
             f" FROM numbers({rows})"
@@ -100,7 +100,7 @@ def filled_cluster(cluster_of: Callable[[int], Engine]) -> Engine:
             engine.execute(
                 f"INSERT INTO {into} (id, ra, dec, mag, {SHARD_COLUMN}) SELECT id, ra, dec, mag, {where} FROM ({rows_sql})"
             )
-        servers.define(*(f"OPTIMIZE TABLE pruning.{table.name}{part} FINAL" for part in (LOCAL, OVERLAP)))
+        servers.execute_everywhere(*(f"OPTIMIZE TABLE pruning.{table.name}{part} FINAL" for part in (LOCAL, OVERLAP)))
     return engine
 
 

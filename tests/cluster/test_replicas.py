@@ -119,7 +119,7 @@ class _Slow:
         self.left, self.is_away = times, is_away
         self.statements: list[str] = []
 
-    def define(self, sql: str) -> None:
+    def execute_everywhere(self, sql: str) -> None:
         self.statements.append(sql)
         self.left -= 1
         if self.left >= 0:

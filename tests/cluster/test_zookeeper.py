@@ -51,7 +51,7 @@ class _Listening:
         self.engine = self
         self.statements: list[str] = []
 
-    def define(self, *statements: str) -> None:
+    def execute_everywhere(self, *statements: str) -> None:
         self.statements += statements
 
     def fetch_table(self, sql: str, settings: Any = None) -> pa.Table:
@@ -63,9 +63,9 @@ def statements() -> list[str]:
     listening: Any = _Listening()
     schema, _ = read_schema(ROOT / "loaders" / "demo" / "openngc.yaml")
     databases = ["skyhouse", TAP_SCHEMA.name, schema.name]
-    listening.define(*create_sharded_sql(schema.tables[0], schema.name, schema.tables[0].name, CLUSTER))
+    listening.execute_everywhere(*create_sharded_sql(schema.tables[0], schema.name, schema.tables[0].name, CLUSTER))
     for table in TAP_SCHEMA.tables:
-        listening.define(create_table_sql(table, quote_table(TAP_SCHEMA.name, table.name), CLUSTER))
+        listening.execute_everywhere(create_table_sql(table, quote_table(TAP_SCHEMA.name, table.name), CLUSTER))
     append_record.create_append_record(listening)
     user_table_record.create_user_tables(listening)
     made = [statement for statement in listening.statements if statement.startswith("CREATE")]

@@ -12,9 +12,9 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from clickhouse_schema.cluster_topology import find_places
 from clickhouse_schema.engine_tables.user_table_record import DATABASE as USERS_DATABASE
 from clickhouse_schema.quoting import quote_string
-from clickhouse_schema.shard_map import CLUSTER_NAME
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, ShardUnavailable, TablesApart
 from tap_service.storage.engine.query_tables import DATABASE
 
@@ -37,8 +37,6 @@ _APART = (
     "create that table again from a query that selects all of it"
 )
 
-#: the shard, from 1, that a server is of
-_SHARD = f"SELECT shard_num FROM system.clusters WHERE cluster = {quote_string(CLUSTER_NAME)} AND is_local"
 _NO_SHARD = -1
 
 #: cached tables with their servers
@@ -88,10 +86,10 @@ class Endpoint:
         """Return the shard of the server, from 0; None without a cluster, or while it does not answer."""
         if self._shard is None:
             try:
-                found = self.use_engine(lambda engine: engine.fetch_table(_SHARD)).column(0).to_pylist()
+                places = self.use_engine(find_places)
             except EngineError:
                 return None
-            self._shard = found[0] - 1 if len(found) == 1 else _NO_SHARD
+            self._shard = places[0].shard - 1 if len(places) == 1 else _NO_SHARD
         return None if self._shard == _NO_SHARD else self._shard
 
     def note_failure(self, error: EngineUnavailable, query_id: str = "") -> None:
