@@ -25,7 +25,7 @@ _STALE_SECONDS = 5.0
 _PAUSE_SECONDS = 0.5
 
 #: the loader is killed within so many seconds of its start
-_KILL_SECONDS = 6.0
+_KILL_SECONDS = 4.0
 
 
 @dataclass
@@ -112,7 +112,7 @@ class Loads:
         if earlier:
             earlier.append(content)
         while time.monotonic() < deadline:
-            code = self._load_once(table, file, mode, kills.pop() if kills else None)
+            code = self._load_once(table, file, mode, kills[-1] if kills else None)
             if code == 0:
                 if earlier:
                     earlier[-2].until = time.monotonic()
@@ -122,6 +122,7 @@ class Loads:
                 return True
             if code < 0:
                 self.log.kills += 1
+                kills.pop()
             else:
                 self.log.failures[self._last_line()] += 1
             time.sleep(_PAUSE_SECONDS)

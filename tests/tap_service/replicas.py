@@ -9,16 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
+
 from clickhouse_schema.engine_tables.catalogue_log import register_table
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from clickhouse_schema.schema_model import Schema
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tap_service.storage.engine.engine import EngineError
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import running_replicas
 
 #: rows of a shard in far.slow, each after a pause: 1.6 seconds in all
 ROWS = 40
+
+#: how long a query is waited for
+_WORKING_SECONDS = 30.0
 
 _CLUSTER = "replicas"
 _TABLES = Schema.model_validate_json(
@@ -50,11 +54,14 @@ class Replicas:
 
     def find_worker(self, rows: int = 0) -> ClickHouseServer:
         """Wait until a replica of the second shard works on a query and has read ``rows``; return it."""
-        while True:
-            for server in self.shards[1]:
-                if _count_queries(server, rows):
-                    return server
-            time.sleep(0.01)
+        until = time.monotonic() + _WORKING_SECONDS
+        with httpx.Client() as client:
+            while time.monotonic() < until:
+                for server in self.shards[1]:
+                    if _has_query(client, server, rows):
+                        return server
+                time.sleep(0.01)
+        raise AssertionError(f"no replica of the second shard has read {rows} rows of a query")
 
     def kill_worker(self, rows: int = 0) -> ClickHouseServer:
         server = self.find_worker(rows)
@@ -91,14 +98,9 @@ def _fill(server: ClickHouseServer, shard: int) -> None:
     engine.close()
 
 
-def _count_queries(server: ClickHouseServer, rows: int) -> int:
-    engine = None
+def _has_query(client: httpx.Client, server: ClickHouseServer, rows: int) -> bool:
+    sql = f"SELECT 1 FROM system.processes WHERE NOT is_initial_query AND read_rows >= {rows}"
     try:
-        engine = ClickHouseEngine(server.url)
-        sql = f"SELECT 1 AS one FROM system.processes WHERE NOT is_initial_query AND read_rows >= {rows}"
-        return engine.fetch_table(sql).num_rows
-    except EngineError:
-        return 0
-    finally:
-        if engine is not None:
-            engine.close()
+        return bool(client.post(server.url, content=sql).text.strip())
+    except httpx.TransportError:
+        return False
