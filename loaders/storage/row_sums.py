@@ -1,0 +1,42 @@
+"""Sums that are equal where rows are: how many there are, and the sum of their hashes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clickhouse_schema.quoting import quote_identifier
+from clickhouse_schema.schema_model import Table
+from clickhouse_schema.table_ddl import given_columns
+from tap_service.storage.engine.engine import Engine
+
+#: Names of no column: ClickHouse takes an alias for the column of its name
+_ROWS, _HASHES, _GROUP = "__rows", "__hashes", "__group"
+
+
+class RowSums(NamedTuple):
+    rows: int
+    hashes: int
+
+
+def row_hash_sql(table: Table) -> str:
+    """Return SQL of a hash of all columns that a row comes with.
+
+    The columns go in as one tuple: a hash of several arguments is NULL if one of them is.
+    """
+    return f"cityHash64(tuple({', '.join(quote_identifier(name) for name in given_columns(table))}))"
+
+
+def fetch_row_sums(engine: Engine, table: Table, rows_sql: str) -> RowSums:
+    """Return the sums of rows that have the columns of ``table``."""
+    [row] = engine.fetch_table(f"SELECT {_sums_sql(table)} FROM {rows_sql}").to_pylist()
+    return RowSums(row[_ROWS], row[_HASHES])
+
+
+def fetch_sums_of_groups(engine: Engine, table: Table, group_sql: str, rows_sql: str) -> dict[int, RowSums]:
+    """Return the sums of the rows of each value of ``group_sql``."""
+    found = engine.fetch_table(f"SELECT {group_sql} AS {_GROUP}, {_sums_sql(table)} FROM {rows_sql} GROUP BY {_GROUP}")
+    return {row[_GROUP]: RowSums(row[_ROWS], row[_HASHES]) for row in found.to_pylist()}
+
+
+def _sums_sql(table: Table) -> str:
+    return f"count() AS {_ROWS}, sum({row_hash_sql(table)}) AS {_HASHES}"
