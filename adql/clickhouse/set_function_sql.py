@@ -28,7 +28,8 @@ def set_function_sql(expr: Aggregate, emit: Emit, over: str = "") -> str:
     if expr.name == "COUNT" and over and not expr.distinct:
         # ClickHouse fails to find the null map of a column that only a window's count reads
         return f"toInt64(countIf(isNotNull({args[0]})){over})"
-    return SET_FUNCTIONS_BY_NAME[expr.name].emit_group_sql(args, expr.type, distinct=expr.distinct, over=over)
+    function = SET_FUNCTIONS_BY_NAME[expr.name]
+    return function.emit_group_sql(args, expr.type, distinct=expr.distinct, over=over, has_rows=expr.has_rows)
 
 
 def order_sql(order: Order, emit: Emit) -> str:

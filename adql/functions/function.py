@@ -135,10 +135,17 @@ class SetFunction(Function):
     ``{distinct}`` is 'DISTINCT ' or empty; only ADQL's own set functions accept it.
     """
 
-    def emit_group_sql(self, args: tuple[str, ...], result: ColumnType, *, distinct: bool, over: str) -> str:
-        """Return the SQL of a call; ``over`` is `` OVER (...)`` or empty."""
+    def emit_group_sql(
+        self, args: tuple[str, ...], result: ColumnType, *, distinct: bool, over: str, has_rows: bool = False
+    ) -> str:
+        """Return the SQL of a call.
+
+        ``over`` is `` OVER (...)`` or empty. ``has_rows``: the group has a row, so that the OrNull forms are not needed
+        (NULLs alone are NULL without them).
+        """
         sql = self.integer_sql if self.integer_sql and result.is_integer else self.sql
         quantifier = "DISTINCT " if distinct else ""
         if isinstance(sql, str):
+            sql = sql.replace("OrNull(", "(") if has_rows else sql
             return sql.format(*args, distinct=quantifier, over=over)
         return sql(*args, over=over)

@@ -73,11 +73,12 @@ WEIGHED_COUNT = "COUNT OF WEIGHTS"
 
 @node_class(frozen=True, slots=True)
 class Aggregate(Expr):
-    """A set function; COUNT(*) has no arguments."""
+    """A set function; COUNT(*) has no arguments. ``has_rows``: no group is without a row."""
 
     name: str
     args: tuple[Expr, ...]
     distinct: bool = False
+    has_rows: bool = False
 
     @property
     def children(self) -> tuple[Expr, ...]:

@@ -39,6 +39,7 @@ from adql.rewrite.filters.id_look_ups import may_look_up, record_look_ups
 from adql.rewrite.filters.region_transfer import transfer_regions
 from adql.rewrite.filters.small_side_filters import filter_by_small_sides
 from adql.rewrite.filters.text_index_filters import may_search_texts, use_text_indexes
+from adql.rewrite.groups.groups_of_rows import mark_groups_of_rows
 from adql.rewrite.joins.constant_conditions import hold_constants
 from adql.rewrite.joins.impossible_conditions import empty_impossible_joins
 from adql.rewrite.joins.join_trees import add_outer_keys, fix_join_order, make_left_deep, move_keys_to_on
@@ -66,6 +67,10 @@ def has_inner_tables(contents: SelectContents) -> bool:
 
 def compares_by_hash(contents: SelectContents) -> bool:
     return has_join(contents) or bool(contents.select.group_by) or contents.select.distinct
+
+
+def has_groups(contents: SelectContents) -> bool:
+    return bool(contents.select.group_by)
 
 
 def has_call(*names: str) -> PassCondition:
@@ -106,7 +111,8 @@ PASSES_AFTER_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (fix_join_order, has_join),  # after cross-matches, which make derived tables; before keys that are always true
     (add_outer_keys, has_join),  # after every pass that may add a real key
     (hold_constants, has_join),  # after the last change of an ON
-    (unify_zeros, compares_by_hash),  # last: all keys that are compared by hash are there
+    (unify_zeros, compares_by_hash),  # after all keys that are compared by hash
+    (mark_groups_of_rows, has_groups),  # last: the passes above compare set functions
 )
 
 

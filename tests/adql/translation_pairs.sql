@@ -404,7 +404,7 @@ ORDER BY toInt64(count()) DESC NULLS LAST
 -- Groups by an expression with HAVING
 SELECT FLOOR(g_mag) AS m, AVG(parallax) FROM sky.objects GROUP BY FLOOR(g_mag) HAVING COUNT(*) > 10
 =>
-SELECT (floor(toFloat64(t1.`g_mag`)) + toFloat64(0)) AS c1, avgOrNull(toFloat64(t1.`parallax`)) AS c2
+SELECT (floor(toFloat64(t1.`g_mag`)) + toFloat64(0)) AS c1, avg(toFloat64(t1.`parallax`)) AS c2
 FROM `sky`.`objects` AS t1
 GROUP BY (floor(toFloat64(t1.`g_mag`)) + toFloat64(0))
 HAVING (toInt64(count()) > 10)
