@@ -39,6 +39,9 @@ _NO_LIMITS: dict[str, Any] = {
 
 _CHUNK_BYTES = 1 << 20
 
+#: How long no parts are merged before tables are measured
+_IDLE_SECONDS = 2.0
+
 #: Longest answer that is kept with its figures
 _SHORT_BYTES = 200
 
@@ -118,9 +121,19 @@ class SeedService:
     # --- tables -------------------------------------------------------------------------------------------------------
 
     def make_tables(self, tables: Sequence[SeedTable]) -> None:
-        """Make and load what is missing: a killed run goes on where it was."""
+        """Make and load what is missing, and wait for its merges: a killed run goes on where it was."""
         for table in tables:
             self.load_table(table, table.batches[self.size])
+        self._wait_for_merges()
+
+    def _wait_for_merges(self) -> None:
+        """Wait until ClickHouse has merged no parts for a while: measures are of tables that have come to rest."""
+        idle_since = time.monotonic()
+        while time.monotonic() - idle_since < _IDLE_SECONDS:
+            merges = httpx.post(self.server.url, content="SELECT count() FROM system.merges", timeout=None)
+            if int(merges.text):
+                idle_since = time.monotonic()
+            time.sleep(0.5)
 
     def _is_published(self, table: SeedTable) -> bool:
         parameters = {"LANG": "ADQL", "QUERY": f"SELECT COUNT(*) FROM {table.name}"}
