@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import signal
 import socket
 from collections.abc import Callable
@@ -109,6 +110,7 @@ def _serve_listener(
         _create_folder(data_path)
         app = create_app(config, engine)
         catalogue_cache = app.state.services.catalogue_cache
+        gc.freeze()  # what exists now stays, so no collection of garbage needs to look at it
 
         def announce() -> None:
             if url:
