@@ -1,4 +1,4 @@
-"""Which index serves the conditions on a table, and why one that names an indexed column has none: lines of a plan."""
+"""Which index serves the conditions on a table, and, as lines of a plan, why one on an indexed column has none."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from adql.ir import (
     InSubquery,
     Literal,
     NamedValues,
+    Query,
     Scan,
     Select,
     split_conjuncts,
     walk_columns,
     walk_expr,
+    walk_selects,
 )
 from adql.rewrite.filters.text_index_filters import MIN_PIECE
 from clickhouse_schema.schema_model import Layout
+from clickhouse_schema.table_ddl import name_projection
 
 _SERVED = frozenset(("=", "IN", "<", "<=", ">", ">="))
 _INDEXED = frozenset(("INDEXED TEXT", "HAS INDEXED WORDS"))
@@ -66,6 +69,22 @@ def _find_own_conditions(scan: Scan, select: Select) -> list[Expr]:
         for part in split_conjuncts(select.where)
         if any(column.relation == scan.relation for column in walk_columns(part))
     ]
+
+
+def choose_projection(query: Query) -> str:
+    """Return the name of the projection that alone should be read to find rows; '' to leave it to the engine.
+
+    The engine would read each projection that has a column of a condition, also where that is not its first one.
+    """
+    if not (isinstance(query, Select) and isinstance(query.from_, Scan)) or len([*walk_selects(query)]) > 1:
+        return ""
+    table = query.from_.entry.table
+    conditions = _find_own_conditions(query.from_, query)
+    key = _find_key(query.from_, conditions)
+    named = {column.name for condition in conditions for column in walk_columns(condition)}
+    if not key or any(columns[0] in named and columns[0] not in key for columns in table.layout.sorted_columns):
+        return ""
+    return name_projection(table, next(c for c in table.layout.sorted_columns if c[: len(key)] == key))
 
 
 # --- what serves ------------------------------------------------------------------------------------------------------

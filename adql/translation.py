@@ -16,6 +16,7 @@ from adql.clickhouse.sql_settings import (
 )
 from adql.errors import AdqlUnsupported
 from adql.functions.object_name_functions import PositionLookup
+from adql.index_use import choose_projection
 from adql.ir import Literal, NameGenerator, Query, Select
 from adql.limits import MAX_SQL
 from adql.node_classes import replace
@@ -226,6 +227,8 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
     if fresh.looks_up_ids:
         settings |= LOOK_UP
+        if projection := choose_projection(query):
+            settings |= {"preferred_optimize_projection_name": projection}
     stored = read_stored_rows(query, fresh)
     sql, on_shard, query = _place_query(query, bound.placement, fresh)
     if bound.placement is not None:

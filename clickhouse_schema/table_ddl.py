@@ -123,10 +123,15 @@ def projection_definitions(table: Table) -> dict[str, str]:
     """Return the definitions of the indexes by values, by name."""
     covers = [cover_column(column.name) for column in table.columns if has_cover(column.type)]
     keys: dict[str, tuple[str, ...]] = {_name_index("by", name): (name,) for name in covers}
-    keys |= {"by_id": table.layout.id} if table.layout.id else {}
-    sets = [index.columns for index in table.layout.indexes if index.is_sorted]
-    keys |= {_name_index("by_columns_" if columns[1:] else "by_index_", *columns): columns for columns in sets}
+    keys |= {name_projection(table, columns): columns for columns in table.layout.sorted_columns}
     return {name: f"(SELECT _part_offset ORDER BY {_names_sql(key)})" for name, key in sorted(keys.items())}
+
+
+def name_projection(table: Table, columns: tuple[str, ...]) -> str:
+    """Return the name of the projection of an index by values, one of ``Layout.sorted_columns``."""
+    if columns == table.layout.id:
+        return "by_id"
+    return _name_index("by_columns_" if columns[1:] else "by_index_", *columns)
 
 
 def _text_index_definitions(table: Table) -> dict[str, str]:

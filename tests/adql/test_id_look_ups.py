@@ -220,3 +220,27 @@ def test_conditions_of_many_rows_leave_the_choice_to_clickhouse(query: str) -> N
 
 def test_a_table_without_an_id_has_no_look_up() -> None:
     assert _SETTING not in translate("SELECT * FROM looked.stars WHERE id = 100", PLAIN).settings
+
+
+_PREFERRED = "preferred_optimize_projection_name"
+
+#: Of several indexes with a column of a condition, the one whose first columns are all named is read alone
+ALONE = {
+    "SELECT ra FROM looked.seen WHERE field = 4294967297 AND number = 5 AND ra > 1": "by_id",
+    "SELECT dec FROM looked.seen WHERE number = 5 AND ra = 12": "by_columns_number__ra",
+    "SELECT dec FROM looked.seen WHERE number = 5 AND field > 1": "",  # the id begins with field
+    "SELECT COUNT(*) FROM looked.seen WHERE number = 5 AND dec > 0": "by_columns_number__ra",
+    "SELECT dec FROM looked.seen WHERE number = 5 AND ra IN (SELECT id FROM looked.few)": "",
+    "SELECT a.ra FROM looked.stars AS a JOIN looked.few AS b ON a.id = b.id WHERE a.id = 100": "",
+}
+
+
+@pytest.mark.parametrize("query", ALONE)
+def test_one_index_is_read_alone(query: str, looked: Engine) -> None:
+    translation = translate(query, LOOKED)
+    assert translation.settings.get(_PREFERRED, "") == ALONE[query]
+    if ALONE[query]:
+        plan = looked.fetch_table(f"EXPLAIN indexes = 1, projections = 1 {translation.sql}", translation.settings)
+        lines = [line.strip() for line in plan.column(0).to_pylist()]
+        assert {line for line in lines if line.startswith("Name: by_")} == {f"Name: {ALONE[query]}"}
+    assert comparable(asked(looked, LOOKED, query)) == comparable(asked(looked, PLAIN, query))

@@ -37,7 +37,7 @@ SELECT ra, dec FROM sky.objects WHERE id = 4711
 SELECT t1.`ra` AS c1, t1.`dec` AS c2
 FROM `sky`.`objects` AS t1
 PREWHERE (t1.`id` = 4711)
-SETTINGS min_table_rows_to_use_projection_index = 8192
+SETTINGS min_table_rows_to_use_projection_index = 8192, preferred_optimize_projection_name = by_id
 
 -- Look-up by several ids
 SELECT ra, dec FROM sky.objects WHERE id IN (1, 2, 3) OR id = 4
@@ -45,7 +45,7 @@ SELECT ra, dec FROM sky.objects WHERE id IN (1, 2, 3) OR id = 4
 SELECT t1.`ra` AS c1, t1.`dec` AS c2
 FROM `sky`.`objects` AS t1
 WHERE ((t1.`id` IN (1, 2, 3)) OR (t1.`id` = 4))
-SETTINGS min_table_rows_to_use_projection_index = 8192
+SETTINGS min_table_rows_to_use_projection_index = 8192, preferred_optimize_projection_name = by_id
 
 -- Look-up by an index
 SELECT id FROM sky.objects WHERE class = 'QSO'
@@ -53,7 +53,7 @@ SELECT id FROM sky.objects WHERE class = 'QSO'
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
 PREWHERE (t1.`class` = 'QSO')
-SETTINGS min_table_rows_to_use_projection_index = 8192
+SETTINGS min_table_rows_to_use_projection_index = 8192, preferred_optimize_projection_name = by_index_class
 
 -- Comparisons and BETWEEN
 SELECT id FROM sky.objects WHERE g_mag BETWEEN 10 AND 12 AND r_mag <> 11 AND NOT parallax >= 5
@@ -82,7 +82,7 @@ SELECT id FROM sky.objects WHERE class = 'back\slash''s'
 SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
 PREWHERE (t1.`class` = 'back\\slash\'s')
-SETTINGS min_table_rows_to_use_projection_index = 8192
+SETTINGS min_table_rows_to_use_projection_index = 8192, preferred_optimize_projection_name = by_index_class
 
 -- Boolean columns
 SELECT id FROM sky.objects WHERE variable AND NOT n_obs > 3
@@ -861,7 +861,7 @@ SELECT t1.`id` AS c1, if(isNull(positiveModulo(positiveModulo(degrees(atan2(((co
     sin(radians(toFloat64(t1.`dec`))) * (0.7469821839866675)))))))]) AS c2
 FROM `sky`.`objects` AS t1
 PREWHERE (t1.`id` = 1)
-SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, min_table_rows_to_use_projection_index = 8192
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, min_table_rows_to_use_projection_index = 8192, preferred_optimize_projection_name = by_id
 
 -- Separation as a value
 SELECT DISTANCE(POINT(ra, dec), POINT(10, 20)) FROM sky.objects WHERE id = 1
@@ -876,7 +876,7 @@ SELECT degrees((2 * atan2(sqrt(((cos(radians(toFloat64(t1.`dec`))) * cos(radians
     (sin(radians(toFloat64(t1.`dec`))) + (0.3420201433256687)) * (sin(radians(toFloat64(t1.`dec`))) + (0.3420201433256687)))))) AS c1
 FROM `sky`.`objects` AS t1
 PREWHERE (t1.`id` = 1)
-SETTINGS min_table_rows_to_use_projection_index = 8192
+SETTINGS min_table_rows_to_use_projection_index = 8192, preferred_optimize_projection_name = by_id
 
 -- Coordinates, area and centroid
 SELECT COORD1(POINT(ra, dec)), AREA(CIRCLE(ra, dec, 1)), CENTROID(field) FROM sky.objects AS o JOIN sky.observations AS x ON x.id = o.id
@@ -1657,7 +1657,8 @@ SELECT ra, dec FROM sky.objects WHERE id = 4711
 SELECT t1.`ra` AS c1, t1.`dec` AS c2
 FROM `sky`.`objects` AS t1
 WHERE (t1.`id` = 4711)
-SETTINGS distributed_product_mode = deny, min_table_rows_to_use_projection_index = 8192, optimize_skip_unused_shards = 1
+SETTINGS distributed_product_mode = deny, min_table_rows_to_use_projection_index = 8192, optimize_skip_unused_shards = 1, preferred_optimize_projection_name =
+    by_id
 
 -- Cluster: cone
 SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(100.5, -33.2, 0.002))
