@@ -29,10 +29,11 @@ Curves = dict[str, list[tuple[float, float]]]
 
 
 def find_curves(rows: Rows, pattern: str, read_value: Callable[[dict[str, Any]], float]) -> Curves:
-    """Return the last figures of measures whose name matches, by the group ``line``, at the group ``x``."""
+    """Return the last warm figures of measures whose name matches, by the group ``line``, at the group ``x``."""
     found: dict[str, dict[float, float]] = defaultdict(dict)
     for row in rows:
-        if match := re.fullmatch(pattern, row["measure"]):
+        match = re.fullmatch(pattern, row["measure"])
+        if match and row.get("state", "warm") == "warm":
             found[match.groupdict().get("line", "")][float(match["x"])] = read_value(row)
     return {line: sorted(points.items()) for line, points in found.items()}
 
