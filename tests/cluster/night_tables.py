@@ -1,116 +1,192 @@
-"""The schema ``night`` on a cluster of three shards: stars with overlaps, their sources, and filters on every server."""
+"""Objects, their children and grandchildren, and other tables, as loads make them: much of it at borders of shards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
+from numpy.typing import NDArray
 
-from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables import catalogue_log
-from clickhouse_schema.shard_map import LOCAL, OVERLAP
-from loaders.cluster import cluster_publication
-from loaders.pipeline import chunk_reader
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.table_ddl import create_table_sql
 from loaders.pipeline.load_request import LoadRequest, Mode
-from loaders.tables.drop_table import drop_table
+from loaders.pipeline.load_table import load_files
+from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
-from tests.loaders.recorder import Recorder
-from tests.servers.server_cluster import execute_everywhere
 
-STARS = 3000
-CHUNK = 1500
-RADIUS = 2.0
-
-SCHEMA = f"""
-name: night
-tables:
-- name: stars
+_PLACED = """
+- name: {}
   columns:
   - {{name: id, datatype: long, nullable: false}}
   - {{name: ra, datatype: double}}
   - {{name: dec, datatype: double}}
-  - {{name: name, datatype: unicode}}
-  skyhouse:layout: {{position: [ra, dec], id: [id], overlap_radius: {RADIUS}}}
+  - {{name: mag, datatype: float}}
+  skyhouse:layout: {{position: [ra, dec], id: [id]{}}}"""
+
+_SCHEMA = """
+name: night
+tables:{}
 - name: sources
   columns:
-  - {{name: number, datatype: long, nullable: false}}
-  - {{name: star, datatype: long}}
-  - {{name: ra, datatype: double}}
-  - {{name: dec, datatype: double}}
-  - {{name: mjd, datatype: double}}
+  - {name: id, datatype: long, nullable: false}
+  - {name: object, datatype: long}
+  - {name: ra, datatype: double}
+  - {name: dec, datatype: double}
+  - {name: mjd, datatype: double}
+  - {name: mag, datatype: float}
   constraints:
-  - {{name: of, "@type": ForeignKey, columns: ["#sources.star"], referencedColumns: ["#stars.id"]}}
-  skyhouse:layout: {{position: [ra, dec], id: [number], time: mjd, years: true, overlap_radius: {RADIUS}, parent: of}}
-- name: filters
+  - {name: of, "@type": ForeignKey, columns: ["#sources.object"], referencedColumns: ["#objects.id"]}
+  skyhouse:layout: {position: [ra, dec], id: [id], time: mjd, years: true, overlap_radius: 1.0, parent: of}
+- name: forced
   columns:
-  - {{name: id, datatype: long, nullable: false}}
-  - {{name: band, datatype: string}}
+  - {name: object, datatype: int, nullable: false}
+  - {name: id, datatype: long, nullable: false}
+  - {name: mjd, datatype: double}
+  - {name: mag, datatype: float}
+  constraints:
+  - {name: of, "@type": ForeignKey, columns: ["#forced.object"], referencedColumns: ["#objects.id"]}
+  skyhouse:layout: {id: [object, id], parent: of}
+- name: marks
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: source, datatype: long}
+  - {name: ra, datatype: double}
+  - {name: dec, datatype: double}
+  - {name: mag, datatype: float}
+  constraints:
+  - {name: of, "@type": ForeignKey, columns: ["#marks.source"], referencedColumns: ["#sources.id"]}
+  skyhouse:layout: {position: [ra, dec], id: [id], overlap_radius: 0.3, parent: of}
+- name: notes
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: source, datatype: long}
+  - {name: mag, datatype: float}
+  constraints:
+  - {name: of, "@type": ForeignKey, columns: ["#notes.source"], referencedColumns: ["#sources.id"]}
+  skyhouse:layout: {parent: of}
+- name: bands
+  columns:
+  - {name: id, datatype: int, nullable: false}
+  - {name: mag, datatype: float}
 """
 
+#: Tables with a position of their own, and what their layouts have besides
+_LAYOUTS = {
+    "objects": ", overlap_radius: 2.0",
+    "wide": ", overlap_radius: 0.5",
+    "bare": "",
+    "fields": ", everywhere: true",
+}
 
-def stars(first: int, count: int) -> pa.Table:
-    random = np.random.default_rng(first)
-    dec = np.degrees(np.arcsin(random.uniform(-1, 1, count)))
-    dec[:2] = np.nan  # two without a position
-    ids = np.arange(first, first + count)
-    return pa.table({"id": ids, "ra": random.uniform(0, 360, count), "dec": dec, "name": [f"Ω {n}" for n in ids]})
+MINE = Table(
+    name="mine",
+    columns=(
+        Column(name="id", datatype="long"),
+        Column(name="ra", datatype="double"),
+        Column(name="dec", datatype="double"),
+        Column(name="mag", datatype="float"),
+    ),
+    layout=Layout(position=("ra", "dec")),
+)
 
+#: In the order in which they are loaded; the second file of objects is added to them
+FILES = ("objects", "objects_more", "wide", "bare", "fields", "sources", "forced", "marks", "notes", "bands")
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("night")
-    (folder / "night.yaml").write_text(SCHEMA)
-    pq.write_table(stars(0, STARS), folder / "stars.parquet", row_group_size=700)
-    pq.write_table(stars(STARS, 300), folder / "few.parquet")
-    pq.write_table(stars(STARS + 300, 2200), folder / "many.parquet", row_group_size=700)
-    pq.write_table(stars(STARS + 2500, 20), folder / "other.parquet")
-    return folder
+#: Centres at borders of shards, at the poles and where longitudes begin
+CENTRES = ((0, 41.81), (0, 0), (45, 41.81), (90, 0), (180, -41.81), (0, 90), (0, -90), (360, 0), (200, 30), (67.5, -60))
 
-
-@pytest.fixture
-def cluster(cluster_of: Callable[[int], Engine], monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    """Three shards, small chunks; tables of the schema night are gone afterwards."""
-    engine = cluster_of(3)
-    monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", CHUNK)
-    monkeypatch.setattr(cluster_publication, "LINGER_SECONDS", 0)
-    yield engine
-    for entry in catalogue_log.read_catalogue(engine).entries:
-        if entry.schema.name == "night":
-            drop_table(engine, entry.qualified_name, Recorder())
-    execute_everywhere(engine, "DROP DATABASE IF EXISTS night SYNC")
+Positions = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
-def request(folder: Path, name: str = "stars", mode: Mode = "create", table: str = "night.stars") -> LoadRequest:
-    schema = None if mode == "append" else folder / "night.yaml"
-    return LoadRequest((folder / f"{name}.parquet",), table, folder / "rejects.csv", schema, mode=mode)
+def _near(places: Positions, most: float, chance: np.random.Generator) -> Positions:
+    """A position within ``most`` degrees of each, by the rules of the sphere."""
+    lon, lat = (np.radians(part) for part in places)
+    apart = np.radians(most * chance.uniform(0, 0.99, len(lon)))
+    angle = chance.uniform(0, 2 * np.pi, len(lon))
+    sine = np.sin(lat) * np.cos(apart) + np.cos(lat) * np.sin(apart) * np.cos(angle)
+    there = np.arcsin(np.clip(sine, -1, 1))
+    turned = np.arctan2(np.sin(angle) * np.sin(apart) * np.cos(lat), np.cos(apart) - np.sin(lat) * sine)
+    return np.degrees(lon + turned) % 360, np.degrees(there)
 
 
-def entry_of(engine: Engine, name: str = "stars") -> TableEntry:
-    (entry,) = catalogue_log.read_catalogue(engine).find_tables(name, True, "night", True)
-    return entry
+def _sky(count: int, chance: np.random.Generator) -> Positions:
+    """Two thirds around the centres, half of those in them exactly."""
+    ra, dec = chance.uniform(0, 360, count), np.degrees(np.arcsin(chance.uniform(-1, 1, count)))
+    some = 2 * count // 3
+    centres = np.array(CENTRES, float)[chance.integers(0, len(CENTRES), some)].T
+    around = _near((centres[0], centres[1]), 3.0, chance)
+    exactly = chance.random(some) < 0.5
+    ra[:some], dec[:some] = (np.where(exactly, *pair) for pair in zip(centres, around, strict=True))
+    return ra, dec
 
 
-def content(engine: Engine) -> list[tuple[object, ...]]:
-    """Rows and a checksum of all values by part and shard, as the shards themselves have them."""
-    entry = entry_of(engine)
-    found = []
-    for part in (LOCAL, OVERLAP):
-        counted = f"SELECT count() AS n, sum(cityHash64(tuple(*))) AS hash FROM {entry.part_sql(part)}"
-        sql = f"SELECT n, hash FROM cluster('skyhouse', view({counted})) ORDER BY _shard_num"
-        found += [(part, *row.values()) for row in engine.fetch_table(sql).to_pylist()]
-    return found
+def _without(values: NDArray[np.float64], count: int) -> pa.Array:
+    """The first ``count`` are NULL."""
+    return pa.array(values, mask=np.arange(len(values)) < count)
 
 
-def rows_table(engine: Engine, part: str, name: str = "stars") -> str:
-    """What holds a shard's rows of a part, for damage to be done."""
-    return entry_of(engine, name).part_sql(part)
+def write_files(folder: Path) -> None:
+    chance = np.random.default_rng(5)
+
+    def write(name: str, rows: int, first: int = 0, **columns: Any) -> None:
+        drawn = chance.integers(0, 12, rows)
+        mag = pa.array((drawn / 2).astype(np.float32), mask=drawn == 11)
+        pq.write_table(
+            pa.table({"id": np.arange(first, first + rows), **columns, "mag": mag}), folder / f"{name}.parquet"
+        )
+
+    def placed(places: Positions, nulls: int = 0) -> dict[str, pa.Array]:
+        return {name: _without(values, nulls) for name, values in zip(("ra", "dec"), places, strict=True)}
+
+    def some(places: Positions, rows: NDArray[np.int64]) -> Positions:
+        return places[0][rows], places[1][rows]
+
+    tables = "".join(_PLACED.format(*each) for each in _LAYOUTS.items())
+    (folder / "night.yaml").write_text(_SCHEMA.replace("tables:{}", "tables:" + tables))
+    sky = _sky(400, chance)
+    write("objects", 400, **placed(sky))
+    write("objects_more", 40, 400, **placed(_sky(40, chance), 6))
+    for name, nulls in (("wide", 4), ("bare", 4), ("fields", 0), ("mine", 1)):
+        rows = {"fields": 40, "mine": 30}.get(name, 250)
+        around = _near(some(sky, chance.integers(0, 400, rows)), 1.2, chance)
+        write(name, rows, **placed(around, nulls))
+    of = chance.integers(0, 200, 700)
+    detected = _near(some(sky, of), 1.0, chance)
+    write("sources", 700, object=of, **placed(detected, 5), mjd=chance.integers(60000, 61500, 700).astype(float))
+    of = chance.integers(100, 406, 700).astype(np.int32)
+    write("forced", 700, object=of, mjd=chance.integers(60000, 61500, 700).astype(float))
+    of = chance.integers(5, 700, 500)
+    write("marks", 500, source=of, **placed(_near(some(detected, of), 0.3, chance)))
+    write("notes", 500, source=chance.integers(0, 700, 500))
+    write("bands", 4)
 
 
-def all_rows(engine: Engine, part: str, name: str = "stars") -> str:
-    """The rows of a part on all shards."""
-    database, base = entry_of(engine, name).engine_table
-    return f"cluster('skyhouse', '{database}', '{base}{part}')"
+def fill(engine: Engine, folder: Path, reporter: Reporter) -> None:
+    for file in FILES:
+        mode: Mode = "append" if file.endswith("_more") else "create"
+        schema = folder / "night.yaml" if mode == "create" else None
+        request = LoadRequest(
+            (folder / f"{file}.parquet",),
+            f"night.{file.removesuffix('_more')}",
+            folder / "rejects.csv",
+            schema,
+            max_errors=0,
+            mode=mode,
+        )
+        load_files(engine, request, reporter)
+    engine.execute("CREATE DATABASE night_uploads")
+    engine.execute(create_table_sql(MINE, "night_uploads.mine"))
+    kinds = pa.schema([(column.name, column.type.arrow) for column in MINE.columns])
+    engine.insert_batches("night_uploads.mine", pq.read_table(folder / "mine.parquet").cast(kinds).to_batches())
+
+
+def catalogue_of(engine: Engine) -> Catalogue:
+    uploads = Schema(name="TAP_UPLOAD", tables=(MINE,))
+    return catalogue_log.read_catalogue(engine).add_entries(
+        (TableEntry(uploads, MINE, 30, stored_sql="`night_uploads`.`mine`"),)
+    )

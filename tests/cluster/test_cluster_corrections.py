@@ -19,7 +19,7 @@ from loaders.pipeline.load_table import load_files
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
 from tests.cluster.dying import Dying, Killed
-from tests.cluster.night_tables import STARS, cluster, content, entry_of, folder, request
+from tests.cluster.night_schema import STARS, cluster, content, entry_of, folder, request
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import fetch_everywhere
 

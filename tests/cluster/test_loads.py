@@ -26,7 +26,7 @@ from loaders.tables.verify_table import verify_table
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.storage.engine.engine import Engine
 from tests.cluster.dying import Dying, Killed
-from tests.cluster.night_tables import (
+from tests.cluster.night_schema import (
     RADIUS,
     STARS,
     all_rows,

@@ -23,7 +23,7 @@ from loaders.tables.drop_table import drop_table
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
 from tests.cluster.dying import Dying, Killed
-from tests.cluster.night_tables import (
+from tests.cluster.night_schema import (
     STARS,
     all_rows,
     cluster,

@@ -31,7 +31,7 @@ from loaders.storage.storage_protocol import TableStorage
 from loaders.tables.drop_table import drop_table
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.engine import Engine, EngineUnavailable, QueryTimeout
-from tests.cluster.night_tables import stars
+from tests.cluster.night_schema import stars
 from tests.cluster.test_layout import STARS
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import execute_everywhere

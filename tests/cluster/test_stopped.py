@@ -22,7 +22,7 @@ from loaders.tables.table_list import list_tables
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
 from tests.cluster.dying import Dying, Killed
-from tests.cluster.night_tables import SCHEMA, cluster, folder, request, rows_table
+from tests.cluster.night_schema import SCHEMA, cluster, folder, request, rows_table
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import execute_everywhere, fetch_everywhere, prepared_engine, running_cluster
 

@@ -1,0 +1,116 @@
+"""The schema ``night`` on a cluster of three shards: stars with overlaps, their sources, and filters on every server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.shard_map import LOCAL, OVERLAP
+from loaders.cluster import cluster_publication
+from loaders.pipeline import chunk_reader
+from loaders.pipeline.load_request import LoadRequest, Mode
+from loaders.tables.drop_table import drop_table
+from tap_service.storage.engine.engine import Engine
+from tests.loaders.recorder import Recorder
+from tests.servers.server_cluster import execute_everywhere
+
+STARS = 3000
+CHUNK = 1500
+RADIUS = 2.0
+
+SCHEMA = f"""
+name: night
+tables:
+- name: stars
+  columns:
+  - {{name: id, datatype: long, nullable: false}}
+  - {{name: ra, datatype: double}}
+  - {{name: dec, datatype: double}}
+  - {{name: name, datatype: unicode}}
+  skyhouse:layout: {{position: [ra, dec], id: [id], overlap_radius: {RADIUS}}}
+- name: sources
+  columns:
+  - {{name: number, datatype: long, nullable: false}}
+  - {{name: star, datatype: long}}
+  - {{name: ra, datatype: double}}
+  - {{name: dec, datatype: double}}
+  - {{name: mjd, datatype: double}}
+  constraints:
+  - {{name: of, "@type": ForeignKey, columns: ["#sources.star"], referencedColumns: ["#stars.id"]}}
+  skyhouse:layout: {{position: [ra, dec], id: [number], time: mjd, years: true, overlap_radius: {RADIUS}, parent: of}}
+- name: filters
+  columns:
+  - {{name: id, datatype: long, nullable: false}}
+  - {{name: band, datatype: string}}
+"""
+
+
+def stars(first: int, count: int) -> pa.Table:
+    random = np.random.default_rng(first)
+    dec = np.degrees(np.arcsin(random.uniform(-1, 1, count)))
+    dec[:2] = np.nan  # two without a position
+    ids = np.arange(first, first + count)
+    return pa.table({"id": ids, "ra": random.uniform(0, 360, count), "dec": dec, "name": [f"Ω {n}" for n in ids]})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("night")
+    (folder / "night.yaml").write_text(SCHEMA)
+    pq.write_table(stars(0, STARS), folder / "stars.parquet", row_group_size=700)
+    pq.write_table(stars(STARS, 300), folder / "few.parquet")
+    pq.write_table(stars(STARS + 300, 2200), folder / "many.parquet", row_group_size=700)
+    pq.write_table(stars(STARS + 2500, 20), folder / "other.parquet")
+    return folder
+
+
+@pytest.fixture
+def cluster(cluster_of: Callable[[int], Engine], monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    """Three shards, small chunks; tables of the schema night are gone afterwards."""
+    engine = cluster_of(3)
+    monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", CHUNK)
+    monkeypatch.setattr(cluster_publication, "LINGER_SECONDS", 0)
+    yield engine
+    for entry in catalogue_log.read_catalogue(engine).entries:
+        if entry.schema.name == "night":
+            drop_table(engine, entry.qualified_name, Recorder())
+    execute_everywhere(engine, "DROP DATABASE IF EXISTS night SYNC")
+
+
+def request(folder: Path, name: str = "stars", mode: Mode = "create", table: str = "night.stars") -> LoadRequest:
+    schema = None if mode == "append" else folder / "night.yaml"
+    return LoadRequest((folder / f"{name}.parquet",), table, folder / "rejects.csv", schema, mode=mode)
+
+
+def entry_of(engine: Engine, name: str = "stars") -> TableEntry:
+    (entry,) = catalogue_log.read_catalogue(engine).find_tables(name, True, "night", True)
+    return entry
+
+
+def content(engine: Engine) -> list[tuple[object, ...]]:
+    """Rows and a checksum of all values by part and shard, as the shards themselves have them."""
+    entry = entry_of(engine)
+    found = []
+    for part in (LOCAL, OVERLAP):
+        counted = f"SELECT count() AS n, sum(cityHash64(tuple(*))) AS hash FROM {entry.part_sql(part)}"
+        sql = f"SELECT n, hash FROM cluster('skyhouse', view({counted})) ORDER BY _shard_num"
+        found += [(part, *row.values()) for row in engine.fetch_table(sql).to_pylist()]
+    return found
+
+
+def rows_table(engine: Engine, part: str, name: str = "stars") -> str:
+    """What holds a shard's rows of a part, for damage to be done."""
+    return entry_of(engine, name).part_sql(part)
+
+
+def all_rows(engine: Engine, part: str, name: str = "stars") -> str:
+    """The rows of a part on all shards."""
+    database, base = entry_of(engine, name).engine_table
+    return f"cluster('skyhouse', '{database}', '{base}{part}')"
