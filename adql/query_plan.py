@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from adql.index_use import describe_index_use, explain_unserved
 from adql.ir import (
+    WEIGHED_COUNT,
     Aggregate,
     Call,
     Column,
@@ -81,6 +82,7 @@ def _describe_query(query: Query, depth: int) -> Iterator[str]:
 
 def _describe_grouping(select: Select) -> str:
     names = {e.name for o in select.outputs for e in walk_expr(o.expr) if isinstance(e, Aggregate)}
+    names = {"COUNT" if name == WEIGHED_COUNT else name for name in names}
     by = f"group by {_format_count(len(select.group_by), 'key')}" if select.group_by else "one group"
     return f"{by}: {', '.join(sorted(names))}" if names else by
 
