@@ -34,8 +34,6 @@ from adql.ir import (
     Join,
     Literal,
     NameGenerator,
-    Nearness,
-    Output,
     Query,
     Relation,
     Scan,
@@ -55,11 +53,14 @@ from adql.ir import (
 )
 from adql.node_classes import replace
 from adql.rewrite.joins.join_trees import finish_joins
+from adql.rewrite.matches.crossmatch import JoinNearness, find_join_nearnesses
 from adql.rewrite.matches.match_sizes import choose_zone_height, find_crowding
 from adql.rewrite.trees.derived_tables import (
     find_columns_used_outside,
+    list_columns,
     make_derived,
     make_select,
+    make_union,
     rename_columns,
 )
 from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations
@@ -89,7 +90,7 @@ class _CountedMatch:
 
     one: _Side
     other: _Side
-    nearness: Nearness
+    nearness: JoinNearness
     radius: float
     height: float
 
@@ -112,16 +113,16 @@ def _find_counted_match(select: Select) -> _CountedMatch | None:
     conditions = [*split_conjuncts(join.condition), *split_conjuncts(select.where)]
     left, right = collect_numbers(join.left), collect_numbers(join.right)
     across = [c for c in conditions if find_used_relations(c) & left and find_used_relations(c) & right]
-    near = Nearness.match(across[0]) if len(across) == 1 else None
+    near = next(iter(find_join_nearnesses(join, across)), None) if len(across) == 1 else None
     if near is None or not all(is_deterministic(part) for c in conditions for part in walk_expr(c)):
         return None
     used = _find_relations_beside_counts(select)
     if used is None or (used & left and used & right):
         return None
-    one, other = (join.right, join.left) if used & right else (join.left, join.right)
-    positions = _find_positions(near, collect_numbers(one))
+    sides = [(join.left, near.left_position), (join.right, near.right_position)]
+    (one, one_position), (other, other_position) = reversed(sides) if used & right else sides
     radius = evaluate_constant(near.radius)
-    if positions is None or radius is None or not 0 < radius <= _MAX_RADIUS:
+    if radius is None or not 0 < radius <= _MAX_RADIUS:
         return None
     height = choose_zone_height(radius, find_crowding(other))
     if height is None:
@@ -129,8 +130,9 @@ def _find_counted_match(select: Select) -> _CountedMatch | None:
     own = [c for c in conditions if c not in across]
     of_other = [c for c in own if find_used_relations(c) & collect_numbers(other)]
     of_one = [c for c in own if c not in of_other]
-    sides = _Side(one, positions[0], tuple(of_one)), _Side(other, positions[1], tuple(of_other))
-    return _CountedMatch(*sides, near, radius, height)
+    return _CountedMatch(
+        _Side(one, one_position, tuple(of_one)), _Side(other, other_position, tuple(of_other)), near, radius, height
+    )
 
 
 def _is_readable_twice(join: Join) -> bool:
@@ -164,21 +166,6 @@ def _is_count(expr: Expr) -> bool:
     return isinstance(expr, Aggregate) and expr.name == "COUNT" and not expr.args
 
 
-def _find_positions(near: Nearness, one: frozenset[int]) -> tuple[tuple[Expr, ...], tuple[Expr, ...]] | None:
-    """Return the positions of both sides; None if one of them mixes columns of both."""
-    of_one = [{r for e in position for r in find_used_relations(e)} <= one for position in (near.left, near.right)]
-    match of_one:
-        case [True, False] if not _uses(near.right, one):
-            return near.left, near.right
-        case [False, True] if not _uses(near.left, one):
-            return near.right, near.left
-    return None
-
-
-def _uses(position: Sequence[Expr], relations: frozenset[int]) -> bool:
-    return any(find_used_relations(expr) & relations for expr in position)
-
-
 # --- the match of cells -----------------------------------------------------------------------------------------------
 
 
@@ -187,9 +174,10 @@ def _plan_match(select: Select, match: _CountedMatch, fresh: NameGenerator) -> S
     columns = find_columns_used_outside(match.one.relation, alone)
     met, names = _meet_cells(match, columns, fresh)
     weighted = _weigh_rows(match, fresh)
-    cell, is_whole, *vector = _list_columns(met)[:5]
-    other_cell, other_is_whole, *other_vector, weight = _list_columns(weighted)
-    test = _make_near((*vector, *other_vector), match.nearness.radius, is_strict=match.nearness.is_strict)
+    cell, is_whole, *vector = list_columns(met)[:5]
+    other_cell, other_is_whole, *other_vector, weight = list_columns(weighted)
+    is_strict = isinstance(match.nearness.condition, Call) and match.nearness.condition.name == "NEARER"
+    test = _make_near((*vector, *other_vector), match.nearness.radius, is_strict=is_strict)
     passes = Call(BOOLEAN, "OR", (Call(BOOLEAN, "=", (is_whole, _WHOLE)), test))
     keys = (Call(BOOLEAN, "=", (cell, other_cell)), Call(BOOLEAN, "=", (is_whole, other_is_whole)))
     joined = Join("INNER", met, weighted, Call(BOOLEAN, "AND", (*keys, passes)))
@@ -204,52 +192,48 @@ def _meet_cells(
     """Return (cell, is whole, x, y, z, columns) for each row and cell that it meets, and its columns by the old."""
     height, cell_radius = Literal(DOUBLE, match.height), find_cell_radius(match.height)
     vectors = _read_vectors(match.one, columns, fresh)
-    x, y, z, *kept = _list_columns(vectors)
+    x, y, z, *kept = list_columns(vectors)
     own = Call(LONG, "ZONE CELL", (x, y, z, height))
     rows = make_derived(vectors, [own, x, y, z, *kept], fresh)
 
     distinct = Derived(fresh.new_relation(), replace(make_select(vectors, [own], fresh), distinct=True))
-    (centre,) = _list_columns(distinct)
+    (centre,) = list_columns(distinct)
     reach = match.radius + 2 * cell_radius
     around = make_derived(
         distinct, [centre, Call(LONG, "ZONE CELLS NEAR", (centre, height, Literal(DOUBLE, reach)))], fresh
     )
-    pair = _list_columns(around)
+    pair = list_columns(around)
     vectors_of_pair = [Call(DOUBLE, f"ZONE CELL {axis}", (cell, height)) for cell in pair for axis in _AXES]
     placed = make_derived(around, [*pair, *vectors_of_pair], fresh)
-    centre_cell, cell, *between_centres = _list_columns(placed)
+    centre_cell, cell, *between_centres = list_columns(placed)
     is_in_reach = _make_near(between_centres, Literal(DOUBLE, reach))
     cells = make_derived(placed, [centre_cell, cell, *between_centres[3:]], fresh, [is_in_reach])
 
-    own_cell, *row_vector = _list_columns(rows)[:4]
-    centre_cell, cell, *cell_vector = _list_columns(cells)
+    own_cell, *row_vector = list_columns(rows)[:4]
+    centre_cell, cell, *cell_vector = list_columns(cells)
     between = (*row_vector, *cell_vector)
     is_whole = Call(INT, "0 OR 1", (_make_near(between, Literal(DOUBLE, match.radius - cell_radius)),))
     joined = Join("INNER", rows, cells, Call(BOOLEAN, "=", (own_cell, centre_cell)))
-    shown = [cell, is_whole, *row_vector, *_list_columns(rows)[4:]]
+    shown = [cell, is_whole, *row_vector, *list_columns(rows)[4:]]
     is_met = _make_near(between, Literal(DOUBLE, match.radius + cell_radius))
     met = make_derived(joined, shown, fresh, [is_met])
     met = replace(met, query=finish_joins(met.query, fresh))
-    return met, dict(zip(columns, _list_columns(met)[5:], strict=True))
+    return met, dict(zip(columns, list_columns(met)[5:], strict=True))
 
 
 def _weigh_rows(match: _CountedMatch, fresh: NameGenerator) -> Derived:
     """Return (cell, is whole, x, y, z, weight) for each row, and for all rows of each cell together."""
     height = Literal(DOUBLE, match.height)
     vectors = _read_vectors(match.other, [], fresh)
-    vector = _list_columns(vectors)
+    vector = list_columns(vectors)
     cell = Call(LONG, "ZONE CELL", (*vector, height))
     single = make_select(vectors, [cell, _PART, *vector, Literal(LONG, 1)], fresh)
     cells = make_derived(vectors, [cell], fresh)
-    (key,) = _list_columns(cells)
+    (key,) = list_columns(cells)
     whole = replace(
         make_select(cells, [key, _WHOLE, *_NO_VECTOR, Aggregate(LONG, "COUNT", ())], fresh), group_by=(key,)
     )
-    number = fresh.new_relation()
-    outputs = tuple(
-        Output(fresh.new_alias(), Column(o.expr.type, number, o.alias, o.field), o.field) for o in single.outputs
-    )
-    return Derived(fresh.new_relation(), SetOperation("UNION", True, single, whole, number, outputs, (), None, 0))
+    return make_union(single, whole, fresh)
 
 
 def _read_vectors(side: _Side, columns: list[Column], fresh: NameGenerator) -> Derived:
@@ -257,10 +241,6 @@ def _read_vectors(side: _Side, columns: list[Column], fresh: NameGenerator) -> D
     vector = [Call(DOUBLE, axis, side.position) for axis in _AXES]
     has_position = Call(BOOLEAN, "IS POSITION", side.position)
     return make_derived(side.relation, [*vector, *columns], fresh, [has_position, *side.conditions])
-
-
-def _list_columns(derived: Derived) -> list[Column]:
-    return [Column(o.expr.type, derived.relation, o.alias, o.field) for o in derived.query.outputs]
 
 
 def _make_near(vectors: Sequence[Expr], radius: Expr, *, is_strict: bool = False) -> Call:

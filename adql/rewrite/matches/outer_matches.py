@@ -24,10 +24,8 @@ from adql.ir import (
     Derived,
     Join,
     NameGenerator,
-    Output,
     Relation,
     Select,
-    SetOperation,
     combine_conjuncts,
     evaluate_constant,
     split_conjuncts,
@@ -45,6 +43,7 @@ from adql.rewrite.trees.derived_tables import (
     make_derived,
     make_null,
     make_select,
+    make_union,
     map_outputs,
     rename_columns,
 )
@@ -92,12 +91,7 @@ def _split_full_join(select: Select, join: Join, fresh: NameGenerator) -> Select
     with_nulls = [make_null(c.type) if c.relation in left else c for c in used]
     matched = make_select(Join("LEFT", join.left, join.right, join.condition), used, fresh)
     unmatched = make_select(Join("ANTI", join.right, join.left, join.condition), with_nulls, fresh)
-    number = fresh.new_relation()
-    outputs = tuple(
-        Output(fresh.new_alias(), Column(o.expr.type, number, o.alias, o.field), o.field) for o in matched.outputs
-    )
-    both = SetOperation("UNION", True, matched, unmatched, number, outputs, (), None, 0)
-    derived = Derived(fresh.new_relation(), both)
+    derived = make_union(matched, unmatched, fresh)
     select = replace(select, from_=replace_relation(select.from_, join, derived))
     return rename_columns(select, map_outputs(used, derived))
 

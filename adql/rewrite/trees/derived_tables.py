@@ -17,6 +17,7 @@ from adql.ir import (
     Output,
     Relation,
     Select,
+    SetOperation,
     combine_conjuncts,
     derive_field,
     map_select,
@@ -107,8 +108,21 @@ def make_select(from_: Relation, exprs: Sequence[Expr], fresh: NameGenerator, wh
 
 def map_outputs(exprs: Sequence[AnyExpr], derived: Derived) -> dict[AnyExpr, Column]:
     """Return the columns of a derived table of ``make_derived`` by the expressions that they hold."""
-    pairs = zip(exprs, derived.query.outputs, strict=bool(exprs))
-    return {expr: Column(o.expr.type, derived.relation, o.alias, o.field) for expr, o in pairs}
+    return dict(zip(exprs, list_columns(derived), strict=bool(exprs)))
+
+
+def list_columns(derived: Derived) -> list[Column]:
+    """Return the columns of a derived table, in its order."""
+    return [Column(o.expr.type, derived.relation, o.alias, o.field) for o in derived.query.outputs]
+
+
+def make_union(left: Select, right: Select, fresh: NameGenerator) -> Derived:
+    """Return ``(left UNION ALL right)``, with the types and fields of ``left``."""
+    number = fresh.new_relation()
+    outputs = tuple(
+        Output(fresh.new_alias(), Column(o.expr.type, number, o.alias, o.field), o.field) for o in left.outputs
+    )
+    return Derived(fresh.new_relation(), SetOperation("UNION", True, left, right, number, outputs, (), None, 0))
 
 
 def rename_columns(select: Select, names: Mapping[Column, Column]) -> Select:
