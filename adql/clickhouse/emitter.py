@@ -13,7 +13,13 @@ from adql.clickhouse.operator_sql import FORMS
 from adql.clickhouse.partial_aggregate_sql import merged_sql
 from adql.clickhouse.prewhere_choice import choose_filter_word
 from adql.clickhouse.set_function_sql import order_sql, set_function_sql, windowed_sql
-from adql.clickhouse.sky.geometry_sql import constant_shape_sql, covered_sql, near_filter_sql, within_region_sql
+from adql.clickhouse.sky.geometry_sql import (
+    constant_shape_sql,
+    covered_sql,
+    near_filter_sql,
+    within_filter_sql,
+    within_region_sql,
+)
 from adql.clickhouse.sky.neighbour_cell_sql import is_in_cells_sql
 from adql.errors import AdqlSemanticError
 from adql.functions import FUNCTIONS, INTERNAL_SQL
@@ -169,6 +175,8 @@ def _filter_sql(expr: Expr) -> str:
         return _check_length("(" + f" {expr.name} ".join(_filter_sql(arg) for arg in expr.args) + ")", expr)
     if isinstance(expr, Call) and expr.name in ("NEAR", "NEARER"):
         return near_filter_sql(expr, _expr_sql)
+    if isinstance(expr, Within):
+        return _check_length(within_filter_sql(expr, _expr_sql), expr)
     if isinstance(expr, Call) and expr.name == "NOT" and (negation := _negate_parts(expr.args[0])) is not None:
         return _filter_sql(negation)
     return _expr_sql(expr)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adql.ir import Call, Column, Expr, InCells, Literal, NamedValues, Relation, Scan, walk_expr
+from adql.ir import Call, Column, Expr, InCells, Literal, NamedValues, Relation, Scan, Within, walk_expr
 
 
 def choose_filter_word(source: Relation, conditions: tuple[Expr, ...]) -> str:
@@ -40,5 +40,5 @@ def _reads_numbers(condition: Expr) -> bool:
     )
 
 
-_NUMBERS = (Column, Literal, InCells)
+_NUMBERS = (Column, Literal, InCells, Within)
 _NUMBER_TESTS = frozenset(("=", "<>", "<", "<=", ">", ">=", "IN", "NEAR", "NEARER"))

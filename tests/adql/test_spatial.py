@@ -207,3 +207,27 @@ def test_one_bounded_coordinate_leaves_rows_whose_other_one_is_unknown(
 ) -> None:
     half_known = len(points[0]) + 3  # ra NULL, dec 10
     assert half_known in set(_ids(ask("SELECT id FROM points WHERE dec BETWEEN 9.5 AND 10.5")))
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "POLYGON(0, 0, 40, 0, 40, 40, 0, 40)",  # a side along the equator has no product with the unknown longitude
+        "POLYGON(0, 0, 40, 0, 20, 10, 40, 40, 0, 40)",
+        f"POLYGON({', '.join(f'{lon}, {80 if lon % 60 else 70}' for lon in range(0, 360, 20))})",
+        "BOX(20, 0, 60, 40)",
+        "CIRCLE(10, 10, 120)",
+        "REGION('UNION (CIRCLE 10 10 20 BOX 60 0 20 20)')",
+    ],
+)
+def test_no_region_has_rows_whose_position_is_unknown(
+    shape: str, ask: Callable[[str], Rows], points: Positions
+) -> None:
+    known = len(points[0])
+    without_cover = f"CONTAINS(POINT(ra + 0, dec + 0), {shape})"
+    inside_of_it = set(_ids(ask(f"SELECT id FROM points WHERE 1 = {without_cover}")))
+    assert inside_of_it == set(_ids(ask(f"SELECT id FROM points WHERE 1 = CONTAINS(POINT(ra, dec), {shape})")))
+    assert inside_of_it == set(_ids(ask(f"SELECT id FROM points WHERE 1 = {without_cover} OR id < 0")))
+    outside = set(_ids(ask(f"SELECT id FROM points WHERE NOT (1 = {without_cover})")))
+    assert inside_of_it
+    assert inside_of_it | outside == set(range(known))

@@ -32,9 +32,10 @@ _CONFIGURATION = """<clickhouse>
 <http_port>{http_port}</http_port>
 <listen_host>127.0.0.1</listen_host>
 <users_config>{users}</users_config>
-<logger><level>warning</level><log>{folder}/server.log</log></logger>
+<logger><level>warning</level><log>{folder}/server.log</log><async>false</async></logger>
 <mark_cache_size>268435456</mark_cache_size>
 <asynchronous_metrics_update_period_s>60</asynchronous_metrics_update_period_s>
+<memory_worker_period_ms>1000</memory_worker_period_ms>
 {more}
 </clickhouse>
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adql.clickhouse.sky import row_relation_sql, row_shape_sql, stored_moc_sql, stored_region_sql
-from adql.clickhouse.sky.membership_sql import Row, membership_sql
+from adql.clickhouse.sky.membership_sql import Row, excludes_unknown, membership_sql
 from adql.clickhouse.sky.stored_region_sql import Stored
 from adql.clickhouse.sky.unit_vector_sql import (
     Vector,
@@ -55,11 +55,19 @@ _EMPTY_ARRAY = "CAST([], 'Array(Float64)')"
 
 
 def within_region_sql(expr: Within, emit: Emit) -> str:
-    lon, lat = emit(expr.lon), emit(expr.lat)
-    index = index_sql(lon, lat) if has_moc(expr.region) else ""
-    x, y, z = _position_vector(Position(expr.lon, expr.lat), emit)
-    test = membership_sql(expr.region, Row(x, y, z, index))
-    return _if_known_sql([f"toFloat64({lon})", f"toFloat64({lat})"], test)
+    numbers = [f"toFloat64({emit(coordinate)})" for coordinate in (expr.lon, expr.lat)]
+    return _if_known_sql(numbers, _membership_sql(expr, emit))
+
+
+def within_filter_sql(expr: Within, emit: Emit) -> str:
+    """Return a form that may be false instead of NULL: the test of a convex polygon takes 40 ns a row instead of 94."""
+    test = _membership_sql(expr, emit)
+    return test if excludes_unknown(expr.region) else within_region_sql(expr, emit)
+
+
+def _membership_sql(expr: Within, emit: Emit) -> str:
+    index = index_sql(emit(expr.lon), emit(expr.lat)) if has_moc(expr.region) else ""
+    return membership_sql(expr.region, Row(*_position_vector(Position(expr.lon, expr.lat), emit), index))
 
 
 def covered_sql(expr: Covered, emit: Emit) -> str:

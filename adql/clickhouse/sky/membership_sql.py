@@ -67,6 +67,19 @@ def membership_sql(region: Region, row: Row) -> str:
     return _MEMBERSHIP[type(region)](region, row)
 
 
+def excludes_unknown(region: Region) -> bool:
+    """Whether ``membership_sql`` is false or NULL for every position with an unknown coordinate."""
+    match region:
+        case Polygon():
+            return _is_tested_by_sides(region)
+        case Range():
+            return not region.has_all_longitudes or any(map(math.isfinite, region.latitude_limits))
+        case Intersection():
+            return any(map(excludes_unknown, region.parts))
+        case _:
+            return isinstance(region, Cone)
+
+
 def _cone_sql(cone: Cone, row: Row) -> str:
     x, y, z = (float_literal(c) for c in position_to_vector(cone.lon, cone.lat))
     return is_near_constant_sql(row.vector, (x, y, z), cone.radius, strict=cone.is_open)
@@ -76,10 +89,14 @@ def _polygon_sql(polygon: Polygon, row: Row) -> str:
     """Test a convex polygon by the inner side of every edge; others by crossings, or for rows on the border."""
     if len(polygon.edges.a) > _MAX_UNDIVIDED_EDGES:
         return _sectors_sql(polygon, row)
-    if polygon.is_convex:
+    if _is_tested_by_sides(polygon):
         inward = polygon.edges.normals * (1 if polygon.is_left else -1)
         return all_sql(*(row.is_left_sql(normal) for normal in inward))
     return f"({_crossings_sql(polygon, row)} OR {_on_border_sql(polygon, row)})"
+
+
+def _is_tested_by_sides(polygon: Polygon) -> bool:
+    return polygon.is_convex and len(polygon.edges.a) <= _MAX_UNDIVIDED_EDGES
 
 
 def _crossings_sql(polygon: Polygon, row: Row) -> str:

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import chdb
-
 from clickhouse_schema import quoting
 from tap_service.storage.engine.engine import EngineUnavailable, Settings
 from tap_service.storage.engine.engine_errors import translate_error
@@ -20,9 +18,15 @@ from tap_service.storage.engine.engine_errors import translate_error
 #: idle handles that stay open; each costs the engine 0.2 ms to open and a session's memory
 _MAX_IDLE = 32
 
-connect_handle: Callable[[str], Any] = chdb.connect
-
 _Group = frozenset[tuple[str, str | int | float]]
+
+
+def connect_handle(path: str) -> Any:
+    """Return a new handle of chDB for a data path."""
+    import chdb  # takes 0.4 s: not where the engine is remote, or another process has it
+
+    connect: Callable[[str], Any] = chdb.connect
+    return connect(path)
 
 
 class Handle:
@@ -120,9 +124,11 @@ class HandlePool:
 @contextmanager
 def translate_errors() -> Iterator[None]:
     """Raise both kinds of chDB's errors as ``EngineError``."""
+    from chdb import ChdbError
+
     try:
         yield
-    except (chdb.ChdbError, RuntimeError) as error:
+    except (ChdbError, RuntimeError) as error:
         raise translate_error(str(error)) from error
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adql.regions.unit_vectors import position_to_vector
+from tests.benchmarks.light_client import LightClient
 from tests.benchmarks.seeds import alerts_tables
 from tests.benchmarks.seeds.seed_service import SeedService
 from tests.benchmarks.seeds.seed_workload import Question, Size
@@ -115,6 +116,7 @@ def read_visits(service: SeedService, size: Size) -> list[dict[str, Any]]:
     for years in _HISTORIES[size]:
         for table in (alerts_tables.OBJECT_LAST, alerts_tables.SOURCE, alerts_tables.FORCED_SOURCE):
             service.load_table(table, round(years * alerts_tables.BATCHES_A_YEAR))
+        service.wait_for_merges()
         now = find_now(size, years)
         draw = random.Random(2)
         _read_visit(service, draw_visit(draw, size), now)
@@ -138,12 +140,21 @@ def read_visits(service: SeedService, size: Size) -> list[dict[str, Any]]:
 
 def _read_visit(service: SeedService, ccds: list[Corners], now: float) -> list[float]:
     """Return the seconds of each CCD."""
+    waiting = iter(ccds)
 
-    def read_ccd(corners: Corners) -> float:
-        began = time.perf_counter()
-        for table in _RECENT:
-            service.run_query(ask_ccd(table, corners, now - 365).adql, "arrow")
-        return time.perf_counter() - began
+    def read_ccds(number: int) -> list[float]:
+        client = LightClient(service.service.port, f"127.0.1.{number + 1}")
+        seconds = []
+        for corners in waiting:
+            began = time.perf_counter()
+            for table in _RECENT:
+                question = ask_ccd(table, corners, now - 365).adql
+                status, _ = client.ask(question, RESPONSEFORMAT="arrow", MAXREC="2000000000")
+                if status != 200:
+                    raise RuntimeError(f"status {status}: {question}")
+            seconds.append(time.perf_counter() - began)
+        client.close()
+        return seconds
 
     with ThreadPoolExecutor(_CLIENTS) as threads:
-        return list(threads.map(read_ccd, ccds))
+        return [second for part in threads.map(read_ccds, range(_CLIENTS)) for second in part]

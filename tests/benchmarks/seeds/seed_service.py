@@ -90,12 +90,14 @@ class SeedService:
         self._workload = workload
         self._keeps_files = keeps_files
         self._console = Console(stderr=True, highlight=False)
+        self._client = httpx.Client(timeout=None, headers={"Accept-Encoding": "identity"})
         for name in ("files", "spool", "service"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         self.server = ClickHouseServer(folder / "server")
         self.service = self._start_service()
 
     def close(self) -> None:
+        self._client.close()
         self.service.stop()
         self.server.kill()
 
@@ -124,9 +126,9 @@ class SeedService:
         """Make and load what is missing, and wait for its merges: a killed run goes on where it was."""
         for table in tables:
             self.load_table(table, table.batches[self.size])
-        self._wait_for_merges()
+        self.wait_for_merges()
 
-    def _wait_for_merges(self) -> None:
+    def wait_for_merges(self) -> None:
         """Wait until ClickHouse has merged no parts for a while: measures are of tables that have come to rest."""
         idle_since = time.monotonic()
         while time.monotonic() - idle_since < _IDLE_SECONDS:
@@ -213,8 +215,7 @@ class SeedService:
 
     def _stream_answer(self, query: str, form: str) -> Iterator[bytes]:
         parameters = {"LANG": "ADQL", "QUERY": query, "RESPONSEFORMAT": form, "MAXREC": "2000000000"}
-        plain = {"Accept-Encoding": "identity"}
-        with httpx.stream("POST", f"{self.service.tap}/sync", data=parameters, headers=plain, timeout=None) as response:
+        with self._client.stream("POST", f"{self.service.tap}/sync", data=parameters) as response:
             if response.status_code != httpx.codes.OK:
                 raise RuntimeError(f"{response.read().decode()[:2000]}\n{query}")
             yield from response.iter_raw(_CHUNK_BYTES)
