@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 from functools import partial
 
-from tests.benchmarks.seeds.seed_workload import Measure, Question, SeedTable, SeedWorkload, Size
-from tests.benchmarks.seeds.skyhook_lineitem import LINEITEM_SCHEMA, ORDERS_A_BATCH, make_lineitem
+from tests.benchmarks.seeds.seed_workload import AskQuestion, Measure, Question, SeedTable, SeedWorkload, Size
+from tests.benchmarks.seeds.skyhook_lineitem import LINEITEM_SCHEMA, ORDERS_A_BATCH, PARTS, make_lineitem
 
 _ORDERS: dict[Size, int] = {"S": 25_000, "M": ORDERS_A_BATCH, "F": ORDERS_A_BATCH}
 
@@ -21,18 +21,26 @@ LINEITEM = SeedTable(
     lambda size, number: make_lineitem(_ORDERS[size], number),
 )
 
-_QB = "FROM skyhook.lineitem WHERE l_extendedprice > 71000.0"
-_WORD = "{} ILIKE '%uriously%'"
-_INDEXED, _SCANNED = _WORD.format("l_comment"), _WORD.format("(l_comment || '')")
+_PRICE = "l_extendedprice > 71000.0"
+_INDEXED = "l_comment ILIKE '%uriously%'"
+#: No quantity is below 1: the index cannot serve the other condition
+_SCANNED = f"({_INDEXED} OR l_quantity < 1)"
 
 
-def _count_rows(condition: str, duckdb: str = "") -> Question:
-    sums = "COUNT(*) AS n, SUM(l_orderkey) AS keys, MIN(l_comment) AS least"
-    return Question(f"SELECT {sums} {condition}", f"SELECT {sums} {duckdb or condition}")
+def _count_rows(condition: str) -> AskQuestion:
+    """Count rows, as the seed did; in the tests with sums by which other rows would show."""
+
+    def ask(_: random.Random, size: Size) -> Question:
+        sums = ", SUM(l_orderkey) AS keys, MIN(l_comment) AS least" if size == "S" else ""
+        text = f"SELECT COUNT(*) AS n{sums} FROM skyhook.lineitem WHERE {condition}"
+        return Question(text, text)
+
+    return ask
 
 
-def _select_rows(condition: str) -> Question:
-    return Question(f"SELECT * {condition}", f"SELECT * {condition}")
+def _select_rows(condition: str) -> AskQuestion:
+    text = f"SELECT * FROM skyhook.lineitem WHERE {condition}"
+    return lambda _draw, _size: Question(text, text)
 
 
 def _look_up(draw: random.Random, size: Size) -> Question:
@@ -44,11 +52,9 @@ def _look_up(draw: random.Random, size: Size) -> Question:
 
 
 def _look_up_without_index(draw: random.Random, size: Size) -> Question:
-    text = (
-        _look_up(draw, size)
-        .adql.replace("l_orderkey =", "l_orderkey + 0 =")
-        .replace("l_linenumber =", "l_linenumber + 0 =")
-    )
+    """Ask for a part and a quantity, which have no index."""
+    part, quantity = draw.randint(1, PARTS), draw.randint(1, 50)
+    text = f"SELECT l_extendedprice FROM skyhook.lineitem WHERE l_partkey = {part} AND l_quantity = {quantity}"
     return Question(text, text)
 
 
@@ -63,13 +69,13 @@ WORKLOAD = SeedWorkload(
     title="Skyhook: a billion rows filtered in storage",
     source="TPC-H lineitem, 16 columns, one client; 1 to 16 Ceph servers of 20 cores with one SSD, cold cache.",
     measures=(
-        _measure("Qb counted", "a tenth of the rows by price", lambda draw, size: _count_rows(_QB), 8, _BOTH, _AT_SERVERS, is_cold=True),
-        _measure("Qb as BINARY2", "a tenth of the rows, all columns", lambda draw, size: _select_rows(_QB), 150, _BOTH, _WITH_CLIENT, format="votable"),
-        _measure("Qb as Parquet", "a tenth of the rows, all columns", lambda draw, size: _select_rows(_QB), 60, _BOTH, _WITH_CLIENT, format="parquet"),
+        _measure("Qb counted", "a tenth of the rows by price", _count_rows(_PRICE), 8, _BOTH, _AT_SERVERS, is_cold=True),
+        _measure("Qb as BINARY2", "a tenth of the rows, all columns", _select_rows(_PRICE), 150, _BOTH, _WITH_CLIENT, format="votable"),
+        _measure("Qb as Parquet", "a tenth of the rows, all columns", _select_rows(_PRICE), 60, _BOTH, _WITH_CLIENT, format="parquet"),
         _measure("Qd", "one line by its key", _look_up, 0.010, "a few seconds (10,000 look-ups at the servers)", count=200, is_cold=True, cold_aim=None),
-        _measure("Qd without index", "one line, by a scan", _look_up_without_index, 8, _BOTH, _AT_SERVERS),
-        _measure("Qf counted", "a word in comments, by the text index", lambda draw, size: _count_rows(f"FROM skyhook.lineitem WHERE {_INDEXED}"), 2, _BOTH, _AT_SERVERS, is_cold=True),
-        _measure("Qf counted without index", "a word in comments, by a scan", lambda draw, size: _count_rows(f"FROM skyhook.lineitem WHERE {_SCANNED}"), 40, _BOTH, _AT_SERVERS),
-        _measure("Qf as BINARY2", "the rows with the word, all columns", lambda draw, size: _select_rows(f"FROM skyhook.lineitem WHERE {_INDEXED}"), 150, _BOTH, _WITH_CLIENT, format="votable"),
+        _measure("Qd without index", "lines of a part and a quantity, by a scan", _look_up_without_index, 8, _BOTH, _AT_SERVERS),
+        _measure("Qf counted", "a word in comments, by the text index", _count_rows(_INDEXED), 2, _BOTH, _AT_SERVERS, is_cold=True),
+        _measure("Qf counted without index", "a word in comments, by a scan", _count_rows(_SCANNED), 40, _BOTH, _AT_SERVERS),
+        _measure("Qf as BINARY2", "the rows with the word, all columns", _select_rows(_INDEXED), 150, _BOTH, _WITH_CLIENT, format="votable"),
     ),
 )  # fmt: skip
