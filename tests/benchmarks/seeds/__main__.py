@@ -1,6 +1,6 @@
 """The workloads of the systems that Skyhouse continues, measured through the service.
 
-    python -m tests.benchmarks.seeds --size S|M|F [--seed 000] [--only NAME,...] [--folder build/seeds] [--report]
+    python -m tests.benchmarks.seeds --size S|M|F [--seed 000] [--only NAME]... [--folder build/seeds] [--report]
 
 Tables are made once, in the folder; a killed run goes on. ``--report`` prints the figures as the table of
 docs/benchmarks.md; ``--delete`` deletes the tables of a seed and keeps its figures.
@@ -23,7 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.seeds")
     parser.add_argument("--size", choices=SIZES, default="M")
     parser.add_argument("--seed", choices=tuple(WORKLOADS), action="append")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "seeds")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--delete", action="store_true")
@@ -39,7 +39,7 @@ def main() -> None:
             delete_data(folder)
         else:
             with open_seed_service(folder, workload, given.size) as service:
-                run_measures(service, workload, file, set(filter(None, given.only.split(","))))
+                run_measures(service, workload, file, set(given.only))
 
 
 if __name__ == "__main__":

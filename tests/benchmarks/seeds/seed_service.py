@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import shutil
 import time
@@ -156,9 +157,12 @@ class SeedService:
         with Progress(console=self._console) as progress:
             bar = progress.add_task(f"{table.name}: {count} batches", total=count, completed=done)
             for first in range(done, count, _BATCHES_A_LOAD):
-                numbers = range(first, min(first + _BATCHES_A_LOAD, count))
-                files = [self.write_batch(table, number) for number in numbers]
-                self._load_files(table, files, None if first else schema)
+                numbers, following = (
+                    range(start, min(start + _BATCHES_A_LOAD, count)) for start in (first, first + _BATCHES_A_LOAD)
+                )
+                files = self._write_batches(table, numbers)
+                with self._writing_ahead(table, following):
+                    self._load_files(table, files, None if first else schema)
                 record.write_text(json.dumps(numbers.stop))
                 if not self._keeps_files:
                     for file in files:
@@ -166,6 +170,19 @@ class SeedService:
                 progress.update(bar, completed=numbers.stop)
         while not self._is_published(table):
             time.sleep(0.2)  # until the service reads the new catalogue
+
+    def _write_batches(self, table: SeedTable, numbers: range) -> list[Path]:
+        return [self.write_batch(table, number) for number in numbers]
+
+    @contextmanager
+    def _writing_ahead(self, table: SeedTable, numbers: range) -> Iterator[None]:
+        """Write the files of the next load in another process, which has the table's functions by a fork."""
+        writer = multiprocessing.get_context("fork").Process(target=self._write_batches, args=(table, numbers))
+        if numbers:
+            writer.start()
+        yield
+        if numbers:
+            writer.join()
 
     def _load_files(self, table: SeedTable, files: Sequence[Path], schema: Path | None) -> None:
         """Load the files as the table, or append them without a schema."""
