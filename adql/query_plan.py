@@ -121,7 +121,8 @@ def _is_away_from_rows(join: Join) -> bool:
     first = next(walk_leaves(join))
     if _is_on_shards(first):
         return False
-    return any(scan.entry.is_sharded for leaf in walk_leaves(join) for scan in _walk_scans(leaf))
+    scans = (scan for leaf in walk_leaves(join) for scan in _walk_scans(leaf))
+    return any(scan.entry.is_sharded and not scan.part for scan in scans)
 
 
 def _is_on_shards(leaf: Relation) -> bool:
@@ -142,8 +143,10 @@ def _walk_scans(leaf: Relation) -> Iterator[Scan]:
 
 def is_cross_match(join: Join) -> bool:
     """Return whether a join is by cubes or cells of the sky, as the passes write cross-matches."""
-    if CellMatch.from_join(join) is not None:
-        return True
+    return CellMatch.from_join(join) is not None or _is_match_of_cubes(join)
+
+
+def _is_match_of_cubes(join: Join) -> bool:
     outputs = {
         (leaf.relation, output.alias): output.expr
         for leaf in walk_leaves(join)
@@ -158,7 +161,7 @@ def is_cross_match(join: Join) -> bool:
 def _describe_join_method(join: Join) -> str:
     if CellMatch.from_join(join) is not None:
         return "by nearness, in cells of the sky: those within the radius are counted whole"
-    if is_cross_match(join):
+    if _is_match_of_cubes(join):
         return "by nearness, in cubes of the sky"
     if any(is_join_equality(c, join) for c in split_conjuncts(join.condition)):
         return "by equal values"

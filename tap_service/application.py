@@ -39,7 +39,9 @@ _TAP_ROUTERS = (
 )
 
 
-def create_app(config: Config, engine: Engine, portal: Path | None = None) -> FastAPI:
+def create_app(
+    config: Config, engine: Engine, portal: Path | None = None, *, are_helpers_kept_ready: bool = True
+) -> FastAPI:
     """Build the service.
 
     Parameters
@@ -50,8 +52,10 @@ def create_app(config: Config, engine: Engine, portal: Path | None = None) -> Fa
         An initialised engine; the caller closes it after the service.
     portal
         The folder of a built portal, by default the project's own. Without one, `/` is a plain page.
+    are_helpers_kept_ready
+        Start the processes for uploads and long queries with the service, not when the first one comes.
     """
-    services = build_services(config, engine)
+    services = build_services(config, engine, are_helpers_kept_ready=are_helpers_kept_ready)
     root_router = portal_router(portal or web.DIST) or page_routes.door_router
 
     @asynccontextmanager

@@ -59,8 +59,10 @@ class Services:
         self._components.close()
 
 
-def build_services(config: Config, engine: Engine) -> Services:
+def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bool) -> Services:
     """Build the service over an engine that ``clickhouse_schema.engine_tables.engine_setup`` has prepared.
+
+    ``are_helpers_kept_ready`` is that of ``build_query_components``.
 
     Raises
     ------
@@ -73,7 +75,7 @@ def build_services(config: Config, engine: Engine) -> Services:
     """
     identities = build_authenticator(config)
     stores = open_job_stores(config)
-    components = build_query_components(config, engine, stores.jobs, are_helpers_kept_ready=True)
+    components = build_query_components(config, engine, stores.jobs, are_helpers_kept_ready=are_helpers_kept_ready)
     metrics, preparation = components.metrics, components.preparation
     spools = build_spools(config, metrics)
     queue = build_job_queue(config, stores)

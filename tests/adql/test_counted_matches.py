@@ -26,14 +26,14 @@ _BORDER = 1e-12
 _NEAR = "DISTANCE(a.ra, a.dec, b.ra, b.dec) {} {!r}"
 
 
-def _crowd(catalogue: Catalogue, radius: float, pairs: float) -> Catalogue:
+def crowd(catalogue: Catalogue, radius: float, pairs: float) -> Catalogue:
     """Return the catalogue of a sky so crowded that a row has about so many partners."""
     density = pairs / (math.pi * radius**2)
     names = ("ones", "others", "nothing", "twins")
     return replace(catalogue, local_densities={("matches", name): density for name in names})
 
 
-def _is_counted(query: str, catalogue: Catalogue) -> bool:
+def is_counted(query: str, catalogue: Catalogue) -> bool:
     return any("in cells of the sky" in line for line in translate(query, catalogue).plan)
 
 
@@ -42,12 +42,12 @@ def _is_counted(query: str, catalogue: Catalogue) -> bool:
 def test_counts_are_exact(
     radius: float, pairs: float, engine: Engine, matches: Sky, match_catalogue: Catalogue
 ) -> None:
-    catalogue = _crowd(match_catalogue, radius, pairs)
+    catalogue = crowd(match_catalogue, radius, pairs)
     near = _NEAR.format("<", radius)
     total = f"SELECT COUNT(*) FROM matches.ones AS a, matches.others AS b WHERE {near}"
     each = f"SELECT b.id, COUNT(*) FROM matches.ones AS a JOIN matches.others AS b ON {near} GROUP BY b.id"
-    assert _is_counted(total, catalogue)
-    assert _is_counted(each, catalogue)
+    assert is_counted(total, catalogue)
+    assert is_counted(each, catalogue)
     slack = _BORDER * (1 + radius)
     least, most = (matches.known & (matches.apart < radius + sign * slack) for sign in (-1, 1))
     assert least.sum() <= asked(engine, catalogue, total)[0][0] <= most.sum()
@@ -79,9 +79,9 @@ def test_counts_are_exact(
 @pytest.mark.parametrize("radius", [3.0, 25.0])
 def test_answers_are_those_of_cubes(query: str, radius: float, engine: Engine, match_catalogue: Catalogue) -> None:
     text = query.format(join="matches.ones AS a JOIN matches.others AS b", near=_NEAR.format("<=", radius))
-    crowded, sparse = _crowd(match_catalogue, radius, 3000), _crowd(match_catalogue, radius, 1)
-    assert _is_counted(text, crowded)
-    assert not _is_counted(text, sparse)
+    crowded, sparse = crowd(match_catalogue, radius, 3000), crowd(match_catalogue, radius, 1)
+    assert is_counted(text, crowded)
+    assert not is_counted(text, sparse)
     assert _sort(asked(engine, crowded, text)) == _sort(asked(engine, sparse, text))
 
 
@@ -108,7 +108,7 @@ def _sort(rows: Rows) -> Rows:
 def test_others_test_every_pair(query: str, match_catalogue: Catalogue) -> None:
     join = "matches.ones AS a JOIN matches.others AS b"
     text = query.format(join=join, left=join.replace("JOIN", "LEFT JOIN"), near=_NEAR.format("<", 3))
-    assert not _is_counted(text, _crowd(match_catalogue, 3, 3000))
+    assert not is_counted(text, crowd(match_catalogue, 3, 3000))
 
 
 @pytest.mark.parametrize(("pairs", "parts"), [(1, None), (100, 2), (1300, 4), (1e5, 12)])

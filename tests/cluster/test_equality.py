@@ -25,6 +25,7 @@ from tests.adql import test_correlated, test_extensions, test_groups_of_pieces, 
 from tests.adql.conftest import CONTENT, SKY, SMALL, asked, comparable, fetched, sky_rows
 from tests.adql.crossmatch_sky import MATCHES, Sky
 from tests.adql.storing import catalogue_of, store
+from tests.adql.test_counted_matches import crowd
 from tests.cluster import real
 
 #: What ADQL leaves open has no one answer: rows without an order, and which rows a sample has
@@ -243,13 +244,46 @@ def test_without_the_overlap_pairs_are_missing(cluster: Tables, one_server: Tabl
     near = f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR.format(0.9)}"
     wanted = one_server.rows(near)
     assert cluster.rows(near) == wanted
+    count = f"SELECT COUNT(*) FROM {_PAIRS}"
+    crowded = Tables(cluster.engine, crowd(cluster.catalogue, 0.9, 3000))
+    assert crowded.rows(count) == one_server.rows(count)
     copies = f"ALTER TABLE matches.others{OVERLAP}"
     servers, target = Servers(cluster.engine), read_topology(cluster.engine).choose_rows_target(is_sharded=True)
     servers.execute_statement(Statement(f"{copies} DETACH PARTITION tuple()", target))
     try:
         assert {*cluster.rows(near)} < {*wanted}
+        assert crowded.rows(count) < one_server.rows(count)
     finally:
         servers.execute_statement(Statement(f"{copies} ATTACH PARTITION tuple()", target))
+
+
+_PAIRS = "matches.ones AS a JOIN matches.others AS b ON " + _NEAR.format("0.9")
+
+#: Each, and whether the shards count the pairs
+COUNTED = [
+    (f"SELECT COUNT(*) FROM {_PAIRS}", True),
+    (f"SELECT a.id, COUNT(*) FROM {_PAIRS} GROUP BY a.id", True),
+    (f"SELECT b.id, 2 * COUNT(*) AS n FROM {_PAIRS} GROUP BY b.id ORDER BY n DESC, b.id", True),
+    (f"SELECT b.mag + 1, COUNT(*) FROM {_PAIRS} WHERE a.id > 20 GROUP BY b.mag HAVING COUNT(*) > 2", True),
+    (f"SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM {_PAIRS} GROUP BY b.id) AS c", True),
+    (f"SELECT COUNT(*) FROM {_PAIRS} WHERE {_IN_CONE.format(78.75, 41.81, 4)}", True),
+    (f"SELECT COUNT(*) FROM {_PAIRS} WHERE a.id < 0", True),
+    (f"SELECT COUNT(*) FROM (SELECT ra, dec FROM matches.ones WHERE id > 9) AS a JOIN {_PAIRS.partition('JOIN ')[2]}", True),
+    (f"SELECT COUNT(*) FROM matches.others AS a JOIN matches.others AS b ON {_NEAR.format(0.9)}", True),
+    (f"SELECT COUNT(*) FROM {_PAIRS} UNION ALL SELECT COUNT(*) FROM {_PAIRS} WHERE b.mag > 3", True),
+    (f"SELECT COUNT(*) FROM {_PAIRS.replace('0.9', '2.5')}", False),
+    (f"SELECT COUNT(*) FROM {_PAIRS} WHERE b.id IN (SELECT id FROM matches.ones WHERE mag > 3)", False),
+    (f"SELECT COUNT(*) FROM {_PAIRS.replace('others', 'nothing')}", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "is_counted"), COUNTED)
+def test_shards_count_their_pairs(query: str, is_counted: bool, cluster: Tables, one_server: Tables) -> None:
+    crowded = Tables(cluster.engine, crowd(cluster.catalogue, 0.9, 3000))
+    translation = translate(query, crowded.catalogue)
+    assert any("in cells of the sky" in line for line in translation.plan) == is_counted
+    assert not is_counted or not any(" sent to " in line for line in translation.plan)
+    assert crowded.rows(query) == one_server.rows(query)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from adql.ir import (
     walk_leaves,
     walk_select_expressions,
 )
-from adql.rewrite.cluster.collocation import find_sharded_scan
+from adql.rewrite.trees.collocation import find_sharded_scan
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables import catalogue_log

@@ -119,7 +119,7 @@ class Served:
 @contextmanager
 def served(config: Config, engine: Engine, grace_seconds: int = 5, portal: Path | None = None) -> Iterator[Served]:
     listener = socket.create_server(("127.0.0.1", 0))
-    app = create_app(config, engine, portal)
+    app = create_app(config, engine, portal, are_helpers_kept_ready=False)  # each takes half a second to start
     options = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=grace_seconds, **SERVER)
     server = uvicorn.Server(options)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

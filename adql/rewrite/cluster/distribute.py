@@ -49,16 +49,17 @@ from adql.ir import (
     walk_select_expressions,
 )
 from adql.node_classes import replace
-from adql.rewrite.cluster.collocation import Collocation, inline_derived_outputs
 from adql.rewrite.cluster.shard_pruning import find_shards
 from adql.rewrite.joins.join_trees import add_equality, has_equality
+from adql.rewrite.matches.counted_matches import CellMatch
 from adql.rewrite.matches.match_sizes import find_row_count
+from adql.rewrite.trees.collocation import Collocation, inline_derived_outputs
 from adql.rewrite.trees.derived_tables import DerivedBuilder, wrap_relation
 from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations, has_subquery, replace_relation
 from adql.rewrite.trees.repeatable_relations import is_deterministic
 from adql.rewrite.trees.sharded_tables import find_sharded_scan
 from clickhouse_schema.datatypes import BOOLEAN, INT, LONG, Field
-from clickhouse_schema.shard_map import LOCAL, SHARD_COLUMN, Sharding
+from clickhouse_schema.shard_map import LOCAL, MARGIN, SHARD_COLUMN, Sharding
 
 
 def distribute_query(query: Query, sharding: Sharding, fresh: NameGenerator) -> Query:
@@ -104,7 +105,11 @@ class _Distributor:
         """Place each derived table by itself; they are joined where the answer is put together."""
         if isinstance(tree, Join):
             return replace(tree, left=self._place_tables(tree.left), right=self._place_tables(tree.right))
-        return tree if isinstance(tree, Scan) else replace(tree, query=self.place_query(tree.query))
+        if isinstance(tree, Scan):
+            return tree
+        if isinstance(tree.query, Select) and CellMatch.from_join(tree.query.from_) is not None:
+            return self._send_counts(tree)
+        return replace(tree, query=self.place_query(tree.query))
 
     def _prepare_join(self, select: Select) -> Select | None:
         """Return ``select`` with one of its joins in a form that can be sent; None when all are."""
@@ -175,6 +180,15 @@ class _Distributor:
         where = combine_conjuncts([*conditions, *split_conjuncts(select.where)])
         return replace(select, from_=replace_relation(select.from_, first, sent), where=where)
 
+    def _send_counts(self, derived: Derived) -> Derived:
+        """Have each shard count the pairs of its own rows: ``counted_matches`` has seen to it that it has them."""
+        query = _get_select(derived)
+        assert isinstance(query.from_, Join)  # noqa: S101  a match of cells is one
+        sides = _read_tables(query.from_.left, LOCAL), _read_tables(query.from_.right, MARGIN)
+        local = replace(derived, query=query.with_from(query.from_.with_sides(*sides)))
+        distinct = _make_distinct(local, self.fresh.new_relation())
+        return replace(distinct, place="shards", cluster=self.sharding.cluster)
+
     def _lift_subqueries(self, derived: Derived) -> tuple[Derived, list[Expr]]:
         """Return ``derived`` without its conditions that have subqueries, and these as conditions on its outputs."""
         query = _get_select(derived)
@@ -220,6 +234,21 @@ class _Distributor:
             return expr
 
         return map_select(select, lambda expr: transform_expr(expr, change))
+
+
+def _read_tables(relation: Relation, part: str) -> Relation:
+    """Return a relation that reads ``part`` of each table in it, at any depth."""
+    if isinstance(relation, Join):
+        return relation.with_sides(_read_tables(relation.left, part), _read_tables(relation.right, part))
+    if isinstance(relation, Scan):
+        return replace(relation, part=part)
+    return replace(relation, query=_read_tables_of_query(relation.query, part))
+
+
+def _read_tables_of_query(query: Query, part: str) -> Query:
+    if isinstance(query, Select):
+        return query.with_from(_read_tables(query.from_, part))
+    return replace(query, left=_read_tables_of_query(query.left, part), right=_read_tables_of_query(query.right, part))
 
 
 def _begins_sharded(select: Select) -> bool:

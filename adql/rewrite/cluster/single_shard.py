@@ -24,9 +24,9 @@ from adql.ir import (
     walk_selects,
 )
 from adql.node_classes import replace
-from adql.rewrite.cluster.collocation import Collocation, inline_derived_outputs
 from adql.rewrite.cluster.distribute import find_scan, is_on_all_servers, put_sharded_first
 from adql.rewrite.cluster.shard_pruning import find_shards
+from adql.rewrite.trees.collocation import Collocation, inline_derived_outputs
 from adql.rewrite.trees.relation_trees import has_subquery
 from adql.rewrite.trees.sharded_tables import find_sharded_scan
 from clickhouse_schema.shard_map import LOCAL, ShardMap

@@ -15,7 +15,8 @@ own one:
     SELECT id, COUNT OF WEIGHTS(weight) FROM cells met JOIN rows of b ON cell = cell AND is_whole = is_whole
     AND (is_whole = 1 OR VECTORS NEAR(...)) GROUP BY id
 
-Comes before ``plan_cross_matches``, which takes what this pass leaves. Tables of a cluster's shards are left to it.
+On a cluster each shard counts the pairs of its own rows with its rows and its overlap, and the counts are added up;
+matches that reach beyond the overlap are left. Comes before ``plan_cross_matches``, which takes what this pass leaves.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ from adql.node_classes import replace
 from adql.rewrite.joins.join_trees import finish_joins
 from adql.rewrite.matches.crossmatch import JoinNearness, find_join_nearnesses
 from adql.rewrite.matches.match_sizes import choose_zone_height, find_crowding
+from adql.rewrite.trees.collocation import Collocation
 from adql.rewrite.trees.derived_tables import (
     find_columns_used_outside,
     list_columns,
@@ -63,9 +65,11 @@ from adql.rewrite.trees.derived_tables import (
     make_union,
     rename_columns,
 )
-from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations
+from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations, has_subquery
 from adql.rewrite.trees.repeatable_relations import is_deterministic, is_repeatable
+from adql.rewrite.trees.sharded_tables import find_sharded_scan
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
+from clickhouse_schema.shard_map import MARGIN
 
 #: The greatest radius in degrees: a row of larger circles meets most of the sky
 _MAX_RADIUS = 30.0
@@ -93,6 +97,7 @@ class _CountedMatch:
     nearness: JoinNearness
     radius: float
     height: float
+    is_on_shards: bool
 
 
 # --- which matches ----------------------------------------------------------------------------------------------------
@@ -108,7 +113,7 @@ def _find_counted_match(select: Select) -> _CountedMatch | None:
     join = select.from_
     if not (isinstance(join, Join) and join.kind == "INNER" and select.is_grouped):
         return None
-    if isinstance(join.left, Join) or isinstance(join.right, Join) or not _is_readable_twice(join):
+    if isinstance(join.left, Join) or isinstance(join.right, Join) or not is_repeatable(join):
         return None
     conditions = [*split_conjuncts(join.condition), *split_conjuncts(select.where)]
     left, right = collect_numbers(join.left), collect_numbers(join.right)
@@ -125,22 +130,28 @@ def _find_counted_match(select: Select) -> _CountedMatch | None:
     if radius is None or not 0 < radius <= _MAX_RADIUS:
         return None
     height = choose_zone_height(radius, find_crowding(other))
-    if height is None:
+    is_on_shards = _has_sharded_tables(join)
+    if height is None or (is_on_shards and not _has_pairs_on_shards(select, replace(join, left=one, right=other))):
         return None
     own = [c for c in conditions if c not in across]
     of_other = [c for c in own if find_used_relations(c) & collect_numbers(other)]
     of_one = [c for c in own if c not in of_other]
-    return _CountedMatch(
-        _Side(one, one_position, tuple(of_one)), _Side(other, other_position, tuple(of_other)), near, radius, height
-    )
+    counted = _Side(one, one_position, tuple(of_one)), _Side(other, other_position, tuple(of_other))
+    return _CountedMatch(*counted, near, radius, height, is_on_shards)
 
 
-def _is_readable_twice(join: Join) -> bool:
-    """Return whether both tables have the same rows each time, all of them on this server."""
-    if not is_repeatable(join):
+def _has_sharded_tables(join: Join) -> bool:
+    return any(scan.entry.is_sharded for leaf in walk_leaves(join) for scan in _walk_scans(leaf))
+
+
+def _has_pairs_on_shards(select: Select, join: Join) -> bool:
+    """Return whether each shard has the partners of its own rows of ``join.left``, in its overlap."""
+    if find_sharded_scan(join.left) is None or any(map(has_subquery, walk_select_expressions(select))):
         return False
-    scans = (scan for leaf in walk_leaves(join) for scan in _walk_scans(leaf))
-    return not any(scan.entry.is_sharded for scan in scans)
+    inside = (query for leaf in walk_leaves(join) if isinstance(leaf, Derived) for query in walk_selects(leaf.query))
+    if any(has_subquery(expr) for query in inside for expr in walk_select_expressions(query)):
+        return False
+    return Collocation(replace(select, from_=join)).find_part(join) == MARGIN
 
 
 def _walk_scans(leaf: Scan | Derived) -> list[Scan]:
@@ -181,9 +192,23 @@ def _plan_match(select: Select, match: _CountedMatch, fresh: NameGenerator) -> S
     passes = Call(BOOLEAN, "OR", (Call(BOOLEAN, "=", (is_whole, _WHOLE)), test))
     keys = (Call(BOOLEAN, "=", (cell, other_cell)), Call(BOOLEAN, "=", (is_whole, other_is_whole)))
     joined = Join("INNER", met, weighted, Call(BOOLEAN, "AND", (*keys, passes)))
+    counted: Relation = joined
+    if match.is_on_shards:
+        counted, names, weight = _count_on_shards(joined, names, weight, fresh)
     total = Aggregate(LONG, WEIGHED_COUNT, (weight,))
-    select = rename_columns(replace(select, from_=joined, where=None), names)
+    select = rename_columns(replace(select, from_=counted, where=None), names)
     return map_select(select, lambda expr: transform_expr(expr, lambda part: total if _is_count(part) else part))
+
+
+def _count_on_shards(
+    joined: Join, names: dict[Column, Column], weight: Column, fresh: NameGenerator
+) -> tuple[Derived, dict[Column, Column], Column]:
+    """Return the counts of pairs by all columns, which each shard makes by itself, the columns, and the count."""
+    keys = tuple(names.values())
+    counts = make_select(joined, [*keys, Aggregate(LONG, WEIGHED_COUNT, (weight,))], fresh)
+    derived = Derived(fresh.new_relation(), finish_joins(replace(counts, group_by=keys), fresh))
+    *columns, count = list_columns(derived)
+    return derived, dict(zip(names, columns, strict=True)), count
 
 
 def _meet_cells(
@@ -268,6 +293,11 @@ class CellMatch:
     right: Query
     nearness: VectorNearness
     height: float
+
+    @property
+    def cell_radius(self) -> float:
+        """The greatest separation of a row from the centre of its cell, in degrees."""
+        return find_cell_radius(self.height)
 
     @classmethod
     def from_join(cls, join: Relation) -> CellMatch | None:

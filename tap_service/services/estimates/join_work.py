@@ -256,10 +256,9 @@ class _WorkCounter:
         """Return the rows that the join finds: pairs in cells on the border of the radius, and whole cells."""
         left, right = self.count_query(match.left), self.count_query(match.right)
         radius = evaluate_constant(match.nearness.radius) or 0.0
-        cell_radius = match.height / math.sqrt(2)
         cells = left.total * math.pi * (radius / match.height + 1) ** 2
         within, beyond = (
-            estimate_pairs(left.density, right.density, max(0.0, radius + sign * cell_radius)) for sign in (-1, 1)
+            estimate_pairs(left.density, right.density, max(0.0, radius + sign * match.cell_radius)) for sign in (-1, 1)
         )
         tests = beyond - within
         self._add_work(cells + tests, cells * CELL_SECONDS + tests * CANDIDATE_SECONDS)

@@ -5,7 +5,7 @@
 * By equality of a foreign key with its parent's key: children are stored on their parent's shard. The shard reads its
   own rows (``LOCAL``).
 
-``distribute`` asks for this after all other passes.
+``counted_matches`` asks for this, and ``distribute`` after all other passes.
 """
 
 from __future__ import annotations
