@@ -115,6 +115,7 @@ def _cut_comments(draw: np.random.Generator, rows: int) -> pa.Array:
     lengths = draw.integers(*_COMMENT_LENGTHS, rows)
     starts = draw.integers(0, len(text) - _COMMENT_LENGTHS[1], rows)
     ends = np.concatenate(([0], np.cumsum(lengths)))
-    places = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)
-    buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(text[places])]
+    places = np.arange(ends[-1], dtype=np.int32) + np.repeat((starts - ends[:-1]).astype(np.int32), lengths)
+    letters = pa.array(text).take(pa.array(places))  # numpy would first widen all places to 64 bits
+    buffers = [None, pa.py_buffer(ends.astype(np.int32)), letters.buffers()[1]]
     return pa.Array.from_buffers(pa.string(), rows, buffers)
