@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from tests.servers.clickhouse_server import ROOT, ClickHouseServer, free_port
 from tests.servers.server_cluster import running_cluster, running_server, urls_of
-from tests.tap_service.storage.redis_server import RedisServer
+from tests.tap_service.storage.redis_server import SURVIVES_KILLS, RedisServer
 from tests.tap_service.worker_processes import Workers
 
 WORKERS = 2
@@ -188,7 +188,7 @@ class Deployment:
 @contextmanager
 def running_deployment(folder: Path, shards: int) -> Iterator[Deployment]:
     """Servers, Redis, workers and the service, which all end with the context. One shard is a server without a cluster."""
-    redis = RedisServer(folder / "redis", "--appendfsync", "always")
+    redis = RedisServer(folder / "redis", *SURVIVES_KILLS)
     place = folder / "clickhouse"
     with running_server(place) if shards == 1 else running_cluster(place, shards) as running:
         servers = running if isinstance(running, list) else [running]

@@ -10,7 +10,7 @@ import random
 from functools import partial
 
 from tests.benchmarks.seeds.seed_workload import AskQuestion, Measure, Question, SeedTable, SeedWorkload, Size
-from tests.benchmarks.seeds.skyhook_lineitem import LINEITEM_SCHEMA, ORDERS_A_BATCH, PARTS, make_lineitem
+from tests.benchmarks.seeds.skyhook_lineitem import LINEITEM_SCHEMA, ORDERS_A_BATCH, make_lineitem
 
 _ORDERS: dict[Size, int] = {"S": 25_000, "M": ORDERS_A_BATCH, "F": ORDERS_A_BATCH}
 
@@ -52,8 +52,9 @@ def _look_up(draw: random.Random, size: Size) -> Question:
 
 
 def _look_up_without_index(draw: random.Random, size: Size) -> Question:
-    """Ask for a part and a quantity, which have no index."""
-    part, quantity = draw.randint(1, PARTS), draw.randint(1, 50)
+    """Ask for the part and the quantity of some line, which have no index."""
+    lines = make_lineitem(_ORDERS[size], draw.randrange(LINEITEM.batches[size]))
+    part, quantity = (lines[name][0].as_py() for name in ("l_partkey", "l_quantity"))
     text = f"SELECT l_extendedprice FROM skyhook.lineitem WHERE l_partkey = {part} AND l_quantity = {quantity}"
     return Question(text, text)
 

@@ -17,7 +17,7 @@ from tests.benchmarks.sentence_words import ADJECTIVES, ADVERBS, NOUNS, VERBS
 
 #: Rows of a batch, about: orders have one to seven lines
 ORDERS_A_BATCH = 1_000_000
-PARTS = 20_000_000
+_PARTS = 20_000_000
 _SUPPLIERS = 1_000_000
 _FIRST_DAY, _LAST_ORDER_DAY, _CURRENT_DAY = 8035, 10440, 9298  # 1992-01-01, 1998-08-02, 1995-06-17
 
@@ -64,7 +64,7 @@ def make_lineitem(orders: int, batch: int) -> pa.Table:
     rows = int(lines.sum())
     key = np.repeat(order // 8 * 32 + order % 8, lines)
     number = np.arange(rows) - np.repeat(np.cumsum(lines) - lines, lines) + 1
-    part = draw.integers(1, PARTS + 1, rows)
+    part = draw.integers(1, _PARTS + 1, rows)
     quantity = draw.integers(1, 51, rows)
     retail = (90_000 + part // 10 % 20_001 + 100 * (part % 1000)) / 100
     ordered = np.repeat(draw.integers(_FIRST_DAY, _LAST_ORDER_DAY - 151, orders), lines)

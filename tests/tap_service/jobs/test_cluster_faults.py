@@ -20,7 +20,7 @@ from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.conftest import Served, served
-from tests.tap_service.storage.redis_server import RedisServer, redis_server
+from tests.tap_service.storage.redis_server import SURVIVES_KILLS, RedisServer, redis_server
 from tests.tap_service.storage.relay import relay
 from tests.tap_service.worker_processes import Workers
 
@@ -101,7 +101,7 @@ class Cluster:
 def _cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     directory = tmp_path_factory.mktemp("cluster")
     clickhouse = ClickHouseServer(directory / "clickhouse")
-    with redis_server(directory / "redis") as jobs:
+    with redis_server(directory / "redis", *SURVIVES_KILLS) as jobs:
         cluster = Cluster(directory, jobs, clickhouse)
         yield cluster
         cluster.engine.close()

@@ -14,6 +14,10 @@ import redis
 from tests.servers.clickhouse_server import free_port
 
 
+#: As in the documentation: beside other work of the disk, Redis would answer before it has written
+SURVIVES_KILLS = ("--appendfsync", "always")
+
+
 class RedisServer:
     """``options`` are further ones of ``redis-server``."""
 
@@ -59,8 +63,8 @@ class RedisServer:
 
 
 @contextmanager
-def redis_server(directory: Path) -> Iterator[RedisServer]:
-    server = RedisServer(directory)
+def redis_server(directory: Path, *options: str) -> Iterator[RedisServer]:
+    server = RedisServer(directory, *options)
     server.start()
     try:
         yield server

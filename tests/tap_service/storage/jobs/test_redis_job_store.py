@@ -15,12 +15,12 @@ from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.jobs.redis_job_store import RedisJobStore, _Record
 from tests.tap_service.storage.jobs.test_job_store import FAULT, RESULT, T0, brought_to, made
-from tests.tap_service.storage.redis_server import RedisServer, redis_server
+from tests.tap_service.storage.redis_server import SURVIVES_KILLS, RedisServer, redis_server
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    with redis_server(tmp_path_factory.mktemp("redis")) as server:
+    with redis_server(tmp_path_factory.mktemp("redis"), *SURVIVES_KILLS) as server:
         yield server
 
 
