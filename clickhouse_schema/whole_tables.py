@@ -38,6 +38,15 @@ def delete_rows_later(servers: Servers[Engine], table: str, where: str) -> None:
     servers.execute_statement(Statement(f"ALTER TABLE {table} DELETE WHERE {where}", target), {"mutations_sync": 0})
 
 
+def read_columns(engine: Engine, database: str) -> dict[str, list[tuple[str, str]]]:
+    """Return name and type of the columns of each table of a database, in their order."""
+    columns = "SELECT table, name, type FROM system.columns WHERE database = "
+    found: dict[str, list[tuple[str, str]]] = {}
+    for row in engine.fetch_table(f"{columns}{quote_string(database)} ORDER BY table, position").to_pylist():
+        found.setdefault(row["table"], []).append((row["name"], row["type"]))
+    return found
+
+
 def find_replicated_table(engine: Engine, topology: Topology, database: str, name: str) -> ReplicatedTable:
     """Return what a table has on any server, which its replicas share."""
     if not topology.is_replicated:

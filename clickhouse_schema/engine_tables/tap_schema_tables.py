@@ -5,12 +5,12 @@ from __future__ import annotations
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_topology import Statement
 from clickhouse_schema.engine_protocol import Engine
-from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.table_ddl import column_type, create_table_sql
 from clickhouse_schema.tap_schema import TAP_SCHEMA, build_tap_schema
-from clickhouse_schema.whole_tables import find_replicated_table
+from clickhouse_schema.whole_tables import find_replicated_table, read_columns
 
 #: Suffix of the tables in which the next content is prepared.
 _NEXT_SUFFIX = "__new"
@@ -18,19 +18,13 @@ _NEXT_SUFFIX = "__new"
 
 def create_tap_schema(servers: Servers[Engine]) -> None:
     """Create each table and its double; recreate those with columns of another version of Skyhouse."""
+    present = read_columns(servers.engine, TAP_SCHEMA.name)
     for table in TAP_SCHEMA.tables:
+        wanted = [(column.name, column_type(column)) for column in table.columns]
         for name in (table.name, table.name + _NEXT_SUFFIX):
-            columns = _read_columns(servers.engine, name)
-            if columns and columns != [(column.name, column_type(column)) for column in table.columns]:
+            if present.get(name, wanted) != wanted:
                 servers.execute_everywhere(f"DROP TABLE IF EXISTS {_quote_tap_schema_table(name)} SYNC")
             _create_table(servers, table, name)
-
-
-def _read_columns(engine: Engine, name: str) -> list[tuple[str, str]]:
-    """Return name and type of each column; [] if the table does not exist."""
-    where = f"database = {quote_string(TAP_SCHEMA.name)} AND table = {quote_string(name)}"
-    columns = engine.fetch_table(f"SELECT name, type FROM system.columns WHERE {where} ORDER BY position")
-    return [(row["name"], row["type"]) for row in columns.to_pylist()]
 
 
 def _create_table(servers: Servers[Engine], table: Table, name: str) -> None:

@@ -30,7 +30,7 @@ from clickhouse_schema.servers import Servers
 from clickhouse_schema.table_ddl import column_type
 from clickhouse_schema.tap_schema import TAP_SCHEMA, build_table_rows
 from clickhouse_schema.tap_schema import TAP_SCHEMA_NAME as TAP_SCHEMA_NAME
-from clickhouse_schema.whole_tables import create_database, create_whole_table, delete_rows_later
+from clickhouse_schema.whole_tables import create_database, create_whole_table, delete_rows_later, read_columns
 
 #: The schema of every user.
 SCHEMA_NAME = "mydb"
@@ -107,7 +107,8 @@ def create_user_tables(servers: Servers[Engine]) -> None:
     uses = f"{_ID} String, day Date"
     create_whole_table(servers, "skyhouse", "user_table_uses", uses, _ID, "ReplacingMergeTree", "day")
     described = [table for table in TAP_SCHEMA.tables if table.name != "schemas"]
-    rewritten = [table for table in described if _has_other_columns(servers.engine, table)]
+    present = read_columns(servers.engine, "skyhouse")
+    rewritten = [table for table in described if present.get(f"own_{table.name}") != _describe_columns(table)]
     for table in rewritten:
         servers.execute_everywhere(f"DROP TABLE IF EXISTS {_description_table(table.name)} SYNC")
     for table in described:
@@ -264,12 +265,6 @@ def _description_table(name: str) -> str:
 
 def _describe_columns(table: Table) -> list[tuple[str, str]]:
     return [*((column.name, column_type(column)) for column in table.columns), (_ID, "String")]
-
-
-def _has_other_columns(engine: Engine, table: Table) -> bool:
-    where = f"database = 'skyhouse' AND table = {quote_string('own_' + table.name)}"
-    found = engine.fetch_table(f"SELECT name, type FROM system.columns WHERE {where} ORDER BY position").to_pylist()
-    return [(row["name"], row["type"]) for row in found] != _describe_columns(table)
 
 
 # --- unreferenced storage ---------------------------------------------------------------------------------------------

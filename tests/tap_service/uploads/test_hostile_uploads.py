@@ -331,6 +331,7 @@ def test_a_reader_ends_while_its_caller_gives_up(tmp_path: Path, eventually: Any
 
 def test_a_reader_that_is_killed(serve: Callable[..., Served], started: list[int], eventually: Any) -> None:
     service = serve()
+    assert ask(service).text == "n\r\n3\r\n"
     [host] = started
     with ThreadPoolExecutor(1) as thread:
         answer = thread.submit(ask, service, LARGE)
@@ -348,7 +349,7 @@ def test_what_readers_are_forked_from_is_killed(
     service = serve()
     with ThreadPoolExecutor(1) as thread:
         answer = thread.submit(ask, service, LARGE, "SELECT COUNT(*) AS n FROM TAP_UPLOAD.t")
-        eventually(lambda: children(started[0]))
+        eventually(lambda: started and children(started[0]))
         os.kill(started[0], signal.SIGKILL)
         assert answer.result().text == "n\r\n4000000\r\n"
     os.kill(started[1], signal.SIGKILL)
@@ -371,7 +372,7 @@ def test_the_service_ends_with_its_readers(
         ThreadPoolExecutor(1) as thread,
     ):
         answer = thread.submit(ask, service, LARGE)
-        eventually(lambda: children(started[0]))
+        eventually(lambda: started and children(started[0]))
         [reader] = children(started[0])
         eventually(lambda: said_by(reader, "limits") != said_by(started[0], "limits"))  # it has begun
         os.kill(reader, signal.SIGSTOP)
