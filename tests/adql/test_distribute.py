@@ -411,3 +411,25 @@ def test_nothing_is_distributed_without_a_cluster() -> None:
     assert not re.search(r"GLOBAL|cluster\(|__", translation.sql)
     assert "distributed_product_mode" not in translation.settings
     assert translate(query, CATALOGUE).settings["distributed_product_mode"] == "deny"
+
+
+_CROWDED = {("s", "objects"): 1e6}
+
+
+@pytest.mark.parametrize(
+    ("table", "tables"),
+    [
+        ("TAP_UPLOAD.mine", ["upload_1"] * 4),
+        ("s.objects", ["objects__local"] * 2 + ["objects__margin"] * 2),
+    ],
+)
+def test_shards_count_matches_of_their_own_tables_only(table: str, tables: list[str]) -> None:
+    crowded = replace(CATALOGUE, local_densities=_CROWDED).add_entries((replace(UPLOADED, local_density=1e6),))
+    near = NEAR.format("a", "b", 0.1)
+    query = (
+        f"SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM {table} AS a JOIN {table} AS b ON {near} GROUP BY a.id) AS c"
+    )
+    translation = translate(query, crowded)
+    assert "in cells of the sky" in "\n".join(translation.plan)
+    assert re.findall(r"`(?:s|skyhouse)`\.`(\w+)`", translation.sql) == tables
+    assert translation.sql.count("cluster(") == ("__local" in translation.sql)

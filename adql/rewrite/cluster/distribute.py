@@ -107,7 +107,8 @@ class _Distributor:
             return replace(tree, left=self._place_tables(tree.left), right=self._place_tables(tree.right))
         if isinstance(tree, Scan):
             return tree
-        if isinstance(tree.query, Select) and CellMatch.from_join(tree.query.from_) is not None:
+        match = CellMatch.from_join(tree.query.from_) if isinstance(tree.query, Select) else None
+        if match is not None and match.is_on_shards:
             return self._send_counts(tree)
         return replace(tree, query=self.place_query(tree.query))
 

@@ -299,6 +299,12 @@ class CellMatch:
         """The greatest separation of a row from the centre of its cell, in degrees."""
         return find_cell_radius(self.height)
 
+    @property
+    def is_on_shards(self) -> bool:
+        """Whether each shard makes the counts of its own rows."""
+        leaves = (leaf for select in walk_selects(self.left) for leaf in walk_leaves(select.from_))
+        return any(isinstance(leaf, Scan) and leaf.entry.is_sharded for leaf in leaves)
+
     @classmethod
     def from_join(cls, join: Relation) -> CellMatch | None:
         """Read a join; None if this pass did not make it."""
