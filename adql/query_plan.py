@@ -27,8 +27,8 @@ from adql.ir import (
     split_conjuncts,
     walk_expr,
     walk_leaves,
+    walk_scans,
     walk_select_expressions,
-    walk_selects,
 )
 from adql.regions import Moc
 from adql.rewrite.matches.counted_matches import CellMatch
@@ -121,24 +121,13 @@ def _is_away_from_rows(join: Join) -> bool:
     first = next(walk_leaves(join))
     if _is_on_shards(first):
         return False
-    scans = (scan for leaf in walk_leaves(join) for scan in _walk_scans(leaf))
-    return any(scan.entry.is_sharded and not scan.part for scan in scans)
+    return any(scan.entry.is_sharded and not scan.part for scan in walk_scans(join))
 
 
 def _is_on_shards(leaf: Relation) -> bool:
     if isinstance(leaf, Scan):
         return leaf.entry.is_sharded
     return isinstance(leaf, Derived) and leaf.place == "shards"
-
-
-def _walk_scans(leaf: Relation) -> Iterator[Scan]:
-    if isinstance(leaf, Scan):
-        yield leaf
-    elif isinstance(leaf, Derived):
-        for select in walk_selects(leaf.query):
-            for inner in walk_leaves(select.from_):
-                if isinstance(inner, Scan):
-                    yield inner
 
 
 def is_cross_match(join: Join) -> bool:

@@ -14,15 +14,15 @@ from adql.ir import (
     Column,
     Derived,
     Join,
-    Query,
     Relation,
     Scan,
     Select,
     has_window,
     walk_expr,
     walk_leaves,
+    walk_scans,
+    walk_scans_of_query,
     walk_select_expressions,
-    walk_selects,
 )
 from adql.rewrite.filters.condition_pushdown import find_origins
 from adql.rewrite.filters.match_ties import KnownEnd, find_ties, follow_ties, read_nearness_tie
@@ -147,25 +147,14 @@ def find_tied_positions(select: Select, level: Level, *, is_sure: bool) -> list[
 def _is_stored_position(leaf: Leaf, position: tuple[Column, ...]) -> bool:
     """Return whether columns of a leaf are the positions of all tables that it reads."""
     origins = list(find_origins(leaf, tuple(column.name for column in position)))
-    has_all = len(origins) == len(list(_walk_scans(leaf)))
+    has_all = len(origins) == len(list(walk_scans(leaf)))
     return has_all and all(scan.entry.table.layout.position == names for scan, names in origins)
-
-
-def _walk_scans(leaf: Leaf) -> Iterator[Scan]:
-    if isinstance(leaf, Scan):
-        yield leaf
-    else:
-        yield from _walk_scans_of_query(leaf.query)
-
-
-def _walk_scans_of_query(query: Query) -> Iterator[Scan]:
-    return (leaf for select in walk_selects(query) for leaf in walk_leaves(select.from_) if isinstance(leaf, Scan))
 
 
 def _find_large_tables(leaf: Leaf, rows: int) -> set[str]:
     if not is_repeatable(leaf):
         return {"a derived table that may answer otherwise each time"}
-    return _filter_large(_walk_scans(leaf), rows)
+    return _filter_large(walk_scans(leaf), rows)
 
 
 def _find_large_subqueries(select: Select, rows: int) -> set[str]:
@@ -173,7 +162,7 @@ def _find_large_subqueries(select: Select, rows: int) -> set[str]:
     parts = (part for expr in walk_select_expressions(select) for part in walk_expr(expr))
     for part in parts:
         if isinstance(part, SUBQUERIES):
-            found |= _filter_large(_walk_scans_of_query(part.query), rows)
+            found |= _filter_large(walk_scans_of_query(part.query), rows)
             if not is_deterministic(part):
                 found.add("a subquery that may answer otherwise each time")
     return found

@@ -19,6 +19,8 @@ from adql.ir.bound_queries import (
     walk_join_conditions,
     walk_joins,
     walk_leaves,
+    walk_scans,
+    walk_scans_of_query,
     walk_select_expressions,
     walk_selects,
 )
@@ -89,5 +91,6 @@ __all__ = [
     "is_correlated_by_where", "map_select", "multiply_units", "raise_unit", "read_frames", "read_position",
     "read_radius", "split_conjuncts", "substitute_in_expr", "substitute_in_query", "substitute_in_select",
     "transform_expr", "walk_columns", "walk_expr", "walk_join_conditions", "walk_joins", "walk_leaves",
-    "walk_select_expressions", "walk_selects", "walk_used_columns", "widen_exactly",
+    "walk_scans", "walk_scans_of_query", "walk_select_expressions", "walk_selects", "walk_used_columns",
+    "widen_exactly",
 ]  # fmt: skip

@@ -213,6 +213,19 @@ def walk_leaves(relation: Relation) -> Iterator[Scan | Derived]:
             yield part
 
 
+def walk_scans(relation: Relation) -> Iterator[Scan]:
+    """Walk the stored tables that a relation reads at any depth, in subqueries too."""
+    for leaf in walk_leaves(relation):
+        if isinstance(leaf, Scan):
+            yield leaf
+        else:
+            yield from walk_scans_of_query(leaf.query)
+
+
+def walk_scans_of_query(query: Query) -> Iterator[Scan]:
+    return (leaf for select in walk_selects(query) for leaf in walk_leaves(select.from_) if isinstance(leaf, Scan))
+
+
 def walk_joins(relation: Relation) -> Iterator[Join]:
     """Walk the joins of a join tree, each after the joins inside it."""
     if isinstance(relation, Join):

@@ -61,8 +61,7 @@ def within_region_sql(expr: Within, emit: Emit) -> str:
 
 def within_filter_sql(expr: Within, emit: Emit) -> str:
     """Return a form that may be false instead of NULL: the test of a convex polygon takes 40 ns a row instead of 94."""
-    test = _membership_sql(expr, emit)
-    return test if excludes_unknown(expr.region) else within_region_sql(expr, emit)
+    return _membership_sql(expr, emit) if excludes_unknown(expr.region) else within_region_sql(expr, emit)
 
 
 def _membership_sql(expr: Within, emit: Emit) -> str:

@@ -57,7 +57,7 @@ from adql.rewrite.trees.collocation import Collocation, inline_derived_outputs
 from adql.rewrite.trees.derived_tables import DerivedBuilder, wrap_relation
 from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations, has_subquery, replace_relation
 from adql.rewrite.trees.repeatable_relations import is_deterministic
-from adql.rewrite.trees.sharded_tables import find_sharded_scan
+from adql.rewrite.trees.sharded_tables import find_sharded_scan, reads_sharded_tables
 from clickhouse_schema.datatypes import BOOLEAN, INT, LONG, Field
 from clickhouse_schema.shard_map import LOCAL, MARGIN, SHARD_COLUMN, Sharding
 
@@ -107,8 +107,8 @@ class _Distributor:
             return replace(tree, left=self._place_tables(tree.left), right=self._place_tables(tree.right))
         if isinstance(tree, Scan):
             return tree
-        match = CellMatch.from_join(tree.query.from_) if isinstance(tree.query, Select) else None
-        if match is not None and match.is_on_shards:
+        is_counted = isinstance(tree.query, Select) and CellMatch.from_join(tree.query.from_) is not None
+        if is_counted and reads_sharded_tables(tree):
             return self._send_counts(tree)
         return replace(tree, query=self.place_query(tree.query))
 
@@ -185,7 +185,7 @@ class _Distributor:
         """Have each shard count the pairs of its own rows: ``counted_matches`` has seen to it that it has them."""
         query = _get_select(derived)
         assert isinstance(query.from_, Join)  # noqa: S101  a match of cells is one
-        sides = _read_tables(query.from_.left, LOCAL), _read_tables(query.from_.right, MARGIN)
+        sides = read_tables(query.from_.left, LOCAL), read_tables(query.from_.right, MARGIN)
         local = replace(derived, query=query.with_from(query.from_.with_sides(*sides)))
         distinct = _make_distinct(local, self.fresh.new_relation())
         return replace(distinct, place="shards", cluster=self.sharding.cluster)
@@ -237,10 +237,10 @@ class _Distributor:
         return map_select(select, lambda expr: transform_expr(expr, change))
 
 
-def _read_tables(relation: Relation, part: str) -> Relation:
+def read_tables(relation: Relation, part: str) -> Relation:
     """Return a relation that reads ``part`` of each table in it, at any depth."""
     if isinstance(relation, Join):
-        return relation.with_sides(_read_tables(relation.left, part), _read_tables(relation.right, part))
+        return relation.with_sides(read_tables(relation.left, part), read_tables(relation.right, part))
     if isinstance(relation, Scan):
         return replace(relation, part=part)
     return replace(relation, query=_read_tables_of_query(relation.query, part))
@@ -248,7 +248,7 @@ def _read_tables(relation: Relation, part: str) -> Relation:
 
 def _read_tables_of_query(query: Query, part: str) -> Query:
     if isinstance(query, Select):
-        return query.with_from(_read_tables(query.from_, part))
+        return query.with_from(read_tables(query.from_, part))
     return replace(query, left=_read_tables_of_query(query.left, part), right=_read_tables_of_query(query.right, part))
 
 

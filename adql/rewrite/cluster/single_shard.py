@@ -24,7 +24,7 @@ from adql.ir import (
     walk_selects,
 )
 from adql.node_classes import replace
-from adql.rewrite.cluster.distribute import find_scan, is_on_all_servers, put_sharded_first
+from adql.rewrite.cluster.distribute import find_scan, is_on_all_servers, put_sharded_first, read_tables
 from adql.rewrite.cluster.shard_pruning import find_shards
 from adql.rewrite.trees.collocation import Collocation, inline_derived_outputs
 from adql.rewrite.trees.relation_trees import has_subquery
@@ -99,12 +99,4 @@ def _read_parts(relation: Relation, parts: dict[int, str]) -> Relation:
     if isinstance(relation, Join):
         return relation.with_sides(_read_parts(relation.left, parts), _read_parts(relation.right, parts))
     part = parts.get(relation.relation)
-    return relation if part is None else _read_part(relation, part)
-
-
-def _read_part(leaf: Relation, part: str) -> Relation:
-    if isinstance(leaf, Scan):
-        return replace(leaf, part=part)
-    assert isinstance(leaf, Derived)  # noqa: S101  no other is collocated
-    assert isinstance(leaf.query, Select)  # noqa: S101
-    return replace(leaf, query=replace(leaf.query, from_=_read_part(leaf.query.from_, part)))
+    return relation if part is None else read_tables(relation, part)

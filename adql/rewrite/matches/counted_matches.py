@@ -37,7 +37,6 @@ from adql.ir import (
     NameGenerator,
     Query,
     Relation,
-    Scan,
     Select,
     SetOperation,
     VectorNearness,
@@ -67,7 +66,7 @@ from adql.rewrite.trees.derived_tables import (
 )
 from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations, has_subquery
 from adql.rewrite.trees.repeatable_relations import is_deterministic, is_repeatable
-from adql.rewrite.trees.sharded_tables import find_sharded_scan
+from adql.rewrite.trees.sharded_tables import find_sharded_scan, reads_sharded_tables
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 from clickhouse_schema.shard_map import MARGIN
 
@@ -130,7 +129,7 @@ def _find_counted_match(select: Select) -> _CountedMatch | None:
     if radius is None or not 0 < radius <= _MAX_RADIUS:
         return None
     height = choose_zone_height(radius, find_crowding(other))
-    is_on_shards = _has_sharded_tables(join)
+    is_on_shards = reads_sharded_tables(join)
     if height is None or (is_on_shards and not _has_pairs_on_shards(select, replace(join, left=one, right=other))):
         return None
     own = [c for c in conditions if c not in across]
@@ -138,10 +137,6 @@ def _find_counted_match(select: Select) -> _CountedMatch | None:
     of_one = [c for c in own if c not in of_other]
     counted = _Side(one, one_position, tuple(of_one)), _Side(other, other_position, tuple(of_other))
     return _CountedMatch(*counted, near, radius, height, is_on_shards)
-
-
-def _has_sharded_tables(join: Join) -> bool:
-    return any(scan.entry.is_sharded for leaf in walk_leaves(join) for scan in _walk_scans(leaf))
 
 
 def _has_pairs_on_shards(select: Select, join: Join) -> bool:
@@ -152,13 +147,6 @@ def _has_pairs_on_shards(select: Select, join: Join) -> bool:
     if any(has_subquery(expr) for query in inside for expr in walk_select_expressions(query)):
         return False
     return Collocation(replace(select, from_=join)).find_part(join) == MARGIN
-
-
-def _walk_scans(leaf: Scan | Derived) -> list[Scan]:
-    if isinstance(leaf, Scan):
-        return [leaf]
-    inner = (part for select in walk_selects(leaf.query) for part in walk_leaves(select.from_))
-    return [part for part in inner if isinstance(part, Scan)]
 
 
 def _find_relations_beside_counts(select: Select) -> set[int] | None:
@@ -298,12 +286,6 @@ class CellMatch:
     def cell_radius(self) -> float:
         """The greatest separation of a row from the centre of its cell, in degrees."""
         return find_cell_radius(self.height)
-
-    @property
-    def is_on_shards(self) -> bool:
-        """Whether each shard makes the counts of its own rows."""
-        leaves = (leaf for select in walk_selects(self.left) for leaf in walk_leaves(select.from_))
-        return any(isinstance(leaf, Scan) and leaf.entry.is_sharded for leaf in leaves)
 
     @classmethod
     def from_join(cls, join: Relation) -> CellMatch | None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from adql.ir import Derived, Relation, Scan, SetOperation, has_window
+from adql.ir import Derived, Relation, Scan, SetOperation, has_window, walk_scans
 from adql.rewrite.trees.relation_trees import has_subquery
+
+
+def reads_sharded_tables(relation: Relation) -> bool:
+    return any(scan.entry.is_sharded for scan in walk_scans(relation))
 
 
 def find_sharded_scan(leaf: Relation) -> Scan | None:
