@@ -307,16 +307,20 @@ class Table(StrictModel):
         """The foreign key that ``Layout.parent`` names; None if there is no such key."""
         return next((key for key in self.keys if key.name == self.layout.parent), None)
 
-    def is_indexed(self, name: str) -> bool:
+    def is_indexed(self, name: str, beside: Collection[str] = ()) -> bool:
         """Whether conditions on the column avoid a scan.
 
         Positions are the sort key, ids and indexes by values have a projection, shapes have covers; children without a
-        position are in the order of their parents. Of several columns of an id or an index only the first counts.
+        position are in the order of their parents. Of several columns of an id or an index only the first counts, and
+        those that follow columns ``beside`` it, of which values are named.
         """
         layout = self.layout
         parents = self.parent_key.columns[:1] if self.parent_key else ()
-        first = (*(layout.position or parents), *(columns[0] for columns in layout.sorted_columns))
-        return name in first or has_cover(self.get_column(name).type)
+        return (
+            name in (layout.position or parents)
+            or any(name in key and {*key[: key.index(name)]} <= {*beside} for key in layout.sorted_columns)
+            or has_cover(self.get_column(name).type)
+        )
 
 
 class Example(StrictModel):

@@ -40,15 +40,28 @@ _TABLES = {
         ),
     ),
     "seen": (
-        Layout(position=("ra", "dec"), id=("field", "number"), indexes=(TableIndex(columns=("number", "ra")),)),
+        Layout(
+            position=("ra", "dec"),
+            id=("field", "number"),
+            indexes=(TableIndex(columns=("number", "ra")), TableIndex(columns=("field", "turn"))),
+        ),
         (
             Column(name="field", datatype="int", nullable=False),
             Column(name="number", datatype="int", nullable=False),
+            Column(name="turn", datatype="int"),
             Column(name="ra", datatype="double"),
             Column(name="dec", datatype="double"),
         ),
     ),
-    "few": (Layout(), (Column(name="id", datatype="long"), Column(name="word", datatype="char", arraysize="*"))),
+    "few": (
+        Layout(),
+        (
+            Column(name="id", datatype="long"),
+            Column(name="word", datatype="char", arraysize="*"),
+            Column(name="place", datatype="long"),
+            Column(name="turn", datatype="double"),
+        ),
+    ),
 }
 
 
@@ -78,8 +91,8 @@ def _make_columns(name: str, rows: range) -> list[list[object]]:
     return {
         "stars": [ids, *positions, texts],
         "named": [texts, *positions],
-        "seen": [[r % 700 for r in rows], [r // 700 for r in rows], *positions],
-        "few": [ids, texts],
+        "seen": [[r % 700 for r in rows], [r // 700 for r in rows], [r // 700 % 10 for r in rows], *positions],
+        "few": [ids, texts, [r * 37 % 750 for r in rows], [None if r % 7 == 3 else r % 12 for r in rows]],
     }[name]
 
 
@@ -98,6 +111,21 @@ def looked(engine: Engine) -> Engine:
             engine.insert_batches(stored, [pa.RecordBatch.from_arrays(arrays, schema=schema)])
     return engine
 
+
+#: The columns that are looked up by the values of a small table: further ones of an index beside those before them
+TOGETHER = {
+    "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON a.place = b.field AND b.turn = a.turn": (
+        ["field", "turn"]
+    ),
+    "SELECT a.place, q.d FROM looked.few AS a LEFT JOIN (SELECT field AS f, turn AS n, dec AS d FROM looked.seen) AS q"
+    " ON q.n = a.turn AND q.f = a.place": ["field", "turn"],
+    "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON b.turn = a.turn WHERE b.field = 37": ["turn"],
+    "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON b.turn = a.turn WHERE a.place = b.field": (
+        ["field", "turn"]
+    ),
+    "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON a.turn = b.turn AND a.place = b.field + 1": [],
+    "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON a.turn = b.turn WHERE b.field > 3": [],
+}
 
 #: ClickHouse reads rows of the table by the projection
 BY_PROJECTION = [
@@ -118,6 +146,7 @@ BY_PROJECTION = [
     "SELECT * FROM looked.seen WHERE field = 17 AND number < 5",
     "SELECT dec FROM looked.seen WHERE number = 5",
     "SELECT dec FROM looked.seen WHERE number IN (5, 7) AND ra BETWEEN 10 AND 20",
+    *(query for query, columns in TOGETHER.items() if columns),
 ]
 
 #: No part holds the ids, the projection has all columns, or a cone leaves fewer rows
@@ -148,7 +177,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("query", [*LOOK_UPS, *OTHERS])
+@pytest.mark.parametrize("query", [*LOOK_UPS, *OTHERS, *TOGETHER])
 def test_answers_are_those_without_an_index(query: str, looked: Engine) -> None:
     found, plain = (sorted(asked(looked, catalogue, query), key=repr) for catalogue in (LOOKED, PLAIN))
     assert comparable(found) == comparable(plain)
@@ -192,6 +221,11 @@ def test_a_look_up_reads_a_granule_of_each_projection(looked: Engine) -> None:
         ("Parts", str(_PARTS)),
         ("Marks", str(_PARTS)),
     ], plan
+
+
+@pytest.mark.parametrize("query", TOGETHER)
+def test_columns_of_an_index_are_looked_up_together(query: str) -> None:
+    assert sorted(re.findall(r"`(\w+)` IN \(SELECT", translate(query, LOOKED).sql)) == TOGETHER[query]
 
 
 @pytest.mark.parametrize("query", BY_PROJECTION)

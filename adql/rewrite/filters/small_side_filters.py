@@ -3,7 +3,7 @@
 * A small table matched by position filters by the HEALPix cells around its rows, of an order whose neighbours reach
   farther than the radius, so they hold every partner by construction. Where each row has its own radius, the cells
   are of one of a few orders.
-* A small table joined by a column filters by the column's values.
+* A small table joined by columns filters by their values.
 
     few JOIN large ON NEAR(few, large, r)
     few JOIN large ON NEAR(few, large, r) WHERE CELL(large.ra, large.dec, k) IN (SELECT cells around few, of order k)
@@ -17,7 +17,7 @@ the columns that joins compare, too. Comes before the SELECTs inside are rewritt
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -62,7 +62,6 @@ from adql.rewrite.filters.match_ties import (
 from adql.rewrite.trees.derived_tables import make_select
 from adql.rewrite.trees.relation_trees import (
     Leaf,
-    collect_leaves,
     find_used_relations,
     has_subquery,
     replace_relation,
@@ -106,7 +105,7 @@ def filter_by_small_sides(select: Select, fresh: NameGenerator) -> Select:
         filters = [
             *small.make_cell_filters(nearnesses),
             *small.make_cell_filters_by_radius(),
-            *small.make_id_filters(equalities),
+            *small.make_value_filters(equalities),
         ]
         if filters:
             found += filters
@@ -207,11 +206,14 @@ def _is_large(scan: Scan, small: int) -> bool:
     return rows >= _MIN_RATIO * max(small, _MAX_ROWS_BESIDE_UNKNOWN)
 
 
-def is_selective(scan: Scan, name: str, small: int) -> bool:
-    """Return whether so many values of a column save much: granules by an index, else rows sent to one server."""
-    rows = scan.entry.rows
-    if not scan.entry.table.is_indexed(name):
+def is_selective(scan: Scan, name: str, small: int, beside: Collection[str] = ()) -> bool:
+    """Return whether so many values of a column save much: granules by an index, else rows sent to one server.
+
+    ``beside``: columns of which values are named, too.
+    """
+    if not scan.entry.table.is_indexed(name, beside):
         return scan.entry.is_sharded and _is_large(scan, small)
+    rows = scan.entry.rows
     return small <= _MAX_IDS_BESIDE_UNKNOWN if rows is None else rows >= _MIN_ROWS_PER_ID * small
 
 
@@ -281,25 +283,45 @@ class _SmallSide:
         cells = Call(LONG, "CELLS AROUND", (index, Literal(INT, order)))
         return make_select(table, [cells], self.fresh, flat_conditions)
 
-    def make_id_filters(self, ties: list[Tie]) -> Iterator[KnownFilter]:
-        leaves = collect_leaves(self.select.from_)
-        for tie in ties:
-            for end in tie.ends:
-                if end[0].relation != self.leaf.relation:
-                    continue
+    def make_value_filters(self, ties: list[Tie]) -> Iterator[KnownFilter]:
+        compared = [pair for tie in ties for pair in self._find_compared(tie)]
+        for value, known in compared:
+            [other] = known.end
+            if self._is_selective(other, [each.end[0] for _, each in compared]):
+                conditions = _find_own_conditions(self.select, self.leaf)
+                table, conditions, (flat_value,) = _flatten_derived(self.leaf, conditions, (value,))
+                values = make_select(table, [flat_value], self.fresh, conditions)
+                self.fresh.looks_up_ids = True
+                yield known, Filter(known.end, partial(_test_value, values))
+
+    def _find_compared(self, tie: Tie) -> Iterator[tuple[Column, KnownEnd]]:
+        """Yield the column of the small side that another is compared with, and what is known of that one."""
+        for end in tie.ends:
+            if end[0].relation == self.leaf.relation:
                 for known, _ in follow_ties(KnownEnd(end, is_sure=False), [tie]):
-                    [other] = known.end
-                    origins = find_origins(leaves[other.relation], (other.name,))
-                    is_useful = any(
-                        is_selective(scan, name, self.rows) and _pays_to_read_twice(self.leaf, scan)
-                        for scan, (name,) in origins
-                    )
-                    if is_useful and _is_comparable(end[0], other):
-                        conditions = _find_own_conditions(self.select, self.leaf)
-                        table, conditions, (value,) = _flatten_derived(self.leaf, conditions, end)
-                        values = make_select(table, [value], self.fresh, conditions)
-                        self.fresh.looks_up_ids = True
-                        yield known, Filter(known.end, partial(_test_value, values))
+                    if _is_comparable(end[0], known.end[0]):
+                        yield end[0], known
+
+    def _is_selective(self, column: Column, compared: list[Column]) -> bool:
+        """Return whether the values of a column save much, beside those that other columns are compared with."""
+        leaf = next(leaf for leaf in walk_leaves(self.select.from_) if leaf.relation == column.relation)
+        fixed = [named.column for part in split_conjuncts(self.select.where) if (named := _read_constants(part))]
+        beside = {
+            (scan.relation, name)
+            for each in (*compared, *fixed)
+            if each.relation == column.relation
+            for scan, (name,) in find_origins(leaf, (each.name,))
+        }
+        return any(
+            is_selective(scan, name, self.rows, {each for relation, each in beside if relation == scan.relation})
+            and _pays_to_read_twice(self.leaf, scan)
+            for scan, (name,) in find_origins(leaf, (column.name,))
+        )
+
+
+def _read_constants(condition: Expr) -> NamedValues | None:
+    named = NamedValues.match(condition)
+    return named if named is not None and named.has_constants else None
 
 
 def _test_radius(radius: Expr, least: float, limit: float) -> list[Expr]:
