@@ -25,7 +25,7 @@ CONTENT_KEY = "IVOA.VOTable-Parquet.content"
 VERSION_KEY = "IVOA.VOTable-Parquet.version"
 CONVENTION = "1.0"
 
-#: batches with more bytes are split, because Arrow strings have 32-bit offsets
+#: batches with more bytes of texts and arrays are split, because those have 32-bit offsets
 _MAX_BATCH_BYTES = 1 << 30
 
 
@@ -55,18 +55,21 @@ def arrow_schema(fields: Sequence[Field]) -> pa.Schema:
 def arrow_batches(batch: pa.RecordBatch, fields: Sequence[Field], schema: pa.Schema) -> Iterable[pa.RecordBatch]:
     """Convert ``batch`` to the schema's types; a large batch is split."""
     columns = conform_batch(batch, fields)
-    if sum(column.nbytes for column in columns) > _MAX_BATCH_BYTES and batch.num_rows > 1:
+    of_any_length = [i for i, field in enumerate(fields) if field.type.is_text or field.type.is_array]
+    if sum(columns[i].nbytes for i in of_any_length) > _MAX_BATCH_BYTES and batch.num_rows > 1:
         half = batch.num_rows // 2
         yield from arrow_batches(batch.slice(0, half), fields, schema)
         yield from arrow_batches(batch.slice(half), fields, schema)
     else:
-        yield pa.record_batch([_to_plain_array(*pair) for pair in zip(columns, fields, strict=True)], schema=schema)
+        for i in of_any_length:
+            columns[i] = _to_plain_array(columns[i], fields[i])
+        yield pa.record_batch(columns, schema=schema)
 
 
 def _to_plain_array(column: pa.Array, field: Field) -> pa.Array:
     if field.type.is_text:
         return column.cast(field.type.arrow)
-    if field.type.is_array and (missing := null_mask(column, field)).any():
+    if (missing := null_mask(column, field)).any():
         return pc.if_else(pa.array(missing), pa.scalar(None, column.type), column)
     return column
 

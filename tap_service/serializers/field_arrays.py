@@ -23,15 +23,17 @@ def conform_batch(batch: pa.RecordBatch, fields: Sequence[Field]) -> list[pa.Arr
     """
     if batch.num_columns != len(fields):
         raise SerializationError(f"the engine sent {batch.num_columns} columns instead of {len(fields)}")
-    return [_cast_to_field(batch.column(i), field) for i, field in enumerate(fields)]
+    columns = zip(batch.columns, batch.schema.types, fields, strict=True)  # asking arrays for types takes longer
+    return [
+        column if kind == field.type.arrow and not field.type.is_text else _cast_to_field(column, field)
+        for column, kind, field in columns
+    ]
 
 
 def _cast_to_field(array: pa.Array, field: Field) -> pa.Array:
     if field.type.is_text:
         return _valid_text(array, field)
     wanted = field.type.arrow
-    if array.type == wanted:
-        return array
     try:
         cast = array.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
