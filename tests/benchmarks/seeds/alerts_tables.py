@@ -27,7 +27,7 @@ PATCH_WEST = 10.0
 PATCH_SIDES: dict[Size, float] = {"S": 0.5, "M": 4.56, "F": 4.56}
 
 #: Tenths of years
-_BATCHES: dict[Size, int] = {"S": 1, "M": 20, "F": 100}
+_BATCHES: dict[Size, int] = {"S": 1, "M": 40, "F": 100}
 BATCHES_A_YEAR = 10
 
 _BANDS = np.array(["u", "g", "r", "i", "z", "y"])

@@ -27,7 +27,7 @@ PADDING = 52 / 3600
 _CLIENTS = 8
 _VISITS = {"S": 1, "M": 3, "F": 6}
 #: Years of history after which visits are read
-_HISTORIES = {"S": (0.1,), "M": (0.1, 0.5, 1, 2), "F": (0.1, 0.5, 1, 2, 5, 10)}
+_HISTORIES = {"S": (0.1,), "M": (0.1, 0.5, 1, 2, 3, 4), "F": (0.1, 0.5, 1, 2, 5, 10)}
 _CCDS = {"S": 2, "M": 189, "F": 189}
 
 _RECENT = {
