@@ -281,6 +281,18 @@ def test_an_addition_that_was_killed_is_finished_without_its_file(
     assert recorder.lines[-1].startswith("already loaded")
 
 
+def test_an_addition_is_counted_though_the_counts_before_it_vanish(loading: EmbeddedEngine, stars: Path) -> None:
+    """ClickHouse deletes those of a dropped table of the same name when it has time."""
+    load_files(loading, request(stars), Recorder())
+    with pytest.raises(Killed):
+        load_files(
+            Dying(loading, "INSERT INTO `loadtests`.`stars` (", 1), request(few(stars, 9000, 500), "append"), Recorder()
+        )
+    loading.execute("ALTER TABLE skyhouse.density DELETE WHERE schema_name = 'loadtests'", {"mutations_sync": 2})
+    startup_cleanup.finish_killed_loads(loading)
+    assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == 500
+
+
 def test_a_load_onto_a_table_that_was_added_to_meanwhile_is_begun_again(
     loading: EmbeddedEngine, stars: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
