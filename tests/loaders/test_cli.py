@@ -26,6 +26,7 @@ import pytest
 
 from loaders.control.control_client import hand_over
 from tests.loaders.recorder import Recorder
+from tests.servers.clickhouse_server import free_port
 from tests.tap_service.site.test_first_queries import suggested
 
 MAIN = "import sys; from loaders.pipeline import chunk_reader; chunk_reader.CHUNK_ROWS = 20_000; from loaders.cli.skyhouse_command import main; main()"
@@ -68,11 +69,6 @@ class Service:
         asked = urllib.parse.urlencode({"LANG": "ADQL", "FORMAT": "csv", "QUERY": query})
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/tap/sync?{asked}", timeout=30) as answer:
             return answer.read().decode().split()[1:]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def started(folder: Path, command: str = "serve", **options: object) -> Service:

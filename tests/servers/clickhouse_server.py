@@ -20,8 +20,12 @@ from tests.servers.chdb_library import IS_SUPPORTED
 
 ROOT = Path(__file__).parents[2]
 
-#: below the ports that the system gives to outgoing connections
-_PORTS = range(10_000, 32_000)
+#: below the ports that the system gives to outgoing connections; each process of pytest-xdist has its own
+_FIRST_PORT, _LAST_PORT, _SHARES = 10_000, 32_000, 8
+_SHARE = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % _SHARES
+_PORTS = range(_FIRST_PORT + _SHARE, _LAST_PORT, _SHARES)
+
+_given: set[int] = set()
 
 _START_SECONDS = 120
 
@@ -52,10 +56,13 @@ _USERS = """<clickhouse>
 
 
 def free_port() -> int:
-    """Return a port that nothing listens at, and that no connection is given by the system."""
+    """Return a port that nothing listens at, that no connection is given by the system, and no test was given before."""
     while True:
         port = SystemRandom().choice(_PORTS)
+        if port in _given:
+            continue
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            _given.add(port)
             return port
 
 
