@@ -112,8 +112,8 @@ def _name_fixed(condition: Expr, relation: int) -> str:
     if isinstance(condition, InSubquery):
         column = condition.operand
     else:
-        named = NamedValues.match(condition)
-        if named is None or not named.has_constants:
+        named = NamedValues.match_constants(condition)
+        if named is None:
             return ""
         column = named.column
     return column.name if isinstance(column, Column) and column.relation == relation else ""

@@ -118,6 +118,12 @@ class NamedValues(NamedTuple):
             operand, values = values[0], [operand]
         return cls(operand, tuple(values)) if isinstance(operand, Column) else None
 
+    @classmethod
+    def match_constants(cls, expr: Expr) -> NamedValues | None:
+        """Read a condition whose values are constants."""
+        named = cls.match(expr)
+        return named if named is not None and named.has_constants else None
+
     @property
     def has_constants(self) -> bool:
         """Whether all values are constants."""

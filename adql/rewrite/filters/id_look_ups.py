@@ -45,8 +45,8 @@ def _names_keys(condition: Expr, leaves: dict[int, Leaf]) -> bool:
         return rows is not None and isinstance(condition.operand, Column) and _is_key(condition.operand, leaves, rows)
     if isinstance(condition, Call) and condition.name == "OR":
         return all(_names_keys(part, leaves) for part in condition.args)
-    named = NamedValues.match(condition)
-    return named is not None and named.has_constants and _is_key(named.column, leaves)
+    named = NamedValues.match_constants(condition)
+    return named is not None and _is_key(named.column, leaves)
 
 
 def _is_key(column: Column, leaves: dict[int, Leaf], rows: int = 0) -> bool:

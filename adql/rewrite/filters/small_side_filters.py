@@ -62,6 +62,7 @@ from adql.rewrite.filters.match_ties import (
 from adql.rewrite.trees.derived_tables import make_select
 from adql.rewrite.trees.relation_trees import (
     Leaf,
+    collect_leaves,
     find_used_relations,
     has_subquery,
     replace_relation,
@@ -259,7 +260,7 @@ class _SmallSide:
 
     def _is_useful_for(self, end: End) -> bool:
         """Return whether a large table is sorted by the position ``end``."""
-        leaf = next(leaf for leaf in walk_leaves(self.select.from_) if leaf.relation == end[0].relation)
+        leaf = collect_leaves(self.select.from_)[end[0].relation]
         origins = find_origins(leaf, tuple(column.name for column in end))
         return any(
             scan.entry.table.layout.position == names
@@ -304,8 +305,10 @@ class _SmallSide:
 
     def _is_selective(self, column: Column, compared: list[Column]) -> bool:
         """Return whether the values of a column save much, beside those that other columns are compared with."""
-        leaf = next(leaf for leaf in walk_leaves(self.select.from_) if leaf.relation == column.relation)
-        fixed = [named.column for part in split_conjuncts(self.select.where) if (named := _read_constants(part))]
+        leaf = collect_leaves(self.select.from_)[column.relation]
+        fixed = [
+            named.column for part in split_conjuncts(self.select.where) if (named := NamedValues.match_constants(part))
+        ]
         beside = {
             (scan.relation, name)
             for each in (*compared, *fixed)
@@ -317,11 +320,6 @@ class _SmallSide:
             and _pays_to_read_twice(self.leaf, scan)
             for scan, (name,) in find_origins(leaf, (column.name,))
         )
-
-
-def _read_constants(condition: Expr) -> NamedValues | None:
-    named = NamedValues.match(condition)
-    return named if named is not None and named.has_constants else None
 
 
 def _test_radius(radius: Expr, least: float, limit: float) -> list[Expr]:
