@@ -19,7 +19,13 @@ from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, quote_table
 from clickhouse_schema.stored_nulls import allow_nulls_sql, list_changeable, store_plainly
-from clickhouse_schema.table_ddl import create_table_sql, index_definitions, sort_key_sql, stored_columns
+from clickhouse_schema.table_ddl import (
+    MERGE_SETTINGS,
+    create_table_sql,
+    index_definitions,
+    sort_key_sql,
+    stored_columns,
+)
 from clickhouse_schema.whole_tables import find_replicated_table, find_table_comment
 
 #: The way out of an obstacle.
@@ -48,10 +54,14 @@ _INDEX_TABLES = {"INDEX": "system.data_skipping_indices", "PROJECTION": "system.
 
 @dataclass(slots=True)
 class _Found:
-    """A table on one server: ``columns`` are type and comment by name, ``indexes`` names by ClickHouse's kind."""
+    """A table on one server: ``columns`` are type and comment by name, ``indexes`` names by ClickHouse's kind.
+
+    ``storage``: the engine with its clauses, from ENGINE to SETTINGS.
+    """
 
     sorting_key: str
     has_years: bool
+    storage: str
     columns: dict[str, tuple[str, str]] = field(default_factory=dict)
     indexes: dict[str, set[str]] = field(default_factory=lambda: {kind: set() for kind in _INDEX_TABLES})
 
@@ -102,6 +112,7 @@ class _Comparison:
         steps += self._find_order_steps(rows)
         steps += self._find_comment_steps(rows)
         steps += self._find_index_steps(rows)
+        steps += self._find_merge_steps(rows)
         return Drift(tuple(steps), tuple(dict.fromkeys(obstacles)))
 
     @property
@@ -121,8 +132,10 @@ class _Comparison:
         }
         given = ", ".join(quote_string(name) for name in (*self._rows, *self._readers))
         of_tables = f"database = {quote_string(self._schema_name)} AND {{}} IN ({given})"
-        for row in self._query_servers("system.tables", of_tables.format("name"), "name, sorting_key, partition_key"):
-            servers[row["server"]][row["name"]] = _Found(row["sorting_key"], bool(row["partition_key"]))
+        read = "name, sorting_key, partition_key, engine_full"
+        for row in self._query_servers("system.tables", of_tables.format("name"), read):
+            found = _Found(row["sorting_key"], bool(row["partition_key"]), row["engine_full"])
+            servers[row["server"]][row["name"]] = found
         in_order = of_tables.format("table") + " ORDER BY position"
         for row in self._query_servers("system.columns", in_order, "table, name, type, comment"):
             servers[row["server"]][row["table"]].columns[row["name"]] = (row["type"], row["comment"])
@@ -306,6 +319,16 @@ class _Comparison:
                 drop = f"DROP {kind} IF EXISTS {quote_identifier(name)}"
                 sql = (self._alter_rows(table, drop) for table in self._rows)
                 yield Step(f"the index {name} of {self._table_name} is not in the file", tuple(sql))
+
+    def _find_merge_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
+        """Add the settings that a table of an older version lacks; an operator's own values stay."""
+        for table in dict.fromkeys(name for name, _ in rows):
+            stored = [found.storage for name, found in rows if name == table]
+            lacking = [name for name in MERGE_SETTINGS if any(f" {name} = " not in storage for storage in stored)]
+            if lacking:
+                change = f"MODIFY SETTING {', '.join(f'{name} = {MERGE_SETTINGS[name]}' for name in lacking)}"
+                what = f"{self._table_name} lacks settings of merges: {', '.join(lacking)}"
+                yield Step(what, (self._define(table, change),))
 
     def _column_definition(self, name: str) -> str:
         return f"{self._columns[name].type} {self._columns[name].rest}"

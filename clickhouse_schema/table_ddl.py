@@ -42,9 +42,17 @@ _MAX_INDEX_NAME_BYTES = 200
 _SETTINGS = (
     "allow_nullable_key = 1",
     "min_compress_block_size = 4096",
-    "merge_selector_base = 2",
     "lightweight_mutation_projection_mode = 'rebuild'",
 )
+
+#: When ClickHouse merges parts. Those of a partition that nothing was added to for an hour become one, unless they are
+#: larger than what it merges in the background (150 GB): a year read as one part takes two thirds of the time.
+MERGE_SETTINGS = {
+    "merge_selector_base": 2,
+    "min_age_to_force_merge_seconds": 3600,
+    "min_age_to_force_merge_on_partition_only": 1,
+    "enable_max_bytes_limit_for_min_age_to_force_merge": 1,
+}
 
 
 def create_table_sql(
@@ -76,7 +84,8 @@ def create_table_sql(
     engine = topology.engine_clause(is_sharded=is_sharded)
     name = storage + topology.uuid_clause(others)
     granule = others.granularity or (ROW_STORE_GRANULE if table.layout.row_store else _GRANULE_ROWS)
-    settings = topology.settings_clause(f"index_granularity = {granule}", *_SETTINGS)
+    merges = (f"{name} = {value}" for name, value in MERGE_SETTINGS.items())
+    settings = topology.settings_clause(f"index_granularity = {granule}", *_SETTINGS, *merges)
     key = f"ORDER BY {sort_key_sql(table)}"
     if table.layout.years:
         key = f"PARTITION BY {_year_sql(table.get_column(table.layout.time))} {key}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from clickhouse_schema.cluster_topology import ONE_SERVER
@@ -9,7 +11,7 @@ from clickhouse_schema.datatypes import FELIS
 from clickhouse_schema.schema_drift import Drift, find_drift
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
 from clickhouse_schema.stored_nulls import allow_nulls_sql, list_changeable, store_plainly
-from clickhouse_schema.table_ddl import create_table_sql, index_definitions
+from clickhouse_schema.table_ddl import MERGE_SETTINGS, create_table_sql, index_definitions
 from clickhouse_schema.table_index import TableIndex
 from tap_service.storage.engine.engine import Engine
 
@@ -119,6 +121,23 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
     assert _taken(stored, changed(wanted, indexes=())) == [
         "the index by_index_flux of drifting.stars is not in the file"
     ]
+
+
+def test_tables_of_older_versions_get_todays_merges(stored: Engine) -> None:
+    """Parts become one where nothing was added for a while; what an operator set stays."""
+    stored.execute(create_table_sql(STARS, "drifting.stars"))
+    for name in MERGE_SETTINGS:
+        stored.execute(f"ALTER TABLE drifting.stars RESET SETTING {name}")
+    stored.execute("ALTER TABLE drifting.stars MODIFY SETTING min_age_to_force_merge_seconds = 1")
+    [found] = _taken(stored, STARS)
+    assert "merge_selector_base" in found
+    assert "min_age_to_force_merge_seconds" not in found
+    for first in (1000, 10, 1):
+        stored.execute(f"INSERT INTO drifting.stars (id, ra, dec) SELECT number, 1, 2 FROM numbers({first})")
+    parts = "SELECT count() AS n FROM system.parts WHERE active AND database = 'drifting' AND table = 'stars'"
+    while stored.fetch_table(parts).to_pylist() != [{"n": 1}]:
+        time.sleep(0.1)
+    assert stored.fetch_table("SELECT count() AS n FROM drifting.stars").to_pylist() == [{"n": 1011}]
 
 
 def test_columns_get_the_order_of_the_model(stored: Engine) -> None:
