@@ -11,7 +11,7 @@ demo: $(VENV)/demo
 	$(BIN)/skyhouse demo
 
 test: check
-	$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 30
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 30
 
 check: $(VENV)/test docs
 	$(BIN)/ruff check .

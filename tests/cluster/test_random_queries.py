@@ -38,7 +38,7 @@ from tests.cluster.random_queries import Generator
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import prepared_engine, running_cluster, running_server
 
-SHARDS, QUERIES, MORE = 4, 15, 500
+SHARDS, QUERIES, MORE = 3, 15, 500
 
 #: Where the pieces of a query meet
 _BORDERS = tuple(cell * 4**25 for cell in (300, 1024, 1500, 2600))

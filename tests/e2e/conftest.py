@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, expect, sync_playwright
 
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -29,6 +29,8 @@ _LAPTOP = {"width": 1440, "height": 900}
 _PHONE = {"width": 390, "height": 844}
 _SAMP = ("127.0.0.1:21012", "localhost:21012")
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+#: Chromium without windows takes a third of the processor time, but has no notifications
+_LIGHT_BROWSERS = ("chromium-headless-shell", *_BROWSERS)
 _OPTIONS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 
 #: Console messages of the browser for refusals and missing answers, which the page reports itself. Failures (500) are faults.
@@ -64,29 +66,42 @@ def portal_url(portal: Served) -> str:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser per file: Playwright's event loop excludes others while it runs."""
-    programs = [program for name in _BROWSERS if (program := shutil.which(name))]
-    assert programs, "these tests need Debian's chromium: apt-get install chromium"
+def playwright() -> Iterator[Playwright]:
+    """One per file: Playwright's event loop excludes others while it runs."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=programs[0], args=_OPTIONS)
+        yield playwright
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    with _launch_browser(playwright, _LIGHT_BROWSERS) as browser:
         yield browser
-        browser.close()
+
+
+@contextmanager
+def _launch_browser(playwright: Playwright, names: Sequence[str]) -> Iterator[Browser]:
+    programs = [program for name in names if (program := shutil.which(name))]
+    assert programs, "these tests need Debian's chromium: apt-get install chromium"
+    browser = playwright.chromium.launch(executable_path=programs[0], args=_OPTIONS)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture
-def open_page(browser: Browser, portal: Served) -> Iterator[Callable[..., Page]]:
+def open_page(browser: Browser, playwright: Playwright, portal: Served) -> Iterator[Callable[..., Page]]:
     """Open a page in a new browser profile, with these options of Playwright's contexts.
 
-    Console errors, failing scripts and requests to hosts other than ``host`` (default: the service's) fail the test
+    A page that is permitted something is in the browser with windows. Console errors, failing scripts and requests to hosts other than ``host`` (default: the service's) fail the test
     at its end.
     """
     faults: list[str] = []
     contexts = []
+    browsers = ExitStack()
 
     def opened(*, host: str = "", **options: Any) -> Page:
         own = host or urlsplit(portal.url).netloc
-        context = browser.new_context(**{"viewport": _LAPTOP, "reduced_motion": "reduce", **options})
+        used = browsers.enter_context(_launch_browser(playwright, _BROWSERS)) if options.get("permissions") else browser
+        context = used.new_context(**{"viewport": _LAPTOP, "reduced_motion": "reduce", **options})
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
@@ -98,6 +113,7 @@ def open_page(browser: Browser, portal: Served) -> Iterator[Callable[..., Page]]
     yield opened
     for context in contexts:
         context.close()
+    browsers.close()
     assert not faults, "\n".join(faults)
 
 

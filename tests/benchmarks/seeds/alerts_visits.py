@@ -111,31 +111,37 @@ def find_now(size: Size, years: float | None = None) -> float:
 
 
 def read_visits(service: SeedService, size: Size) -> list[dict[str, Any]]:
-    """Read visits after more and more years of history: eight clients, each a CCD at a time, all columns to Arrow."""
+    """Read visits after more and more years of history: eight clients, each a CCD at a time, all columns to Arrow.
+
+    Each time right after the additions, and at rest: an hour later.
+    """
+    tables = (alerts_tables.OBJECT_LAST, alerts_tables.SOURCE, alerts_tables.FORCED_SOURCE)
     rows = []
     for years in _HISTORIES[size]:
-        for table in (alerts_tables.OBJECT_LAST, alerts_tables.SOURCE, alerts_tables.FORCED_SOURCE):
+        for table in tables:
             service.load_table(table, round(years * alerts_tables.BATCHES_A_YEAR))
         service.wait_for_merges()
-        now = find_now(size, years)
-        draw = random.Random(2)
-        _read_visit(service, draw_visit(draw, size), now)
-        with service.measure_work() as work:
-            seconds = [
-                second for _ in range(_VISITS[size]) for second in _read_visit(service, draw_visit(draw, size), now)
-            ]
-        figures = {name: value / _VISITS[size] for name, value in work.as_figures().items() if name != "load"}
-        rows.append(
-            {
-                "measure": f"reads of a visit, {years:g} years",
-                **figures,
-                "load": work.load,
-                "figure": work.wall / _VISITS[size],
-                "p95 of a CCD": float(np.quantile(seconds, 0.95)),
-                "aim": 25.0 if years == 1 else None,
-            }
-        )
+        rows.append(_measure_visits(service, size, years, f"reads of a visit, {years:g} years"))
+        service.merge_partitions(tables)
+        rows.append(_measure_visits(service, size, years, f"reads of a visit at rest, {years:g} years"))
     return rows
+
+
+def _measure_visits(service: SeedService, size: Size, years: float, measure: str) -> dict[str, Any]:
+    now = find_now(size, years)
+    draw = random.Random(2)
+    _read_visit(service, draw_visit(draw, size), now)
+    with service.measure_work() as work:
+        seconds = [second for _ in range(_VISITS[size]) for second in _read_visit(service, draw_visit(draw, size), now)]
+    figures = {name: value / _VISITS[size] for name, value in work.as_figures().items() if name != "load"}
+    return {
+        "measure": measure,
+        **figures,
+        "load": work.load,
+        "figure": work.wall / _VISITS[size],
+        "p95 of a CCD": float(np.quantile(seconds, 0.95)),
+        "aim": 25.0 if years == 1 else None,
+    }
 
 
 def _read_visit(service: SeedService, ccds: list[Corners], now: float) -> list[float]:

@@ -48,14 +48,13 @@ def draw_curves(axes: Axes, curves: Curves) -> None:
 
 def plot_visits(rows: Rows, path: Path) -> None:
     figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-    visits = r"reads of a visit, (?P<x>[\d.]+) years"
-    draw_curves(
-        axes,
-        {
-            "on the clock": find_curves(rows, visits, lambda row: row["figure"]).get("", []),
-            "processor": find_curves(rows, visits, lambda row: row["engine"] + row["service"]).get("", []),
-        },
-    )
+    curves: Curves = {}
+    for state, when in (("", "right after additions"), (" at rest", "one part a year")):
+        visits = rf"reads of a visit{state}, (?P<x>[\d.]+) years"
+        curves[f"on the clock, {when}"] = find_curves(rows, visits, lambda row: row["figure"]).get("", [])
+        times = find_curves(rows, visits, lambda row: row["engine"] + row["service"])
+        curves[f"processor, {when}"] = times.get("", [])
+    draw_curves(axes, {line: points for line, points in curves.items() if points})
     axes.set(xlabel="years of history", ylabel="seconds to read a visit (189 CCDs, 12 months)")
     figure.savefig(path / "visits.png", dpi=110)
 

@@ -138,6 +138,13 @@ class SeedService:
                 idle_since = time.monotonic()
             time.sleep(0.5)
 
+    def merge_partitions(self, tables: Sequence[SeedTable]) -> None:
+        """Merge each partition to one part, as ClickHouse does by itself an hour after the last addition."""
+        for table in tables:
+            answer = httpx.post(self.server.url, content=f"OPTIMIZE TABLE {table.name} FINAL", timeout=None)
+            if not answer.is_success:
+                raise RuntimeError(answer.text)
+
     def _is_published(self, table: SeedTable) -> bool:
         parameters = {"LANG": "ADQL", "QUERY": f"SELECT COUNT(*) FROM {table.name}"}
         return httpx.post(f"{self.service.tap}/sync", data=parameters, timeout=None).is_success
