@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.row_store import RowLayout, find_row_layout
-from clickhouse_schema.schema_model import Column, Schema, Table
+from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 from clickhouse_schema.shard_map import LOCAL, Sharding
 from clickhouse_schema.shard_map import quote_table as stored_part
 
@@ -55,6 +55,8 @@ class TableEntry:
         Name in lower case -> positions of the columns.
     row_layout
         The layout of its row store; None if it has none.
+    hidden_keys
+        Names of foreign keys to tables that are not in this catalogue.
     """
 
     schema: Schema
@@ -66,6 +68,7 @@ class TableEntry:
     number: int = field(default=0, compare=False)
     base_name: str = field(default="", compare=False)
     stray_radius: float = field(default=0.0, compare=False)
+    hidden_keys: frozenset[str] = field(default=frozenset(), compare=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
     row_layout: RowLayout | None = field(init=False, compare=False, repr=False)
@@ -88,6 +91,11 @@ class TableEntry:
     def qualified_name(self) -> str:
         """``schema.table`` as published."""
         return f"{self.schema.name}.{self.table.name}"
+
+    @property
+    def published_keys(self) -> tuple[ForeignKey, ...]:
+        """The foreign keys to tables of the same catalogue."""
+        return tuple(key for key in self.table.keys if key.name not in self.hidden_keys)
 
     @property
     def engine_table(self) -> tuple[str, str]:
@@ -137,6 +145,8 @@ class Catalogue:
         How sharded tables are distributed; None on a single server.
     numbers
         ``TableEntry.number`` by (schema, table), where it is not 0.
+    grants
+        Which groups of users see what is not for everybody: see ``visible_tables``.
     """
 
     schemas: tuple[Schema, ...]
@@ -144,6 +154,7 @@ class Catalogue:
     local_densities: Mapping[tuple[str, str], float] = field(default_factory=dict, compare=False, repr=False)
     sharding: Sharding | None = None
     numbers: Mapping[tuple[str, str], int] = field(default_factory=dict, repr=False)
+    grants: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
     entries: tuple[TableEntry, ...] = field(init=False)
     _by_lower_name: dict[str, tuple[TableEntry, ...]] = field(init=False, repr=False)
 
@@ -164,6 +175,9 @@ class Catalogue:
             for table in schema.tables
             for key in [(schema.name, table.name)]
         )
+        self._set_entries(entries)
+
+    def _set_entries(self, entries: tuple[TableEntry, ...]) -> None:
         by_fold: dict[str, tuple[TableEntry, ...]] = {}
         for entry in entries:
             key = entry.table.name.lower()
@@ -197,6 +211,18 @@ class Catalogue:
         object.__setattr__(more, "entries", tuple(by_name.get(entry.qualified_name, entry) for entry in self.entries))
         object.__setattr__(more, "_by_lower_name", by_fold)
         return more
+
+    def select_entries(self, schemas: tuple[Schema, ...], entries: tuple[TableEntry, ...]) -> Catalogue:
+        """Return a catalogue that knows of these schemas and tables only."""
+        known = {(entry.schema.name, entry.table.name) for entry in entries}
+        fewer = copy(self)
+        for name in ("counts", "local_densities", "numbers"):
+            kept = {key: value for key, value in getattr(self, name).items() if key in known}
+            object.__setattr__(fewer, name, kept)
+        object.__setattr__(fewer, "schemas", schemas)
+        object.__setattr__(fewer, "grants", {})
+        fewer._set_entries(entries)
+        return fewer
 
     def find_tables(
         self, name: str, delimited: bool, schema: str | None = None, schema_delimited: bool = False

@@ -15,6 +15,10 @@ def create_database(servers: Servers[Engine], name: str) -> None:
     servers.execute_everywhere(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(name)}")
 
 
+#: old parts that one thread removes: for more, ClickHouse starts a hundred threads, which stay with three files each
+_REMOVED_TOGETHER = 100_000
+
+
 def create_whole_table(
     servers: Servers[Engine],
     database: str,
@@ -28,7 +32,8 @@ def create_whole_table(
     topology = servers.topology
     others = find_replicated_table(servers.engine, topology, database, name)
     table = f"{quote_identifier(database)}.{quote_identifier(name)}{topology.uuid_clause(others)}"
-    storage = f"ENGINE = {topology.engine_clause(kind, *arguments)} ORDER BY {order_by}{topology.settings_clause()}"
+    settings = topology.settings_clause(f"concurrent_part_removal_threshold = {_REMOVED_TOGETHER}")
+    storage = f"ENGINE = {topology.engine_clause(kind, *arguments)} ORDER BY {order_by}{settings}"
     servers.execute_everywhere(f"CREATE TABLE IF NOT EXISTS {table} ({columns}) {storage}")
 
 

@@ -12,17 +12,24 @@ import web
 from tap_service.config import Config
 from tap_service.factory.service_factory import build_services
 from tap_service.handlers import (
+    admin_routes,
+    announcement_routes,
     async_routes,
     estimate_routes,
+    health_routes,
     page_routes,
+    registry_routes,
     result_routes,
     sync_routes,
+    token_routes,
     user_table_routes,
     vosi_routes,
 )
+from tap_service.handlers.client_admission import AdmitClients
 from tap_service.handlers.error_responses import CatchFaults, add_error_handlers
 from tap_service.handlers.portal_routes import portal_router
 from tap_service.handlers.request_context import identify_visitor
+from tap_service.handlers.request_observation import ObserveRequests
 from tap_service.handlers.response_compression import CompressResponses
 from tap_service.handlers.response_headers import CommonHeaders
 from tap_service.http_server.open_connections import OpenConnections
@@ -35,6 +42,9 @@ _TAP_ROUTERS = (
     user_table_routes.router,
     vosi_routes.router,
     estimate_routes.router,
+    token_routes.router,
+    announcement_routes.router,
+    admin_routes.router,
     page_routes.tap_router,
 )
 
@@ -66,15 +76,20 @@ def create_app(
 
     app = FastAPI(title=config.title, lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     app.state.services = services
-    app.state.open_connections = connections = OpenConnections(config, config.trusted_proxies)
+    app.state.open_connections = connections = OpenConnections(
+        config, config.trusted_proxies, lambda status: services.metrics.refused_connections.labels(str(status)).inc()
+    )
     services.metrics.connections.set_function(lambda: connections.count)
     tap_routers = (("/tap", router) for router in _TAP_ROUTERS)
     #: each with the prefix of its paths
-    app.state.routers = (*tap_routers, ("", page_routes.router), ("", root_router))
+    root_routers = (page_routes.router, health_routes.router, registry_routes.router, root_router)
+    app.state.routers = (*tap_routers, *(("", router) for router in root_routers))
     for prefix, router in app.state.routers:
         app.include_router(router, prefix=prefix, dependencies=[Depends(identify_visitor)] if prefix else [])
     add_error_handlers(app)
     app.add_middleware(CompressResponses)
     app.add_middleware(CatchFaults)
+    app.add_middleware(AdmitClients, services=services)
     app.add_middleware(CommonHeaders)
+    app.add_middleware(ObserveRequests)
     return app

@@ -1,10 +1,13 @@
-"""The settings, read from environment variables ``SKYHOUSE_*`` and documented in docs/configuration.md."""
+"""The settings, read from environment variables ``SKYHOUSE_*`` and a file; docs/configuration.md documents them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -12,18 +15,33 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from tap_service.settings.connection_settings import ConnectionSettings
 from tap_service.settings.engine_settings import EngineSettings
 from tap_service.settings.job_settings import JobSettings
+from tap_service.settings.monitoring_settings import MonitoringSettings
+from tap_service.settings.place_settings import PlaceSettings
 from tap_service.settings.query_settings import QuerySettings
+from tap_service.settings.settings_file import (
+    FILE_VARIABLE,
+    SettingsFile,
+    SettingsFileError,
+    find_settings_file,
+    read_settings_file,
+)
 from tap_service.settings.site_settings import SiteSettings
 from tap_service.settings.upload_settings import UploadSettings, UserTableSettings
 
 _PREFIX = "SKYHOUSE_"
 
 #: variables of the commands, of tests and of benchmarks
-_OTHER_VARIABLES = ("DATA", "BENCH_DATA", "EXAMPLES", "IVOA_QUERIES")
+_OTHER_VARIABLES = (FILE_VARIABLE.removeprefix(_PREFIX), "BENCH_DATA", "EXAMPLES", "IVOA_QUERIES")
+
+DEFAULT = "default"
 
 
 class ConfigError(Exception):
-    """A setting cannot be used; the message names it, the reason and the way out."""
+    """Settings cannot be used; each fault names the setting, where it stands, the reason and the way out."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = faults
 
 
 class Config(
@@ -33,7 +51,9 @@ class Config(
     JobSettings,
     QuerySettings,
     ConnectionSettings,
+    MonitoringSettings,
     SiteSettings,
+    PlaceSettings,
     BaseSettings,
 ):  # pydantic lists the fields of the last base first
     model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="forbid")
@@ -46,6 +66,8 @@ class Config(
             raise ValueError("async_seconds is above async_hard_seconds")
         if self.retention_seconds > self.hard_retention_seconds:
             raise ValueError("retention_seconds is above hard_retention_seconds")
+        if self.registry and not self.public_url:
+            raise ValueError("registry needs public_url: set SKYHOUSE_PUBLIC_URL, the address in all records")
         if self.redis_url and not self.clickhouse_url:
             raise ValueError("redis_url needs clickhouse_url: workers cannot use an engine in another process")
         if self.redis_url and not self.results_url:
@@ -65,6 +87,8 @@ _DIVIDED = (
     "client_spool_disk",
     "max_connections",
     "client_connections",
+    "client_requests_per_minute",
+    "user_jobs_per_minute",
 )
 
 
@@ -75,23 +99,118 @@ def divide_limits(config: Config, processes: int) -> Config:
     return config.model_copy(update={**divided, "client_limits": clients})
 
 
-def read_config(environment: Mapping[str, str] = os.environ) -> Config:
-    """Read the settings from the environment.
+@dataclass(frozen=True, slots=True)
+class SettingSources:
+    """What environment and file say, by the settings' names; the environment overrides the file."""
+
+    variables: Mapping[str, str]
+    file: SettingsFile | None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values of settings, not yet validated. An empty path is the default."""
+        given = {**(self.file.values if self.file else {}), **self.variables}
+        settings = {name: value for name, value in given.items() if name in Config.model_fields}
+        return {
+            name: find_default(name) if value == "" and _has_no_empty_value(name) else value
+            for name, value in settings.items()
+            if not isinstance(value, dict)
+        }
+
+    def locate_setting(self, name: str) -> str:
+        """Return where a setting has its value: a variable, a file with its line, or "default"."""
+        if name in self.variables:
+            return f"{_PREFIX}{name.upper()}"
+        return self.file.locate_key(name) if self.file and name in self.file.values else DEFAULT
+
+    def find_unknown(self) -> list[str]:
+        """Return a sentence about each name that is no setting, with the nearest one that is."""
+        settings = list(Config.model_fields)
+        known = [*(name.upper() for name in settings), *_OTHER_VARIABLES]
+        faults = [
+            f"{_PREFIX}{name} is not a setting{_suggest_name(name, known, _PREFIX)}"
+            for name in map(str.upper, self.variables)
+            if name not in known
+        ]
+        for name, value in self.file.values.items() if self.file else ():
+            where = self.locate_setting(name)
+            if isinstance(value, dict):
+                faults.append(f"{where}: [{name}] is a table; write settings as KEY = VALUE, before any table")
+            elif name not in settings:
+                faults.append(f"{where}: {name} is not a setting{_suggest_name(name, settings)}")
+        return faults
+
+
+def find_default(name: str) -> Any:
+    return Config.model_fields[name].get_default(call_default_factory=True)
+
+
+def _has_no_empty_value(name: str) -> bool:
+    return find_default(name) is None or isinstance(find_default(name), Path)
+
+
+def _suggest_name(name: str, known: list[str], prefix: str = "") -> str:
+    near = get_close_matches(name, known, 1)
+    return f": did you mean {prefix}{near[0]}?" if near else "; docs/configuration.md lists the settings"
+
+
+def read_sources(environment: Mapping[str, str] = os.environ) -> SettingSources:
+    """Read what the settings are made of.
 
     Raises
     ------
     ConfigError
-        A value cannot be used, or a variable ``SKYHOUSE_*`` is not a setting.
+        The settings file cannot be read.
     """
-    known = (*(name.upper() for name in Config.model_fields), *_OTHER_VARIABLES)
-    for name in environment:
-        if name.startswith(_PREFIX) and name.removeprefix(_PREFIX) not in known:
-            near = get_close_matches(name.removeprefix(_PREFIX), known, 1)
-            hint = f": did you mean {_PREFIX}{near[0]}?" if near else "; docs/configuration.md lists the settings"
-            raise ConfigError(f"{name} is not a setting{hint}")
+    variables = {
+        name.removeprefix(_PREFIX).lower(): value for name, value in environment.items() if name.startswith(_PREFIX)
+    }
+    path = find_settings_file(environment)
     try:
-        return Config.model_validate({})
+        return SettingSources(variables, read_settings_file(path) if path else None)
+    except SettingsFileError as error:
+        raise ConfigError([str(error)]) from error
+
+
+def build_config(sources: SettingSources) -> Config:
+    """Validate the settings.
+
+    Raises
+    ------
+    ConfigError
+        Values cannot be used, or names are not settings; it has all of them.
+    """
+    faults = sources.find_unknown()
+    try:
+        config = Config.model_validate(sources.values)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = "_".join(str(part) for part in first["loc"]).upper()
-        raise ConfigError(f"the setting {_PREFIX}{where} cannot be used: {first['msg']}") from error
+        raise ConfigError(faults + _describe_faults(error, sources)) from error
+    if faults:
+        raise ConfigError(faults)
+    return config
+
+
+def _describe_faults(error: ValidationError, sources: SettingSources) -> list[str]:
+    described = []
+    for fault in error.errors():
+        reason = fault["msg"].removeprefix("Value error, ")
+        name = str(fault["loc"][0]) if fault["loc"] else ""
+        where = sources.locate_setting(name)
+        if not name:
+            described.append(f"the settings do not fit together: {reason}")
+        elif where.startswith(_PREFIX):
+            described.append(f"{where} cannot be used: {reason}")
+        else:
+            described.append(f"{where}: {name} cannot be used: {reason}")
+    return described
+
+
+def read_config(environment: Mapping[str, str] = os.environ) -> Config:
+    """Read the settings from the environment and from the settings file, which the environment overrides.
+
+    Raises
+    ------
+    ConfigError
+        The file cannot be read, values cannot be used, or names are not settings.
+    """
+    return build_config(read_sources(environment))

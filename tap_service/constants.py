@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-#: version of the project; a test compares it with pyproject.toml
-VERSION = "0.1.0"
+from importlib.metadata import version
+
+#: version of the project: that of pyproject.toml when it was installed
+VERSION = version("skyhouse")
 
 #: the HTTP Server header: taplint and the IVOA registry look for a product in it
 PRODUCT = f"skyhouse/{VERSION}"
@@ -133,3 +135,9 @@ MAX_DEATHS = 3
 
 #: the longest WAIT for a job's next phase, in seconds; proxies close longer requests
 MAX_WAIT_SECONDS = 60
+
+#: records of one answer of the registry
+REGISTRY_PAGE_RECORDS = 20
+
+#: how often the registry looks for new rows of the tables, in seconds: it may read each table's times
+REGISTRY_REFRESH_SECONDS = 600.0

@@ -15,15 +15,20 @@ ServiceError
 │   ├── BodyTooLarge      413
 │   ├── TooManyJobs       429, too many jobs of the user wait or are PENDING
 │   ├── TooManyQueries    429, too many queries of the client wait
-│   └── TooManyPasswords  429, too many passwords of the client wait for their check
+│   ├── TooManyTokens     429, the user has too many tokens
+│   ├── TooManyPasswords  429, too many passwords of the client wait for their check, or were wrong
+│   └── QuotaExceeded     507, the client's jobs, or those of all, take too much disk
 ├── ClientGone            the client closed the connection; nobody reads the message
 ├── ServiceBusy           503, too many queries of all clients wait
 ├── ServiceUnavailable    503, the engine or the disk does not work
+├── ServiceDraining       503, the operator lets what runs finish
+├── QueryStopped          503, the operator has stopped the query
 └── InternalFault         500, a bug of Skyhouse
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -89,8 +94,13 @@ class BodyTooLarge(UserFault):
 
 
 class TooManyJobs(UserFault):
+    """``seconds``: until the client may try again."""
+
     status = 429
-    headers: Mapping[str, str] = {"Retry-After": str(JOBS_RETRY_AFTER_SECONDS)}
+
+    def __init__(self, message: str, seconds: float = JOBS_RETRY_AFTER_SECONDS) -> None:
+        super().__init__(message)
+        self.headers = {"Retry-After": str(math.ceil(seconds))}
 
 
 class TooManyQueries(UserFault):
@@ -98,9 +108,22 @@ class TooManyQueries(UserFault):
     headers: Mapping[str, str] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 
 
-class TooManyPasswords(UserFault):
+class TooManyTokens(UserFault):
     status = 429
-    headers: Mapping[str, str] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+
+
+class TooManyPasswords(UserFault):
+    """``seconds``: until the client may try again."""
+
+    status = 429
+
+    def __init__(self, message: str, seconds: float = RETRY_AFTER_SECONDS) -> None:
+        super().__init__(message)
+        self.headers = {"Retry-After": str(math.ceil(seconds))}
+
+
+class QuotaExceeded(UserFault):
+    status = 507
 
 
 class ClientGone(ServiceError):
@@ -115,6 +138,20 @@ class ServiceBusy(ServiceError):
 class ServiceUnavailable(ServiceError):
     status = 503
     headers: Mapping[str, str] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+
+
+class ServiceDraining(ServiceError):
+    status = 503
+
+    def __init__(self, message: str, retry_seconds: int) -> None:
+        super().__init__(message)
+        self.headers = {"Retry-After": str(retry_seconds)}
+
+
+class QueryStopped(ServiceError):
+    """Without Retry-After: clients shall not send it again by themselves."""
+
+    status = 503
 
 
 class InternalFault(ServiceError):

@@ -10,12 +10,16 @@ import logging
 import os
 import sys
 import time
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import redis
+from prometheus_client import CollectorRegistry, start_wsgi_server
 
 from tap_service.config import Config, read_config
 from tap_service.constants import ORPHAN_AGE_SECONDS, SWEEP_SECONDS
 from tap_service.factory.job_factory import build_celery_dispatcher, build_job_lifetimes, build_job_queue
+from tap_service.metrics_sharing import SharedMetrics
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.services.jobs.celery_dispatcher import celery_queue_name
 from tap_service.services.jobs.engine_patience import EnginePatience
@@ -88,11 +92,41 @@ class Caretaker:
                 self._dispatcher.wake(work)
 
 
-def main(parent: int) -> None:
+class WorkerMetrics:
+    """Answers GET /metrics for the workers that share a folder, at ``address`` unless that is empty."""
+
+    def __init__(self, address: str, folder: Path) -> None:
+        self._address = urlsplit(f"//{address}")
+        self._registry = CollectorRegistry()
+        self._registry.register(SharedMetrics(folder))
+        self._is_served = not address
+        self._has_failed = False
+
+    def serve(self) -> None:
+        """Begin to listen, unless it does already. The next call retries."""
+        if self._is_served:
+            return
+        try:
+            start_wsgi_server(self._address.port or 0, self._address.hostname or "", self._registry)
+            self._is_served = True
+        except OSError as error:
+            if not self._has_failed:
+                _log.error(
+                    "the metrics of the workers cannot be served at %s: %s; SKYHOUSE_WORKER_METRICS names the address, "
+                    "which each skyhouse-worker of a machine needs for itself",
+                    self._address.netloc,
+                    error.strerror or error,
+                )
+            self._has_failed = True
+
+
+def main(parent: int, metrics_folder: Path) -> None:
     """Run until the process ``parent``, which has started this one, is gone."""
     config = read_config()
+    metrics = WorkerMetrics(config.worker_metrics, metrics_folder)
     caretaker = None
     while os.getppid() == parent:
+        metrics.serve()
         try:
             caretaker = caretaker or Caretaker(config)
             caretaker.run_round()
@@ -102,4 +136,4 @@ def main(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), Path(sys.argv[2]))

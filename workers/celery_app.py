@@ -11,6 +11,7 @@ import os
 import select
 import threading
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 from celery import signals
@@ -19,7 +20,9 @@ from kombu.asynchronous import get_event_loop
 
 from tap_service.config import read_config
 from tap_service.models.work_class import WorkClass
+from tap_service.service_manager import READY, STOPPING, notify_manager
 from tap_service.services.jobs.celery_dispatcher import TASK, build_celery_app
+from tap_service.storage.accounts import AccountError
 from tap_service.storage.engine.engine import EngineError
 from workers.worker_runtime import WorkerRuntime
 
@@ -34,6 +37,9 @@ _stopping, _stop_writing = os.pipe()
 
 #: the classes of jobs that this worker executes
 work_classes: Collection[WorkClass] = tuple(WorkClass)
+
+#: where the processes of this worker share their metrics; the command makes and removes it
+metrics_folder = Path()
 
 _runtime: WorkerRuntime | None = None
 
@@ -78,16 +84,23 @@ def run_next() -> None:
 
 
 def _reach_engine() -> WorkerRuntime | None:
-    """Return the runtime; None if the engine was away so far."""
+    """Return the runtime; None if the engine was away so far, or the file of users cannot be used."""
     global _runtime
     try:
         _runtime = _runtime or _start_runtime()
     except EngineError as error:
         _log.warning("jobs wait for the engine: %s", error.detail)
+    except AccountError as error:  # without it nobody knows who may see which table
+        _log.warning("jobs wait for the file of users: %s", error)
     return _runtime
 
 
+def _announce_start(**_: Any) -> None:
+    notify_manager(READY)
+
+
 def _announce_shutdown(**_: Any) -> None:
+    notify_manager(STOPPING)
     os.write(_stop_writing, b"stop")
 
 
@@ -102,7 +115,7 @@ def is_stopping(wait_seconds: float | None = 0) -> bool:
 
 
 def _start_runtime() -> WorkerRuntime:
-    runtime = WorkerRuntime(config, app, work_classes)
+    runtime = WorkerRuntime(config, app, work_classes, metrics_folder)
     runtime.start()
     threading.Thread(target=_stop_jobs_at_shutdown, args=(runtime,), name="stopping", daemon=True).start()
     return runtime
@@ -115,5 +128,6 @@ def _stop_jobs_at_shutdown(runtime: WorkerRuntime) -> None:
 
 
 app.task(run_next, name=TASK, Request=_TaskRequest)
+signals.worker_ready.connect(_announce_start)
 signals.worker_shutting_down.connect(_announce_shutdown)
 signals.worker_process_shutdown.connect(_close_runtime)

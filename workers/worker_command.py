@@ -6,18 +6,22 @@ import logging
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tap_service.config import ConfigError, read_config
+from tap_service.freed_memory import return_freed_memory
 from tap_service.models.work_class import WorkClass
 from tap_service.services.jobs.celery_dispatcher import celery_queue_name
 from tap_service.services.jobs.job_queues import QueueRules
+from tap_service.settings.settings_file import DEFAULT_FILE, FILE_VARIABLE
 
 _log = logging.getLogger("skyhouse")
 
@@ -36,18 +40,30 @@ Processes = Annotated[
     int | None,
     typer.Option(help="Jobs that run at once here; by default as many as of these may run in all.", min=1),
 ]
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help=f"File of settings; default: {FILE_VARIABLE}, else {DEFAULT_FILE} if there is one.",
+    ),
+]
 
 
 def main() -> None:
+    os.umask(0o077)  # results are for this user only
+    return_freed_memory()
     typer.run(run_workers)
 
 
-def run_workers(jobs: Jobs = "all", processes: Processes = None) -> None:
+def run_workers(jobs: Jobs = "all", processes: Processes = None, config: ConfigFile = None) -> None:
     """Execute jobs until SIGTERM. The settings are those of the service: SKYHOUSE_REDIS_URL and the others."""
+    if config is not None:  # also for the processes that this one starts
+        os.environ[FILE_VARIABLE] = str(config.absolute())
     try:
         settings = read_config()
     except ConfigError as error:
-        raise typer.BadParameter(str(error)) from error
+        raise typer.BadParameter("\n".join(error.faults)) from error
     if not settings.redis_url:
         raise typer.BadParameter("workers need SKYHOUSE_REDIS_URL, SKYHOUSE_CLICKHOUSE_URL and SKYHOUSE_RESULTS_URL")
     if jobs not in _JOB_CLASSES:
@@ -65,7 +81,8 @@ def run_workers(jobs: Jobs = "all", processes: Processes = None) -> None:
         "--without-mingle",
         "--without-heartbeat",
     ]
-    with _run_caretaker():
+    with tempfile.TemporaryDirectory(prefix="skyhouse-metrics-") as folder, _run_caretaker(folder):
+        application.metrics_folder = Path(folder)
         application.app.worker_main(["--quiet", "worker", *options])
     if not application.is_stopping():
         _begin_anew()
@@ -79,14 +96,17 @@ def _begin_anew() -> None:
 
 
 @contextmanager
-def _run_caretaker() -> Iterator[None]:
-    """Keep one caretaker process running beside the workers: start another whenever it ends."""
+def _run_caretaker(metrics_folder: str) -> Iterator[None]:
+    """Keep one caretaker process running beside the workers: start another whenever it ends.
+
+    It shows the metrics of the workers, which they share in ``metrics_folder``.
+    """
     stopping = threading.Event()
     running: list[subprocess.Popen[bytes]] = []
 
     def restart_until_stopped() -> None:
         while not stopping.is_set():
-            command = [sys.executable, "-m", "workers.caretaker", str(os.getpid())]
+            command = [sys.executable, "-m", "workers.caretaker", str(os.getpid()), metrics_folder]
             running[:] = [subprocess.Popen(command)]  # noqa: S603 (our own module)
             running[0].wait()
             stopping.wait(_RESTART_SECONDS)

@@ -6,7 +6,9 @@ import logging
 import os
 import socket
 from collections.abc import Collection
+from pathlib import Path
 
+from billiard import current_process
 from celery import Celery
 
 from tap_service.config import Config
@@ -21,9 +23,12 @@ _log = logging.getLogger("skyhouse")
 
 
 class WorkerRuntime:
-    """Built after the fork. Raises EngineUnavailable, and OSError if the result store cannot be used."""
+    """Built after the fork. Raises EngineUnavailable, and OSError if the result store cannot be used.
 
-    def __init__(self, config: Config, app: Celery, work_classes: Collection[WorkClass]) -> None:
+    Its metrics are shared in ``metrics_folder``.
+    """
+
+    def __init__(self, config: Config, app: Celery, work_classes: Collection[WorkClass], metrics_folder: Path) -> None:
         self._engine = open_remote_engine(config)
         self._work_classes = work_classes
         stores = open_job_stores(config)
@@ -33,6 +38,10 @@ class WorkerRuntime:
         self._dispatcher = CeleryDispatcher(app)
         worker = f"{socket.gethostname()}:{os.getpid()}"
         self._runner = build_job_runner(self._queries, stores, self._queue, worker, work_classes)
+
+        metrics = self._queries.metrics
+        metrics.jobs.set_function(lambda: self._runner.n_running)
+        metrics.share_in(metrics_folder, f"worker-{current_process().index}")
 
     def start(self) -> None:
         self._queries.start()

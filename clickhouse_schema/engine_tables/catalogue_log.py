@@ -1,15 +1,20 @@
 """The catalogue in the engine: ``skyhouse.catalogue``, an append-only log of model documents.
 
-The latest document of each table is valid; an empty one means that the table is gone. Rows without a schema are about a
-cluster: its sharding, and whether its shards are being moved. One INSERT is one change, so a crash leaves the catalogue
-as it was before or after the change; without a Keeper each server gets that INSERT (``whole_table_repair``).
+The latest document of each table is valid; an empty one means that the table is gone. Rows without a schema are about
+all tables: the sharding of a cluster, whether its shards are being moved, and which groups of users see which tables.
+One INSERT is one change, so a crash leaves the catalogue as it was before or after the change; without a Keeper each
+server gets that INSERT (``whole_table_repair``).
 TAP_SCHEMA is rewritten after each change; ``engine_setup.prepare_engine`` repairs a crash between the two.
+
+The documents have a version, ``FORMAT``, which is a row without a schema too. A new version adds documents and keeps
+the old ones, so the log itself is the copy of what was before.
 """
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pyarrow as pa
 
@@ -35,6 +40,18 @@ _LOGICAL_TABLE_SQL = f"replaceRegexpOne(name, {_PART_PATTERN}, {quote_string(chr
 #: the name, without a schema, of the row that announces another sharding
 _MOVE = "move"
 
+#: the name, without a schema, of the row with the grants
+_GRANTS = "grants"
+
+#: The version of the documents, and the name of its row. Catalogues of Skyhouse 0.1.0 have no such row.
+FORMAT = 1
+_FORMAT = "format"
+
+
+class LaterCatalogue(Exception):
+    """The catalogue was written by a later version of Skyhouse; the message says what to do."""
+
+
 #: One change at a time: TAP_SCHEMA is prepared in tables of fixed names. One process holds a data path.
 catalogue_lock = threading.Lock()
 
@@ -44,6 +61,18 @@ def create_catalogue_log(servers: Servers[Engine]) -> None:
     # catalogues of earlier versions of Skyhouse lack this column
     add = "ALTER TABLE skyhouse.catalogue ADD COLUMN IF NOT EXISTS number UInt32"
     servers.execute_statement(Statement(add, servers.topology.choose_rows_target(is_sharded=False)))
+
+
+def upgrade_catalogue(engine: Engine) -> None:
+    """Bring the documents to ``FORMAT``. The caller holds ``catalogue_lock``. Raises ``LaterCatalogue``."""
+    found = int(_read_cluster_document(engine, _FORMAT) or 0)
+    if found > FORMAT:
+        raise LaterCatalogue(
+            f"the catalogue was written by a later version of Skyhouse (its version is {found}, this one knows"
+            f" {FORMAT}): install that version, or restore a backup made by this one"
+        )
+    if found < FORMAT:
+        _write_document(engine, "", _FORMAT, str(FORMAT))
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -63,9 +92,11 @@ def read_catalogue(engine: Engine) -> Catalogue:
         " FROM skyhouse.catalogue GROUP BY schema_name, table_name ORDER BY schema_name, table_name"
     ).to_pylist()
     documents: dict[str, list[tuple[int, Schema]]] = {}
-    sharding = None
+    sharding, grants = None, {}
     for row in latest:
-        if not row["schema_name"]:
+        if (row["schema_name"], row["table_name"]) == ("", _GRANTS):
+            grants = _parse_grants(row["document"])
+        elif not row["schema_name"]:
             sharding = sharding if row["table_name"] else Sharding.from_document(row["document"])
         elif row["document"]:
             schema = Schema.model_validate_json(row["document"])
@@ -73,7 +104,12 @@ def read_catalogue(engine: Engine) -> Catalogue:
     schemas = (TAP_SCHEMA, *(_merge_documents(versions) for versions in documents.values()))
     counts, occupancy = read_row_counts(engine)
     numbers = {(row["schema_name"], row["table_name"]): row["number"] for row in latest if row["number"]}
-    return Catalogue(schemas, counts, _find_local_densities(schemas, occupancy), sharding, numbers)
+    return Catalogue(schemas, counts, _find_local_densities(schemas, occupancy), sharding, numbers, grants)
+
+
+def _parse_grants(document: str) -> dict[str, frozenset[str]]:
+    found = json.loads(document) if document else {}
+    return {target: frozenset(groups) for target, groups in found.items()}
 
 
 def _merge_documents(versions: list[tuple[int, Schema]]) -> Schema:
@@ -116,7 +152,7 @@ def is_move_announced(engine: Engine) -> bool:
 
 def read_table_version(engine: Engine) -> int:
     """Return a number that grows with every change of a table or of the sharding."""
-    where = f"NOT (schema_name = '' AND table_name = {quote_string(_MOVE)})"
+    where = f"NOT (schema_name = '' AND table_name IN ({quote_string(_MOVE)}, {quote_string(_GRANTS)}))"
     found = engine.fetch_table(f"SELECT max(version) AS version FROM skyhouse.catalogue WHERE {where}")
     return int(found.column(0)[0].as_py())
 
@@ -128,6 +164,11 @@ def _read_cluster_document(engine: Engine, name: str) -> str:
         f"SELECT document FROM skyhouse.catalogue WHERE {where} ORDER BY version DESC LIMIT 1"
     ).to_pylist()
     return str(documents[0]["document"]) if documents else ""
+
+
+def read_grants(engine: Engine) -> dict[str, frozenset[str]]:
+    """Return the groups that see what is not for everybody, by schema or schema.table in lower case."""
+    return _parse_grants(_read_cluster_document(engine, _GRANTS))
 
 
 def read_content_stamps(engine: Engine, tables: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
@@ -182,6 +223,15 @@ def announce_move(engine: Engine, is_ahead: bool) -> None:
     """Say that the sharding is about to change, or that this is over. Loads that end in between publish nothing."""
     with catalogue_lock:
         _write_document(engine, "", _MOVE, "announced" if is_ahead else "")
+
+
+def write_grants(engine: Engine, change: Callable[[dict[str, frozenset[str]]], None]) -> None:
+    """Change the grants in place and publish them; TAP_SCHEMA stays as it is, for it is restricted when it is read."""
+    with catalogue_lock:
+        grants = read_grants(engine)
+        change(grants)
+        document = json.dumps({target: sorted(groups) for target, groups in sorted(grants.items())})
+        _write_document(engine, "", _GRANTS, document)
 
 
 def write_first_sharding(engine: Engine, shard_count: int) -> None:

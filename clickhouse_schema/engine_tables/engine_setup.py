@@ -12,6 +12,7 @@ from clickhouse_schema.engine_tables.catalogue_log import (
     create_catalogue_log,
     read_catalogue,
     read_sharding,
+    upgrade_catalogue,
     write_first_sharding,
 )
 from clickhouse_schema.engine_tables.density_table import create_density_table
@@ -40,6 +41,8 @@ def prepare_engine(engine: Engine) -> None:
     ClusterError
         The servers cannot be used as they are configured, the tables belong to another configuration of servers, or a
         replica does not copy them.
+    LaterCatalogue
+        A later version of Skyhouse has written it.
     """
     servers = Servers(engine)
     _refuse_other_topology(engine, servers.topology)
@@ -51,6 +54,7 @@ def prepare_engine(engine: Engine) -> None:
         create_append_record(servers)
         _wait_for_replica(engine, servers.topology, "appends")
         copy_missing_rows(servers, _LOGS)
+        upgrade_catalogue(engine)
         create_database(servers, TAP_SCHEMA.name)
         if servers.topology.is_cluster and read_sharding(engine) is None:
             write_first_sharding(engine, servers.topology.shards)
@@ -82,7 +86,7 @@ def _refuse_other_topology(engine: Engine, topology: Topology) -> None:
 
 
 def _is_catalogue_empty(engine: Engine) -> bool:
-    return not engine.fetch_table("SELECT 1 AS one FROM skyhouse.catalogue LIMIT 1").num_rows
+    return not engine.fetch_table("SELECT 1 AS one FROM skyhouse.catalogue WHERE schema_name != '' LIMIT 1").num_rows
 
 
 def _wait_for_replica(engine: Engine, topology: Topology, name: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -10,12 +12,45 @@ import typer
 
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control import control_client, data_commands
+from loaders.progress_reporter import Reporter
+from tap_service.config import Config, ConfigError, read_config
+from tap_service.settings.settings_file import DEFAULT_FILE, FILE_VARIABLE
 
 
-def default_data_path() -> Path:
-    """Return the directory of the data if none is given: the user's data directory (XDG base directories)."""
-    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(home) / "skyhouse"
+def _choose_file(path: Path | None) -> Path | None:
+    """Let this process and its children read their settings from a file."""
+    if path is not None:
+        os.environ[FILE_VARIABLE] = str(path.absolute())
+    return path
+
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        callback=_choose_file,
+        is_eager=True,
+        help=f"File of settings; default: {FILE_VARIABLE}, else {DEFAULT_FILE} if there is one.",
+    ),
+]
+
+
+def read_config_or_exit() -> Config:
+    """Return the settings, or print each fault on a line and exit."""
+    with exit_on_faults():
+        return read_config()
+
+
+@contextmanager
+def exit_on_faults() -> Iterator[None]:
+    """Print each fault of the settings on a line of its own, and exit."""
+    try:
+        yield
+    except ConfigError as error:
+        for fault in error.faults:
+            typer.echo(f"error: {fault}", err=True)
+        raise typer.Exit(1) from error
 
 
 Data = Annotated[
@@ -24,8 +59,8 @@ Data = Annotated[
         "--data",
         envvar="SKYHOUSE_DATA",
         help="Directory of the data.",
-        default_factory=default_data_path,
-        show_default="~/.local/share/skyhouse",
+        default_factory=lambda: read_config_or_exit().data,
+        show_default="the setting data, else ~/.local/share/skyhouse",
     ),
 ]
 
@@ -34,3 +69,14 @@ def execute_and_exit(data: Path, command: str, arguments: data_commands.Argument
     """Run a command on the data path, here or in the service that holds it, and exit with its code."""
     with ConsoleReporter() as reporter:
         raise typer.Exit(control_client.execute_command(data.absolute(), command, arguments, reporter))
+
+
+def run_here_and_exit(name: str, command: Callable[[Reporter], None]) -> NoReturn:
+    """Run the command ``name`` in this process, whoever holds the data path; exit with its code."""
+    with ConsoleReporter() as reporter:
+
+        def run() -> int:
+            command(reporter)
+            return 0
+
+        raise typer.Exit(control_client.run_and_report(name, run, reporter))

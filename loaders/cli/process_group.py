@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from tap_service.child_processes import end_with_parent
+from tap_service.hangup import hangups_held_back, on_hangup
 
 #: how long a process may take to end before it is killed, and to live before it is replaced at once, in seconds
 _ENDING_SECONDS = 30.0
@@ -21,7 +23,10 @@ _SPAWN = multiprocessing.get_context("spawn")
 
 
 class ProcessGroup:
-    """``count`` processes; each calls ``target`` with its number and the arguments, which returns its exit code."""
+    """``count`` processes; each calls ``target`` with its number and the arguments, which returns its exit code.
+
+    SIGHUP is passed on to them.
+    """
 
     def __init__(self, count: int, target: Callable[..., int], arguments: tuple[Any, ...]) -> None:
         self._call = target, arguments
@@ -34,6 +39,7 @@ class ProcessGroup:
         A process that a signal ended is replaced. An exception in the caller's thread, such as SystemExit in a signal
         handler, ends all processes too.
         """
+        forget = on_hangup(self._pass_on_hangup)
         try:
             for number in range(self._count):
                 self._start_process(number)
@@ -48,13 +54,20 @@ class ProcessGroup:
                     time.sleep(max(0.0, began + _REPLACING_SECONDS - time.monotonic()))
                     self._start_process(number)
         finally:
+            forget()
             self._end_processes()
 
     def _start_process(self, number: int) -> None:
         target, arguments = self._call
         process = _SPAWN.Process(target=_run_target, args=(target, number, *arguments))
-        process.start()
+        with hangups_held_back():
+            process.start()
         self._processes[number] = process, time.monotonic()
+
+    def _pass_on_hangup(self) -> None:
+        for process, _ in tuple(self._processes.values()):
+            if process.is_alive() and process.pid is not None:
+                os.kill(process.pid, signal.SIGHUP)
 
     def _end_processes(self) -> None:
         processes = [process for process, _ in self._processes.values()]

@@ -7,6 +7,7 @@ import errno
 import gc
 import signal
 import socket
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ import uvicorn
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.cli.process_group import ProcessGroup
 from loaders.control import data_commands
+from loaders.control.admin_commands import Administration
 from loaders.control.control_server import ControlServer
 from loaders.control.engine_opener import open_engine
 from loaders.control.service_settings import read_settings
@@ -24,20 +26,41 @@ from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from loaders.tables.shipped_schemas import load_demo
 from tap_service.application import create_app
-from tap_service.config import Config, divide_limits
+from tap_service.config import Config, ConfigError, divide_limits
+from tap_service.freed_memory import return_freed_memory
+from tap_service.hangup import catch_hangups
 from tap_service.http_server.http_protocol import SERVER
 from tap_service.http_server.open_connections import raise_file_limit
 from tap_service.readers.read_error import ReadError
+from tap_service.service_manager import ALIVE, READY, STOPPING, find_alive_interval, notify_manager
+from tap_service.services.registry.metadata_file import RegistryFileError
 from tap_service.services.site.authentication import IssuersError
+from tap_service.services.site.blocked_networks import BlockedError
 from tap_service.services.site.first_queries import format_first_queries
 from tap_service.storage.accounts import AccountError
 from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
+from tap_service.storage.private_directory import create_private_directory
+from tap_service.storage.registry_store import RegistryStoreError
+from tap_service.storage.site_state import SiteStateUnavailable
+from tap_service.storage.usage.usage_store import UsageUnavailable
 
 #: How long running responses may continue after the signal.
 _MAX_GRACE_SECONDS = 5
 
-_FAULTS = (ReadError, EngineError, AccountError, IssuersError, JobStoreUnavailable)
+_FAULTS = (
+    ReadError,
+    EngineError,
+    AccountError,
+    BlockedError,
+    ConfigError,
+    IssuersError,
+    JobStoreUnavailable,
+    RegistryFileError,
+    RegistryStoreError,
+    SiteStateUnavailable,
+    UsageUnavailable,
+)
 
 
 def run_service(
@@ -58,16 +81,16 @@ def run_service(
     processes
         How many processes answer requests; several need ClickHouse servers and jobs in Redis.
     """
-    _catch_signals()
+    _prepare_process()
     try:
         with _bind_listener(host, port) as listener:
             url = f"http://{host}:{port}"
             config = read_settings(data_path)
             if processes > 1:
                 _check_processes(config)
-                return ProcessGroup(processes, serve_as_one_of, (processes, data_path, listener, url)).run(
-                    reporter.message
-                )
+                with tempfile.TemporaryDirectory(prefix="skyhouse-metrics-") as folder:
+                    arguments = processes, data_path, listener, url, Path(folder)
+                    return ProcessGroup(processes, serve_as_one_of, arguments).run(reporter.message)
             _serve_listener(config, data_path, listener, url, reporter, demo=demo)
     except _FAULTS as error:
         return _report_fault(error, reporter)
@@ -76,13 +99,19 @@ def run_service(
     return 0
 
 
-def serve_as_one_of(number: int, count: int, data_path: Path, listener: socket.socket, url: str) -> int:
-    """Serve as one of ``count`` processes, with a part of the limits; only the first one announces the service."""
-    _catch_signals()
+def serve_as_one_of(
+    number: int, count: int, data_path: Path, listener: socket.socket, url: str, metrics_folder: Path
+) -> int:
+    """Serve as one of ``count`` processes, with a part of the limits; only the first one announces the service.
+
+    Each shows the metrics of all of them, through sockets in ``metrics_folder``.
+    """
+    _prepare_process()
     with ConsoleReporter() as reporter, suppress(SystemExit):
         try:
             config = divide_limits(read_settings(data_path), count)
-            _serve_listener(config, data_path, listener, "" if number else url, reporter)
+            shown = "" if number else url
+            _serve_listener(config, data_path, listener, shown, reporter, share=(metrics_folder, str(number)))
         except _FAULTS as error:
             return _report_fault(error, reporter)
     return 0
@@ -94,9 +123,16 @@ def _report_fault(error: Exception, reporter: Reporter) -> int:
 
 
 def _serve_listener(
-    config: Config, data_path: Path, listener: socket.socket, url: str, reporter: Reporter, *, demo: bool = False
+    config: Config,
+    data_path: Path,
+    listener: socket.socket,
+    url: str,
+    reporter: Reporter,
+    *,
+    demo: bool = False,
+    share: tuple[Path, str] | None = None,
 ) -> None:
-    """Serve; without ``url``, do not announce it."""
+    """Serve; without ``url``, do not announce it. ``share`` is for ``ServiceMetrics.share_in``."""
     connections = raise_file_limit(config.max_connections)
     if url and connections < config.max_connections:
         reporter.message(
@@ -110,17 +146,20 @@ def _serve_listener(
         _create_folder(data_path)
         app = create_app(config, engine)
         catalogue_cache = app.state.services.catalogue_cache
+        if share is not None:
+            app.state.services.metrics.share_in(*share)
         gc.freeze()  # what exists now stays, so no collection of garbage needs to look at it
 
         def announce() -> None:
-            if url:
-                reporter.output(format_first_queries(engine, catalogue_cache.catalogue, url))
+            reporter.output(format_first_queries(engine, catalogue_cache.catalogue_for(None), url))
 
-        server = _Server(app, announce)
-        if config.clickhouse_url:  # other commands connect to the engine directly
+        server = _Server(app, announce if url else None)
+        if config.redis_url:  # commands connect to the engine and to Redis directly
             server.run(sockets=[listener])
             return
-        control = ControlServer(engine, data_path, catalogue_cache.refresh)
+        services = app.state.services
+        administration = Administration(services.job_administration, services.work)
+        control = ControlServer(engine, data_path, catalogue_cache.refresh, administration)
         control.start()
         try:
             server.run(sockets=[listener])
@@ -139,22 +178,39 @@ def _check_processes(config: Config) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Calls ``on_start`` once it answers."""
+    """Calls ``on_start`` once it answers, and tells the service manager; None leaves both to another process."""
 
-    def __init__(self, app: Any, on_start: Callable[[], None]) -> None:
+    def __init__(self, app: Any, on_start: Callable[[], None] | None) -> None:
         super().__init__(
             uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_MAX_GRACE_SECONDS, **SERVER)
         )
         self._on_start = on_start
+        self._signs: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        await asyncio.to_thread(self._on_start)
+        if self._on_start is not None:
+            notify_manager(READY)
+            self._signs = asyncio.create_task(_send_signs_of_life())
+            await asyncio.to_thread(self._on_start)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._on_start is not None:
+            notify_manager(STOPPING)
+        await super().shutdown(sockets)
+
+
+async def _send_signs_of_life() -> None:
+    """Tell the service manager that the event loop turns; it ends a process whose loop hangs."""
+    interval = find_alive_interval()
+    while interval:
+        notify_manager(ALIVE)
+        await asyncio.sleep(interval)
 
 
 def _create_folder(data_path: Path) -> None:
     try:
-        data_path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        create_private_directory(data_path)
     except OSError as error:
         raise LoadError(f"cannot use {data_path} for data: {error.strerror}") from error
 
@@ -171,9 +227,15 @@ def _bind_listener(host: str, port: int) -> socket.socket:
         raise LoadError(f"cannot listen on {host} port {port}: {error.strerror}") from error
 
 
+def _prepare_process() -> None:
+    return_freed_memory()
+    _catch_signals()
+
+
 def _catch_signals() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _exit_on_signal)
+    catch_hangups()
 
 
 def _exit_on_signal(_number: int, _frame: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -9,14 +10,27 @@ from typing import Annotated, NoReturn
 import typer
 
 from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
-from loaders.cli import schema_command, shards_command, user_command
-from loaders.cli.command_options import Data, execute_and_exit
+from loaders.cli import (
+    announcement_command,
+    backup_command,
+    block_command,
+    config_command,
+    group_command,
+    jobs_command,
+    queries_command,
+    registry_command,
+    schema_command,
+    shards_command,
+    usage_command,
+    user_command,
+)
+from loaders.cli.command_options import ConfigFile, Data, execute_and_exit, read_config_or_exit
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control import data_commands
-from loaders.control.adql_command import check_query_line
 from loaders.pipeline.describe_file import describe_source, find_doubtful_types
 from loaders.pipeline.load_plan import split_name
 from loaders.tables.shipped_schemas import resolve_schema_option
+from tap_service.constants import VERSION
 from tap_service.readers import open_source
 from tap_service.readers.read_error import ReadError
 
@@ -26,16 +40,54 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(config_command.app, name="config")
 app.add_typer(user_command.app, name="user")
 app.add_typer(schema_command.app, name="schema")
+app.add_typer(group_command.app, name="group")
+app.command("grant")(group_command.grant_access)
+app.command("revoke")(group_command.revoke_access)
+app.command("grants")(group_command.list_grants)
+app.add_typer(registry_command.app, name="registry")
 app.add_typer(shards_command.app, name="shards")
+app.command("backup")(backup_command.create_backup)
+app.command("restore")(backup_command.restore_backup)
+app.command("usage")(usage_command.print_usage)
+app.add_typer(jobs_command.app, name="jobs")
+app.add_typer(queries_command.app, name="queries")
+app.add_typer(announcement_command.downtimes, name="downtime")
+app.add_typer(announcement_command.notes, name="note")
+app.command("drain")(announcement_command.drain_service)
+app.command("block")(block_command.block_address)
+app.command("unblock")(block_command.unblock_address)
 
 
 TableName = Annotated[str, typer.Argument(metavar="SCHEMA.TABLE", help="The table's name.")]
-Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all networks.")]
-Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)]
+Host = Annotated[
+    str,
+    typer.Option(
+        help="Address to listen on; 0.0.0.0 for all networks.",
+        default_factory=lambda: read_config_or_exit().host,
+        show_default="the setting host, else 127.0.0.1",
+    ),
+]
+Port = Annotated[
+    int,
+    typer.Option(
+        help="Port to listen on.",
+        min=1,
+        max=65535,
+        default_factory=lambda: read_config_or_exit().port,
+        show_default="the setting port, else 8000",
+    ),
+]
 Processes = Annotated[
-    int, typer.Option(help="Processes that answer requests; several need ClickHouse servers and Redis.", min=1)
+    int,
+    typer.Option(
+        help="Processes that answer requests; several need ClickHouse servers and Redis.",
+        min=1,
+        default_factory=lambda: read_config_or_exit().processes,
+        show_default="the setting processes, else 1",
+    ),
 ]
 
 MaxErrors = Annotated[int, typer.Option(help="Bad rows that are rejected before the command stops.", min=0)]
@@ -44,7 +96,24 @@ Again = Annotated[bool, typer.Option("--again", help="Apply files that were appl
 
 
 def main() -> None:
+    os.umask(0o077)  # data, jobs, results and rejected rows are for this user only
     app()
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"skyhouse {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def choose_settings(
+    config: ConfigFile = None,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command("load")
@@ -175,18 +244,20 @@ def translate_query(
     """Print the SQL into which a query is translated."""
     if not parse_only:
         execute_and_exit(data, "adql", {"query": query, "explain": explain})
+    from loaders.control.adql_command import check_query_line
+
     for line in sys.stdin if query == "-" else [query.replace("\\", "\\\\")]:
         print(check_query_line(line.rstrip("\r\n")), flush=True)
 
 
 @app.command("serve")
-def serve_tables(data: Data, host: Host = "127.0.0.1", port: Port = 8000, processes: Processes = 1) -> None:
+def serve_tables(data: Data, host: Host, port: Port, processes: Processes) -> None:
     """Serve the tables over TAP until Ctrl-C."""
     _serve_and_exit(data, host, port, processes=processes)
 
 
 @app.command("demo")
-def serve_demo(data: Data, host: Host = "127.0.0.1", port: Port = 8000) -> None:
+def serve_demo(data: Data, host: Host, port: Port) -> None:
     """Load the bright stars of Tycho-2 and OpenNGC, then serve them."""
     _serve_and_exit(data, host, port, demo=True)
 

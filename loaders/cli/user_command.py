@@ -13,14 +13,18 @@ import typer
 
 from loaders.cli.command_options import Data, execute_and_exit
 from loaders.control.engine_opener import has_engine
-from tap_service.storage.accounts import ACCOUNTS_FILE, AccountError, Accounts
+from loaders.control.service_settings import read_settings
+from loaders.load_error import LoadError
+from tap_service.storage.accounts import AccountError, Accounts
 
 app = typer.Typer(help="Users, their passwords and tokens.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user's name.")]
 File = Annotated[
     Path | None,
-    typer.Option("--accounts", envvar="SKYHOUSE_ACCOUNTS", help="The file of users; default: in the data directory."),
+    typer.Option(
+        "--accounts", help="The file of users.", show_default="the setting accounts, else in the data directory"
+    ),
 ]
 
 
@@ -36,7 +40,7 @@ def add_user(
         password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     else:
         password = sys.stdin.readline().rstrip("\r\n")
-    with _open_accounts(data, file) as accounts:
+    with open_accounts(data, file) as accounts:
         accounts.add_user(name, password, admin=admin)
     typer.echo(f"{name} may use the service" + (" as an administrator" if admin else ""))
 
@@ -52,7 +56,7 @@ def create_token(
     ] = None,
 ) -> None:
     """Create a token for scripts and print it, only once: Authorization: Bearer TOKEN."""
-    with _open_accounts(data, file) as accounts:
+    with open_accounts(data, file) as accounts:
         typer.echo(accounts.add_token(name, label, days))
 
 
@@ -61,16 +65,39 @@ def revoke_token(
     name: Name, label: Annotated[str, typer.Argument(help="The token's label.")], data: Data, file: File = None
 ) -> None:
     """Revoke a user's tokens of one label."""
-    with _open_accounts(data, file) as accounts:
+    with open_accounts(data, file) as accounts:
         if not accounts.revoke_tokens(name, label):
             raise AccountError(f"{name} has no token {label}; `skyhouse user list` lists them")
     typer.echo(f"the token {label} of {name} is revoked")
 
 
+@app.command("limits")
+def assign_limits(
+    name: Name,
+    data: Data,
+    class_name: Annotated[
+        str, typer.Argument(metavar="[@CLASS]", help="One of SKYHOUSE_CLIENT_LIMITS. Default: print the user's class.")
+    ] = "",
+    file: File = None,
+    none: Annotated[bool, typer.Option("--none", help="Remove the user from their class.")] = False,
+) -> None:
+    """Give a user the limits of a class of users, such as @survey. A user is in one class at most."""
+    if class_name and none:
+        raise typer.BadParameter("give a class or --none, not both")
+    with open_accounts(data, file) as accounts:
+        if class_name or none:
+            accounts.set_class(name, class_name)
+        assigned = accounts.list_classes().get(name, "")
+        defined = read_settings(data).client_limits
+    typer.echo(f"{name} has the limits of {assigned or '@users'}")
+    if assigned and defined and assigned not in defined:
+        typer.echo(f"note: the setting client_limits has no {assigned} here; until it has, @users holds", err=True)
+
+
 @app.command("remove")
 def remove_user(name: Name, data: Data, file: File = None) -> None:
     """Remove a user with all their tokens and tables, so that a new user of the same name does not inherit them."""
-    with _open_accounts(data, file) as accounts:
+    with open_accounts(data, file) as accounts:
         accounts.remove_user(name)
     typer.echo(f"{name} is removed")
     if has_engine(data.absolute()):
@@ -97,24 +124,25 @@ def drop_table(
 @app.command("list")
 def list_users(data: Data, file: File = None) -> None:
     """List the users and their tokens' labels."""
-    with _open_accounts(data, file) as accounts:
+    with open_accounts(data, file) as accounts:
         for account in accounts.list_accounts():
             tokens = ", ".join(label + _format_expiry(expires) for label, expires in account.tokens)
             typer.echo("\t".join((account.name, "admin" if account.admin else "user", tokens)))
 
 
 @contextmanager
-def _open_accounts(data: Path, file: Path | None) -> Iterator[Accounts]:
+def open_accounts(data: Path, file: Path | None) -> Iterator[Accounts]:
     """Open the file of users; errors are printed in one sentence."""
-    path = file or data / ACCOUNTS_FILE
     try:
+        path = file or read_settings(data).accounts
+        assert path is not None  # noqa: S101  the settings of commands have all paths
         path.parent.mkdir(parents=True, exist_ok=True)
         accounts = Accounts(path)
         try:
             yield accounts
         finally:
             accounts.close()
-    except (AccountError, OSError) as error:
+    except (AccountError, LoadError, OSError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(1) from error
 

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from loaders.control import data_commands
 from loaders.control.control_socket import SOCKET_NAME, open_address, send_line
 from loaders.control.engine_opener import open_engine
-from loaders.load_error import LoadError
+from loaders.control.service_settings import read_settings
+from loaders.load_error import LoadCancelled, LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import DataPathHeldError
 from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
+from tap_service.storage.site_state import SiteStateUnavailable
 
 
 def execute_command(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int:
     """Run a command on ``data_path`` and return its exit code; errors are reported."""
+    return run_and_report(command, lambda: _run_or_hand_over(data_path, command, arguments, reporter), reporter)
+
+
+def run_and_report(
+    name: str, command: Callable[[], int], reporter: Reporter, stopped: str = data_commands.STOPPED
+) -> int:
+    """Run the command ``name`` and return its exit code; errors are reported, and that it was ``stopped``."""
     try:
-        return _run_or_hand_over(data_path, command, arguments, reporter)
-    except (ReadError, EngineError, JobStoreUnavailable) as error:
+        return command()
+    except (ReadError, EngineError, JobStoreUnavailable, SiteStateUnavailable, OSError) as error:
         reporter.message(f"error: {data_commands.explain_error(error)}")
-    except KeyboardInterrupt:
-        reporter.message(data_commands.STOPPED.format(command=command))
+    except (KeyboardInterrupt, LoadCancelled):
+        reporter.message(stopped.format(command=name))
     return data_commands.EXIT_FAILED
 
 
@@ -39,6 +49,24 @@ def _run_or_hand_over(data_path: Path, command: str, arguments: data_commands.Ar
         if code is None:
             raise
         return code
+
+
+def execute_admin_command(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int:
+    """Run a command of an operator in the service on ``data_path``, else here on the stores of the settings."""
+    return run_and_report(
+        command, lambda: _administer(data_path, command, arguments, reporter), reporter, stopped="stopped"
+    )
+
+
+def _administer(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int:
+    from loaders.control import admin_commands  # other commands start faster without jobs
+
+    config = read_settings(data_path)
+    code = None if config.redis_url else hand_over(data_path, command, arguments, reporter)
+    if code is not None:
+        return code
+    with admin_commands.open_administration(config, data_path) as administration:
+        return admin_commands.run_command(administration, command, arguments, reporter)
 
 
 def hand_over(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int | None:

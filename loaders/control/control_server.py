@@ -12,10 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from loaders.control import data_commands
+from loaders.control import admin_commands, data_commands
 from loaders.control.control_socket import SOCKET_NAME, open_address, send_line, shut_down
 from loaders.load_error import LoadCancelled
 from loaders.progress_reporter import Reporter
+from tap_service.constants import VERSION
 from tap_service.storage.engine.engine import Engine
 
 #: A load beside queries leaves half of the cores to them. One thread instead of two on two cores: p95 of the queries
@@ -26,10 +27,20 @@ _log = logging.getLogger("skyhouse")
 
 
 class ControlServer:
-    """Listens from ``start`` to ``close``; calls ``on_change`` after a command that changed the catalogue."""
+    """Listens from ``start`` to ``close``; calls ``on_change`` after a command that changed the catalogue.
 
-    def __init__(self, engine: Engine, data_path: Path, on_change: Callable[[], None]) -> None:
+    ``administration``: what the commands of operators ask and change.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        data_path: Path,
+        on_change: Callable[[], None],
+        administration: admin_commands.Administration | None = None,
+    ) -> None:
         self._engine = engine
+        self._administration = administration
         self._path = data_path / SOCKET_NAME
         self._on_change = on_change
         self._listener = socket.socket(socket.AF_UNIX)
@@ -80,7 +91,7 @@ class ControlServer:
     def _serve_connection(self, connection: socket.socket) -> None:
         with connection, connection.makefile("r", encoding="utf-8") as lines:
             request = json.loads(lines.readline() or "null")
-            if request is not None and request["command"] in data_commands.COMMANDS:
+            if request is not None:
                 reporter = _SocketReporter(connection, lines)
                 reporter.send_event({"exit": self._run_command(request["command"], request["arguments"], reporter)})
             # the reporter's thread still reads, which would hold the connection open
@@ -88,11 +99,24 @@ class ControlServer:
         with self._lock:
             self._connections.discard(connection)
 
+    def _knows(self, command: str) -> bool:
+        return command in data_commands.COMMANDS or (
+            self._administration is not None and command in admin_commands.COMMANDS
+        )
+
     def _run_command(self, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int:
         """Return the command's exit code. Unexpected errors are logged and reported."""
+        if not self._knows(command):
+            reporter.message(
+                f"error: the service does not know {command}: it runs another version of Skyhouse than this command, "
+                f"{VERSION}; start it again"
+            )
+            return data_commands.EXIT_FAILED
         if command == "load":
             arguments["insert_threads"] = _LOAD_THREADS
         try:
+            if self._administration is not None and command in admin_commands.COMMANDS:
+                return admin_commands.run_command(self._administration, command, arguments, reporter)
             return data_commands.run_command(self._engine, command, arguments, reporter)
         except Exception as error:
             _log.error("%s failed", command, exc_info=error)
@@ -101,7 +125,7 @@ class ControlServer:
             )
             return data_commands.EXIT_FAILED
         finally:
-            if command in data_commands.CHANGING_COMMANDS:
+            if command in data_commands.REFRESHING_COMMANDS:
                 self._on_change()
 
 

@@ -1,6 +1,7 @@
 """The commands that work on the data: the same functions in the command's own process and behind the control socket.
 
 A command takes the engine, its arguments as JSON values with absolute paths, and a reporter; it raises ``LoadError``.
+What few commands need is imported by them: the start of all others would take twice the time.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from loaders.cluster import rebalance
-from loaders.control.adql_command import print_translation
+from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.pipeline.correct_rows import correct_rows
 from loaders.pipeline.correction_request import CorrectionRequest
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.progress_reporter import Reporter
-from loaders.tables import schema_apply, user_table_admin
+from loaders.tables import schema_apply, table_grants, user_table_admin
 from loaders.tables.drop_table import drop_table
 from loaders.tables.table_list import list_tables
 from loaders.tables.table_rebuild import rebuild_table
@@ -52,6 +53,29 @@ def _correct_rows(kind: Literal["update", "delete"]) -> Command:
     return run
 
 
+def _back_up(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    from loaders.backup.backup_manifest import Part
+    from loaders.backup.create_backup import BackupRequest, create_backup
+
+    config = read_settings(Path(arguments.pop("data")))
+    parts = frozenset(Part(part) for part in arguments.pop("parts"))
+    create_backup(engine, config, BackupRequest(parts=parts, **arguments), reporter)
+
+
+def _check_registry(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    from loaders.control.registry_check import check_registry
+
+    check_registry(
+        engine, arguments["text"], arguments["source"], Path(arguments["data_path"]), arguments["as_xml"], reporter
+    )
+
+
+def _print_translation(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    from loaders.control.adql_command import print_translation
+
+    print_translation(engine, arguments["query"], arguments["explain"], reporter)
+
+
 def _with_schema_file(function: Callable[[Engine, Path, Reporter], None]) -> Command:
     return lambda engine, arguments, reporter: function(engine, Path(arguments["schema_file"]), reporter)
 
@@ -73,19 +97,42 @@ COMMANDS: dict[str, Command] = {
     "schema diff": _with_schema_file(schema_apply.print_schema_differences),
     "schema plan": _with_schema_file(schema_apply.print_schema_plan),
     "schema apply": _with_schema_file(schema_apply.apply_schema),
+    "registry check": _check_registry,
     "shards prepare": lambda engine, _, reporter: rebalance.prepare_servers(engine, reporter),
     "shards plan": lambda engine, arguments, reporter: rebalance.report_shards(engine, arguments["shards"], reporter),
     "shards move": lambda engine, arguments, reporter: rebalance.move_shards(engine, arguments["shards"], reporter),
-    "adql": lambda engine, arguments, reporter: print_translation(
-        engine, arguments["query"], arguments["explain"], reporter
+    "backup": _back_up,
+    "grant": lambda engine, arguments, reporter: table_grants.grant_access(
+        engine, arguments["target"], arguments["group"], reporter
     ),
+    "revoke": lambda engine, arguments, reporter: table_grants.revoke_access(
+        engine, arguments["target"], arguments["group"], reporter
+    ),
+    "grants": lambda engine, _, reporter: table_grants.list_grants(engine, reporter),
+    "adql": _print_translation,
 }
 
 #: Commands that change the catalogue.
 CHANGING_COMMANDS = frozenset({"load", "update", "delete", "drop", "rebuild", "schema apply", "shards move"})
 
+#: Commands after which a service reads the catalogue again at once.
+REFRESHING_COMMANDS = CHANGING_COMMANDS | {"grant", "revoke"}
+
 #: Commands that can do without an up-to-date catalogue, where a server is away or the user has no right to change it.
-READING_COMMANDS = frozenset({"tables", "verify", "adql", "schema diff", "schema plan", "shards plan", "user tables"})
+READING_COMMANDS = frozenset(
+    {
+        "tables",
+        "verify",
+        "adql",
+        "backup",
+        "grants",
+        "registry check",
+        "schema diff",
+        "schema plan",
+        "shards plan",
+        "user tables",
+    }
+)
 
 EXIT_FAILED = 1
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from clickhouse_schema.cluster_topology import ClusterError
+from clickhouse_schema.engine_tables.catalogue_log import LaterCatalogue
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadError
@@ -27,7 +27,7 @@ _ACCESS_DENIED = 497
 
 def has_engine(data_path: Path) -> bool:
     """Whether there is anything that commands could work on."""
-    return bool(os.environ.get("SKYHOUSE_CLICKHOUSE_URL")) or (data_path / "clickhouse").exists()
+    return bool(read_settings(data_path).clickhouse_url) or (data_path / "clickhouse").exists()
 
 
 @contextmanager
@@ -54,13 +54,14 @@ def open_engine(data_path: Path, *, is_read_only: bool = False) -> Iterator[Engi
     engine = open_remote_engine(config) if config.clickhouse_url else EmbeddedEngine(data_path)
     try:
         with hold_cluster_lock(config.redis_url, "catalogue") if config.redis_url else nullcontext():
-            _update_catalogue(engine, config, is_read_only=is_read_only)
+            update_catalogue(engine, config, is_read_only=is_read_only)
         yield engine
     finally:
         engine.close()
 
 
-def _update_catalogue(engine: Engine, config: Config, *, is_read_only: bool) -> None:
+def update_catalogue(engine: Engine, config: Config, *, is_read_only: bool) -> None:
+    """Bring the catalogue up to date. Raises ``LoadError`` or ``EngineError``."""
     try:
         prepare_engine(engine.pin_server())  # another server may not have yet what was just written
         finish_killed_loads(engine, is_only_user=not config.clickhouse_url)
@@ -71,5 +72,5 @@ def _update_catalogue(engine: Engine, config: Config, *, is_read_only: bool) -> 
         if not (is_read_only and is_usable):
             raise
         _log.warning("the catalogue was not updated; it is used as it is: %s", error.detail)
-    except ClusterError as error:
+    except (ClusterError, LaterCatalogue) as error:
         raise LoadError(str(error)) from error

@@ -6,14 +6,28 @@ from pathlib import Path
 
 from loaders.load_error import LoadError
 from tap_service.config import Config, ConfigError, read_config
+from tap_service.services.site.blocked_networks import BLOCKED_FILE
 from tap_service.storage.accounts import ACCOUNTS_FILE
+from tap_service.storage.registry_store import REGISTRY_FILE
+from tap_service.storage.usage.sqlite_usage_store import USAGE_FILE
 
 
 def read_settings(data_path: Path) -> Config:
-    """Return the settings of the environment; unset paths are below the data path. Raises ``LoadError``."""
+    """Return the settings for a data path; unset paths are below it. Raises ``LoadError``."""
     try:
-        config = read_config()
+        return place_paths(read_config(), data_path)
     except ConfigError as error:
-        raise LoadError(str(error)) from error
-    defaults = {"accounts": data_path / ACCOUNTS_FILE, "jobs_path": data_path / "jobs"}
-    return config.model_copy(update={name: path for name, path in defaults.items() if not getattr(config, name)})
+        raise LoadError("\n".join(error.faults)) from error
+
+
+def place_paths(config: Config, data_path: Path) -> Config:
+    """Return the settings with this data path, and unset paths below it."""
+    defaults = {
+        "accounts": data_path / ACCOUNTS_FILE,
+        "blocked": data_path / BLOCKED_FILE,
+        "jobs_path": data_path / "jobs",
+        "registry_state": data_path / REGISTRY_FILE,
+        "usage": data_path / USAGE_FILE,
+    }
+    unset = {name: path for name, path in defaults.items() if not getattr(config, name)}
+    return config.model_copy(update={"data": data_path, **unset})

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from tap_service.documents.service_description import Availability
 from tap_service.models.timestamps import format_instant
-from tap_service.xml_text import DECLARATION, element, join_lines, optional_element, tag
+from tap_service.xml_text import DECLARATION, element, join_lines, tag
 
 NAMESPACE = "http://www.ivoa.net/xml/VOSIAvailability/v1.0"
 
 
 def availability_document(availability: Availability) -> bytes:
-    since = "" if availability.up_since is None else format_instant(availability.up_since)
+    instants = (
+        ("vosi:upSince", availability.up_since),
+        ("vosi:downAt", availability.down_at),
+        ("vosi:backAt", availability.back_at),
+    )
     children = join_lines(
         element("vosi:available", "true" if availability.available else "false"),
-        optional_element("vosi:upSince", since),
+        *(element(name, format_instant(instant)) for name, instant in instants if instant is not None),
         *(element("vosi:note", note) for note in availability.notes),
     )
     return (DECLARATION + tag("vosi:availability", {"xmlns:vosi": NAMESPACE}, children) + "\n").encode()

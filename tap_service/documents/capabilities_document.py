@@ -11,13 +11,14 @@ from tap_service.documents.service_description import FeatureList, Limit, Servic
 from tap_service.serializers import FORMATS, Format
 from tap_service.xml_text import DECLARATION, Markup, element, join_lines, optional_element, tag
 
-_NAMESPACES = {
-    "xmlns:vosi": "http://www.ivoa.net/xml/VOSICapabilities/v1.0",
+#: of the types of ``capability_elements``
+CAPABILITY_NAMESPACES = {
     "xmlns:vr": "http://www.ivoa.net/xml/VOResource/v1.0",
     "xmlns:vs": "http://www.ivoa.net/xml/VODataService/v1.1",
     "xmlns:tr": "http://www.ivoa.net/xml/TAPRegExt/v1.0",
     "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
 }
+_NAMESPACES = {"xmlns:vosi": "http://www.ivoa.net/xml/VOSICapabilities/v1.0", **CAPABILITY_NAMESPACES}
 _TAP = "ivo://ivoa.net/std/TAP"
 _TAPREGEXT = "ivo://ivoa.net/std/TAPRegExt"
 #: feature types in the case of the standard that defines them: some clients compare case-sensitively
@@ -31,22 +32,23 @@ _NOTHING = Markup("")
 
 def capabilities_document(service: ServiceDescription, formats: Sequence[Format] = FORMATS) -> bytes:
     """Return /capabilities with these output formats."""
+    document = tag("vosi:capabilities", _NAMESPACES, capability_elements(service, formats))
+    return (DECLARATION + document + "\n").encode()
+
+
+def capability_elements(service: ServiceDescription, formats: Sequence[Format] = FORMATS) -> Markup:
+    """Return the capabilities, for any document that declares CAPABILITY_NAMESPACES."""
     base = service.base_url
     security = _security_methods(service)
-    document = tag(
-        "vosi:capabilities",
-        _NAMESPACES,
-        join_lines(
-            _table_access_element(service, formats),
-            _resource_element("ivo://ivoa.net/std/VOSI#capabilities", f"{base}/capabilities"),
-            _resource_element("ivo://ivoa.net/std/VOSI#availability", f"{base}/availability"),
-            _resource_element("ivo://ivoa.net/std/VOSI#tables-1.1", f"{base}/tables", version="1.1", security=security),
-            _resource_element(
-                "ivo://ivoa.net/std/DALI#examples", f"{base}/examples", kind="vr:WebBrowser", security=security
-            ),
+    return join_lines(
+        _table_access_element(service, formats),
+        _resource_element("ivo://ivoa.net/std/VOSI#capabilities", f"{base}/capabilities"),
+        _resource_element("ivo://ivoa.net/std/VOSI#availability", f"{base}/availability"),
+        _resource_element("ivo://ivoa.net/std/VOSI#tables-1.1", f"{base}/tables", version="1.1", security=security),
+        _resource_element(
+            "ivo://ivoa.net/std/DALI#examples", f"{base}/examples", kind="vr:WebBrowser", security=security
         ),
     )
-    return (DECLARATION + document + "\n").encode()
 
 
 def _resource_element(

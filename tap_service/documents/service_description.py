@@ -62,11 +62,16 @@ class ServiceDescription:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """``up_since`` is in UTC; ``notes`` are sentences for people, such as the cause of an outage."""
+    """Instants are in UTC; ``down_at`` and ``back_at`` are those of the next downtime.
+
+    ``notes`` are sentences for people, such as the cause of an outage.
+    """
 
     available: bool
     up_since: datetime | None = None
     notes: tuple[str, ...] = ()
+    down_at: datetime | None = None
+    back_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

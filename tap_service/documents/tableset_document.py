@@ -23,7 +23,7 @@ _TABLESET = "vosi:tableset"
 
 def tableset_document(entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
     """Return all tables; entries of one schema must be adjacent. ``detail=False`` omits columns and keys."""
-    schemas = _schema_elements(entries, detail)
+    schemas = schema_elements(entries, detail)
     return (DECLARATION + tag(_TABLESET, _NAMESPACES, join_lines(*schemas)) + "\n").encode()
 
 
@@ -32,12 +32,13 @@ def append_tables(document: bytes, entries: Iterable[TableEntry], *, detail: boo
     end = f"</{_TABLESET}>\n".encode()
     return (
         document.removesuffix(end)
-        + "".join(f"{schema}\n" for schema in _schema_elements(entries, detail)).encode()
+        + "".join(f"{schema}\n" for schema in schema_elements(entries, detail)).encode()
         + end
     )
 
 
-def _schema_elements(entries: Iterable[TableEntry], detail: bool) -> Iterator[Markup]:
+def schema_elements(entries: Iterable[TableEntry], detail: bool = True) -> Iterator[Markup]:
+    """Yield the children of a tableset; their types have the prefixes vs and xsi."""
     return (
         element(
             "schema",
@@ -72,7 +73,7 @@ def _table_element(entry: TableEntry, detail: bool) -> Markup:
     return join_lines(
         *about,
         *(_column_element(entry, column) for column in table.columns),
-        *(_foreign_key_element(key) for key in table.keys),
+        *(_foreign_key_element(key) for key in entry.published_keys),
     )
 
 

@@ -11,6 +11,7 @@ from tap_service.models.work_class import WorkClass
 from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, build_celery_app
 from tap_service.services.jobs.embedded_dispatcher import EmbeddedDispatcher
 from tap_service.services.jobs.engine_patience import EnginePatience
+from tap_service.services.jobs.job_disk import JobDisk, MeteredResults
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.services.jobs.job_queues import JobQueue, QueueRules
@@ -38,9 +39,21 @@ def build_job_runner(
 ) -> JobRunner:
     """Build the runner of this process, which the job store knows as ``worker``."""
     config, engine, preparation = queries.config, queries.engine, queries.preparation
+    stores = JobStores(stores.jobs, MeteredResults(stores.results, JobDisk(config, stores)))
     table_jobs = UserTableJobs(config, engine, stores, queries.user_tables, preparation)
     return JobRunner(
-        config, engine, preparation, table_jobs, stores, queue, queries.metrics, queries.log, worker, work_classes
+        config,
+        engine,
+        preparation,
+        table_jobs,
+        stores,
+        queue,
+        queries.metrics,
+        queries.log,
+        queries.usage,
+        queries.announcements,
+        worker,
+        work_classes,
     )
 
 

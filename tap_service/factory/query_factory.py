@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 
 from tap_service.config import Config
 from tap_service.prometheus_metrics import ServiceMetrics
+from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.catalogue.user_groups import UserGroups
+from tap_service.services.client_mask import ClientMask
 from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.line_log import LineLog
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.translation.translator import Translator
 from tap_service.services.uploads.query_uploads import UploadLoader
 from tap_service.services.uploads.table_files import TableFileReader
+from tap_service.services.usage_counter import UsageCounter
 from tap_service.services.user_tables.user_table_requests import UserTableService
+from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStore
+from tap_service.storage.open_storage import open_usage_store
+from tap_service.storage.site_state import SiteState, open_site_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +34,24 @@ class QueryComponents:
     config: Config
     engine: Engine
     metrics: ServiceMetrics
+    mask: ClientMask
     log: QueryLog
+    usage: UsageCounter
     catalogue_cache: CatalogueCache
     table_files: TableFileReader
     translator: Translator
     preparation: QueryPreparation
     user_tables: UserTableService
+    state: SiteState
+    groups: UserGroups
+    announcements: Announcements
 
     def start(self) -> None:
+        self.announcements.start()
         self.catalogue_cache.start()
         self.table_files.start()
         self.translator.start()
+        self.usage.start()
 
     def close(self) -> None:
         self.table_files.close()
@@ -43,6 +59,11 @@ class QueryComponents:
         self.catalogue_cache.close()
         self.user_tables.close()
         self.log.close()
+        self.usage.close()
+        self.metrics.close()
+        self.announcements.close()
+        self.groups.close()
+        self.state.close()
 
 
 def build_query_components(
@@ -62,20 +83,41 @@ def build_query_components(
     ------
     EngineError
         The engine does not answer.
+    ConfigError
+        A log cannot be opened.
+    UsageUnavailable
+        The file of usage statistics cannot be used.
+    AccountError, SiteStateUnavailable
+        The file of users, or that of announcements, cannot be used.
     """
     metrics = ServiceMetrics()
-    metadata = CatalogueCache(engine, is_only_process=not config.clickhouse_url)
+    usage_store = open_usage_store(config)
+    find_key = usage_store.find_key if usage_store else lambda _name, _seconds: secrets.token_bytes(32)
+    mask = ClientMask(config.log_addresses, config.log_users, find_key)
+    lines = LineLog(config.query_log, "query", mask, metrics.log_failures.labels("query").inc)
+    state = open_site_state(config.redis_url, config.jobs_path)
+    groups = UserGroups(_open_accounts(config), state)
+    metadata = CatalogueCache(engine, groups, is_only_process=not config.clickhouse_url)
     table_files = TableFileReader(config, is_kept_ready=are_helpers_kept_ready)
-    uploads = UploadLoader(config, engine, table_files)
+    uploads = UploadLoader(config, engine, table_files, lambda outcome: metrics.uploads.labels(outcome).inc())
     translator = Translator(config.translation_seconds, is_kept_ready=are_helpers_kept_ready)
     return QueryComponents(
         config=config,
         engine=engine,
         metrics=metrics,
-        log=QueryLog(config.query_log, metrics),
+        mask=mask,
+        log=QueryLog(lines),
+        usage=UsageCounter(usage_store, metrics.usage_failures.inc),
         catalogue_cache=metadata,
         table_files=table_files,
         translator=translator,
         preparation=QueryPreparation(config, engine, metadata, translator, Estimator(engine, jobs), uploads),
         user_tables=UserTableService(config, engine, metadata, table_files),
+        state=state,
+        groups=groups,
+        announcements=Announcements(state),
     )
+
+
+def _open_accounts(config: Config) -> Accounts | None:
+    return Accounts(config.accounts) if config.accounts else None

@@ -10,18 +10,31 @@ from tap_service.factory.job_factory import build_dispatcher, build_job_lifetime
 from tap_service.factory.query_factory import QueryComponents, build_query_components
 from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.scratch_files import Budget, ScratchSpace
+from tap_service.services.administration.job_administration import JobAdministration
+from tap_service.services.administration.work_list import WorkList
+from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_requests import JobService
+from tap_service.services.line_log import LineLog
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.result_spool import SpoolStore
 from tap_service.services.queries.sync_query import QueryService
+from tap_service.services.registry.harvest_requests import HarvestService
+from tap_service.services.registry.metadata_file import read_registry_file
+from tap_service.services.registry.published_records import PublishedRecords
 from tap_service.services.site.authentication import Authenticator, read_issuers
+from tap_service.services.site.blocked_networks import BlockedNetworks
+from tap_service.services.site.deployment_state import DeploymentState
+from tap_service.services.site.own_tokens import OwnTokens
 from tap_service.services.site.service_availability import AvailabilityService
+from tap_service.services.token_buckets import TokenBuckets
+from tap_service.services.user_classes import UserClasses
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.open_storage import JobStores, open_job_stores
+from tap_service.storage.registry_store import RegistryStore, RegistryStoreError
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +55,34 @@ class Services:
     jobs: JobService
     availability: AvailabilityService
     authenticator: Authenticator
+    #: None without a file of registry metadata
+    registry: HarvestService | None
+    request_log: LineLog
+    own_tokens: OwnTokens
+    announcements: Announcements
+    work: WorkList
+    job_administration: JobAdministration
+    blocked_networks: BlockedNetworks
+    request_rates: TokenBuckets
     _components: QueryComponents
     _dispatcher: Dispatcher
 
     def start(self) -> None:
         self._components.start()
         self._dispatcher.start()
+        self.work.start()
 
     async def close(self) -> None:
+        self.work.close()
         await self.queries.close()
         await asyncio.to_thread(self._dispatcher.close)
         self.stores.jobs.close()
         self.availability.close()
         self.authenticator.close()
+        if self.registry is not None:
+            self.registry.close()
         self.spools.close()
+        self.request_log.close()
         self._components.close()
 
 
@@ -68,19 +95,31 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
     ------
     EngineError
         The engine does not answer.
-    AccountError, IssuersError
-        The file of users or of token issuers cannot be used.
+    AccountError, IssuersError, RegistryFileError, RegistryStoreError
+        The file of users, of token issuers, of registry metadata or of published records cannot be used.
+    BlockedError
+        The file of blocked addresses cannot be used.
     JobStoreUnavailable, OSError
         The directory for jobs cannot be used.
     """
-    identities = build_authenticator(config)
+    accounts = Accounts(config.accounts) if config.accounts else None
+    identities = build_authenticator(config, accounts)
+    user_classes = UserClasses(accounts)
     stores = open_job_stores(config)
     components = build_query_components(config, engine, stores.jobs, are_helpers_kept_ready=are_helpers_kept_ready)
+    identities.on_claims = components.groups.note_claims
     metrics, preparation = components.metrics, components.preparation
     spools = build_spools(config, metrics)
     queue = build_job_queue(config, stores)
+    metrics.shared.register(DeploymentState(config, engine, stores.jobs))
     lifetimes = build_job_lifetimes(config, engine, stores)
     dispatcher = build_dispatcher(components, stores, queue, lifetimes)
+    announcements = components.announcements
+    queries = QueryService(
+        config, preparation, spools, metrics, components.log, components.usage, announcements, user_classes
+    )
+    jobs = JobService(config, stores, queue, preparation, dispatcher, lifetimes, announcements, user_classes)
+    job_administration = JobAdministration(stores.jobs, lifetimes)
     return Services(
         config=config,
         engine=engine,
@@ -91,24 +130,58 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         user_tables=components.user_tables,
         spools=spools,
         incoming=ScratchSpace(config.spool_path, Budget(config.spool_disk)),
-        queries=QueryService(config, preparation, spools, metrics, components.log),
-        jobs=JobService(config, stores, queue, preparation, dispatcher, lifetimes),
-        availability=AvailabilityService(engine, spools, stores.jobs, stores.results),
+        registry=build_registry(config, engine, components.catalogue_cache, identities),
+        request_log=LineLog(config.request_log, "request", components.mask, metrics.log_failures.labels("request").inc),
+        queries=queries,
+        jobs=jobs,
+        availability=AvailabilityService(engine, spools, stores.jobs, stores.results, announcements),
         authenticator=identities,
+        own_tokens=OwnTokens(components.groups.accounts),
+        announcements=announcements,
+        work=WorkList(
+            engine,
+            components.state,
+            job_administration,
+            queries,
+            jobs.downloads,
+            is_shared=bool(config.redis_url),
+        ),
+        job_administration=job_administration,
+        blocked_networks=BlockedNetworks(config.blocked),
+        request_rates=TokenBuckets(config.client_requests_per_minute),
         _components=components,
         _dispatcher=dispatcher,
     )
 
 
-def build_authenticator(config: Config) -> Authenticator:
-    """Raise AccountError or IssuersError if the file of users or of token issuers cannot be used."""
-    accounts = Accounts(config.accounts) if config.accounts else None
+def build_authenticator(config: Config, accounts: Accounts | None) -> Authenticator:
+    """Raise IssuersError if the file of token issuers cannot be used. The authenticator closes ``accounts``."""
     issuers = read_issuers(config.token_issuers) if config.token_issuers else ()
-    return Authenticator(accounts, issuers, anonymous=config.anonymous)
+    authenticator = Authenticator(accounts, issuers, anonymous=config.anonymous)
+    if config.token_issuers:
+        authenticator.reread_issuers_at_hangup(config.token_issuers)
+    return authenticator
+
+
+def build_registry(
+    config: Config, engine: Engine, catalogue_cache: CatalogueCache, authenticator: Authenticator
+) -> HarvestService | None:
+    """Raise RegistryFileError or RegistryStoreError if a file of the registry cannot be used."""
+    if config.registry is None:
+        return None
+    if config.registry_state is None:
+        raise RegistryStoreError("no file for the registry's records is set: give SKYHOUSE_REGISTRY_STATE")
+    metadata = read_registry_file(config.registry)
+    store = RegistryStore(config.registry_state)
+    return HarvestService(
+        PublishedRecords(config, config.registry, metadata, store, engine, catalogue_cache, authenticator)
+    )
 
 
 def build_spools(config: Config, metrics: ServiceMetrics) -> SpoolStore:
     spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path, config.client_spool_disk)
+    metrics.spool_limit.labels("memory").set(config.spool_memory)
+    metrics.spool_limit.labels("disk").set(config.spool_disk)
     metrics.spool.labels("memory").set_function(lambda: spools.memory.used)
     metrics.spool.labels("disk").set_function(lambda: spools.disk.used)
     return spools

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clickhouse_schema.cluster_topology import ClusterError
 from tap_service.documents.error_document import CONTENT_TYPE, error_document
-from tap_service.service_errors import ServiceError, ServiceUnavailable
+from tap_service.service_errors import ServiceError, ServiceUnavailable, TooManyPasswords, Unauthorized
 
 _log = logging.getLogger("skyhouse")
 
@@ -71,7 +71,17 @@ class CatchFaults:
 
 async def _service_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError)  # noqa: S101 (the registered type)
+    if isinstance(error, (Unauthorized, TooManyPasswords)):
+        request.app.state.services.metrics.refused_logins.labels(_name_refusal(request, error)).inc()
     return error_response(request.url.path, error.status, str(error), error.headers)
+
+
+def _name_refusal(request: Request, error: Exception) -> str:
+    """Return why credentials were refused: what kind was wrong, ``missing`` for none, or ``too many`` at once."""
+    if isinstance(error, TooManyPasswords):
+        return "too many"
+    scheme = request.headers.get("authorization", "").partition(" ")[0].lower()
+    return {"": "missing", "basic": "password", "bearer": "token"}.get(scheme, "other scheme")
 
 
 async def _cluster_error(request: Request, error: Exception) -> Response:

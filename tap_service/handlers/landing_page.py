@@ -6,23 +6,27 @@ from collections.abc import Sequence
 
 from tap_service.config import Config
 from tap_service.constants import PRODUCT
+from tap_service.services.announcements import Announced
 from tap_service.xml_text import element, join_lines, tag
 
 _MAX_TABLES = 100
 
 
-def landing_page(config: Config, tap_url: str, tables: Sequence[str]) -> str:
-    more = len(tables) - _MAX_TABLES
+def landing_page(config: Config, tap_url: str, tables: Sequence[str] | None, announced: Announced) -> str:
+    """Write the page; ``tables`` are those that the visitor sees, None for one who must log in first."""
+    draining = [f"No new queries are taken now: {announced.drain}"] if announced.drain else []
+    told = [*draining, *(each.describe() for each in announced.downtimes), *(note.text for note in announced.notes)]
     links = [("The tables", "tables"), ("Examples", "examples"), ("Capabilities", "capabilities")]
     body = join_lines(
         element("h1", config.title),
+        *(element("p", element("strong", text)) for text in told),
         element("p", config.description),
         element("p", "A TAP service: query it in ADQL with TOPCAT, pyvo, STILTS or any other client. Its address is"),
         element("pre", tap_url),
         element("ul", *(element("li", tag("a", {"href": f"{tap_url}/{path}"}, text)) for text, path in links)),
-        element("h2", "Tables"),
-        element("ul", *(element("li", element("code", name)) for name in tables[:_MAX_TABLES])),
-        element("p", f"and {more} more") if more > 0 else "",
+        element("p", "It is for its users: log in with a name and password, or a token.")
+        if tables is None
+        else _list_tables(tables),
         element("p", f"Contact: {config.contact}") if config.contact else "",
         element("p", element("small", PRODUCT)),
     )
@@ -31,4 +35,13 @@ def landing_page(config: Config, tap_url: str, tables: Sequence[str]) -> str:
         "<!DOCTYPE html>\n"
         + tag("html", {"lang": "en"}, join_lines(element("head", head), element("body", body)))
         + "\n"
+    )
+
+
+def _list_tables(tables: Sequence[str]) -> str:
+    more = len(tables) - _MAX_TABLES
+    return join_lines(
+        element("h2", "Tables"),
+        element("ul", *(element("li", element("code", name)) for name in tables[:_MAX_TABLES])),
+        element("p", f"and {more} more") if more > 0 else "",
     )

@@ -9,7 +9,8 @@ from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.examples_document import examples_document
 from tap_service.handlers.landing_page import landing_page
-from tap_service.handlers.request_context import Origin, Skyhouse, admit_caller
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse, Visitor, admit_operator
+from tap_service.handlers.vosi_routes import cache_headers
 
 router = APIRouter()
 #: the landing page at /, if the portal has not been built
@@ -19,21 +20,27 @@ tap_router = APIRouter()
 _READ = ["GET", "HEAD"]
 
 
-@tap_router.api_route("/examples", methods=_READ, dependencies=[Depends(admit_caller)])
-async def show_examples(skyhouse: Skyhouse) -> Response:
-    snapshot = skyhouse.catalogue_cache.snapshot
-    found = await run_in_threadpool(lambda: snapshot.examples)
-    return Response(examples_document(found, f"{skyhouse.config.title}: examples"), media_type="application/xhtml+xml")
+@tap_router.api_route("/examples", methods=_READ)
+async def show_examples(skyhouse: Skyhouse, caller: Caller) -> Response:
+    name = caller.name if caller else None
+    found = await run_in_threadpool(lambda: skyhouse.catalogue_cache.snapshot_for(name).examples)
+    document = examples_document(found, f"{skyhouse.config.title}: examples")
+    return Response(document, headers=cache_headers(caller), media_type="application/xhtml+xml")
 
 
 @door_router.api_route("/", methods=_READ)
 @tap_router.api_route("", methods=_READ)
 @tap_router.api_route("/", methods=_READ)
-async def show_landing_page(skyhouse: Skyhouse, origin: Origin) -> HTMLResponse:
-    tables = [entry.qualified_name for entry in skyhouse.catalogue_cache.catalogue.entries]
-    return HTMLResponse(landing_page(skyhouse.config, f"{origin.base_url}/tap", tables))
+async def show_landing_page(skyhouse: Skyhouse, visitor: Visitor, origin: Origin) -> HTMLResponse:
+    """Public; only those who may query see the names of tables."""
+    tables = None
+    if visitor is not None or skyhouse.authenticator.anonymous:
+        catalogue = await run_in_threadpool(skyhouse.catalogue_cache.catalogue_for, visitor.name if visitor else None)
+        tables = [entry.qualified_name for entry in catalogue.entries]
+    page = landing_page(skyhouse.config, f"{origin.base_url}/tap", tables, skyhouse.announcements.current)
+    return HTMLResponse(page, headers=cache_headers(visitor))
 
 
-@router.get("/metrics")
+@router.get("/metrics", dependencies=[Depends(admit_operator)])
 async def show_metrics(skyhouse: Skyhouse) -> Response:
-    return Response(skyhouse.metrics.format_text(), media_type=CONTENT_TYPE_LATEST)
+    return Response(await run_in_threadpool(skyhouse.metrics.format_text), media_type=CONTENT_TYPE_LATEST)

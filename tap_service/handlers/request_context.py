@@ -11,9 +11,10 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from tap_service.factory.service_factory import Services
+from tap_service.handlers.cross_site_requests import is_cross_site
 from tap_service.models.identity import Identity
 from tap_service.service_errors import Forbidden
-from tap_service.services.site.client_address import RequestOrigin, find_origin
+from tap_service.services.site.client_address import RequestOrigin, find_origin, is_within
 
 
 async def get_services(request: Request) -> Services:
@@ -29,11 +30,16 @@ async def get_origin(request: Request) -> RequestOrigin:
     config, scope = find_services(request).config, request.scope
     names = {name.decode("latin-1") for name, _ in scope["headers"] if b"forwarded" in name}
     headers = {name: ", ".join(request.headers.getlist(name)) for name in names}
+    request_url = _find_request_url(request)
+    peer = request.client.host if request.client else ""
+    return find_origin(headers, peer, request_url, config.trusted_proxies, config.public_url, config.proxy_header)
+
+
+def _find_request_url(request: Request) -> str:
+    scope = request.scope
     root_path = scope.get("app_root_path", scope.get("root_path", ""))
     host = next((value for name, value in scope["headers"] if name == b"host"), None)
-    request_url = _build_request_url(scope.get("scheme", "http"), scope.get("server"), root_path, host)
-    peer = request.client.host if request.client else ""
-    return find_origin(headers, peer, request_url, config.trusted_proxies, config.public_url)
+    return _build_request_url(scope.get("scheme", "http"), scope.get("server"), root_path, host)
 
 
 @lru_cache(256)
@@ -59,9 +65,12 @@ async def identify_visitor(request: Request) -> Identity | None:
     if (
         any(header.lower().startswith("basic") for header in headers)
         and request.method not in ("GET", "HEAD")
-        and request.headers.get("sec-fetch-site") == "cross-site"
+        and is_cross_site(request.headers, ((await get_origin(request)).base_url, _find_request_url(request)))
     ):
-        raise Forbidden("a page of another site sent your password: it must use a token")
+        raise Forbidden(
+            "a page of another site sent your password: it must use a token. If it is a page of this service, its "
+            "operator gives the service's address as SKYHOUSE_PUBLIC_URL"
+        )
     client = (await get_origin(request)).client if headers else ""
     request.state.visitor = await find_services(request).authenticator.identify(headers, client)
     return cast("Identity | None", request.state.visitor)
@@ -75,6 +84,21 @@ async def admit_caller(
     return visitor
 
 
+async def admit_operator(request: Request, visitor: Annotated[Identity | None, Depends(identify_visitor)]) -> None:
+    """Let administrators pass, and whoever asks from an address of ``SKYHOUSE_METRICS_FROM``. Raise Forbidden."""
+    if visitor is not None and visitor.admin:
+        return
+    origin = await get_origin(request)
+    if not (origin.is_client_known and is_within(origin.client, find_services(request).config.metrics_from)):
+        through = "" if origin.is_client_known else ", a proxy that does not say for whom it asks or is not trusted"
+        raise Forbidden(
+            f"this is for the service's operator. You are {origin.client or 'without an address'}{through}. "
+            "Ask from an address that SKYHOUSE_METRICS_FROM names, or as an administrator"
+        )
+
+
 Skyhouse = Annotated[Services, Depends(get_services)]
 Caller = Annotated[Identity | None, Depends(admit_caller)]
+#: the caller of a resource that is open to all
+Visitor = Annotated[Identity | None, Depends(identify_visitor)]
 Origin = Annotated[RequestOrigin, Depends(get_origin)]

@@ -16,9 +16,11 @@ from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
-from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.service_errors import ClientGone, NotFound
 from tap_service.services.jobs.job_preview import PREVIEW_FORMAT
+from tap_service.services.jobs.job_requests import explain_missing_result
+from tap_service.services.jobs.result_downloads import DownloadStopped
 
 router = APIRouter(prefix="/async")
 
@@ -26,10 +28,10 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
 @router.api_route("/{job_id}/results/result", methods=["GET", "HEAD"])
-async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     if job.result is None:
-        raise NotFound(f"the job has no result: it is {job.phase}")
+        raise NotFound(explain_missing_result(job))
     etag = f'"{job.result.etag}"'
     headers = {
         "ETag": etag,
@@ -53,7 +55,8 @@ async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     if request.method == "HEAD":
         return Response(status_code=206 if part else 200, headers=headers)
-    pieces = await run_in_threadpool(skyhouse.jobs.read_result, job, start, end)
+    client = caller.name if caller else origin.client
+    pieces = await run_in_threadpool(skyhouse.jobs.read_result, job, start, end, client)
     return _StoredResult(pieces, 206 if part else 200, headers)
 
 
@@ -97,7 +100,7 @@ class _StoredResult(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI)
         gone = asyncio.create_task(wait_for_disconnect(receive))
         try:
-            with suppress(ClientGone):
+            with suppress(ClientGone, DownloadStopped):
                 await run_unless_gone(gone, self._send_pieces(send))
         finally:
             gone.cancel()

@@ -42,10 +42,11 @@ router = APIRouter(route_class=BareRoute)
 async def answer_sync(request: Request) -> Response:
     caller = await admit_caller(request, await identify_visitor(request))
     skyhouse, origin = find_services(request), await get_origin(request)
-    form, parameters = await _read_query(request, skyhouse, origin)
-    start_job = _find_job_starter(form, parameters, skyhouse, caller, origin)
     owner = caller.name if caller else None
+    form, parameters = await _read_query(request, skyhouse, origin, owner)
+    start_job = _find_job_starter(form, parameters, skyhouse, caller, origin)
     answer = skyhouse.queries.start_query(parameters, origin.client, owner, start_job=start_job, release=form.close)
+    request.state.answer = answer
     gone: asyncio.Task[None] | None = None
     try:
         if not await answer.wait_briefly():
@@ -65,7 +66,9 @@ async def answer_sync(request: Request) -> Response:
     return Response(document, headers=_build_headers(answer))
 
 
-async def _read_query(request: Request, skyhouse: Services, origin: RequestOrigin) -> tuple[Form, TapParameters]:
+async def _read_query(
+    request: Request, skyhouse: Services, origin: RequestOrigin, owner: str | None
+) -> tuple[Form, TapParameters]:
     """Return the form, which the caller closes, and its query. Raises UserFault."""
     form = Form()
     try:
@@ -74,7 +77,7 @@ async def _read_query(request: Request, skyhouse: Services, origin: RequestOrigi
     except BaseException as error:
         form.close()
         if isinstance(error, UserFault):
-            skyhouse.queries.record_refusal(error, origin.client)
+            skyhouse.queries.record_refusal(error, origin.client, owner)
         raise
 
 

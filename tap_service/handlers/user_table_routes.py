@@ -100,7 +100,7 @@ async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
 
 
 @router.api_route("/mydb", methods=["GET", "HEAD"])
-async def show_own_tables(skyhouse: Skyhouse, user: User) -> Response:
+async def show_own_tables(skyhouse: Skyhouse, caller: Caller, user: User) -> Response:
     tables = await run_in_threadpool(skyhouse.user_tables.list_tables, user)
     until = await run_in_threadpool(skyhouse.user_tables.list_expiries, user)
     config = skyhouse.config
@@ -118,7 +118,9 @@ async def show_own_tables(skyhouse: Skyhouse, user: User) -> Response:
     ]
     used = {"bytes": sum(record.size for record in tables), "tables": len(tables)}
     limits = {"bytes": config.user_table_bytes, "tables": config.user_tables, "days": config.user_table_days}
-    return JSONResponse({"owner": user, "used": used, "limits": limits, "tables": described}, headers=_NO_STORE)
+    is_admin = caller is not None and caller.admin
+    answer = {"owner": user, "admin": is_admin, "used": used, "limits": limits, "tables": described}
+    return JSONResponse(answer, headers=_NO_STORE)
 
 
 async def _redirect_to_job(skyhouse: Skyhouse, caller: Identity | None, origin: Origin, pairs: list[Pair]) -> Response:

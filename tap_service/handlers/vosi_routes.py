@@ -15,7 +15,7 @@ from tap_service.documents.availability_document import availability_document
 from tap_service.documents.capabilities_document import capabilities_document
 from tap_service.documents.tableset_document import table_document
 from tap_service.factory.service_factory import Services
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse, Visitor
 from tap_service.models.identity import Identity
 from tap_service.models.timestamps import format_instant
 from tap_service.service_errors import NotFound
@@ -34,10 +34,10 @@ async def show_availability(skyhouse: Skyhouse) -> Response:
 
 
 @router.api_route("/capabilities", methods=_READ)
-async def show_capabilities(skyhouse: Skyhouse, origin: Origin) -> Response:
-    catalogue = skyhouse.catalogue_cache.catalogue
+async def show_capabilities(skyhouse: Skyhouse, visitor: Visitor, origin: Origin) -> Response:
+    catalogue = await run_in_threadpool(skyhouse.catalogue_cache.catalogue_for, visitor.name if visitor else None)
     described = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{origin.base_url}/tap")
-    return Response(capabilities_document(described), media_type=_XML)
+    return Response(capabilities_document(described), headers=cache_headers(visitor), media_type=_XML)
 
 
 @router.api_route("/tables", methods=_READ)
@@ -46,13 +46,13 @@ async def show_tables(skyhouse: Skyhouse, caller: Caller, detail: Literal["min",
         snapshot = skyhouse.catalogue_cache.snapshot_for(caller.name if caller else None)
         return snapshot.tables_document if detail == "max" else snapshot.tables_document_without_columns
 
-    return Response(await run_in_threadpool(document), headers=_cache_headers(caller), media_type=_XML)
+    return Response(await run_in_threadpool(document), headers=cache_headers(caller), media_type=_XML)
 
 
 @router.api_route("/tables/{name}", methods=_READ)
 async def show_table(name: str, skyhouse: Skyhouse, caller: Caller) -> Response:
     entry = await run_in_threadpool(find_table, skyhouse, caller, name)
-    headers = dict(_cache_headers(caller))
+    headers = dict(cache_headers(caller))
     if caller is not None:
         headers |= await run_in_threadpool(expiry_header, skyhouse, caller.name, entry)
     return Response(table_document(entry), headers=headers, media_type=_XML)
@@ -74,6 +74,6 @@ def expiry_header(skyhouse: Services, user: str, entry: TableEntry) -> dict[str,
     return {TABLE_EXPIRES_HEADER: format_instant(end)} if end else {}
 
 
-def _cache_headers(caller: Identity | None) -> dict[str, str]:
+def cache_headers(caller: Identity | None) -> dict[str, str]:
     """Forbid shared caches to store what an authenticated user sees."""
     return {"Cache-Control": "private, no-cache"} if caller else {}

@@ -67,6 +67,7 @@ class SkyhouseProtocol(HttpToolsProtocol):
             if self._open.hold_refused(self):
                 self.loop.call_later(_REFUSAL_SECONDS, self._refuse, error.status, str(error))
             else:
+                self._open.count_refusal(error.status)
                 self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -153,6 +154,7 @@ class SkyhouseProtocol(HttpToolsProtocol):
     def _refuse(self, status: int, message: str) -> None:
         if self.transport.is_closing():
             return
+        self._open.count_refusal(status)
         body = error_document(message)
         head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", f"content-type: {CONTENT_TYPE}", f"server: {PRODUCT}"]
         if status in (429, 503):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import resource
 from collections import Counter
+from collections.abc import Callable
 from typing import Protocol
 
 from tap_service.models.client_key import find_network
-from tap_service.services.site.client_address import is_trusted
+from tap_service.services.site.client_address import is_within
 from tap_service.settings.connection_settings import ConnectionSettings
 from tap_service.settings.site_settings import Network
 
@@ -47,11 +48,17 @@ class TooManyConnections(Exception):
 
 
 class OpenConnections:
-    """Counts connections and closes late ones. Belongs to one event loop."""
+    """Counts connections and closes late ones. Belongs to one event loop.
 
-    def __init__(self, settings: ConnectionSettings, trusted: tuple[Network, ...]) -> None:
+    ``count_refusal`` is called with the HTTP status of each refusal, also of requests that reach no route.
+    """
+
+    def __init__(
+        self, settings: ConnectionSettings, trusted: tuple[Network, ...], count_refusal: Callable[[int], None]
+    ) -> None:
         self.settings = settings
         self._trusted = trusted
+        self.count_refusal = count_refusal
         self._limit = min(settings.max_connections, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // _FILES_EACH)
         self._by_network: Counter[str] = Counter()
         self._open: dict[Connection, str] = {}
@@ -66,7 +73,7 @@ class OpenConnections:
         """Count a new connection. Raise TooManyConnections; the connection is then not counted."""
         if len(self._open) >= self._limit:
             raise TooManyConnections("the service has too many open connections; try again later", 503)
-        network = "" if is_trusted(address, self._trusted) else find_network(address)
+        network = "" if is_within(address, self._trusted) else find_network(address)
         if network and self._by_network[network] >= self.settings.client_connections:
             raise TooManyConnections(
                 f"{network} has {self._by_network[network]} open connections, the limit for one client: "

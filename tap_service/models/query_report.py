@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 class QueryReport:
     """The outcome of a query so far.
 
-    Times are in seconds; ``warning`` is set when the row limit cut the result; ``lane`` is that of a request to /sync.
+    Times are in seconds; ``warning`` is set when the row limit cut the result; ``lane`` is that of a request to /sync;
+    ``engine_errors`` are the kinds of the engine's errors on the way.
     """
 
     status: str = ""
@@ -18,4 +19,5 @@ class QueryReport:
     error: str = ""
     warning: str = ""
     lane: str = ""
+    engine_errors: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)

@@ -80,3 +80,8 @@ def instant_to_milliseconds(instant: datetime) -> int:
 
 def milliseconds_to_instant(milliseconds: int) -> datetime:
     return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def format_second(unix_time: int) -> str:
+    """Format whole seconds since 1970 as 2026-01-31T12:00:00Z."""
+    return datetime.fromtimestamp(unix_time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -15,7 +15,7 @@ from tap_service.models.work_class import EngineWait, Estimate, Place
 
 
 class ExecutionPhase(StrEnum):
-    """The phases of UWS 1.1, section 2.1.3. This service does not use HELD, SUSPENDED and ARCHIVED."""
+    """The phases of UWS 1.1, section 2.1.3. This service does not use HELD and SUSPENDED."""
 
     PENDING = "PENDING"
     QUEUED = "QUEUED"
@@ -92,6 +92,10 @@ class Job:
         None for a job that is not divided.
     wait
         Why the job waits for the engine; kept while it is tried again.
+    disk_limit
+        The disk space for the jobs of its owner when it was created, in bytes; None: that of the settings.
+    stored
+        The bytes for which the job store has counted it (``stored_bytes``); only the store sets it.
     """
 
     job_id: str
@@ -119,6 +123,22 @@ class Job:
     heartbeat: datetime | None = None
     pieces: PieceWork | None = None
     wait: EngineWait | None = None
+    disk_limit: int | None = None
+    stored: int = field(default=0, compare=False)
+
+    @property
+    def kept_bytes(self) -> int:
+        """The bytes of its result, its finished parts and the files that it still needs."""
+        result = self.result.size if self.result else 0
+        is_unfinished = self.end_time is None
+        parts = sum(part.size for part in self.pieces.parts) if self.pieces and is_unfinished else 0
+        return result + parts + (sum(file.size for file in self.files) if is_unfinished else 0)
+
+    @property
+    def stored_bytes(self) -> int:
+        """The bytes that it takes on disk, with what it has written so far by its last report."""
+        is_writing = self.phase is ExecutionPhase.EXECUTING
+        return self.kept_bytes + (int(self.info.get("bytesWritten", 0)) if is_writing else 0)
 
     @property
     def place(self) -> Place:

@@ -8,33 +8,52 @@ from dataclasses import dataclass
 
 from tap_service.settings.setting_values import split_list
 
-#: classes of clients; names of users do not begin with @
+#: classes of clients; names of users do not begin with @. Other classes have the users that the operator assigns.
 ANONYMOUS, USERS = "@anonymous", "@users"
+CLASS = re.compile(r"@[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
 
-_LIMIT = re.compile(r"(.+)=([0-9]{1,9})/([0-9]{1,9})")
+_LIMIT = re.compile(r"(.+)=([0-9]{1,9})/([0-9]{1,9})(?:/([0-9]{1,9})([MGT]))?")
+_UNITS = {"M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 @dataclass(frozen=True, slots=True)
 class ClientLimit:
-    """How many requests of one client run at once in a lane, and how many wait in it."""
+    """How many requests of one client run at once in a lane, and how many wait in it.
+
+    ``disk`` is that of its jobs in bytes, 0 without limit; None: as the settings say for all.
+    """
 
     running: int
     waiting: int
+    disk: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.running}/{self.waiting}"
 
     def divide_by(self, processes: int) -> ClientLimit:
-        """Return the part of one process, rounded up."""
-        return ClientLimit(-(-self.running // processes), -(-self.waiting // processes))
+        """Return the part of one process, rounded up; processes share the disk."""
+        return ClientLimit(-(-self.running // processes), -(-self.waiting // processes), self.disk)
+
+
+def find_client_limit(limits: Mapping[str, ClientLimit], owner: str | None, class_of: str = "") -> ClientLimit | None:
+    """Return the limits of a user by name, class or as any user; or of an anonymous client. None: those of all."""
+    names = (ANONYMOUS,) if owner is None else (owner, class_of, USERS)
+    return next((limits[name] for name in names if name in limits), None)
 
 
 def parse_client_limits(text: str) -> Mapping[str, ClientLimit]:
-    """Read limits such as ``@anonymous=2/20, alice=16/400``. Raise ValueError."""
+    """Read limits such as ``@anonymous=2/20, @survey=16/400/200G``. Raise ValueError."""
     limits = {}
     for part in split_list(text):
         match = _LIMIT.fullmatch(part)
         if match is None or int(match[2]) < 1:
-            raise ValueError(f"{part!r} is not NAME=RUNNING/WAITING, such as alice=16/400, with at least one running")
+            raise ValueError(
+                f"{part!r} is not NAME=RUNNING/WAITING or NAME=RUNNING/WAITING/DISK, such as alice=16/400 or "
+                "@survey=16/400/200G, with at least one running and disk in M, G or T"
+            )
         name = match[1].strip()
-        if name.startswith("@") and name not in (ANONYMOUS, USERS):
-            raise ValueError(f"{name} is no class of clients: {ANONYMOUS} and {USERS} are")
-        limits[name] = ClientLimit(int(match[2]), int(match[3]))
+        if name.startswith("@") and not CLASS.fullmatch(name):
+            raise ValueError(f"{name} is no name of a class: use letters, digits, _ and - after @")
+        disk = int(match[4]) * _UNITS[match[5]] if match[4] else None
+        limits[name] = ClientLimit(int(match[2]), int(match[3]), disk)
     return limits

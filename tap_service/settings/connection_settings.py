@@ -25,6 +25,15 @@ class ConnectionSettings(BaseModel):
             "seconds, with Retry-After. Trusted proxies have no such limit."
         ),
     )
+    client_requests_per_minute: int = Field(
+        0,
+        ge=0,
+        title="Requests of one client per minute",
+        description=(
+            "Counts all requests of an address, or of an IPv6 network of 64 bits; a client may send a minute's "
+            "requests at once. A further one gets 429 with Retry-After. 0: no limit."
+        ),
+    )
     head_seconds: float = Field(
         10.0,
         gt=0,

@@ -58,6 +58,15 @@ class JobSettings(BaseModel):
             "Includes short jobs. Anonymous clients count by address. By default the number of processor cores."
         ),
     )
+    user_jobs_per_minute: int = Field(
+        0,
+        ge=0,
+        title="New jobs of one user per minute",
+        description=(
+            "A user may create a minute's jobs at once; the next one gets 429 with Retry-After. Anonymous clients "
+            "count by address. 0: no limit."
+        ),
+    )
     user_pending_jobs: int = Field(
         500,
         ge=1,
@@ -66,6 +75,12 @@ class JobSettings(BaseModel):
             "A request to create another one without PHASE=RUN gets 429 with Retry-After. Anonymous clients count by "
             "address."
         ),
+    )
+    pending_jobs: int = Field(
+        20_000,
+        ge=1,
+        title="Jobs of all users that are PENDING",
+        description="As above; the answer is 503 with Retry-After.",
     )
     user_waiting_jobs: int = Field(
         500,
@@ -86,6 +101,30 @@ class JobSettings(BaseModel):
         description=(
             "A job with a longer estimate runs in pieces of about this duration if its query allows it; finished "
             "pieces survive the process that executes them. 0: no job is divided."
+        ),
+    )
+    user_job_disk: int = Field(
+        20 << 30,
+        ge=0,
+        title="Disk space for the jobs of one user, in bytes",
+        description=(
+            "Counts results, parts of jobs that run in pieces, and uploaded files that jobs still need. A job whose "
+            "result needs more ends in ERROR, and a request to create or run another job gets 507. 0: no limit."
+        ),
+    )
+    anonymous_job_disk: int = Field(
+        5 << 30,
+        ge=0,
+        title="Disk space for the jobs of one anonymous address, in bytes",
+        description="As above; an IPv6 /64 network counts as one address.",
+    )
+    job_disk: int = Field(
+        100 << 30,
+        ge=0,
+        title="Disk space for the jobs of all, in bytes",
+        description=(
+            "When it is full, the results of anonymous clients are deleted, the oldest first, and their jobs are "
+            "ARCHIVED. If there are none, it is as above. 0: no limit."
         ),
     )
     jobs_path: Path | None = Field(

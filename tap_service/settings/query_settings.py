@@ -109,7 +109,8 @@ class QuerySettings(BaseModel):
         title="Other limits for some clients",
         description=(
             "NAME=RUNNING/WAITING, separated by commas, such as @anonymous=2/20, @users=8/100, alice=16/400: each "
-            "anonymous client, each user, and the user alice."
+            "anonymous client, each user, and the user alice. A class such as @survey=16/400/200G has the users that "
+            "skyhouse user limits assigns; a third value, in M, G or T, is the disk space for jobs."
         ),
     )
     query_memory: int = Field(

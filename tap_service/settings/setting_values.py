@@ -10,6 +10,14 @@ def split_list(value: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
+def check_host_and_port(value: str) -> str:
+    """Return an address such as ``127.0.0.1:9808`` or ``[::1]:9808``; empty stays empty. Raises ValueError."""
+    parts = urlsplit(f"//{value}")
+    if value and (not parts.hostname or not parts.port or parts.netloc != value or parts.username is not None):
+        raise ValueError("give host and port, such as 127.0.0.1:9808")
+    return value
+
+
 def check_server_url(value: str) -> str:
     """Return an http or https URL without its final slash.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, field_validator
@@ -13,6 +13,9 @@ from pydantic_settings import NoDecode
 from tap_service.settings.setting_values import check_server_url, split_list
 
 Network = IPv4Network | IPv6Network
+
+#: the headers of proxies that count: X-Forwarded-*, or Forwarded of RFC 7239
+ProxyHeader = Literal["x-forwarded", "forwarded"]
 
 
 class SiteSettings(BaseModel):
@@ -47,12 +50,29 @@ class SiteSettings(BaseModel):
             "X-Forwarded-For, -Proto, -Host and -Prefix from all other clients. If empty, it trusts no client."
         ),
     )
+    proxy_header: ProxyHeader = Field(
+        "x-forwarded",
+        title="Headers of trusted proxies that count",
+        description=(
+            "x-forwarded: X-Forwarded-For, -Proto, -Host and -Prefix. forwarded: Forwarded (RFC 7239), where prefix is "
+            "the path. The service ignores the other. The proxy must write or remove each header that counts: it "
+            "passes on what it does not, and a client may have written anything there."
+        ),
+    )
     anonymous: bool = Field(
         True,
         title="Anonymous access",
         description=(
             "false: only users with a name and password or a token may use the service; /availability and "
             "/capabilities stay public."
+        ),
+    )
+    metrics_from: Annotated[tuple[Network, ...], NoDecode] = Field(
+        (ip_network("127.0.0.0/8"), ip_network("::1")),
+        title="Who may read /metrics",
+        description=(
+            "Addresses or networks, separated by commas; administrators may too. Others get 403. A request through a "
+            "proxy counts from the client's address, and from nowhere if the proxy does not tell it or is not trusted."
         ),
     )
     accounts: Path | None = Field(
@@ -68,7 +88,33 @@ class SiteSettings(BaseModel):
         title="YAML file of issuers of JSON Web Tokens",
         description=(
             "A list of entries with name, issuer, audience, keys (a JSON Web Key Set file in the same directory) and "
-            "optionally user_claim and admins. The user of a token is called name:user."
+            "optionally user_claim, admins and groups_claim (the claim that lists the user's groups). The user of a "
+            "token is called name:user, a group name:group."
+        ),
+    )
+    registry: Path | None = Field(
+        None,
+        title="YAML file for the registry",
+        description=(
+            "With it the service publishes records of itself and its data for the IVOA's registry at /oai "
+            "(docs/registry.md). It is read again when it changes. Needs SKYHOUSE_PUBLIC_URL."
+        ),
+    )
+    registry_state: Path | None = Field(
+        None,
+        title="File of published records",
+        description=(
+            "An SQLite file that keeps the dates of the registry's records, also of deleted ones. By default "
+            "registry.sqlite in the data directory; all processes of one deployment share it."
+        ),
+    )
+    blocked: Path | None = Field(
+        None,
+        title="File of blocked addresses",
+        description=(
+            "One address or network a line, with a reason after #: requests from there get 403 and the contact. The "
+            "command skyhouse block writes it. By default blocked.txt in the data directory; a change counts within a "
+            "second."
         ),
     )
     query_log: str = Field(
@@ -85,7 +131,7 @@ class SiteSettings(BaseModel):
         ),
     )
 
-    @field_validator("trusted_proxies", mode="before")
+    @field_validator("trusted_proxies", "metrics_from", mode="before")
     @classmethod
     def _split_networks(cls, value: Any) -> Any:
         if not isinstance(value, str):

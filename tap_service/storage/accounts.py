@@ -8,29 +8,39 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import math
 import re
 import secrets
 import sqlite3
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from clickhouse_schema.visible_tables import EVERYBODY
 from tap_service.models.identity import Identity
+from tap_service.settings.client_limits import ANONYMOUS, CLASS, USERS
+from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
 
 #: name of the file in the data directory
 ACCOUNTS_FILE = "accounts.sqlite"
 
 #: no colon: it ends the name in Basic authentication, and names of token issuers' users contain one
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]*")
+MAX_NAME = 100
 _MIN_PASSWORD = 8
 _MAX_PASSWORD = 1000
 _TOKEN_PREFIX = "sky_"  # noqa: S105  lets scanners of source code find leaked tokens
 
-_TABLES = """
+#: SQL of ``Token.token_id``
+_TOKEN_ID = "lower(substr(hex(token.hash), 1, 24))"  # noqa: S105  an expression
+
+#: ``_STEPS[n]`` brings the file from version n to n + 1
+_STEPS = (
+    execute_script("""
 CREATE TABLE IF NOT EXISTS user (
     name TEXT PRIMARY KEY,
     salt BLOB NOT NULL,
@@ -43,11 +53,27 @@ CREATE TABLE IF NOT EXISTS token (
     label TEXT NOT NULL,
     expires REAL
 );
-"""
+"""),
+    execute_script("""
+CREATE TABLE user_group (name TEXT PRIMARY KEY);
+CREATE TABLE member (
+    group_name TEXT NOT NULL REFERENCES user_group (name) ON DELETE CASCADE,
+    user TEXT NOT NULL,
+    PRIMARY KEY (group_name, user)
+);
+CREATE INDEX member_by_user ON member (user)
+"""),
+    # classes of users, also of token issuers, who are in no other table
+    execute_script("CREATE TABLE user_class (user TEXT PRIMARY KEY, class TEXT NOT NULL)"),
+)
 
 
 class AccountError(Exception):
     """A command on accounts failed; the message names the reason."""
+
+
+class AccountsUnavailable(AccountError):
+    """The file of users cannot be written now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +85,20 @@ class Account:
     tokens: tuple[tuple[str, float | None], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A valid token; ``token_id`` is the beginning of its hash, from which nobody finds the token."""
+
+    token_id: str
+    label: str
+    expires: float | None
+
+    def is_of(self, token: str) -> bool:
+        return _hash_token(token).hex().startswith(self.token_id)
+
+
 class Accounts:
-    """The file of users. Safe for several threads and processes."""
+    """The file of users. Safe for several threads and processes. Changes may raise AccountsUnavailable."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -69,7 +107,9 @@ class Accounts:
             path.touch(mode=0o600)
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._connection.execute("PRAGMA foreign_keys = ON")
-            self._connection.executescript(_TABLES)
+            upgrade_file(self._connection, path, _STEPS)
+        except LaterVersion as error:
+            raise AccountError(str(error)) from error
         except (OSError, sqlite3.Error) as error:
             raise AccountError(f"the file of users {path} cannot be used: {error}") from error
         self._nobody = (secrets.token_bytes(16), secrets.token_bytes(64))
@@ -100,21 +140,46 @@ class Accounts:
         return Identity(name, bool(admin)) if fits and row else None
 
     def find_by_token(self, token: str) -> Identity | None:
+        """Return the user of a token, with the time until which it is valid."""
         with self._lock:
             row = self._connection.execute(
-                "SELECT name, admin FROM token JOIN user ON user = name WHERE token.hash = ?"
+                "SELECT name, admin, expires FROM token JOIN user ON user = name WHERE token.hash = ?"
                 " AND (expires IS NULL OR expires > ?)",
                 (_hash_token(token), time.time()),
             ).fetchone()
-        return Identity(row[0], bool(row[1])) if row else None
+        if row is None:
+            return None
+        return Identity(row[0], bool(row[1]), valid_until=math.inf if row[2] is None else row[2])
+
+    def list_tokens(self, name: str) -> list[Token]:
+        """Return the valid tokens of a user."""
+        with self._lock:
+            rows = self._connection.execute(
+                f"SELECT {_TOKEN_ID}, label, expires FROM token WHERE user = ? AND (expires IS NULL OR expires > ?)"
+                " ORDER BY label, expires",
+                (name, time.time()),
+            ).fetchall()
+        return [Token(*row) for row in rows]
+
+    def revoke_token(self, name: str, token_id: str) -> bool:
+        """Delete one token of a user; return whether there was one."""
+        with self._begin_transaction() as connection:
+            deleted = connection.execute(f"DELETE FROM token WHERE user = ? AND {_TOKEN_ID} = ?", (name, token_id))
+            return bool(deleted.rowcount)
+
+    def find_groups(self, name: str) -> frozenset[str]:
+        """Return the groups of a user; the name may be that of an issuer's user."""
+        with self._lock:
+            rows = self._connection.execute("SELECT group_name FROM member WHERE user = ?", (name,)).fetchall()
+        return frozenset(row[0] for row in rows)
 
     # --- for the operator
 
     def add_user(self, name: str, password: str, *, admin: bool = False) -> None:
         """Create a user, or change the password and rank of an existing one. Raise AccountError."""
-        if not _NAME.fullmatch(name):
+        if not _is_name(name):
             raise AccountError(
-                f"{name!r} is not a valid user name: use up to 100 letters, digits and . _ @ + -, "
+                f"{name!r} is not a valid user name: use up to {MAX_NAME} letters, digits and . _ @ + -, "
                 "beginning with a letter or digit"
             )
         if not _MIN_PASSWORD <= len(password) <= _MAX_PASSWORD:
@@ -132,6 +197,26 @@ class Accounts:
         with self._begin_transaction() as connection:
             self._require_user(name)
             connection.execute("DELETE FROM user WHERE name = ?", (name,))
+            connection.execute("DELETE FROM member WHERE user = ?", (name,))
+            connection.execute("DELETE FROM user_class WHERE user = ?", (name,))
+
+    def set_class(self, name: str, class_name: str) -> None:
+        """Assign a user to a class, such as ``@survey``, or to none if it is ''. Raise AccountError."""
+        if class_name and (not CLASS.fullmatch(class_name) or class_name in (ANONYMOUS, USERS)):
+            raise AccountError(
+                f"{class_name!r} is no class to assign: use @, letters, digits, _ and -, as in SKYHOUSE_CLIENT_LIMITS"
+            )
+        with self._begin_transaction() as connection:
+            if ":" not in name:
+                self._require_user(name)
+            connection.execute("DELETE FROM user_class WHERE user = ?", (name,))
+            if class_name:
+                connection.execute("INSERT INTO user_class VALUES (?, ?)", (name, class_name))
+
+    def list_classes(self) -> dict[str, str]:
+        """Return the class of each user who has one."""
+        with self._lock:
+            return dict(self._connection.execute("SELECT user, class FROM user_class ORDER BY user").fetchall())
 
     def add_token(self, name: str, label: str, days: float | None) -> str:
         """Create and return a token, valid for ``days`` or forever; only its hash is stored. Raise AccountError."""
@@ -147,6 +232,46 @@ class Accounts:
         with self._begin_transaction() as connection:
             self._require_user(name)
             return connection.execute("DELETE FROM token WHERE user = ? AND label = ?", (name, label)).rowcount
+
+    def add_members(self, group: str, users: Sequence[str]) -> None:
+        """Create a group unless it exists, and add users; all of them or, by AccountError, none."""
+        if not _is_name(group) or group == EVERYBODY:
+            raise AccountError(
+                f"{group!r} is not a valid name of a group: use up to {MAX_NAME} letters, digits and . _ @ + -, "
+                f"beginning with a letter or digit, and not {EVERYBODY}, to which all belong"
+            )
+        with self._begin_transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO user_group VALUES (?)", (group,))
+            for user in users:
+                if ":" not in user:  # users of issuers are known to these alone
+                    self._require_user(user)
+                connection.execute("INSERT OR IGNORE INTO member VALUES (?, ?)", (group, user))
+
+    def remove_members(self, group: str, users: Sequence[str]) -> None:
+        """Remove users from a group, or without users the group. Raise AccountError."""
+        with self._begin_transaction() as connection:
+            self._require_group(group)
+            for user in users:
+                deleted = connection.execute("DELETE FROM member WHERE group_name = ? AND user = ?", (group, user))
+                if not deleted.rowcount:
+                    raise AccountError(f"{user} is no member of {group}; `skyhouse group members {group}` lists them")
+            if not users:
+                connection.execute("DELETE FROM user_group WHERE name = ?", (group,))
+
+    def list_groups(self) -> dict[str, tuple[str, ...]]:
+        """Return the members of each group."""
+        with self._lock:
+            groups = self._connection.execute("SELECT name FROM user_group ORDER BY name").fetchall()
+            members = self._connection.execute("SELECT group_name, user FROM member ORDER BY user").fetchall()
+        members_of = defaultdict(list)
+        for group, user in members:
+            members_of[group].append(user)
+        return {group: tuple(members_of[group]) for (group,) in groups}
+
+    def require_group(self, group: str) -> None:
+        """Raise AccountError if there is no such group."""
+        with self._lock:
+            self._require_group(group)
 
     def list_accounts(self) -> list[Account]:
         with self._lock:
@@ -164,16 +289,21 @@ class Accounts:
         if self._connection.execute("SELECT 1 FROM user WHERE name = ?", (name,)).fetchone() is None:
             raise AccountError(f"there is no user {name}; `skyhouse user list` lists the users")
 
+    def _require_group(self, group: str) -> None:
+        if self._connection.execute("SELECT 1 FROM user_group WHERE name = ?", (group,)).fetchone() is None:
+            raise AccountError(f"there is no group {group}; `skyhouse group list` lists them")
+
     @contextmanager
     def _begin_transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
+        try:
+            with self._lock, begin_transaction(self._connection):
                 yield self._connection
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise AccountsUnavailable(f"the file of users {self._path} cannot be written now: {error}") from error
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= MAX_NAME and _NAME.fullmatch(text) is not None
 
 
 def _hash_password(password: str, salt: bytes) -> bytes:

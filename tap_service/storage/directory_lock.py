@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import TextIO
 
+from tap_service.storage.private_directory import create_private_directory
+
 
 class DirectoryHeldError(Exception):
     """Another process, ``pid``, holds the lock."""
@@ -17,7 +19,7 @@ class DirectoryHeldError(Exception):
 
 
 def lock_directory(directory: Path, name: str) -> TextIO:
-    """Create ``directory`` and lock it with the file ``name`` in it.
+    """Create ``directory``, for this user only, and lock it with the file ``name`` in it.
 
     Returns
     -------
@@ -29,9 +31,9 @@ def lock_directory(directory: Path, name: str) -> TextIO:
     DirectoryHeldError
         Another process holds the lock.
     OSError
-        The directory is not writable.
+        The directory is not writable, or open to other users and not this one's to close.
     """
-    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    create_private_directory(directory)
     lock = (directory / name).open("a+")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

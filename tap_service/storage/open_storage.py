@@ -1,4 +1,7 @@
-"""Open the engine, the job store and the result store that the settings name."""
+"""Open the engine, the job store and the result store that the settings name.
+
+Only these are imported: a command starts faster without the clients of Redis, ClickHouse servers and object stores.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tap_service.config import Config
-from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tap_service.storage.engine.clickhouse_servers import ClickHouseServers
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStore
-from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
-from tap_service.storage.results.fsspec_result_store import FsspecResultStore
 from tap_service.storage.results.local_result_store import LocalResultStore
 from tap_service.storage.results.result_store import ResultStore
+from tap_service.storage.usage.sqlite_usage_store import SqliteUsageStore
+from tap_service.storage.usage.usage_store import UsageStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,9 @@ def open_remote_engine(config: Config, *, is_required: bool = True) -> Engine:
     EngineUnavailable
         No server answers, or they refuse the user.
     """
+
+    from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+    from tap_service.storage.engine.clickhouse_servers import ClickHouseServers
 
     def connect(url: str) -> ClickHouseEngine:
         return ClickHouseEngine(
@@ -64,11 +68,36 @@ def open_job_stores(config: Config) -> JobStores:
         The settings name neither Redis nor a directory for jobs.
     """
     if config.redis_url:
+        from tap_service.storage.jobs.redis_job_store import RedisJobStore
+
         return JobStores(RedisJobStore(config.redis_url), open_result_store(config.results_url))
     if config.jobs_path is None:
         raise ValueError("no directory for jobs is set: give SKYHOUSE_JOBS_PATH")
     jobs = SqliteJobStore(config.jobs_path)
-    return JobStores(jobs, open_result_store(config.results_url or str(config.jobs_path / "results")))
+    return JobStores(jobs, open_result_store(find_results_address(config)))
+
+
+def find_results_address(config: Config) -> str:
+    """Return the address of the result store; '' if the settings name neither one nor a directory for jobs."""
+    return config.results_url or (str(config.jobs_path / "results") if config.jobs_path else "")
+
+
+def find_results_folder(address: str) -> Path | None:
+    """Return the folder of a result store at ``address``, None if it is an object store or ''."""
+    is_remote = "://" in address and not address.startswith("file://")
+    return None if is_remote or not address else Path(address.removeprefix("file://"))
+
+
+def open_usage_store(config: Config) -> UsageStore | None:
+    """Open the store of usage statistics; None if the settings name neither Redis nor a file.
+
+    Raise UsageUnavailable if the file cannot be used. Redis need not answer yet.
+    """
+    if config.redis_url:
+        from tap_service.storage.usage.redis_usage_store import RedisUsageStore
+
+        return RedisUsageStore(config.redis_url)
+    return SqliteUsageStore(config.usage) if config.usage else None
 
 
 def open_result_store(address: str) -> ResultStore:
@@ -79,6 +108,8 @@ def open_result_store(address: str) -> ResultStore:
     OSError
         The store cannot be reached.
     """
-    if "://" in address and not address.startswith("file://"):
-        return FsspecResultStore(address)
-    return LocalResultStore(Path(address.removeprefix("file://")))
+    if folder := find_results_folder(address):
+        return LocalResultStore(folder)
+    from tap_service.storage.results.fsspec_result_store import FsspecResultStore
+
+    return FsspecResultStore(address)

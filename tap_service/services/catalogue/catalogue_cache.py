@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Iterable
 from functools import cached_property
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_catalogue_version
+from clickhouse_schema.visible_tables import list_relevant_groups, select_visible
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.documents.service_description import Example
 from tap_service.documents.tableset_document import append_tables, tableset_document
 from tap_service.services.catalogue.example_queries import build_examples
 from tap_service.services.catalogue.user_catalogues import UserCatalogues
+from tap_service.services.catalogue.user_groups import UserGroups
 from tap_service.services.periodic_thread import PeriodicThread
 from tap_service.storage.engine.engine import Engine
 
 #: columns of a user's tables up to which /tables?detail=min lists them
 _MAX_LISTED_COLUMNS = 5000
+#: sets of groups whose catalogues are kept
+_MAX_SELECTED = 50
 
 
 class CatalogueSnapshot:
@@ -27,6 +32,24 @@ class CatalogueSnapshot:
         self.version = version
         self.catalogue = catalogue
         self._engine = engine
+        self._selecting = threading.Lock()
+        self._selected: OrderedDict[frozenset[str], CatalogueSnapshot] = OrderedDict()
+
+    def select_visible(self, groups: frozenset[str]) -> CatalogueSnapshot:
+        """Return what members of these groups see. Thread-safe."""
+        grants = self.catalogue.grants
+        if not grants:
+            return self
+        relevant = list_relevant_groups(grants, groups)
+        with self._selecting:
+            found = self._selected.get(relevant)
+            if found is None:
+                found = CatalogueSnapshot(self.version, select_visible(self.catalogue, relevant), self._engine)
+                self._selected[relevant] = found
+            self._selected.move_to_end(relevant)
+            if len(self._selected) > _MAX_SELECTED:
+                self._selected.popitem(last=False)
+        return found
 
     @cached_property
     def tables_document(self) -> bytes:
@@ -80,32 +103,36 @@ class UserCatalogueSnapshot(CatalogueSnapshot):
 class CatalogueCache:
     """Holds the current snapshot; a thread checks the version every second.
 
+    ``snapshot`` has all tables: whatever a user gets comes from ``catalogue_for`` or ``snapshot_for``.
     ``is_only_process``: no other process changes the engine's tables.
     """
 
-    def __init__(self, engine: Engine, *, is_only_process: bool = False) -> None:
+    def __init__(self, engine: Engine, groups: UserGroups, *, is_only_process: bool = False) -> None:
         self._engine = engine
+        self._groups = groups
         self._user_tables = UserCatalogues(engine, is_only_process=is_only_process)
         self._refreshing = threading.Lock()
         self.snapshot = self._read_snapshot()
         self._poller = PeriodicThread("catalogue", METADATA_POLL_SECONDS, self.refresh, "the catalogue cannot be read")
 
-    @property
-    def catalogue(self) -> Catalogue:
-        return self.snapshot.catalogue
-
     def catalogue_for(self, owner: str | None) -> Catalogue:
-        """Return the catalogue with the tables of ``owner``, if any. Raises ServiceUnavailable."""
-        catalogue = self.catalogue
+        """Return what ``owner`` sees, with the user's own tables; None is anonymous. Raises ServiceUnavailable."""
+        catalogue = self._visible_snapshot(owner).catalogue
         return catalogue if owner is None else self._user_tables.get_catalogue(catalogue, owner)[0]
 
     def snapshot_for(self, owner: str | None) -> CatalogueSnapshot:
-        """Return the snapshot with the tables of ``owner``, if any. Raises ServiceUnavailable."""
-        snapshot = self.snapshot
+        """Return a snapshot of what ``owner`` sees, with the user's own tables. Raises ServiceUnavailable."""
+        snapshot = self._visible_snapshot(owner)
         if owner is None:
             return snapshot
         catalogue, records = self._user_tables.get_catalogue(snapshot.catalogue, owner)
         return UserCatalogueSnapshot(snapshot, catalogue) if records else snapshot
+
+    def _visible_snapshot(self, owner: str | None) -> CatalogueSnapshot:
+        snapshot = self.snapshot
+        if not snapshot.catalogue.grants:
+            return snapshot
+        return snapshot.select_visible(self._groups.find_groups(owner))
 
     def note_use(self, owner: str | None, tables: Iterable[TableEntry]) -> None:
         """Note that a query of this user reads these tables, which delays the expiry of the user's own."""

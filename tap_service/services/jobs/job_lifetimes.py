@@ -44,6 +44,15 @@ class JobLifetimes:
             self._delete_results(job)
         self._delete_upload_files(job)
 
+    def abort_job(self, job_id: str, reason: JobError | None = None) -> Job:
+        """Abort a job that has not ended, and stop what it does. Raises NoSuchJob or IllegalTransition."""
+        job = self._jobs.abort_job(job_id, now(), reason)
+        if job.start_time is not None:
+            self.stop_query(job.query_id)
+        else:
+            self._delete_upload_files(job)
+        return job
+
     def stop_query(self, query_id: str) -> None:
         """Kill the query of a job that has ended. If the engine is away, the worker does it at its next report."""
         try:
@@ -123,6 +132,7 @@ class JobLifetimes:
             _log.warning("the results of job %s cannot be deleted yet: %s", job.job_id, error)
 
     def _delete_upload_files(self, job: Job) -> None:
+        """Delete the files of a job that needs them no more. If the store is away, the next sweep deletes them."""
         try:
             for file in job.files:
                 self._results.delete_result(file.key)

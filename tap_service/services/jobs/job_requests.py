@@ -6,9 +6,10 @@ A user's job is open to that user and to administrators; an anonymous job is ope
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, islice
@@ -27,12 +28,16 @@ from tap_service.service_errors import (
     Forbidden,
     NotFound,
     ParameterFault,
+    ServiceBusy,
     ServiceUnavailable,
     TooManyJobs,
 )
+from tap_service.services.announcements import Announcements
+from tap_service.services.jobs.job_disk import JobDisk
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.services.jobs.job_queues import JobQueue
+from tap_service.services.jobs.result_downloads import ResultDownloads
 from tap_service.services.jobs.uws_parameters import (
     find_run_id,
     parse_destruction,
@@ -40,6 +45,9 @@ from tap_service.services.jobs.uws_parameters import (
     split_control_parameters,
 )
 from tap_service.services.queries.query_preparation import QueryPreparation
+from tap_service.services.token_buckets import TokenBuckets
+from tap_service.services.user_classes import UserClasses
+from tap_service.settings.client_limits import find_client_limit
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.job_upload_files import store_upload_file
@@ -61,6 +69,8 @@ class JobService:
         preparation: QueryPreparation,
         dispatcher: Dispatcher,
         lifetimes: JobLifetimes,
+        announcements: Announcements,
+        user_classes: UserClasses,
     ) -> None:
         self._config = config
         self._jobs = stores.jobs
@@ -69,6 +79,11 @@ class JobService:
         self._preparation = preparation
         self._dispatcher = dispatcher
         self._lifetimes = lifetimes
+        self._announcements = announcements
+        self.downloads = ResultDownloads()
+        self._user_classes = user_classes
+        self._disk = JobDisk(config, stores)
+        self._rates = TokenBuckets(config.user_jobs_per_minute)
 
     def create_job(
         self, pairs: Sequence[Pair], caller: Identity | None, client: str, files: Mapping[str, Part] = _NO_FILES
@@ -90,8 +105,9 @@ class JobService:
         ------
         ParameterFault
             A control parameter is invalid.
-        TooManyJobs, ServiceBusy
-            The queue is full, or too many jobs of the caller are PENDING; the job does not exist then.
+        TooManyJobs, ServiceBusy, QuotaExceeded
+            The queue is full, too many jobs of the caller are PENDING, or jobs take too much disk; the job does not
+            exist then.
         ServiceUnavailable
             The job store or the result store does not work now.
         """
@@ -100,6 +116,7 @@ class JobService:
         if phase not in ("", "RUN"):
             raise ParameterFault(f"PHASE={phase[:60]} with a new job: RUN starts it, and without PHASE it is PENDING")
         job = self._build_job(control, parameters, caller, client)
+        self._check_rate(job)
         if not phase:
             self._check_pending(job)
         with _translate_store_errors(job.job_id), self._stored_files(job, files) as kept:
@@ -109,14 +126,28 @@ class JobService:
             self._jobs.create_job(job)
             return job
 
+    def _check_rate(self, job: Job) -> None:
+        """Raise TooManyJobs."""
+        if seconds := self._rates.take_token(job.place.user):
+            raise TooManyJobs(
+                f"you create more than {self._config.user_jobs_per_minute} jobs a minute: wait {math.ceil(seconds)} "
+                "seconds, or ask for more at once, with your list as an upload",
+                seconds,
+            )
+
     def _check_pending(self, job: Job) -> None:
-        """Raise TooManyJobs. Requests at the same time may create a few jobs more."""
+        """Raise TooManyJobs or ServiceBusy. Requests at the same time may create a few jobs more."""
         with _translate_store_errors(job.job_id):
             pending = self._jobs.count_pending(job.place.user)
+            of_all = self._jobs.count_pending()
         if pending >= self._config.user_pending_jobs:
             raise TooManyJobs(
                 f"{pending} of your jobs are PENDING, the maximum: run or delete some of them, or create this one with "
                 "PHASE=RUN"
+            )
+        if of_all >= self._config.pending_jobs:
+            raise ServiceBusy(
+                f"{of_all} jobs of all users are PENDING, the maximum: create this one with PHASE=RUN, or try later"
             )
 
     def _build_job(
@@ -132,6 +163,7 @@ class JobService:
             parameters=merge_parameters((), parameters),
             run_id=find_run_id(parameters) or "",
             client=client,
+            disk_limit=self._find_disk_limit(caller),
         )
         if "EXECUTIONDURATION" in control:
             seconds = parse_duration(control["EXECUTIONDURATION"], self._config.async_hard_seconds)
@@ -139,6 +171,11 @@ class JobService:
         if "DESTRUCTION" in control:
             job = replace(job, destruction_time=parse_destruction(control["DESTRUCTION"], self._latest_destruction()))
         return job
+
+    def _find_disk_limit(self, caller: Identity | None) -> int | None:
+        owner = caller.name if caller else None
+        limit = find_client_limit(self._config.client_limits, owner, self._user_classes.find_class(owner or ""))
+        return limit.disk if limit else None
 
     def _latest_destruction(self) -> datetime:
         return add_seconds(now(), self._config.hard_retention_seconds)
@@ -194,12 +231,14 @@ class JobService:
 
     @contextmanager
     def _stored_files(self, job: Job, files: Mapping[str, Part]) -> Iterator[tuple[JobFile, ...]]:
-        """Put the files into the result store; delete them if the job does not get them."""
+        """Put the files into the result store; delete them if the job does not get them. Raise QuotaExceeded."""
         kept: list[JobFile] = []
+        added = sum(part.size for part in files.values())
         try:
-            for name, part in files.items():
-                kept.append(store_upload_file(self._results, f"{job.job_id}-f{secrets.token_hex(8)}", name, part))
-            yield tuple(kept)
+            with self._disk.reserve(job, added) if files else nullcontext():
+                for name, part in files.items():
+                    kept.append(store_upload_file(self._results, f"{job.job_id}-f{secrets.token_hex(8)}", name, part))
+                yield tuple(kept)
         except BaseException as error:
             for file in kept:
                 with suppress(OSError):  # the sweep deletes it
@@ -218,10 +257,7 @@ class JobService:
                 return self._run_job(job)
         if phase.upper() == "ABORT":
             with _translate_store_errors(job_id, "it has ended and cannot be aborted"):
-                job = self._jobs.abort_job(job_id, now())
-            if job.start_time is not None:
-                self._lifetimes.stop_query(job.query_id)
-            return job
+                return self._lifetimes.abort_job(job_id)
         raise ParameterFault(f"PHASE={phase[:60]} is not known: RUN and ABORT are")
 
     def set_execution_duration(self, job_id: str, text: str, caller: Identity | None) -> Job:
@@ -241,16 +277,17 @@ class JobService:
         with _translate_store_errors(job_id):
             self._lifetimes.destroy_job(job_id)
 
-    def read_result(self, job: Job, start: int, end: int) -> Iterator[bytes]:
-        """Stream the bytes [start, end) of the job's result."""
+    def read_result(self, job: Job, start: int, end: int, client: str = "") -> Iterator[bytes]:
+        """Stream the bytes [start, end) of the job's result to a client."""
         if job.result is None:
-            raise NotFound(f"the job has no result: it is {job.phase}")
+            raise NotFound(explain_missing_result(job))
         try:
-            return self._results.read_result(job.result.key, start, end)
+            pieces = self._results.read_result(job.result.key, start, end)
         except ResultMissing as error:
             raise NotFound("the result of this job has been lost: run the query again") from error
         except OSError as error:
             raise ServiceUnavailable("the results cannot be read now. Try again later") from error
+        return self.downloads.follow(pieces, job, client)
 
     def read_preview(self, job: Job) -> bytes:
         """Return the first rows of a running or ended job in PREVIEW_FORMAT. Raises NotFound while there are none."""
@@ -286,9 +323,16 @@ class JobService:
         return job
 
     def _run_job(self, job: Job, *, is_new: bool = False) -> Job:
-        job = self._queue.put_job(job, self._preparation.estimate_job_cost(job), is_new=is_new)
+        self._announcements.check_open()
+        with self._disk.reserve(job, 0):
+            job = self._queue.put_job(job, self._preparation.estimate_job_cost(job), is_new=is_new)
         self._dispatcher.wake(job.place.work_class(now()))
         return job
+
+
+def explain_missing_result(job: Job) -> str:
+    why = job.info.get("resultDeleted")
+    return f"the result was {why}" if why else f"the job has no result: it is {job.phase}"
 
 
 def _job_not_found(job_id: str) -> NotFound:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 
 import pyarrow as pa
 
+from clickhouse_schema.catalogue import TableEntry
 from tap_service.config import Config
 from tap_service.constants import (
     CLOSING_SECONDS,
@@ -26,6 +27,7 @@ from tap_service.models.uws_job import Info, Job, JobError, JobResult
 from tap_service.models.work_class import WorkClass
 from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.service_errors import ServiceError, ServiceUnavailable
+from tap_service.services.announcements import Announcements
 from tap_service.services.jobs.engine_patience import EnginePatience
 from tap_service.services.jobs.job_monitor import JobMonitor, JobRevoked, RunningJob
 from tap_service.services.jobs.job_preview import build_preview
@@ -36,6 +38,7 @@ from tap_service.services.queries.query_execution import QueryExecution, transla
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
+from tap_service.services.usage_counter import UsageCounter
 from tap_service.services.user_tables.user_table_jobs import UserTableJobs, find_table_request
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
@@ -65,9 +68,12 @@ class JobRunner:
         queue: JobQueue,
         metrics: ServiceMetrics,
         log: QueryLog,
+        usage: UsageCounter,
+        announcements: Announcements,
         worker: str,
         work_classes: Collection[WorkClass] = tuple(WorkClass),
     ) -> None:
+        self._announcements = announcements
         self._config = config
         self._engine = engine
         self._preparation = preparation
@@ -77,6 +83,7 @@ class JobRunner:
         self._queue = queue
         self._metrics = metrics
         self._log = log
+        self._usage = usage
         self._worker = worker
         self._work_classes = work_classes
         self._monitor = JobMonitor(config, engine, stores.jobs)
@@ -120,11 +127,12 @@ class JobRunner:
     def _run_job(self, job: Job) -> None:
         report = QueryReport()
         parameters: TapParameters | None = None
+        tables: Sequence[TableEntry] = ()
         try:
             with translate_faults(job.query_id):
                 parameters = self._read_parameters(job)
                 with self._prepared_execution(job, parameters) as execution:
-                    report = execution.report
+                    report, tables = execution.report, execution.translation.tables
                     job = self._set_missing_estimate(job, execution)
                     self._share_engine(job, execution)
                     fingerprint = compute_fingerprint(
@@ -135,7 +143,7 @@ class JobRunner:
         except ServiceError as failure:
             self._end_without_result(job, report, failure)
         finally:
-            self._record_query(job, parameters, report)
+            self._record_query(job, parameters, tables, report)
 
     def _read_parameters(self, job: Job) -> TapParameters:
         if find_table_request(job.parameters):
@@ -178,8 +186,8 @@ class JobRunner:
         execution.set_engine_share(share)
 
     def _take_job(self) -> Job | None:
-        """Take the next job from the queue, if the engine answers; retry while the job store is unavailable."""
-        if self._patience.find_fault() is not None:
+        """Take the next job, unless the service drains or the engine is away; retry while the job store is away."""
+        if self._announcements.is_draining or self._patience.find_fault() is not None:
             return None
         while not self._closing.is_set():
             try:
@@ -295,10 +303,15 @@ class JobRunner:
                 if self._closing.wait(STORE_RETRY_SECONDS):
                     return False  # the next start finds the job EXECUTING and restarts it
 
-    def _record_query(self, job: Job, parameters: TapParameters | None, report: QueryReport) -> None:
+    def _record_query(
+        self, job: Job, parameters: TapParameters | None, tables: Sequence[TableEntry], report: QueryReport
+    ) -> None:
         report.seconds["total"] = (now() - job.creation_time).total_seconds()
         self._metrics.record_query(report)
         if parameters is not None:
-            self._log.log_query(parameters, report, query_id=job.query_id, client=job.client)
+            self._log.log_query(parameters, report, query_id=job.query_id, client=job.client, user=job.owner)
+            self._usage.count_query(
+                report, tables, parameters.format.extension, owner=job.owner, client=job.client, is_job=True
+            )
         else:
-            self._log.log_record(query_id=job.query_id, client=job.client, status=report.status, error=report.error)
+            self._log.log_failure(report, query_id=job.query_id, client=job.client, user=job.owner)

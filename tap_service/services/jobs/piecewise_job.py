@@ -71,11 +71,11 @@ class PiecewiseJobs:
         )
 
     def delete_parts(self, job: Job) -> None:
-        """Delete the parts of a job that has ended; the sweep deletes what cannot be deleted now."""
+        """Delete the parts and the uploaded files of a job that has ended; the sweep deletes what cannot be now."""
         with suppress(NoSuchJob, JobStoreUnavailable, OSError):
             last = self._stores.jobs.get_job(job.job_id)
             if last.phase not in UNFINISHED:
-                for key in last.part_keys:
+                for key in (*last.part_keys, *(file.key for file in last.files)):
                     self._stores.results.delete_result(key)
 
     def _data_fingerprint(self, translation: Translation, division: Division) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from tap_service.config import Config
 from tap_service.models.engine_share import Lane
-from tap_service.settings.client_limits import ANONYMOUS, USERS, ClientLimit
+from tap_service.settings.client_limits import ClientLimit, find_client_limit
 
 #: light queries are short: twice as many run at once as heavy ones
 _LIGHT_PER_HEAVY = 2
@@ -19,15 +19,16 @@ _ESTIMATING_PLACES = 2
 
 @dataclass(frozen=True, slots=True)
 class LaneLimits:
-    """``places`` and ``waiting`` of each lane; limits of clients by user name and class."""
+    """``places`` and ``waiting`` of each lane; limits of clients by user name and class, which ``find_class`` tells."""
 
     places: Mapping[Lane, int]
     waiting: int
     client: ClientLimit
     overrides: Mapping[str, ClientLimit]
+    find_class: Callable[[str], str] = field(default=lambda _: "")
 
     @classmethod
-    def from_config(cls, config: Config) -> LaneLimits:
+    def from_config(cls, config: Config, find_class: Callable[[str], str] = lambda _: "") -> LaneLimits:
         heavy = config.concurrent_queries
         places = {
             Lane.ESTIMATING: _ESTIMATING_PLACES,
@@ -38,13 +39,12 @@ class LaneLimits:
             Lane.BULK: config.bulk_queries,
         }
         client = ClientLimit(config.client_running_queries, config.client_waiting_queries)
-        return cls(places, config.waiting_queries, client, config.client_limits)
+        return cls(places, config.waiting_queries, client, config.client_limits, find_class)
 
     def find_client_limit(self, owner: str | None) -> ClientLimit:
         """Return the limits of a user, or of each address of anonymous clients."""
-        if owner is None:
-            return self.overrides.get(ANONYMOUS, self.client)
-        return self.overrides.get(owner, self.overrides.get(USERS, self.client))
+        class_of = "" if owner is None else self.find_class(owner)
+        return find_client_limit(self.overrides, owner, class_of) or self.client
 
     def count_running(self, lane: Lane, client: ClientLimit) -> int:
         """Return how many of a client's requests a lane runs at once: it keeps a place for another client."""

@@ -75,6 +75,12 @@ def log_status(failure: Exception) -> str:
     return "GONE" if isinstance(failure, ClientGone) else "ERROR"
 
 
+def name_engine_error(failure: Exception) -> list[str]:
+    """Return the kind of the engine's error that an error is or was caused by, if there is one."""
+    found = failure if isinstance(failure, EngineError) else failure.__cause__
+    return [type(found).__name__] if isinstance(found, EngineError) else []
+
+
 class QueryExecution:
     """Runs once, on one thread; any thread may call ``stop``.
 
@@ -136,6 +142,7 @@ class QueryExecution:
         )
         again.uploads = self.uploads
         again.set_engine_share(self._share)
+        again.report.engine_errors += self.report.engine_errors
         again.report.seconds |= {step: self.report.seconds[step] for step in _PREPARING & self.report.seconds.keys()}
         return again
 
@@ -228,6 +235,7 @@ class QueryExecution:
         self.failure = failure
         self.report.status = log_status(failure)
         self.report.error = str(failure)
+        self.report.engine_errors += name_engine_error(failure)
         if not self._began or isinstance(failure, ClientGone):
             return
         last_words = b"".join(self._serializer.write_footer(Status("ERROR", str(failure))))

@@ -150,6 +150,12 @@ class QueryLanes:
         state = self._lanes[lane]
         return state.n_running, state.n_waiting
 
+    def find_longest_wait(self, lane: Lane) -> float:
+        """Return the seconds since which the oldest waiting request of a lane waits there; 0 if none waits."""
+        with self._lock:
+            oldest = min((queue[0].at for queue in self._lanes[lane].waiting.values()), default=None)
+        return 0.0 if oldest is None else time.monotonic() - oldest
+
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 

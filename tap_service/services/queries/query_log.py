@@ -1,33 +1,25 @@
-"""The query log: one line of JSON for each request, with all text of clients escaped."""
+"""The query log: one line of JSON for each query."""
 
 from __future__ import annotations
 
-import json
-import sys
-from datetime import UTC, datetime
-from typing import IO, Any
-
 from tap_service.models.query_report import QueryReport
-from tap_service.prometheus_metrics import ServiceMetrics
+from tap_service.services.line_log import LineLog
 from tap_service.services.queries.tap_parameters import TapParameters
 
 
 class QueryLog:
-    """``target``: a file to append to, ``-`` for standard error, empty for none. An error of the log fails no query."""
+    def __init__(self, lines: LineLog) -> None:
+        self._lines = lines
 
-    def __init__(self, target: str, metrics: ServiceMetrics) -> None:
-        self._metrics = metrics
-        self._file: IO[str] | None = None
-        if target and target != "-":
-            self._file = open(target, "a", encoding="utf-8", buffering=1)  # noqa: SIM115 (closed by close)
-        self._stream = (self._file or sys.stderr) if target else None
-
-    def log_query(self, parameters: TapParameters, report: QueryReport, *, query_id: str, client: str) -> None:
+    def log_query(
+        self, parameters: TapParameters, report: QueryReport, *, query_id: str, client: str, user: str | None
+    ) -> None:
         """Log the end of a query with valid parameters."""
-        self.log_record(
+        self._lines.write_record(
             query_id=query_id,
             runid=parameters.runid,
             client=client,
+            user=user,
             query=parameters.query,
             lang=parameters.language,
             maxrec=parameters.maxrec,
@@ -40,16 +32,10 @@ class QueryLog:
             error=report.error,
         )
 
-    def log_record(self, **record: Any) -> None:
-        if self._stream is None:
-            return
-        instant = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-        try:
-            self._stream.write(json.dumps({**record, "time": instant, "kind": "query"}) + "\n")
-            self._stream.flush()
-        except (OSError, ValueError):
-            self._metrics.log_failures.inc()
+    def log_failure(self, report: QueryReport, *, client: str, user: str | None = None, query_id: str = "") -> None:
+        """Log a query whose parameters cannot be used."""
+        named = {"query_id": query_id} if query_id else {}
+        self._lines.write_record(**named, client=client, user=user, status=report.status, error=report.error)
 
     def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        self._lines.close()

@@ -6,8 +6,10 @@ import asyncio
 import logging
 import math
 import time
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from tap_service.constants import (
     CANCEL_RETRY_SECONDS,
@@ -21,8 +23,9 @@ from tap_service.constants import (
 )
 from tap_service.models.engine_share import ENGINE_SHARES, Lane
 from tap_service.models.query_report import QueryReport
+from tap_service.models.timestamps import now
 from tap_service.service_errors import ClientGone, QueryTimedOut, ServiceError
-from tap_service.services.queries.query_execution import QueryExecution, log_status
+from tap_service.services.queries.query_execution import QueryExecution, log_status, name_engine_error
 from tap_service.services.queries.query_lanes import LanePlace, QueryLanes
 from tap_service.services.queries.result_spool import Spool
 from tap_service.services.queries.tap_parameters import TapParameters
@@ -48,6 +51,8 @@ class SyncRequest:
     at: float
     start_job: StartJob | None = None
     release: Callable[[], None] = lambda: None
+    query_id: str = field(default_factory=lambda: f"sync-{uuid.uuid4().hex}")
+    since: datetime = field(default_factory=now)
 
 
 class SyncAnswer:
@@ -100,7 +105,14 @@ class SyncAnswer:
         self._stopping: asyncio.Task[None] | None = None
         self._restarting: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
+        self._loop = asyncio.get_running_loop()
         self._is_closed = False
+
+    # --- on any thread
+
+    def stop_soon(self, reason: ServiceError) -> None:
+        """Stop the query; its client gets the reason, after the rows that it has got if there are any."""
+        self._loop.call_soon_threadsafe(self._begin_stop, reason)
 
     # --- on threads of the lanes
 
@@ -154,6 +166,7 @@ class SyncAnswer:
         self._failure = error
         self.report.status = log_status(error)
         self.report.error = str(error)
+        self.report.engine_errors += name_engine_error(error)
 
     # --- in the event loop
 
@@ -278,6 +291,10 @@ class SyncAnswer:
         outgrown = _Outgrown("the query takes longer than its lane allows")
         while self.execution is execution and not self._spool.has_ended:
             await self._stop_execution(execution, outgrown)
+
+    def _begin_stop(self, reason: ServiceError) -> None:
+        if self._stopping is None and not self._spool.has_ended:
+            self._stopping = asyncio.create_task(self._stop(reason))
 
     async def _stop_at_limit(self, reached: str) -> None:
         await self._stop(await describe_limit(reached, self.asked.start_job))

@@ -10,14 +10,18 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Generic, TypeVar
 
+from clickhouse_schema.catalogue import TableEntry
 from tap_service.config import Config
 from tap_service.constants import BULK_SECONDS, QUICK_SECONDS
 from tap_service.models.client_key import find_client_key
 from tap_service.models.engine_share import ENGINE_SHARES, Lane, choose_small_share
 from tap_service.models.query_report import QueryReport
+from tap_service.models.running_work import RunningWork, shorten_query
+from tap_service.models.timestamps import format_instant
 from tap_service.models.work_class import Estimate
 from tap_service.prometheus_metrics import ServiceMetrics
-from tap_service.service_errors import ServiceError, ServiceUnavailable
+from tap_service.service_errors import QueryStopped, ServiceError, ServiceUnavailable
+from tap_service.services.announcements import Announcements
 from tap_service.services.queries.lane_limits import LaneLimits
 from tap_service.services.queries.query_estimate import QueryEstimate, estimate_query
 from tap_service.services.queries.query_execution import QueryExecution
@@ -27,24 +31,37 @@ from tap_service.services.queries.query_preparation import QueryPreparation, may
 from tap_service.services.queries.result_spool import SpoolStore
 from tap_service.services.queries.sync_answer import StartJob, SyncAnswer, SyncRequest
 from tap_service.services.queries.tap_parameters import TapParameters
+from tap_service.services.usage_counter import UsageCounter
+from tap_service.services.user_classes import UserClasses
 
 _T = TypeVar("_T")
 
 
 class QueryService:
     def __init__(
-        self, config: Config, preparation: QueryPreparation, spools: SpoolStore, metrics: ServiceMetrics, log: QueryLog
+        self,
+        config: Config,
+        preparation: QueryPreparation,
+        spools: SpoolStore,
+        metrics: ServiceMetrics,
+        log: QueryLog,
+        usage: UsageCounter,
+        announcements: Announcements,
+        user_classes: UserClasses,
     ) -> None:
+        self._announcements = announcements
         self._config = config
         self._preparation = preparation
         self.spools = spools
         self._metrics = metrics
         self._log = log
-        self._lanes = QueryLanes(LaneLimits.from_config(config))
+        self._usage = usage
+        self._lanes = QueryLanes(LaneLimits.from_config(config, user_classes.find_class))
         self.answers: set[SyncAnswer] = set()
         metrics.in_flight.set_function(lambda: len(self.answers))
         metrics.waiting.set_function(lambda: sum(self._lanes.count_requests(lane)[1] for lane in Lane))
         for lane in Lane:
+            metrics.lane_ages.labels(lane).set_function(partial(self._lanes.find_longest_wait, lane))
             for index, state in enumerate(("running", "waiting")):
                 metrics.lanes.labels(lane, state).set_function(partial(self._count_requests, lane, index))
 
@@ -74,7 +91,14 @@ class QueryService:
         ------
         TooManyQueries, ServiceBusy
             No lane has room for it.
+        ServiceDraining
+            The service takes no new queries now.
         """
+        try:
+            self._announcements.check_open()
+        except ServiceError:
+            release()
+            raise
         asked = SyncRequest(parameters, client, owner, time.monotonic(), start_job, release)
         client_key = find_client_key(owner, client)
         spool, seconds = self.spools.open_spool(client_key), self._config.sync_seconds
@@ -97,11 +121,22 @@ class QueryService:
         self._lanes.enter_lane(find_client_key(owner, client), owner, lane, work)
         return await asyncio.wrap_future(work.result)
 
-    def record_refusal(self, error: ServiceError, client: str) -> None:
+    def record_refusal(self, error: ServiceError, client: str, owner: str | None = None) -> None:
         """Count and log a request with invalid parameters."""
         report = QueryReport("REFUSED", error=str(error))
         self._metrics.record_query(report)
-        self._log.log_record(client=client, status=report.status, error=report.error)
+        self._log.log_failure(report, client=client, user=owner)
+
+    def list_running(self) -> list[RunningWork]:
+        """Return the queries that work or wait, from any thread."""
+        return [_describe_answer(answer) for answer in tuple(self.answers)]
+
+    def stop_query(self, query_id: str) -> bool:
+        """Stop a query, from any thread; return whether there is one of this id."""
+        found = [answer for answer in tuple(self.answers) if answer.asked.query_id == query_id]
+        for answer in found:
+            answer.stop_soon(QueryStopped("the operator of this service has stopped this query"))
+        return bool(found)
 
     async def close(self) -> None:
         """Stop running queries, log them, and accept no more."""
@@ -112,7 +147,8 @@ class QueryService:
         self._lanes.close()
 
     def _prepare_query(self, asked: SyncRequest) -> tuple[QueryExecution, Lane]:
-        return prepare_sync_query(self._preparation, asked.parameters, self._config.hard_maxrec, asked.owner)
+        limit = self._config.hard_maxrec
+        return prepare_sync_query(self._preparation, asked.parameters, limit, asked.owner, asked.query_id)
 
     def _record_answer(self, answer: SyncAnswer) -> None:
         report, asked, place = answer.report, answer.asked, answer.place
@@ -121,8 +157,12 @@ class QueryService:
             report.seconds["wait"] = place.waited
         report.seconds["total"] = time.monotonic() - asked.at
         self._metrics.record_query(report)
-        query_id = "" if answer.execution is None else answer.execution.query_id
-        self._log.log_query(asked.parameters, report, query_id=query_id, client=asked.client)
+        query_id, tables = "", tuple[TableEntry, ...]()
+        if answer.execution is not None:
+            query_id, tables = answer.execution.query_id, answer.execution.translation.tables
+        self._log.log_query(asked.parameters, report, query_id=query_id, client=asked.client, user=asked.owner)
+        extension = asked.parameters.format.extension
+        self._usage.count_query(report, tables, extension, owner=asked.owner, client=asked.client)
         self.answers.discard(answer)
 
     def _count_requests(self, lane: Lane, index: int) -> float:
@@ -130,10 +170,14 @@ class QueryService:
 
 
 def prepare_sync_query(
-    preparation: QueryPreparation, parameters: TapParameters, hard_maxrec: int, owner: str | None = None
+    preparation: QueryPreparation,
+    parameters: TapParameters,
+    hard_maxrec: int,
+    owner: str | None = None,
+    query_id: str = "",
 ) -> tuple[QueryExecution, Lane]:
     """Prepare a query of /sync and choose the lane that runs it: quick queries do not wait behind others."""
-    query_id = f"sync-{uuid.uuid4().hex}"
+    query_id = query_id or f"sync-{uuid.uuid4().hex}"
     execution = preparation.prepare_query(parameters, query_id, hard_maxrec, owner=owner, is_hasty=True)
     if execution.small_reading is not None:
         execution.set_engine_share(choose_small_share(execution.small_reading))
@@ -151,6 +195,20 @@ def _choose_lane(estimate: Estimate | None) -> Lane:
     if estimate.seconds - writing >= QUICK_SECONDS:
         return Lane.HEAVY
     return Lane.MEDIUM if writing < BULK_SECONDS else Lane.BULK
+
+
+def _describe_answer(answer: SyncAnswer) -> RunningWork:
+    asked, place = answer.asked, answer.place
+    return RunningWork(
+        asked.query_id,
+        "sync",
+        asked.owner or asked.client,
+        "" if place is None else str(place.lane),
+        "running" if place is not None and place.is_running else "waiting",
+        format_instant(asked.since),
+        shorten_query(asked.parameters.query),
+        sent_bytes=answer.report.bytes,
+    )
 
 
 class _LaneCall(Generic[_T]):

@@ -13,7 +13,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -24,11 +24,13 @@ import jwt
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from tap_service.hangup import on_hangup
 from tap_service.models.client_key import find_network
 from tap_service.models.identity import Identity
 from tap_service.service_errors import TooManyPasswords, Unauthorized
 from tap_service.services.bounded_thread_pool import BoundedThreadPool
-from tap_service.storage.accounts import Accounts
+from tap_service.services.site.login_pauses import LoginPauses
+from tap_service.storage.accounts import MAX_NAME, Accounts
 
 #: seconds for which a correct password is not hashed again, unless the file of users changes
 _REMEMBERED_SECONDS = 60.0
@@ -41,6 +43,8 @@ _MAX_CLIENT_PASSWORDS = 20
 #: algorithms with public keys only: whoever reads a shared secret could forge tokens
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 _MAX_TOKEN_LENGTH = 16_384
+#: groups that a token may name, and the characters of one
+_MAX_GROUPS, _MAX_GROUP_LENGTH = 1000, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,7 @@ class Issuer(BaseModel):
     keys: Path
     user_claim: str = "sub"
     admins: tuple[str, ...] = ()
+    groups_claim: str = ""
 
 
 class IssuersError(Exception):
@@ -94,7 +99,16 @@ class _TrustedIssuer:
         user = claims[self.entry.user_claim]
         if not isinstance(user, str) or not user or len(user) > 200:
             return None
-        return Identity(f"{self.entry.name}:{user}", user in self.entry.admins)
+        return Identity(f"{self.entry.name}:{user}", user in self.entry.admins, self._read_groups(claims))
+
+    def _read_groups(self, claims: dict[str, Any]) -> frozenset[str]:
+        """Return the groups that the token names; they bear the issuer's name, as its users do."""
+        named = claims.get(self.entry.groups_claim, ()) if self.entry.groups_claim else ()
+        named = (named,) if isinstance(named, str) else named
+        if not isinstance(named, list | tuple):
+            return frozenset()
+        groups = [each for each in named if isinstance(each, str) and 0 < len(each) <= _MAX_GROUP_LENGTH]
+        return frozenset(f"{self.entry.name}:{group}" for group in groups[:_MAX_GROUPS])
 
     def _find_key(self, ident: object) -> jwt.PyJWK:
         if ident is None and len(self.keys.keys) == 1:
@@ -130,10 +144,14 @@ class Authenticator:
 
     def __init__(self, accounts: Accounts | None, issuers: Sequence[_TrustedIssuer], *, anonymous: bool) -> None:
         self.anonymous = anonymous
+        #: called with each user whose token names groups
+        self.on_claims: Callable[[Identity], Awaitable[None]] | None = None
         self._accounts = accounts
         self._issuers = issuers
+        self._forget_hangup: Callable[[], None] = lambda: None
         self._passwords = BoundedThreadPool("password", 1, _MAX_WAITING_PASSWORDS)
         self._waiting: Counter[str] = Counter()
+        self._pauses = LoginPauses()
         self._remembered: dict[bytes, tuple[Identity, float]] = {}
         self._version = accounts.version if accounts else 0
         self._methods: tuple[LoginMethod, ...] = ()
@@ -169,9 +187,20 @@ class Authenticator:
             found = self._identify_bearer(credentials.strip())
         if found is None:
             raise Unauthorized("the name and password, or the token, are not right")
+        if found.claimed is not None and self.on_claims is not None:
+            await self.on_claims(found)
         return found
 
+    def reread_issuers_at_hangup(self, path: Path) -> None:
+        """At SIGHUP, accept the tokens of the issuers in a file and their keys; a faulty file changes nothing."""
+
+        def reread() -> None:
+            self._issuers = read_issuers(path)
+
+        self._forget_hangup = on_hangup(reread)
+
     def close(self) -> None:
+        self._forget_hangup()
         self._passwords.close()
         if self._accounts is not None:
             self._accounts.close()
@@ -181,18 +210,24 @@ class Authenticator:
             name, colon, password = base64.b64decode(credentials, validate=True).decode().partition(":")
         except (binascii.Error, UnicodeDecodeError):
             return None
-        if not colon or self._accounts is None:
+        if not colon or self._accounts is None or len(name) > MAX_NAME:  # pauses remember names
             return None
-        remembered = self._recall_identity(credentials, self._accounts)
+        network = find_network(client)
+        key = _hash_credentials(credentials, network)
+        remembered = self._recall_identity(key, self._accounts)
         if remembered is not None:
             return remembered
-        with self._count_waiting(find_network(client)):
+        version = self._version
+        self._pauses.check(name, network)
+        with self._count_waiting(network):
             check = partial(self._accounts.find_by_password, name, password)
             identity = await asyncio.wrap_future(self._passwords.submit(check))
-        if identity is not None:
-            if len(self._remembered) >= _MAX_REMEMBERED:
-                self._remembered.clear()
-            self._remembered[_hash_credentials(credentials)] = identity, time.monotonic() + _REMEMBERED_SECONDS
+        if identity is None:
+            self._pauses.note_failure(name, network)
+        else:
+            self._pauses.note_success(name, network)
+            if self._version == self._accounts.version == version:  # not changed while the password was checked
+                self._remember_identity(key, identity)
         return identity
 
     @contextmanager
@@ -211,11 +246,16 @@ class Authenticator:
             if not self._waiting[network]:
                 del self._waiting[network]
 
-    def _recall_identity(self, credentials: str, accounts: Accounts) -> Identity | None:
+    def _remember_identity(self, key: bytes, identity: Identity) -> None:
+        if len(self._remembered) >= _MAX_REMEMBERED:
+            self._remembered.clear()
+        self._remembered[key] = identity, time.monotonic() + _REMEMBERED_SECONDS
+
+    def _recall_identity(self, key: bytes, accounts: Accounts) -> Identity | None:
         if accounts.version != self._version:
             self._remembered.clear()
             self._version = accounts.version
-        identity, until = self._remembered.get(_hash_credentials(credentials), (None, 0.0))
+        identity, until = self._remembered.get(key, (None, 0.0))
         return identity if until > time.monotonic() else None
 
     def _identify_bearer(self, token: str) -> Identity | None:
@@ -227,5 +267,6 @@ class Authenticator:
         return found
 
 
-def _hash_credentials(credentials: str) -> bytes:
-    return hashlib.sha256(credentials.encode()).digest()
+def _hash_credentials(credentials: str, network: str) -> bytes:
+    """Return the key of a right password at one address: elsewhere, pauses must meet who guesses it."""
+    return hashlib.sha256(f"{network} {credentials}".encode()).digest()

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 from tap_service.documents.service_description import Availability
+from tap_service.services.announcements import Announcements
 from tap_service.services.queries.result_spool import SpoolStore
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.job_store import JobStore, JobStoreUnavailable
@@ -19,9 +20,15 @@ _log = logging.getLogger("skyhouse")
 #: seconds after which a part without an answer is unavailable
 _TIMEOUT_SECONDS = 5.0
 
+#: age of a check that other probes may still use, in seconds
+_RECENT_SECONDS = 1.0
+
 
 class AvailabilityService:
-    def __init__(self, engine: Engine, spools: SpoolStore, jobs: JobStore, results: ResultStore) -> None:
+    def __init__(
+        self, engine: Engine, spools: SpoolStore, jobs: JobStore, results: ResultStore, announcements: Announcements
+    ) -> None:
+        self._announcements = announcements
         self._checks: dict[str, Callable[[], None]] = {
             "the engine": engine.ping,
             "the store for results": spools.check_disk,
@@ -29,12 +36,31 @@ class AvailabilityService:
             "the store for results of jobs": results.check_writable,
         }
         self._since = datetime.now(UTC)
+        self._last: tuple[float, asyncio.Future[Availability]] | None = None
         self._threads = ThreadPoolExecutor(len(self._checks), "availability")
 
     async def check_availability(self) -> Availability:
         notes = await asyncio.gather(*(self._try_check(name, check) for name, check in self._checks.items()))
         faults = tuple(note for note in notes if note)
-        return Availability(not faults, self._since, faults or ("queries are taken, by /sync and /async",))
+        announced = self._announcements.current
+        draining = (f"no new queries are taken: {announced.drain}",) if announced.drain else ()
+        state = (*draining, *faults) or ("queries are taken, by /sync and /async",)
+        downtimes = tuple(downtime.describe() for downtime in announced.downtimes)
+        next_downtime = announced.downtimes[0] if announced.downtimes else None
+        return Availability(
+            available=not (faults or draining),
+            up_since=self._since,
+            notes=(*state, *downtimes, *(note.text for note in announced.notes)),
+            down_at=next_downtime.start if next_downtime else None,
+            back_at=next_downtime.end if next_downtime else None,
+        )
+
+    async def check_recently(self) -> Availability:
+        """Return an availability of the last second: probes share one check."""
+        now = asyncio.get_running_loop().time()
+        if self._last is None or (self._last[1].done() and now - self._last[0] > _RECENT_SECONDS):
+            self._last = now, asyncio.ensure_future(self.check_availability())
+        return await asyncio.shield(self._last[1])
 
     def close(self) -> None:
         self._threads.shutdown(wait=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -48,9 +48,10 @@ class LoadedUploads:
 
 
 class UploadLoader:
-    """Thread-safe."""
+    """Thread-safe. ``count`` is called with the outcome of each table: read or refused."""
 
-    def __init__(self, config: Config, engine: Engine, files: TableFileReader) -> None:
+    def __init__(self, config: Config, engine: Engine, files: TableFileReader, count: Callable[[str], None]) -> None:
+        self._count = count
         self._engine = engine
         self._files = files
         self._seconds = _MAX_SECONDS_FACTOR * config.upload_seconds
@@ -76,6 +77,11 @@ class UploadLoader:
                     )
                 name = upload_table_name(query_id, number)
                 loaded.add_table(name, self._load_table(upload, name))
+                self._count("read")
+        except UploadFault:
+            loaded.drop_tables()
+            self._count("refused")
+            raise
         except (EngineError, OSError) as error:
             loaded.drop_tables()
             _log.error("an uploaded table cannot be inserted into the engine: %s", getattr(error, "detail", error))

@@ -23,6 +23,7 @@ import pyarrow as pa
 from clickhouse_schema import quoting
 from clickhouse_schema.shard_map import ShardStatement
 from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
+from tap_service.storage.engine.copied_links import restore_links
 from tap_service.storage.engine.engine import (
     DEFAULT_SETTINGS,
     SINGLE_BLOCK_SETTINGS,
@@ -35,9 +36,13 @@ from tap_service.storage.engine.engine_errors import shorten_message
 from tap_service.storage.engine.handle_pool import Handle, HandlePool, connect_handle, setting_literal, translate_errors
 from tap_service.storage.engine.merge_priority import lower_merge_priority
 from tap_service.storage.engine.running_queries import list_running_ids, read_progress
+from tap_service.storage.private_directory import OpenDirectoryError
 
 ARROW_FORMAT = "ArrowStream"
 _READ_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
+
+#: Backups are written wherever the operator asks for; no text of users becomes a statement.
+_ENGINE_SETTINGS = "?backups.allowed_path=/"
 
 #: how long ``close`` waits for running queries; a reader may have paused
 _CLOSING_SECONDS = 10
@@ -75,10 +80,11 @@ class EmbeddedEngine:
         self._defaults = DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
         self._lock_file = lock_data_path(self.data_path)
         path = str(self.data_path / "clickhouse")
+        restore_links(self.data_path / "clickhouse")
         self._pid = os.getpid()
         self._handles = HandlePool(path)
         try:
-            self._root = connect_handle(path)
+            self._root = connect_handle(path + _ENGINE_SETTINGS)
         except RuntimeError as error:
             self._lock_file.close()
             raise EngineUnavailable(
@@ -186,6 +192,8 @@ def lock_data_path(data_path: Path) -> TextIO:
         return lock_directory(data_path, "lock")
     except DirectoryHeldError as error:
         raise DataPathHeldError(data_path, error.pid) from error
+    except OpenDirectoryError as error:
+        raise EngineUnavailable(str(error)) from error
     except OSError as error:
         raise EngineUnavailable(
             f"cannot use {data_path} for data: {error.strerror} (give another path, or make it writable for this user)"

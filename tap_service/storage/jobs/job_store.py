@@ -101,8 +101,20 @@ class JobStore(ABC):
         """Return the QUEUED jobs and the EXECUTING jobs, the oldest first."""
 
     @abstractmethod
-    def count_pending(self, user: str) -> int:
-        """Count the PENDING jobs of a user or an anonymous client, by ``Place.user``."""
+    def count_pending(self, user: str = "") -> int:
+        """Count the PENDING jobs of a user or an anonymous client, by ``Place.user``; by default those of all."""
+
+    @abstractmethod
+    def count_stored(self, user: str = "") -> int:
+        """Return the bytes that the jobs of a user or an anonymous client take on disk, by default those of all.
+
+        A sum that the store keeps: each change of a record adds the difference of ``Job.stored_bytes``. Jobs of earlier
+        versions count from their next change.
+        """
+
+    @abstractmethod
+    def list_archivable(self, limit: int) -> list[str]:
+        """Return the ids of up to ``limit`` COMPLETED jobs of anonymous clients, the oldest first."""
 
     @abstractmethod
     def find_alike(self, fingerprint: str) -> list[str]:
@@ -233,6 +245,14 @@ class JobStore(ABC):
             return replace(job, end_time=at, error=error)
 
         return self._advance_job(job_id, frozenset({QUEUED}), ExecutionPhase.ERROR, add_error)
+
+    def archive_job(self, job_id: str, info: Info) -> Job:
+        """COMPLETED -> ARCHIVED: the result is deleted, and ``info`` tells why. The caller deletes its files."""
+
+        def drop_result(job: Job) -> Job:
+            return replace(job, result=None, fingerprint="", info={**job.info, **info})
+
+        return self._advance_job(job_id, frozenset({ExecutionPhase.COMPLETED}), ExecutionPhase.ARCHIVED, drop_result)
 
     # Other changes
 

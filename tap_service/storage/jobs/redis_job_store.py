@@ -8,6 +8,8 @@ Keys with the prefix ``skyhouse:``
     places:<phase>            the input of the choice of the next job, for QUEUED and EXECUTING; sorted like the lists
     rates                     measured rates of the engine, by kind of work
     pending:<user>            ids of PENDING jobs
+    stored                    bytes on disk of the jobs of each user, and of all under the name ''
+    archivable                ids of COMPLETED jobs of anonymous clients, by creation time
     alike:<fingerprint>       ids of COMPLETED jobs
     destruction, heartbeat    ids by instant; the latter only of EXECUTING jobs
     sequence                  the creation number of the last job
@@ -25,7 +27,7 @@ import logging
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import cast
@@ -45,6 +47,7 @@ _log = logging.getLogger("skyhouse")
 
 _PREFIX = "skyhouse:"
 CHANNEL = _PREFIX + "phases"
+_STORED = _PREFIX + "stored"
 
 #: how long Redis may take to answer
 _SECONDS = 5
@@ -62,8 +65,8 @@ local now = redis.call('GET', KEYS[1]) or ''
 if now ~= ARGV[1] then return now end
 if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2]) end
 for i = 3, #ARGV, 4 do
-    if ARGV[i] == 'ZADD' then redis.call('ZADD', ARGV[i + 1], ARGV[i + 2], ARGV[i + 3])
-    else redis.call(ARGV[i], ARGV[i + 1], ARGV[i + 3]) end
+    if ARGV[i] == 'ZREM' or ARGV[i] == 'PUBLISH' then redis.call(ARGV[i], ARGV[i + 1], ARGV[i + 3])
+    else redis.call(ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]) end
 end
 return now
 """
@@ -129,9 +132,17 @@ class RedisJobStore(JobStore):
         queued, executing = ([_PLACE.validate_json(each[15 + _DIGITS :]) for each in members] for members in found)
         return queued, executing
 
-    def count_pending(self, user: str) -> int:
+    def count_pending(self, user: str = "") -> int:
         with self._translate_errors():
-            return self._redis.zcard(_pending_key(user))
+            return self._redis.zcard(_pending_key(user) if user else _list_key(PENDING, None))
+
+    def count_stored(self, user: str = "") -> int:
+        with self._translate_errors():
+            return int(self._redis.zscore(_STORED, user) or 0)
+
+    def list_archivable(self, limit: int) -> list[str]:
+        with self._translate_errors():
+            return cast(list[str], self._redis.zrange(_PREFIX + "archivable", 0, limit - 1))
 
     def find_alike(self, fingerprint: str) -> list[str]:
         with self._translate_errors():
@@ -241,6 +252,7 @@ class _Record:
 
     @classmethod
     def from_job(cls, number: str, job: Job) -> _Record:
+        job = replace(job, stored=job.stored_bytes)
         return cls(number, job, f"{number} {secrets.token_hex(8)} {_RECORD.dump_json(job).decode()}")
 
     @classmethod
@@ -262,6 +274,8 @@ class _Record:
             places[_list_key(job.phase, job.owner), member] = "0"
         if job.phase is PENDING:
             places[_pending_key(job.place.user), job.job_id] = "0"
+        if job.phase is ExecutionPhase.COMPLETED and job.owner is None:
+            places[_PREFIX + "archivable", job.job_id] = str(instant_to_milliseconds(job.creation_time))
         if job.phase is ExecutionPhase.COMPLETED and job.fingerprint:
             places[_alike_key(job.fingerprint), job.job_id] = "0"
         if job.phase in (QUEUED, EXECUTING):
@@ -286,6 +300,10 @@ def _index_changes(old: _Record | None, new: _Record | None) -> list[str]:
         changes += ["ZREM", key, "", member]
     for (key, member), score in after.items() - before.items():
         changes += ["ZADD", key, score, member]
+    if added := (new.job.stored if new else 0) - (old.job.stored if old else 0):
+        user = (new or old).job.place.user  # type: ignore[union-attr]  # one of them is a record
+        changes += ["ZINCRBY", _STORED, str(added), user, "ZINCRBY", _STORED, str(added), ""]
+        changes += ["ZREMRANGEBYSCORE", _STORED, "-inf", "0"]
     if old is not None and (new is None or new.job.phase is not old.job.phase):
         changes += ["PUBLISH", CHANNEL, "", old.job.job_id]
     return changes

@@ -10,6 +10,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,13 @@ from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobRefere
 from tap_service.models.work_class import Place
 from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
 from tap_service.storage.jobs.job_store import EXECUTING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
 
-#: version of the schema, in the file's user_version
-_VERSION = 1
+#: name of the file in the directory for jobs
+JOBS_FILE = "jobs.sqlite"
 
 #: ``record`` is the whole job; the other columns repeat values for lists. rowid is the order of creation.
-_TABLE = """
+_TABLES = """
 CREATE TABLE IF NOT EXISTS jobs (
     job_id TEXT NOT NULL UNIQUE,
     owner TEXT,
@@ -48,6 +50,13 @@ CREATE INDEX IF NOT EXISTS jobs_by_destruction ON jobs (destruction);
 CREATE INDEX IF NOT EXISTS pending_jobs ON jobs (json_extract(place, '$.user')) WHERE phase = 'PENDING';
 CREATE INDEX IF NOT EXISTS jobs_alike ON jobs (fingerprint) WHERE fingerprint <> '';
 """
+
+#: ``_STEPS[n]`` brings the file from version n to n + 1
+_STEPS = (
+    execute_script(_TABLES),
+    # bytes on disk of the jobs of a user, and of all under the name ''
+    execute_script("CREATE TABLE stored (user TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID"),
+)
 
 _COLUMNS = (
     "job_id", "owner", "phase", "created", "destruction", "heartbeat", "run_id", "fingerprint", "place", "record",
@@ -71,7 +80,7 @@ class SqliteJobStore(JobStore):
     """
 
     def __init__(self, directory: Path) -> None:
-        self._path = directory / "jobs.sqlite"
+        self._path = directory / JOBS_FILE
         self._watchers: defaultdict[str, set[Callable[[], None]]] = defaultdict(set)
         self._watching = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
@@ -89,16 +98,16 @@ class SqliteJobStore(JobStore):
         with _translate_errors():
             self._writer = self._open_connection()
             self._writer.execute("PRAGMA journal_mode = WAL")
-            (version,) = self._writer.execute("PRAGMA user_version").fetchone()
-            if version > _VERSION:
-                raise JobStoreUnavailable(f"{self._path} was made by a later version of Skyhouse")
-            self._writer.executescript(_TABLE)
-            self._writer.execute(f"PRAGMA user_version = {_VERSION}")
+            try:
+                upgrade_file(self._writer, self._path, _STEPS)
+            except LaterVersion as error:
+                raise JobStoreUnavailable(str(error)) from error
 
     def create_job(self, job: Job) -> None:
         with self._begin_transaction() as writer:
             values = ", ".join(f":{column}" for column in _COLUMNS)
             writer.execute(f"INSERT INTO jobs ({', '.join(_COLUMNS)}) VALUES ({values})", _job_to_row(job))
+            _count_bytes(writer, job, job.stored_bytes)
 
     def get_job(self, job_id: str) -> Job:
         with self._borrow_reader() as reader:
@@ -108,6 +117,7 @@ class SqliteJobStore(JobStore):
         with self._begin_transaction() as writer:
             job = _read_job(writer, job_id)
             writer.execute("DELETE FROM jobs WHERE job_id = ?", (job_id,))
+            _count_bytes(writer, job, -job.stored)
         self._notify_watchers(job_id)
         return job
 
@@ -117,6 +127,7 @@ class SqliteJobStore(JobStore):
             changed = change(job)
             values = ", ".join(f"{column} = :{column}" for column in _COLUMNS)
             writer.execute(f"UPDATE jobs SET {values} WHERE job_id = :job_id", _job_to_row(changed))
+            _count_bytes(writer, job, changed.stored_bytes - job.stored)
         if changed.phase != job.phase:
             self._notify_watchers(job_id)
         return changed
@@ -140,10 +151,20 @@ class SqliteJobStore(JobStore):
         queued, executing = ([place for phase, place in found if phase == wanted] for wanted in (QUEUED, EXECUTING))
         return queued, executing
 
-    def count_pending(self, user: str) -> int:
-        sql = "SELECT COUNT(*) FROM jobs WHERE phase = 'PENDING' AND json_extract(place, '$.user') = ?"
+    def count_pending(self, user: str = "") -> int:
+        sql = "SELECT COUNT(*) FROM jobs WHERE phase = 'PENDING'"
+        of_user = " AND json_extract(place, '$.user') = ?" if user else ""
         with self._borrow_reader() as reader:
-            return int(reader.execute(sql, (user,)).fetchone()[0])
+            return int(reader.execute(sql + of_user, (user,) if user else ()).fetchone()[0])
+
+    def count_stored(self, user: str = "") -> int:
+        with self._borrow_reader() as reader:
+            found = reader.execute("SELECT bytes FROM stored WHERE user = ?", (user,)).fetchone()
+        return int(found[0]) if found else 0
+
+    def list_archivable(self, limit: int) -> list[str]:
+        sql = "SELECT job_id FROM jobs WHERE owner IS NULL AND phase = ? ORDER BY created LIMIT ?"
+        return self._list_ids(sql, (ExecutionPhase.COMPLETED, limit))
 
     def find_alike(self, fingerprint: str) -> list[str]:
         sql = "SELECT job_id FROM jobs WHERE fingerprint = ? AND fingerprint <> '' AND phase = ?"
@@ -188,7 +209,7 @@ class SqliteJobStore(JobStore):
 
     def check_writable(self) -> None:
         with self._begin_transaction() as writer:
-            writer.execute(f"PRAGMA user_version = {_VERSION}")
+            writer.execute(f"PRAGMA user_version = {len(_STEPS)}")
 
     def close(self) -> None:
         with self._writing:
@@ -243,14 +264,8 @@ class SqliteJobStore(JobStore):
     def _begin_transaction(self) -> Iterator[sqlite3.Connection]:
         with _translate_errors(), self._writing:
             self._check_open()
-            self._writer.execute("BEGIN IMMEDIATE")
-            try:
+            with begin_transaction(self._writer):
                 yield self._writer
-                self._writer.execute("COMMIT")
-            except BaseException:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
-                raise
 
     def _check_open(self) -> None:
         if self._closed:
@@ -264,7 +279,18 @@ def _read_job(connection: sqlite3.Connection, job_id: str) -> Job:
     return _RECORD.validate_json(found[0])
 
 
+def _count_bytes(writer: sqlite3.Connection, job: Job, added: int) -> None:
+    """Add to the bytes of the job's user, and of all."""
+    for user in (job.place.user, "") if added else ():
+        writer.execute(
+            "INSERT INTO stored VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET bytes = bytes + excluded.bytes",
+            (user, added),
+        )
+        writer.execute("DELETE FROM stored WHERE user = ? AND bytes <= 0", (user,))
+
+
 def _job_to_row(job: Job) -> dict[str, str | int | None]:
+    job = replace(job, stored=job.stored_bytes)
     return {
         "job_id": job.job_id,
         "owner": job.owner,

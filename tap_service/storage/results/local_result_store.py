@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from tap_service.storage.private_directory import create_private_directory
 from tap_service.storage.results.result_store import ResultMissing
 
 _PART = ".part"
@@ -19,7 +20,7 @@ class LocalResultStore:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        create_private_directory(directory)
 
     def create_result(self, key: str, *, is_durable: bool = True) -> LocalWriter:
         return LocalWriter(self._directory / key, is_durable)

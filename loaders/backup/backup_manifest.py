@@ -1,0 +1,92 @@
+"""The document of a backup: what it contains, and where."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, Field
+
+#: version of the document
+VERSION = 1
+
+
+class Part(StrEnum):
+    """What a backup may contain.
+
+    The tables come with their catalogue, user tables, grants and row counts; the users with their groups, and with what
+    the operator has announced and blocked, the usage statistics and the dates of the registry's records.
+    """
+
+    TABLES = "tables"
+    USERS = "users"
+    JOBS = "jobs"
+    RESULTS = "results"
+
+
+class EngineBackup(BaseModel):
+    """What ClickHouse wrote on one server, or on all of a cluster with a Keeper: its ``folder`` and bytes written."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: str
+    bytes: int
+
+
+class BackupFile(BaseModel):
+    """A copied file; ``digest`` is its SHA-256."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    bytes: int
+    digest: str
+
+
+class Manifest(BaseModel):
+    """A complete backup.
+
+    Attributes
+    ----------
+    name, created
+        The name contains the instant, in UTC.
+    skyhouse, version
+        The version of Skyhouse, and of this document.
+    base
+        The name of the backup that has the unchanged rows; '' for a full one.
+    disk
+        The disk of the ClickHouse servers with the tables; '' if they are beside this document.
+    shards, is_replicated
+        The cluster; 0 shards for one server or the embedded engine.
+    databases
+        Of the tables.
+    tables
+        Those of the catalogue, schema.table.
+    engines
+        One for each server of a cluster without a Keeper, in the order of the shards.
+    files
+        SQLite files, by their names in the data directory.
+    results
+        The contents of the result store, in the folder that all backups share.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    created: str
+    skyhouse: str
+    version: int = VERSION
+    base: str = ""
+    disk: str = ""
+    shards: int = 0
+    is_replicated: bool = False
+    databases: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    engines: tuple[EngineBackup, ...] = ()
+    files: tuple[BackupFile, ...] = ()
+    jobs: int = 0
+    results: tuple[BackupFile, ...] = ()
+    parts: frozenset[Part] = Field(default_factory=frozenset)
+
+    @property
+    def engine_bytes(self) -> int:
+        return sum(engine.bytes for engine in self.engines)

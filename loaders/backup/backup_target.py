@@ -1,0 +1,217 @@
+"""The place of backups: a directory, or an address that fsspec knows, such as s3://bucket/backups.
+
+    NAME.json            a backup: its manifest, written last
+    data/NAME/           what it has of its own
+    results/KEY          results of jobs, shared by all backups: a result never changes
+
+A folder in data/ without a manifest is what a killed backup left. The next backup deletes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import fsspec
+from pydantic import ValidationError
+
+from clickhouse_schema.quoting import quote_string
+from loaders.backup.backup_manifest import VERSION, BackupFile, Manifest
+from loaders.load_error import LoadError
+from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
+
+_DATA, _RESULTS, _MANIFEST = "data", "results", ".json"
+_PIECE_BYTES = 1 << 20
+#: in an object store, what is younger may belong to a backup that is running
+_MAX_RUNNING_SECONDS = 2 * 86400
+
+
+class BackupTarget:
+    """``address``: a path, or a URL. Raises ``LoadError`` for one that cannot be used."""
+
+    def __init__(self, address: str) -> None:
+        self.is_local = "://" not in address
+        self._address = str(Path(address).absolute()) if self.is_local else address.rstrip("/")
+        with _translate_errors(address):
+            self._files, self._root = fsspec.core.url_to_fs(self._address, use_listings_cache=False)
+
+    # --- manifests
+
+    def list_backups(self) -> list[Manifest]:
+        """Return the complete backups, the oldest first."""
+        with _translate_errors(self._address):
+            paths = [path for path in self._list_folder("") if path.endswith(_MANIFEST)]
+            return [self._read_manifest(path) for path in sorted(paths)]
+
+    def find_backup(self, name: str) -> Manifest:
+        """Return a backup, the newest by default. Raise ``LoadError`` if there is none."""
+        backups = self.list_backups()
+        found = [backup for backup in backups if name in ("", backup.name)]
+        if not found:
+            known = f"has {', '.join(each.name for each in backups)}" if backups else "has no backup"
+            raise LoadError(f"there is no backup {name} in {self._address}, which {known}".replace("  ", " "))
+        return found[-1]
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Make a backup complete."""
+        with _translate_errors(self._address):
+            if self.is_local:
+                os.sync()  # what ClickHouse and fsspec have written, before it counts
+            part = self._path(f"{manifest.name}{_MANIFEST}.part")
+            document = manifest.model_dump_json(indent=1).encode()
+            if self.is_local:
+                self._files.pipe_file(part, document)
+                os.replace(part, part.removesuffix(".part"))
+                os.sync()
+            else:
+                self._files.pipe_file(part.removesuffix(".part"), document)
+
+    def delete_backup(self, name: str) -> None:
+        """Delete a backup, its manifest first; results stay until ``delete_results``."""
+        with _translate_errors(self._address):
+            self._files.rm_file(self._path(f"{name}{_MANIFEST}"))
+            self._delete_folder(f"{_DATA}/{name}")
+
+    def delete_incomplete(self) -> list[str]:
+        """Delete what killed backups left; return the names."""
+        with _translate_errors(self._address):
+            complete = {backup.name for backup in self.list_backups()}
+            found = {path.rsplit("/", 1)[-1]: path for path in self._list_folder(_DATA)}
+            left = sorted(name for name in found.keys() - complete if self.is_local or self._is_old(found[name]))
+            for name in left:
+                self._delete_folder(f"{_DATA}/{name}")
+        return left
+
+    @contextmanager
+    def hold_lock(self) -> Iterator[None]:
+        """Let one process at a time write into a directory. An object store has no lock."""
+        if not self.is_local:
+            yield
+            return
+        try:
+            with _translate_errors(self._address):
+                lock = lock_directory(Path(self._address), ".lock")
+        except DirectoryHeldError as error:
+            raise LoadError(
+                f"another backup to {self._address} is running (pid {error.pid}): wait until it is done"
+            ) from error
+        with lock:
+            yield
+
+    # --- files
+
+    def upload_file(self, path: Path, name: str, backup: str) -> BackupFile:
+        """Copy a file into a backup."""
+        with _translate_errors(self._address), path.open("rb") as file:
+            return self._write_pieces(f"{_DATA}/{backup}/{name}", name, iter(lambda: file.read(_PIECE_BYTES), b""))
+
+    def download_file(self, file: BackupFile, backup: str, to: Path) -> None:
+        """Copy a file of a backup, readable for this user alone. Raise ``LoadError`` if it is damaged."""
+        to.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        to.touch(mode=0o600)
+        with to.open("wb") as target:
+            for piece in self._read_pieces(f"{_DATA}/{backup}/{file.name}", file):
+                target.write(piece)
+            target.flush()
+            os.fsync(target.fileno())
+
+    def upload_result(self, key: str, pieces: Iterable[bytes]) -> BackupFile:
+        """Add a result to those of all backups."""
+        with _translate_errors(self._address):
+            return self._write_pieces(f"{_RESULTS}/{key}", key, pieces)
+
+    def read_result(self, file: BackupFile) -> Iterator[bytes]:
+        """Iterate over a result. Raise ``LoadError``, at the end, if it is damaged."""
+        return self._read_pieces(f"{_RESULTS}/{file.name}", file)
+
+    def delete_results(self, kept: set[str]) -> None:
+        """Delete all results but those with these keys."""
+        with _translate_errors(self._address):
+            for path in self._list_folder(_RESULTS):
+                if path.rsplit("/", 1)[-1] not in kept:
+                    self._files.rm_file(path)
+
+    # --- for ClickHouse
+
+    def engine_place_sql(self, backup: str, folder: str) -> str:
+        """Return the SQL of a folder of a backup, which ClickHouse writes and reads.
+
+        Credentials and the address of an object store are those of the environment, as the AWS tools have them.
+        """
+        inside = f"{_DATA}/{backup}/{folder}"
+        if self.is_local:
+            return f"File({quote_string(f'{self._address}/{inside}')})"
+        address = urlsplit(self._address)
+        if address.scheme != "s3":
+            raise LoadError(f"ClickHouse cannot write to {self._address}: give a directory, or s3://bucket/folder")
+        endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+        host = endpoint.rstrip("/") + f"/{address.netloc}" if endpoint else f"https://{address.netloc}.s3.amazonaws.com"
+        key, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
+        url = f"{host}{address.path}/{inside}"
+        return f"S3({', '.join(quote_string(text) for text in (url, key, secret) if text)})"
+
+    def _write_pieces(self, path: str, name: str, pieces: Iterable[bytes]) -> BackupFile:
+        size, digest = 0, hashlib.sha256()
+        if self.is_local:
+            self._files.makedirs(self._path(path).rsplit("/", 1)[0], exist_ok=True)
+        with self._files.open(self._path(path), "wb") as target:
+            for piece in pieces:
+                target.write(piece)
+                digest.update(piece)
+                size += len(piece)
+        return BackupFile(name=name, bytes=size, digest=digest.hexdigest())
+
+    def _read_pieces(self, path: str, file: BackupFile) -> Iterator[bytes]:
+        digest = hashlib.sha256()
+        with _translate_errors(self._address), self._files.open(self._path(path), "rb") as source:
+            while piece := source.read(_PIECE_BYTES):
+                digest.update(piece)
+                yield piece
+        if digest.hexdigest() != file.digest:
+            raise LoadError(f"{self._path(path)} is damaged: restore another backup")
+
+    def _read_manifest(self, path: str) -> Manifest:
+        document = self._files.cat_file(path)
+        try:
+            return Manifest.model_validate_json(document)
+        except ValidationError as error:
+            later = f'"version": {VERSION}'.encode() not in document
+            why = "was made by a later version of Skyhouse" if later else "is damaged"
+            raise LoadError(f"the backup {path} {why}: {error.errors()[0]['msg']}") from error
+
+    def _list_folder(self, name: str) -> list[str]:
+        try:
+            return [str(path).rstrip("/") for path in self._files.ls(self._path(name), detail=False)]
+        except FileNotFoundError:
+            return []
+
+    def _is_old(self, folder: str) -> bool:
+        changed = [entry.get("LastModified") for entry in self._files.find(folder, detail=True).values()]
+        newest = max((each.timestamp() for each in changed if each is not None), default=0.0)
+        return newest < time.time() - _MAX_RUNNING_SECONDS
+
+    def _delete_folder(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            self._files.rm(self._path(name), recursive=True)
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}" if name else str(self._root)
+
+
+@contextmanager
+def _translate_errors(address: str) -> Iterator[None]:
+    """Raise errors of the file system and of its driver as ``LoadError``."""
+    try:
+        yield
+    except LoadError:
+        raise
+    except ImportError as error:
+        raise LoadError(f"{address} needs a driver: {error} (pip install 'skyhouse[s3]' for s3://)") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise LoadError(f"{address} cannot be used for backups: {reason}") from error

@@ -1,0 +1,219 @@
+"""``skyhouse backup``: a copy of all that the service keeps, while it serves."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.servers import Servers
+from loaders.backup.backup_manifest import BackupFile, Manifest, Part
+from loaders.backup.backup_target import BackupTarget
+from loaders.backup.engine_backup import back_up_tables
+from loaders.backup.job_backup import back_up_results, copy_jobs, iterate_jobs
+from loaders.load_error import LoadError
+from loaders.progress_reporter import Reporter
+from tap_service.config import Config
+from tap_service.services.site.blocked_networks import BLOCKED_FILE
+from tap_service.storage.accounts import ACCOUNTS_FILE
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE
+from tap_service.storage.open_storage import find_results_address, open_result_store
+from tap_service.storage.registry_store import REGISTRY_FILE
+from tap_service.storage.site_state import SITE_FILE
+from tap_service.storage.sqlite_versions import copy_database
+from tap_service.storage.usage.sqlite_usage_store import USAGE_FILE
+
+#: a full backup is due when what an incremental one adds exceeds this part of the full one
+_MAX_ADDED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class BackupRequest:
+    """What to copy where.
+
+    Attributes
+    ----------
+    target
+        The address of the target.
+    parts
+        What to copy.
+    is_full
+        Whether to copy all rows, also those that an earlier backup has.
+    disk
+        The disk of ClickHouse servers for the tables; '' for the target itself.
+    keep
+        The number of backups that stay, this one included; 0 for all.
+    """
+
+    target: str
+    parts: frozenset[Part]
+    is_full: bool = False
+    disk: str = ""
+    keep: int = 0
+
+
+def create_backup(engine: Engine, config: Config, request: BackupRequest, reporter: Reporter) -> Manifest:
+    """Copy what the service keeps, and return what was written. Raises ``LoadError`` or ``EngineError``.
+
+    ``config`` are the settings of the service. Until the last step the target has no new backup.
+    """
+    target = BackupTarget(request.target)
+    with target.hold_lock():
+        for name in target.delete_incomplete():
+            reporter.message(f"deleted what the stopped backup {name} left")
+        earlier = target.list_backups()
+        now = datetime.now(UTC)
+        manifest = Manifest(
+            name=now.strftime("%Y%m%dT%H%M%S.%fZ"),
+            created=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            skyhouse=version("skyhouse"),
+            disk=request.disk,
+            parts=request.parts,
+        )
+        if Part.USERS in request.parts or Part.JOBS in request.parts:
+            manifest = _copy_files(config, request, target, earlier, manifest, reporter)
+        if Part.TABLES in request.parts:
+            manifest = _copy_tables(engine, config, request, target, earlier, manifest, reporter)
+        target.write_manifest(manifest)
+        reporter.output(f"{manifest.name}: {describe_manifest(manifest)}")
+        if request.keep:
+            _delete_older(target, [*earlier, manifest], request.keep, reporter)
+    return manifest
+
+
+def describe_manifest(manifest: Manifest) -> str:
+    """Return a line about what a backup contains."""
+    kind = f"adds {_format_bytes(manifest.engine_bytes)} to {manifest.base}" if manifest.base else "full"
+    if not manifest.base and manifest.engines:
+        kind += f", {_format_bytes(manifest.engine_bytes)}"
+    contents = [f"{_count(len(manifest.tables), 'table')} ({kind})"] if Part.TABLES in manifest.parts else []
+    contents += ["users"] if Part.USERS in manifest.parts else []
+    contents += [_count(manifest.jobs, "job")] if Part.JOBS in manifest.parts else []
+    if Part.RESULTS in manifest.parts:
+        size = sum(file.bytes for file in manifest.results)
+        contents.append(f"{_count(len(manifest.results), 'file')} of results, {_format_bytes(size)}")
+    return ", ".join(contents)
+
+
+def find_places(target: BackupTarget, manifest: Manifest) -> list[str]:
+    """Return the SQL of the folders with a backup's tables, in the order of ``list_backup_servers``."""
+    find_place = _place_finder(target, manifest)
+    return [find_place(engine.folder) for engine in manifest.engines]
+
+
+def _place_finder(target: BackupTarget, manifest: Manifest) -> Callable[[str], str]:
+    if manifest.disk:
+        disk = quote_string(manifest.disk)
+        return lambda folder: f"Disk({disk}, {quote_string(f'{manifest.name}/{folder}')})"
+    return lambda folder: target.engine_place_sql(manifest.name, folder)
+
+
+def _copy_tables(
+    engine: Engine,
+    config: Config,
+    request: BackupRequest,
+    target: BackupTarget,
+    earlier: Sequence[Manifest],
+    manifest: Manifest,
+    reporter: Reporter,
+) -> Manifest:
+    servers = Servers(engine)
+    topology = servers.topology
+    if config.clickhouse_url and target.is_local and not request.disk:
+        raise LoadError(
+            f"ClickHouse servers cannot write into the directory {request.target} of this machine: name a disk of the"
+            " servers with --disk (docs/backup.md), or give s3://bucket/folder"
+        )
+    manifest = manifest.model_copy(update={"shards": topology.shards, "is_replicated": topology.is_replicated})
+    base = None if request.is_full else _find_base(earlier, manifest)
+    bases = find_places(target, base) if base else []
+    databases, engines = back_up_tables(servers, _place_finder(target, manifest), bases, reporter)
+    tables = [entry.qualified_name for entry in read_catalogue(engine).entries if entry.schema.name != "TAP_SCHEMA"]
+    update = {"databases": tuple(sorted(databases)), "engines": engines, "tables": tuple(tables)}
+    return manifest.model_copy(update={**update, "base": base.name if base else ""})
+
+
+def _find_base(earlier: Sequence[Manifest], manifest: Manifest) -> Manifest | None:
+    """Return the full backup that the next one adds to; None if another full one is due."""
+    alike = [
+        each
+        for each in earlier
+        if Part.TABLES in each.parts
+        and (each.disk, each.shards, each.is_replicated) == (manifest.disk, manifest.shards, manifest.is_replicated)
+    ]
+    full = next((each for each in reversed(alike) if not each.base), None)
+    if full is None or (alike[-1].base == full.name and alike[-1].engine_bytes > _MAX_ADDED * full.engine_bytes):
+        return None
+    return full
+
+
+def _copy_files(
+    config: Config,
+    request: BackupRequest,
+    target: BackupTarget,
+    earlier: Sequence[Manifest],
+    manifest: Manifest,
+    reporter: Reporter,
+) -> Manifest:
+    """Copy users, jobs and results. Jobs come before the tables: a user's table that a job makes is not lost."""
+    files: list[BackupFile] = []
+    results: tuple[BackupFile, ...] = ()
+    jobs = 0
+    with tempfile.TemporaryDirectory(prefix="skyhouse-backup-") as scratch:
+        if Part.USERS in request.parts:
+            for name, path in list_site_files(config).items():
+                if path.exists():
+                    copy = Path(scratch) / name
+                    (copy_database if path.suffix == ".sqlite" else shutil.copy)(path, copy)
+                    files.append(target.upload_file(copy, name, manifest.name))
+        if Part.JOBS in request.parts:
+            store = copy_jobs(config, Path(scratch) / "jobs")
+            try:
+                jobs = sum(1 for _ in iterate_jobs(store))
+                if Part.RESULTS in request.parts and (address := find_results_address(config)):
+                    known = {file.name: file for backup in earlier for file in backup.results}
+                    results = back_up_results(store, open_result_store(address), target, known, reporter)
+            finally:
+                store.close()
+            whole = Path(scratch) / JOBS_FILE
+            copy_database(Path(scratch) / "jobs" / JOBS_FILE, whole)
+            files.append(target.upload_file(whole, JOBS_FILE, manifest.name))
+    return manifest.model_copy(update={"files": tuple(files), "results": results, "jobs": jobs})
+
+
+def list_site_files(config: Config) -> dict[str, Path]:
+    """Return the files of the part ``users`` by their names in a backup. On a cluster some of this is in Redis."""
+    paths = {
+        ACCOUNTS_FILE: config.accounts,
+        BLOCKED_FILE: config.blocked,
+        REGISTRY_FILE: config.registry_state,
+        SITE_FILE: config.jobs_path / SITE_FILE if config.jobs_path else None,
+        USAGE_FILE: config.usage,
+    }
+    return {name: path for name, path in paths.items() if path is not None}
+
+
+def _delete_older(target: BackupTarget, backups: Sequence[Manifest], keep: int, reporter: Reporter) -> None:
+    """Delete all but the newest backups and those to which they add."""
+    newest = {backup.name for backup in backups[-keep:]}
+    newest |= {backup.base for backup in backups if backup.name in newest}
+    for backup in backups:
+        if backup.name not in newest:
+            target.delete_backup(backup.name)
+            reporter.message(f"deleted the backup {backup.name}")
+    target.delete_results({file.name for backup in backups if backup.name in newest for file in backup.results})
+
+
+def _format_bytes(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

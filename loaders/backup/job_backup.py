@@ -1,0 +1,90 @@
+"""The jobs of a backup, and the contents of the result store that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from loaders.backup.backup_manifest import BackupFile
+from loaders.backup.backup_target import BackupTarget
+from loaders.progress_reporter import Reporter
+from tap_service.config import Config
+from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter
+from tap_service.storage.jobs.job_store import JobStore, NoSuchJob
+from tap_service.storage.jobs.redis_job_store import RedisJobStore
+from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE, SqliteJobStore
+from tap_service.storage.results.result_store import ResultMissing, ResultStore
+from tap_service.storage.sqlite_versions import copy_database
+
+
+def copy_jobs(config: Config, folder: Path) -> SqliteJobStore:
+    """Copy all jobs into a store in ``folder``, while the service changes them; the caller closes it."""
+    folder.mkdir(mode=0o700)
+    if config.redis_url:
+        copy = SqliteJobStore(folder)
+        source = RedisJobStore(config.redis_url)
+        try:
+            for job in iterate_jobs(source):
+                copy.create_job(job)
+        finally:
+            source.close()
+        return copy
+    if config.jobs_path is not None and (config.jobs_path / JOBS_FILE).exists():
+        copy_database(config.jobs_path / JOBS_FILE, folder / JOBS_FILE)
+    return SqliteJobStore(folder)
+
+
+def iterate_jobs(store: JobStore) -> Iterator[Job]:
+    """Iterate over all jobs, the oldest first."""
+    found = [each.job_id for each in store.list_references(JobFilter(None, frozenset(ExecutionPhase)))]
+    for job_id in reversed(found):
+        try:
+            yield store.get_job(job_id)
+        except NoSuchJob:  # deleted meanwhile
+            continue
+
+
+def back_up_results(
+    jobs: JobStore, results: ResultStore, target: BackupTarget, known: dict[str, BackupFile], reporter: Reporter
+) -> tuple[BackupFile, ...]:
+    """Copy what the jobs have in the result store, unless it is among the ``known`` results of other backups."""
+    found = []
+    for job in iterate_jobs(jobs):
+        for key, size in _list_keys(job):
+            reporter.check()
+            if key in known:
+                found.append(known[key])
+                continue
+            try:
+                found.append(target.upload_result(key, results.read_result(key, 0, size)))
+            except ResultMissing:  # deleted meanwhile, or there was no preview
+                continue
+    return tuple(found)
+
+
+def restore_results(files: tuple[BackupFile, ...], results: ResultStore, target: BackupTarget) -> None:
+    """Bring results back into an empty store. Raises ``LoadError`` or OSError."""
+    for file in files:
+        writer = results.create_result(file.name)
+        try:
+            for piece in target.read_result(file):
+                writer.write(piece)
+            writer.end()
+            writer.commit()
+        finally:
+            writer.discard()
+
+
+#: previews are small; their size is nowhere recorded
+_MAX_PREVIEW_BYTES = 1 << 30
+
+
+def _list_keys(job: Job) -> Iterator[tuple[str, int]]:
+    """Iterate over the keys of a job in the result store, with the sizes up to which they are read."""
+    if job.result is not None:
+        yield job.result.key, job.result.size
+        yield job.preview_key, _MAX_PREVIEW_BYTES
+    for part in job.part_keys:
+        yield part, 1 << 62
+    for file in job.files:
+        yield file.key, file.size

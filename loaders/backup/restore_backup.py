@@ -1,0 +1,93 @@
+"""A backup in an empty place: tables, users, jobs and results."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from clickhouse_schema.servers import Servers
+from loaders.backup.backup_manifest import BackupFile, Manifest, Part
+from loaders.backup.backup_target import BackupTarget
+from loaders.backup.create_backup import find_places, list_site_files
+from loaders.backup.engine_backup import restore_tables
+from loaders.backup.job_backup import iterate_jobs, restore_results
+from loaders.load_error import LoadError
+from loaders.progress_reporter import Reporter
+from tap_service.config import Config
+from tap_service.models.uws_job import ExecutionPhase, JobFilter
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.jobs.job_store import JobStore
+from tap_service.storage.jobs.redis_job_store import RedisJobStore
+from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE, SqliteJobStore
+from tap_service.storage.open_storage import find_results_address, open_result_store
+
+
+def restore_engine(engine: Engine, target: BackupTarget, manifest: Manifest, reporter: Reporter) -> None:
+    """Bring the tables of a backup into an engine without tables. Raises ``LoadError`` or ``EngineError``."""
+    servers = Servers(engine)
+    topology = servers.topology
+    if (topology.shards, topology.is_replicated) != (manifest.shards, manifest.is_replicated):
+        raise LoadError(
+            f"the backup {manifest.name} is one of {_describe_servers(manifest.shards, manifest.is_replicated)}, and"
+            f" here is {_describe_servers(topology.shards, topology.is_replicated)}: restore it where the servers are"
+            " set up alike; shards can be moved afterwards (skyhouse shards move)"
+        )
+    bases = find_places(target, target.find_backup(manifest.base)) if manifest.base else []
+    restore_tables(servers, manifest.databases, find_places(target, manifest), bases, reporter)
+
+
+def restore_users(config: Config, target: BackupTarget, manifest: Manifest) -> None:
+    """Bring back the users, and the other files of this part. Raises ``LoadError`` if one of them exists."""
+    for name, path in list_site_files(config).items():
+        file = _find_file(manifest, name)
+        if file is None:
+            continue
+        if path.exists():
+            raise LoadError(f"there is a file {path} already: move it away first")
+        target.download_file(file, manifest.name, path)
+
+
+def restore_jobs(config: Config, target: BackupTarget, manifest: Manifest, parts: frozenset[Part]) -> None:
+    """Bring back jobs, and results if they are among ``parts``. Raises ``LoadError`` if there are jobs.
+
+    Jobs that were EXECUTING begin again when a service or a worker starts.
+    """
+    file = _find_file(manifest, JOBS_FILE)
+    if file is None:
+        return
+    if config.jobs_path is not None:
+        config.jobs_path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if Part.RESULTS in parts and manifest.results:
+        restore_results(manifest.results, open_result_store(find_results_address(config)), target)
+    if config.redis_url:
+        with tempfile.TemporaryDirectory(prefix="skyhouse-restore-") as scratch:
+            target.download_file(file, manifest.name, Path(scratch) / JOBS_FILE)
+            source, to = SqliteJobStore(Path(scratch)), RedisJobStore(config.redis_url)
+            try:
+                _refuse_jobs(to)
+                for job in iterate_jobs(source):
+                    to.create_job(job)
+            finally:
+                source.close()
+                to.close()
+    elif config.jobs_path is not None:
+        if (config.jobs_path / JOBS_FILE).exists():
+            raise LoadError(f"there are jobs already: move {config.jobs_path} away first")
+        target.download_file(file, manifest.name, config.jobs_path / JOBS_FILE)
+
+
+def _refuse_jobs(store: JobStore) -> None:
+    if next(store.list_references(JobFilter(None, frozenset(ExecutionPhase), last=1)), None) is not None:
+        raise LoadError(
+            "the Redis server has jobs already: name an empty one, or another database of it, in the settings"
+        )
+
+
+def _find_file(manifest: Manifest, name: str) -> BackupFile | None:
+    return next((file for file in manifest.files if file.name == name), None)
+
+
+def _describe_servers(shards: int, is_replicated: bool) -> str:
+    if not shards:
+        return "one server"
+    return f"a cluster of {shards} shards" + (" with replicas" if is_replicated else "")

@@ -1,0 +1,67 @@
+"""``skyhouse config``: the settings, where each one comes from, whether they work, and a file to begin with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loaders.cli.command_options import exit_on_faults
+from loaders.control.service_settings import place_paths
+from loaders.installation import INSTALLATION_FILES, read_installation_file
+from loaders.installation.settings_template import write_template
+from tap_service.config import Config, build_config, read_sources
+from tap_service.settings.settings_file import FILE_VARIABLE, format_toml_value, mask_secrets
+
+app = typer.Typer(help="The settings: environment variables and a file.", no_args_is_help=True)
+
+_TEMPLATE = "skyhouse.toml"
+
+
+@app.command("check")
+def check_settings(
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Default: the file that is in use.")] = None,
+) -> None:
+    """Check settings and what they name: folders, files, port, servers. Run it as the user of the service."""
+    from loaders.control.settings_check import find_faults  # other commands start faster without it
+
+    if file is not None:
+        os.environ[FILE_VARIABLE] = str(file.absolute())
+    with exit_on_faults():
+        sources = read_sources()
+        config = build_config(sources)
+    faults = find_faults(place_paths(config, config.data.absolute()))
+    for name, reason in faults:
+        typer.echo(f"error: {name} ({sources.locate_setting(name)}): {reason}", err=True)
+    if faults:
+        raise typer.Exit(1)
+    typer.echo(f"the settings can be used: {sources.file.path if sources.file else 'no file'} and the environment")
+
+
+@app.command("show")
+def show_settings() -> None:
+    """Print each setting, its value, and where that comes from. Passwords are masked."""
+    with exit_on_faults():
+        sources = read_sources()
+        config = build_config(sources)
+    lines = [
+        (f"{name} = {format_toml_value(mask_secrets(name, getattr(config, name)))}", sources.locate_setting(name))
+        for name in Config.model_fields
+    ]
+    width = min(48, max(len(line) for line, _ in lines))
+    for line, where in lines:
+        typer.echo(f"{line:{width}}  # {where}")
+
+
+@app.command("template")
+def print_template(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help=f"{_TEMPLATE}, {', '.join(INSTALLATION_FILES)}.")] = (
+        _TEMPLATE
+    ),
+) -> None:
+    """Print a file of settings to edit, with all of them and their defaults; or another file of an installation."""
+    if name not in (_TEMPLATE, *INSTALLATION_FILES):
+        raise typer.BadParameter(f"there is no file {name}; there are {_TEMPLATE}, {', '.join(INSTALLATION_FILES)}")
+    typer.echo(write_template() if name == _TEMPLATE else read_installation_file(name), nl=False)

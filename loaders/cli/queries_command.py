@@ -1,0 +1,32 @@
+"""``skyhouse queries``: what runs now, and stopping it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from loaders.cli.command_options import Data
+from loaders.cli.row_table import AsJson, print_and_exit
+
+app = typer.Typer(help="What runs now: queries of /sync, jobs and downloads.", invoke_without_command=True)
+
+_COLUMNS = (
+    "work_id", "kind", "client", "lane", "state", "since", "read_rows", "read_bytes", "memory", "sent_bytes", "query",
+)  # fmt: skip
+
+
+@app.callback()
+def list_queries(context: typer.Context, data: Data, as_json: AsJson = False) -> None:
+    """List what runs now: queries of /sync, jobs and downloads of results."""
+    if context.invoked_subcommand is None:
+        print_and_exit(data, "queries", {}, _COLUMNS, as_json=as_json)
+
+
+@app.command("stop")
+def stop_queries(
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, the first column of skyhouse queries.")],
+    data: Data,
+) -> None:
+    """Stop queries, jobs or downloads; their clients read that the operator did it."""
+    print_and_exit(data, "queries stop", {"ids": ids})

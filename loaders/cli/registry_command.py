@@ -1,0 +1,42 @@
+"""``skyhouse registry``: the file of metadata from which the service makes its records for the IVOA's registry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loaders.cli.command_options import Data, execute_and_exit
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.control import data_commands
+from tap_service.services.registry.metadata_file import RegistryFileError, read_registry_file
+
+app = typer.Typer(help="Records for the IVOA's registry (docs/registry.md).", no_args_is_help=True)
+
+
+@app.callback()
+def registry() -> None:
+    """Records for the IVOA's registry (docs/registry.md)."""
+
+
+@app.command("check")
+def check_file(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The YAML file of SKYHOUSE_REGISTRY.")],
+    data: Data,
+    xml: Annotated[bool, typer.Option("--xml", help="Print the whole records.")] = False,
+) -> None:
+    """Report the faults of a file with their lines; without any, list the records that the service would publish."""
+    with ConsoleReporter() as reporter:
+        try:
+            read_registry_file(file)
+        except RegistryFileError as error:
+            reporter.message(f"error: {error}")
+            raise typer.Exit(data_commands.EXIT_FAILED) from error
+    arguments = {
+        "text": file.read_text(encoding="utf-8-sig"),
+        "source": str(file),
+        "data_path": str(data.absolute()),
+        "as_xml": xml,
+    }
+    execute_and_exit(data, "registry check", arguments)

@@ -1,0 +1,278 @@
+"""Records of the registry: VOResource 1.1, VODataService 1.2, VORegistry 1.1, TAPRegExt 1.0, and Dublin Core.
+
+Relations between the service and its collections are those of the note "Discovering Data Collections Within Services".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.schema_model import Schema
+from tap_service.documents.capabilities_document import CAPABILITY_NAMESPACES, capability_elements
+from tap_service.documents.service_description import ServiceDescription
+from tap_service.documents.tableset_document import schema_elements
+from tap_service.models.registry_metadata import REGISTRY_KEY, Collection, Details, RegistryMetadata, Rights, is_bibcode
+from tap_service.models.registry_record import RecordDraft
+from tap_service.xml_text import Markup, element, join_lines, optional_element, tag
+
+RESOURCE_NAMESPACE = "http://www.ivoa.net/xml/RegistryInterface/v1.0"
+DUBLIN_CORE_NAMESPACE = "http://www.openarchives.org/OAI/2.0/oai_dc/"
+DUBLIN_CORE_SCHEMA = "http://www.openarchives.org/OAI/2.0/oai_dc.xsd"
+
+_NAMESPACES = {
+    "xmlns:ri": RESOURCE_NAMESPACE,
+    "xmlns:vg": "http://www.ivoa.net/xml/VORegistry/v1.0",
+    **CAPABILITY_NAMESPACES,
+}
+_XSI = CAPABILITY_NAMESPACES["xmlns:xsi"]
+#: each of the IVOA's namespaces is also the address of its schema
+_SCHEMAS = " ".join(f"{address} {address}" for address in _NAMESPACES.values() if address != _XSI)
+_DUBLIN_CORE = {
+    "xmlns:oai_dc": DUBLIN_CORE_NAMESPACE,
+    "xmlns:dc": "http://purl.org/dc/elements/1.1/",
+    "xmlns:xsi": _XSI,
+    "xsi:schemaLocation": f"{DUBLIN_CORE_NAMESPACE} {DUBLIN_CORE_SCHEMA}",
+}
+
+_AUXILIARY_TAP = "ivo://ivoa.net/std/TAP#aux"
+
+_NOTHING = Markup("")
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Where and when the data are: a MOC in ASCII, empty if unknown, and the first and last MJD."""
+
+    moc: str = ""
+    temporal: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What every record says."""
+
+    identifier: str
+    title: str
+    description: str
+    kind: str
+    details: Details
+    short_name: str = ""
+    source: str = ""
+    relationships: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # (type, ((title, identifier), ...))
+    rights: Rights | None = None
+
+
+class RegistryRecords:
+    """Writes the records of one service.
+
+    Parameters
+    ----------
+    metadata
+        The operator's file.
+    service
+        The service as /capabilities describes it; its title and description stand where the file has none.
+    harvest_url
+        The address of /oai.
+    page_records
+        Records of one answer at most.
+    """
+
+    def __init__(
+        self, metadata: RegistryMetadata, service: ServiceDescription, harvest_url: str, page_records: int
+    ) -> None:
+        self._metadata = metadata
+        self._service = service
+        self._harvest_url = harvest_url
+        self._page_records = page_records
+        self._service_id = metadata.make_identifier(metadata.service.id)
+        self._service_title = metadata.service.title or service.title
+
+    def draft_registry(self) -> RecordDraft:
+        metadata = self._metadata
+        interface = tag(
+            "interface",
+            {"xsi:type": "vg:OAIHTTP", "role": "std", "version": "1.0"},
+            element("accessURL", self._harvest_url, use="base"),
+        )
+        harvest = tag(
+            "capability",
+            {"xsi:type": "vg:Harvest", "standardID": "ivo://ivoa.net/std/Registry"},
+            join_lines(interface, element("maxRecords", str(self._page_records))),
+        )
+        about = _About(
+            metadata.make_identifier(REGISTRY_KEY),
+            f"{metadata.publisher}: publishing registry",
+            f"The publishing registry of {metadata.publisher}. It has the records of the service "
+            f"{self._service_title} and of its data.",
+            "Registry",
+            Details(subjects=("virtual-observatories",)),
+        )
+        own = (harvest, element("full", "false"), element("managedAuthority", metadata.authority))
+        return self._draft("vg:Registry", about, own)
+
+    def draft_authority(self) -> RecordDraft:
+        metadata = self._metadata
+        about = _About(
+            metadata.make_identifier(),
+            f"{metadata.publisher}: naming authority",
+            f"Identifiers that begin with {metadata.make_identifier()} are given by {metadata.publisher}.",
+            "Other",
+            Details(subjects=("virtual-observatories",)),
+        )
+        return self._draft("vg:Authority", about, (self._publisher_element("managingOrg"),))
+
+    def draft_service(
+        self, entries: Iterable[TableEntry], coverage: Coverage, collections: Iterable[Collection]
+    ) -> RecordDraft:
+        """Draft the record of the TAP service, with these tables."""
+        own = self._metadata.service
+        collection_names = tuple(
+            (collection.title, self._metadata.make_identifier(collection.id)) for collection in collections
+        )
+        about = _About(
+            self._service_id,
+            self._service_title,
+            own.description or self._service.description or self._service_title,
+            "Archive",
+            own,
+            own.short_name or "",
+            own.source or self._metadata.source or "",
+            (("IsServiceFor", collection_names),) if collection_names else (),
+            own.rights or self._metadata.rights,
+        )
+        content = (
+            _rights_element(about.rights),
+            capability_elements(self._service),
+            self._coverage_element(own, coverage),
+            _tableset_element(entries),
+        )
+        return self._draft("vs:CatalogService", about, content)
+
+    def draft_collection(
+        self, collection: Collection, schema: Schema, entries: Iterable[TableEntry], coverage: Coverage
+    ) -> RecordDraft:
+        """Draft the record of a data collection; what the file does not say is that of the tables' ``schema``."""
+        licence = schema.licence
+        about = _About(
+            self._metadata.make_identifier(collection.id),
+            collection.title,
+            collection.description or schema.description or collection.title,
+            "Catalog",
+            collection,
+            collection.short_name or "",
+            collection.source or (schema.citation if is_bibcode(schema.citation) else ""),
+            (("IsServedBy", ((self._service_title, self._service_id),)),),
+            collection.rights or (None if licence else self._metadata.rights),
+        )
+        interface = tag(
+            "interface",
+            {"xsi:type": "vs:ParamHTTP", "role": "std"},
+            element("accessURL", self._service.base_url, use="base"),
+        )
+        content = (
+            _rights_element(about.rights) or optional_element("rights", licence),
+            element("capability", interface, standardID=_AUXILIARY_TAP),
+            self._coverage_element(collection, coverage),
+            _tableset_element(entries),
+        )
+        return self._draft("vs:CatalogResource", about, content)
+
+    # --- parts of all records
+
+    def _draft(self, kind: str, about: _About, own: tuple[Markup, ...]) -> RecordDraft:
+        metadata, details = self._metadata, about.details
+        content = join_lines(
+            element("title", about.title),
+            optional_element("shortName", about.short_name),
+            element("identifier", about.identifier),
+            self._curation_element(details),
+            element("content", self._content_lines(about)),
+            *own,
+        )
+        created = f"{details.created or metadata.created}T00:00:00Z"
+
+        def write(changed: str) -> Markup:
+            dates = {"created": created, "updated": changed, "status": "active"}
+            attributes = {**_NAMESPACES, "xsi:schemaLocation": _SCHEMAS, "xsi:type": kind, **dates}
+            return tag("ri:Resource", attributes, content)
+
+        return RecordDraft(about.identifier, about.title, write, self._dublin_core(about))
+
+    def _curation_element(self, details: Details) -> Markup:
+        contact = self._metadata.contact
+        return element(
+            "curation",
+            join_lines(
+                self._publisher_element("publisher"),
+                *(element("creator", element("name", name)) for name in details.creators or self._metadata.creators),
+                element("date", details.created or self._metadata.created, role="Created"),
+                element(
+                    "contact",
+                    join_lines(
+                        element("name", contact.name),
+                        optional_element("address", contact.address or ""),
+                        element("email", contact.email),
+                        optional_element("telephone", contact.telephone or ""),
+                    ),
+                ),
+            ),
+        )
+
+    def _publisher_element(self, name: str) -> Markup:
+        return tag(name, {"ivo-id": self._metadata.publisher_id or ""}, self._metadata.publisher)
+
+    def _content_lines(self, about: _About) -> Markup:
+        details, metadata = about.details, self._metadata
+        return join_lines(
+            *(element("subject", term) for term in details.subjects or metadata.subjects),
+            element("description", about.description),
+            element("source", about.source, format="bibcode") if about.source else "",
+            element("referenceURL", details.reference_url or metadata.reference_url),
+            element("type", about.kind),
+            *(element("contentLevel", level) for level in details.content_levels or metadata.content_levels),
+            *(_relationship_element(word, others) for word, others in about.relationships),
+        )
+
+    def _coverage_element(self, details: Details, coverage: Coverage) -> Markup:
+        parts = (
+            optional_element("spatial", coverage.moc),
+            element("temporal", " ".join(f"{day:.2f}" for day in coverage.temporal)) if coverage.temporal else _NOTHING,
+            *(element("waveband", name) for name in details.wavebands or self._metadata.wavebands),
+        )
+        return element("coverage", join_lines(*parts)) if any(parts) else _NOTHING
+
+    def _dublin_core(self, about: _About) -> Markup:
+        details, metadata = about.details, self._metadata
+        return tag(
+            "oai_dc:dc",
+            _DUBLIN_CORE,
+            join_lines(
+                element("dc:title", about.title),
+                *(element("dc:creator", name) for name in details.creators or metadata.creators),
+                *(element("dc:subject", term) for term in details.subjects or metadata.subjects),
+                element("dc:description", about.description),
+                element("dc:publisher", metadata.publisher),
+                element("dc:date", details.created or metadata.created),
+                element("dc:type", about.kind),
+                element("dc:identifier", about.identifier),
+                element("dc:identifier", details.reference_url or metadata.reference_url),
+                *(element("dc:relation", ident) for _, others in about.relationships for _, ident in others),
+                element("dc:rights", about.rights.uri) if about.rights else "",
+            ),
+        )
+
+
+def _rights_element(rights: Rights | None) -> Markup:
+    return element("rights", rights.text or rights.uri, rightsURI=rights.uri) if rights else _NOTHING
+
+
+def _relationship_element(word: str, others: tuple[tuple[str, str], ...]) -> Markup:
+    related = (tag("relatedResource", {"ivo-id": identifier}, title) for title, identifier in others)
+    return element("relationship", join_lines(element("relationshipType", word), *related))
+
+
+def _tableset_element(entries: Iterable[TableEntry]) -> Markup:
+    schemas = tuple(schema_elements(entries))
+    return element("tableset", join_lines(*schemas)) if schemas else _NOTHING

@@ -1,0 +1,162 @@
+"""The commands of ``skyhouse jobs``, ``queries``, ``drain``, ``downtime`` and ``note`` for administrators, in JSON.
+
+GET /tap/admin/queries               what runs now
+DELETE /tap/admin/queries/{id}       stops it
+GET /tap/admin/jobs                  PHASE (may be repeated), USER, LAST: the newest jobs of all users
+GET /tap/admin/jobs/{id}             all that is known of a job (/tap/async/{id} deletes and aborts it)
+GET /tap/admin/users                 users with groups and the labels of tokens
+POST, DELETE /tap/admin/drain        note
+POST /tap/admin/downtimes            from, to, note;  DELETE /tap/admin/downtimes/{id}
+POST /tap/admin/notes                text;  DELETE /tap/admin/notes/{id}
+
+Only what browsers send after a preflight changes anything (see ``json_body``), so no other site's page can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import JSONResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from tap_service.handlers.announcement_routes import announced_as_json
+from tap_service.handlers.json_body import read_json_object, read_text
+from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.models.timestamps import parse_instant
+from tap_service.models.uws_job import ExecutionPhase
+from tap_service.service_errors import Forbidden, NotFound, ParameterFault, ServiceUnavailable, Unauthorized
+from tap_service.services.administration.job_administration import AdministrationError, JobSelection
+from tap_service.services.announcements import AnnouncementError
+from tap_service.storage.jobs.job_store import JobStoreUnavailable
+from tap_service.storage.site_state import SiteStateUnavailable
+
+_T = TypeVar("_T")
+
+_NO_STORE = {"Cache-Control": "no-store"}
+_MAX_JOBS = 1000
+
+
+async def require_admin(caller: Caller) -> None:
+    """Raise Unauthorized for anonymous callers, Forbidden for users who are no administrators."""
+    if caller is None:
+        raise Unauthorized("this is for administrators: sign in as one")
+    if not caller.admin:
+        raise Forbidden("this is for administrators, and you are not one: ask the operator of this service")
+
+
+router = APIRouter(prefix="/admin", dependencies=[Depends(require_admin)])
+
+
+@router.get("/queries")
+async def list_queries(skyhouse: Skyhouse) -> Response:
+    found = await _run(skyhouse.work.list_running)
+    return _as_json([work.to_document() for work in found])
+
+
+@router.delete("/queries/{work_id}")
+async def stop_query(work_id: str, skyhouse: Skyhouse) -> Response:
+    await _run(lambda: skyhouse.work.stop(work_id))
+    return Response(status_code=204)
+
+
+@router.get("/jobs")
+async def list_jobs(
+    skyhouse: Skyhouse,
+    phases: Annotated[list[str] | None, Query(alias="PHASE")] = None,
+    user: Annotated[str, Query(alias="USER")] = "",
+    last: Annotated[int, Query(alias="LAST", ge=1, le=_MAX_JOBS)] = 100,
+) -> Response:
+    known = set(ExecutionPhase)
+    wanted = frozenset(phase.upper() for phase in phases or ())
+    if wanted - known:
+        raise ParameterFault(f"PHASE={min(wanted - known)[:60]} is not known: {', '.join(known)} are")
+    selection = JobSelection(frozenset(map(ExecutionPhase, wanted)), user, None, last)
+    return _as_json(await _run(lambda: list(skyhouse.job_administration.list_jobs(selection))))
+
+
+@router.get("/jobs/{job_id}")
+async def show_job(job_id: str, skyhouse: Skyhouse) -> Response:
+    return _as_json(await _run(lambda: skyhouse.job_administration.show_job(job_id)))
+
+
+@router.get("/users")
+async def list_users(skyhouse: Skyhouse) -> Response:
+    return _as_json(await _run(skyhouse.own_tokens.list_users))
+
+
+@router.post("/drain")
+async def begin_drain(request: Request, skyhouse: Skyhouse) -> Response:
+    given = await read_json_object(request, ("note",))
+    note = read_text(given, "note")
+    await _run(lambda: skyhouse.announcements.begin_drain(note))
+    return _announced(skyhouse)
+
+
+@router.delete("/drain")
+async def end_drain(skyhouse: Skyhouse) -> Response:
+    await _run(skyhouse.announcements.end_drain)
+    return _announced(skyhouse)
+
+
+@router.post("/downtimes")
+async def add_downtime(request: Request, skyhouse: Skyhouse) -> Response:
+    given = await read_json_object(request, ("from", "to", "note"))
+    try:
+        start, end = (parse_instant(read_text(given, name)) for name in ("from", "to"))
+    except ValueError as error:
+        raise ParameterFault(f"from or to: {error}") from error
+    note = read_text(given, "note")
+    await _run(lambda: skyhouse.announcements.add_downtime(start, end, note))
+    return _announced(skyhouse, 201)
+
+
+@router.delete("/downtimes/{downtime_id}")
+async def remove_downtime(downtime_id: str, skyhouse: Skyhouse) -> Response:
+    await _run(lambda: skyhouse.announcements.remove_downtime(downtime_id), NotFound)
+    return _announced(skyhouse)
+
+
+@router.post("/notes")
+async def add_note(request: Request, skyhouse: Skyhouse) -> Response:
+    text = read_text(await read_json_object(request, ("text",)), "text")
+    await _run(lambda: skyhouse.announcements.add_note(text))
+    return _announced(skyhouse, 201)
+
+
+@router.delete("/notes/{note_id}")
+async def remove_note(note_id: str, skyhouse: Skyhouse) -> Response:
+    await _run(lambda: skyhouse.announcements.remove_note(note_id), NotFound)
+    return _announced(skyhouse)
+
+
+def _announced(skyhouse: Skyhouse, status: int = 200) -> Response:
+    return _as_json(announced_as_json(skyhouse.announcements.current), status)
+
+
+def _as_json(content: Any, status: int = 200) -> Response:
+    return JSONResponse(content, status, headers=_NO_STORE)
+
+
+async def _run(work: Callable[[], _T], refusal: type[ParameterFault] | type[NotFound] = ParameterFault) -> _T:
+    """Call ``work`` on a thread, with its errors as those of a request."""
+
+    def call() -> _T:
+        with _translate_errors(refusal):
+            return work()
+
+    return await run_in_threadpool(call)
+
+
+@contextmanager
+def _translate_errors(refusal: type[ParameterFault] | type[NotFound]) -> Iterator[None]:
+    try:
+        yield
+    except AdministrationError as error:
+        raise NotFound(str(error)) from error
+    except AnnouncementError as error:
+        raise refusal(str(error)) from error
+    except (JobStoreUnavailable, SiteStateUnavailable) as error:
+        raise ServiceUnavailable(f"{error}. Try again later") from error

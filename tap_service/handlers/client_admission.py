@@ -1,0 +1,42 @@
+"""Refuses requests of blocked addresses with 403, and of addresses that ask too often with 429."""
+
+from __future__ import annotations
+
+import math
+
+from fastapi import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tap_service.factory.service_factory import Services
+from tap_service.handlers.error_responses import error_response
+from tap_service.handlers.request_context import get_origin
+from tap_service.models.client_key import find_network
+
+
+class AdmitClients:
+    """Before all handlers, so that a refusal costs little. Nobody's password is looked at."""
+
+    def __init__(self, app: ASGIApp, services: Services) -> None:
+        self._app = app
+        self._blocked = services.blocked_networks
+        self._rates = services.request_rates
+        contact = services.config.contact
+        self._way_out = f"write to {contact}" if contact else "ask the operator of the service"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        client = (await get_origin(Request(scope))).client
+        if self._blocked.is_blocked(client):
+            message = f"requests from {client} are blocked: {self._way_out}"
+            await error_response(scope["path"], 403, message)(scope, receive, send)
+        elif seconds := self._rates.take_token(find_network(client)):
+            message = (
+                f"{find_network(client)} sends too many requests a minute: wait {math.ceil(seconds)} seconds. A query "
+                "of many rows, with your list as an upload, takes the place of many queries"
+            )
+            headers = {"Retry-After": str(math.ceil(seconds))}
+            await error_response(scope["path"], 429, message, headers)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)

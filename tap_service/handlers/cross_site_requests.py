@@ -1,0 +1,31 @@
+"""Requests that a page of another site made a browser send."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+_PORTS = {"http": 80, "https": 443}
+
+
+def is_cross_site(headers: Mapping[str, str], own_urls: tuple[str, ...]) -> bool:
+    """Return whether a page that is not of ``own_urls`` made this request.
+
+    Browsers send Sec-Fetch-Site to https and to this machine, and Origin or Referer elsewhere; no page can change them.
+    Programs such as pyvo, TOPCAT and curl send none of the three.
+    """
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site not in ("same-origin", "none")
+    page = headers.get("origin") or headers.get("referer")
+    return bool(page) and _find_origin(page or "") not in [_find_origin(url) for url in own_urls]
+
+
+def _find_origin(url: str) -> tuple[str, str, int | None] | None:
+    """Return scheme, host and port; None for what has none, such as Origin: null, which equals no URL of a service."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return None
+    return (parts.scheme, parts.hostname, port) if parts.hostname else None

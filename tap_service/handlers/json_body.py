@@ -1,0 +1,46 @@
+"""Small bodies in JSON, of requests that change something.
+
+A page of another site can make a browser send a form with a remembered password, but not JSON: the browser asks first,
+and the answer to that allows no passwords.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+from fastapi import Request
+
+from tap_service.handlers.request_form import iterate_body
+from tap_service.service_errors import BodyTooLarge, ParameterFault
+
+_MAX_BYTES = 10_000
+
+
+async def read_json_object(request: Request, names: Collection[str]) -> dict[str, Any]:
+    """Return a JSON object with no other names than these. Raises ParameterFault, BodyTooLarge, ClientGone."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    body = b"".join([chunk async for chunk in iterate_body(request, _MAX_BYTES)])
+    if kind != "application/json":
+        raise ParameterFault("send a JSON object, with Content-Type: application/json")
+    if len(body) > _MAX_BYTES:
+        raise BodyTooLarge(f"the body has more than {_MAX_BYTES} bytes")
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise ParameterFault(f"the body is not JSON: {error}") from error
+    if not isinstance(given, dict):
+        raise ParameterFault("the body is not a JSON object: write {...}")
+    unknown = sorted(set(given) - set(names))
+    if unknown:
+        raise ParameterFault(f"{unknown[0][:60]!r} is not known here: {', '.join(names)} are")
+    return given
+
+
+def read_text(given: dict[str, Any], name: str, default: str = "") -> str:
+    """Return a text of the object. Raises ParameterFault."""
+    value = given.get(name, default)
+    if not isinstance(value, str):
+        raise ParameterFault(f"{name} is not a text: write it in quotes")
+    return value

@@ -1,0 +1,30 @@
+"""The publishing registry: OAI-PMH at /oai, which harvesters of the IVOA ask."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from tap_service.handlers.request_context import Skyhouse
+from tap_service.handlers.request_form import read_request_pairs
+from tap_service.service_errors import NotFound, ParameterFault
+
+router = APIRouter()
+
+_XML = "text/xml"
+
+
+@router.api_route("/oai", methods=["GET", "HEAD", "POST"])
+async def answer_harvester(request: Request, skyhouse: Skyhouse) -> Response:
+    """Answer everybody, also if the service is closed: records are public, and the operator has written them."""
+    if skyhouse.registry is None:
+        raise NotFound(
+            "this service publishes no records for the registry; its operator can, with SKYHOUSE_REGISTRY: "
+            "docs/registry.md tells how"
+        )
+    try:
+        pairs = await read_request_pairs(request, skyhouse)
+    except ParameterFault as error:
+        return Response(skyhouse.registry.refuse(str(error)), media_type=_XML)
+    return Response(await run_in_threadpool(skyhouse.registry.answer, pairs), media_type=_XML)

@@ -1,0 +1,58 @@
+"""A user's own tokens, in JSON. TAP does not define these resources.
+
+GET /tap/tokens            the tokens: id, label, expiry; never their values
+POST /tap/tokens           label, days: makes a token, whose value the answer shows once
+DELETE /tap/tokens/{id}    revokes it
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import JSONResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from tap_service.handlers.json_body import read_json_object, read_text
+from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.models.identity import Identity
+from tap_service.service_errors import ParameterFault, Unauthorized
+from tap_service.services.site.own_tokens import DEFAULT_DAYS, MAX_DAYS
+
+router = APIRouter()
+
+_NO_STORE = {"Cache-Control": "no-store"}
+
+
+def require_identity(caller: Caller) -> Identity:
+    """Return the caller. Raise Unauthorized for anonymous ones."""
+    if caller is None:
+        raise Unauthorized("only users have tokens: sign in with your name and password, or a token")
+    return caller
+
+
+User = Annotated[Identity, Depends(require_identity)]
+
+
+@router.api_route("/tokens", methods=["GET", "HEAD"])
+async def list_tokens(skyhouse: Skyhouse, user: User) -> Response:
+    tokens = await run_in_threadpool(skyhouse.own_tokens.list_tokens, user)
+    return JSONResponse({"owner": user.name, "tokens": tokens}, headers=_NO_STORE)
+
+
+@router.post("/tokens")
+async def create_token(request: Request, skyhouse: Skyhouse, user: User) -> Response:
+    given = await read_json_object(request, ("label", "days"))
+    days = given.get("days", DEFAULT_DAYS)
+    if isinstance(days, bool) or not isinstance(days, int | float) or not 0 < days <= MAX_DAYS:
+        raise ParameterFault(f"days is not a number above 0 and up to {MAX_DAYS}: how long the token is valid")
+    label = read_text(given, "label", "token")
+    # without a wish, as long as these credentials last
+    made = await run_in_threadpool(skyhouse.own_tokens.create_token, user, label, days, is_capped="days" not in given)
+    return JSONResponse(made, 201, headers=_NO_STORE)
+
+
+@router.delete("/tokens/{token_id}")
+async def revoke_token(token_id: str, skyhouse: Skyhouse, user: User) -> Response:
+    await run_in_threadpool(skyhouse.own_tokens.revoke_token, user, token_id)
+    return Response(status_code=204)

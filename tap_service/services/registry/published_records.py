@@ -1,0 +1,176 @@
+"""Keeps the published records up to date with the operator's file, the tables and the service."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.schema_model import Schema
+from tap_service.config import Config
+from tap_service.constants import REGISTRY_PAGE_RECORDS, REGISTRY_REFRESH_SECONDS
+from tap_service.documents.registry_records import RegistryRecords
+from tap_service.documents.service_description import ServiceDescription
+from tap_service.models.registry_metadata import Collection, RegistryMetadata
+from tap_service.models.registry_record import RecordDraft
+from tap_service.service_errors import ServiceUnavailable
+from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.registry.metadata_file import RegistryFileError, read_registry_file
+from tap_service.services.registry.table_coverage import join_coverages, read_moc, read_times
+from tap_service.services.site.authentication import Authenticator
+from tap_service.services.site.service_capabilities import describe_service
+from tap_service.storage.engine.engine import Engine, EngineError
+from tap_service.storage.registry_store import RegistryStore
+
+_log = logging.getLogger("skyhouse")
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedCollection:
+    """A collection of the file with its tables, and those of its names that are no table that everybody sees."""
+
+    collection: Collection
+    entries: tuple[TableEntry, ...]
+    missing: tuple[str, ...]
+
+
+def find_collections(metadata: RegistryMetadata, entries: tuple[TableEntry, ...]) -> list[DescribedCollection]:
+    """Find the tables of each collection among ``entries``."""
+    found = []
+    for collection in metadata.collections:
+        of_schema = {entry.table.name: entry for entry in entries if entry.schema.name == collection.table_schema}
+        names = collection.tables or tuple(of_schema)
+        missing = tuple(f"{collection.table_schema}.{name}" for name in names if name not in of_schema)
+        if not names:
+            missing = (f"{collection.table_schema}.*",)
+        present = tuple(of_schema[name] for name in names if name in of_schema)
+        found.append(DescribedCollection(collection, present, missing))
+    return found
+
+
+def draft_records(
+    engine: Engine, metadata: RegistryMetadata, service: ServiceDescription, entries: tuple[TableEntry, ...], url: str
+) -> Iterator[RecordDraft]:
+    """Draft all records.
+
+    A collection without any of its tables has no record; without those that are missing, a shorter one. For a closed
+    service the records have nothing of the tables and schemas, which /tables does not tell everybody either.
+
+    Parameters
+    ----------
+    engine
+        Has the tables.
+    metadata
+        The operator's file.
+    service
+        As /capabilities describes it.
+    entries
+        The tables that everybody sees.
+    url
+        The address of /oai.
+    """
+    writer = RegistryRecords(metadata, service, url, REGISTRY_PAGE_RECORDS)
+    collections = [described for described in find_collections(metadata, entries) if described.entries]
+    shown = entries if service.anonymous else ()
+    measured = {entry.qualified_name: (read_moc(engine, entry), read_times(engine, entry)) for entry in shown}
+    yield writer.draft_registry()
+    yield writer.draft_authority()
+    names = [described.collection for described in collections]
+    yield writer.draft_service(shown, join_coverages(measured.values()), names)
+    for described in collections:
+        collection = described.collection
+        schema = described.entries[0].schema if service.anonymous else Schema(name=collection.table_schema)
+        tables = [entry for entry in described.entries if entry.qualified_name in measured]
+        coverage = join_coverages(measured[entry.qualified_name] for entry in tables)
+        if collection.temporal:
+            coverage = replace(coverage, temporal=collection.temporal)
+        yield writer.draft_collection(collection, schema, tables, coverage)
+
+
+class PublishedRecords:
+    """The store of records, which ``refresh`` brings up to date; ``metadata`` is that of ``path``."""
+
+    def __init__(
+        self,
+        config: Config,
+        path: Path,
+        metadata: RegistryMetadata,
+        store: RegistryStore,
+        engine: Engine,
+        catalogue_cache: CatalogueCache,
+        authenticator: Authenticator,
+    ) -> None:
+        self._config = config
+        self._path = path
+        self.store = store
+        self._engine = engine
+        self._catalogue_cache = catalogue_cache
+        self._authenticator = authenticator
+        self._refreshing = threading.Lock()
+        self._file_time = self._read_file_time()
+        self._seen: tuple[object, ...] = ()
+        self._refreshed = 0.0
+        self.metadata = metadata
+        self.url = f"{config.public_url}/oai"
+
+    def refresh(self) -> None:
+        """Publish what has changed; look at the rows of the tables again after some minutes.
+
+        Without the engine the records stay as they are.
+
+        Raises
+        ------
+        ServiceUnavailable
+            There are no records yet, and the engine does not work.
+        RegistryStoreError
+            The file of records cannot be used.
+        """
+        try:
+            self._publish_changes()
+        except EngineError as error:
+            _log.error("the registry's records stay as they are: %s", error)
+            if self.store.read_start() is None:
+                raise ServiceUnavailable("the registry has no records yet; try again later") from error
+
+    def _publish_changes(self) -> None:
+        """Do nothing while another thread does this, unless there has been nothing to serve yet."""
+        if not self._refreshing.acquire(blocking=not self._seen):
+            return
+        try:
+            self._read_file_again()
+            snapshot = self._catalogue_cache.snapshot_for(None)
+            seen = (self._file_time, snapshot.version, self._authenticator.login_methods)
+            if seen == self._seen and time.monotonic() - self._refreshed < REGISTRY_REFRESH_SECONDS:
+                return
+            tap_url = f"{self._config.public_url}/tap"
+            service = describe_service(self._config, self._authenticator, snapshot.catalogue, tap_url)
+            entries = snapshot.catalogue.entries
+            drafts = list(draft_records(self._engine, self.metadata, service, entries, self.url))
+            self.store.publish(drafts, int(time.time()))
+            self._seen, self._refreshed = seen, time.monotonic()
+        finally:
+            self._refreshing.release()
+
+    def close(self) -> None:
+        self.store.close()
+
+    def _read_file_again(self) -> None:
+        """Read the operator's file if it has changed; one that cannot be used is logged once, the old one stays."""
+        file_time = self._read_file_time()
+        if file_time == self._file_time:
+            return
+        try:
+            self.metadata = read_registry_file(self._path)
+        except RegistryFileError as error:
+            _log.error("the registry's records stay as they are: %s", error)
+        self._file_time = file_time
+
+    def _read_file_time(self) -> int:
+        try:
+            return self._path.stat().st_mtime_ns
+        except OSError:
+            return 0

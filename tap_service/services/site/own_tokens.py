@@ -1,0 +1,112 @@
+"""Tokens that users make and revoke by themselves."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from tap_service.models.identity import Identity
+from tap_service.models.timestamps import format_instant
+from tap_service.service_errors import Forbidden, NotFound, ParameterFault, ServiceUnavailable, TooManyTokens
+from tap_service.storage.accounts import Accounts, AccountsUnavailable, Token
+
+_log = logging.getLogger("skyhouse")
+
+DEFAULT_DAYS = 90
+#: operators' tokens may be valid for longer
+MAX_DAYS = 366
+_MAX_TOKENS = 50
+_MAX_LABEL = 100
+_DAY_SECONDS = 86400.0
+
+
+class OwnTokens:
+    """``accounts``: None without a file of users. Methods raise Forbidden for users of token issuers."""
+
+    def __init__(self, accounts: Accounts | None) -> None:
+        self._accounts = accounts
+
+    def list_tokens(self, user: Identity) -> list[dict[str, Any]]:
+        return [_describe_token(token) for token in self._require_accounts(user).list_tokens(user.name)]
+
+    def create_token(self, user: Identity, label: str, days: float, *, is_capped: bool) -> dict[str, Any]:
+        """Make a token; its value is in the answer and nowhere else.
+
+        Parameters
+        ----------
+        user
+            The caller; a token cannot make one that lives longer than itself.
+        label
+            Its purpose, for the list.
+        days
+            How long it is valid.
+        is_capped
+            Shorten ``days`` to the life of the caller's credentials instead of a refusal.
+
+        Raises
+        ------
+        ParameterFault, Forbidden, TooManyTokens
+            The label, the life or the number of the user's tokens is not permitted.
+        """
+        accounts = self._require_accounts(user)
+        if not 0 < len(label) <= _MAX_LABEL or not label.isprintable():
+            raise ParameterFault(f"label has 1 to {_MAX_LABEL} printable characters: what the token is for")
+        left = (user.valid_until - time.time()) / _DAY_SECONDS
+        if days > left:
+            if not is_capped:
+                raise Forbidden(
+                    f"your own token is valid for {left:.2g} days only, and the one that it makes cannot live longer: "
+                    "ask for fewer days, or sign in with your password"
+                )
+            days = left
+        if len(accounts.list_tokens(user.name)) >= _MAX_TOKENS:
+            raise TooManyTokens(f"you have {_MAX_TOKENS} tokens, the maximum: revoke one that you do not need")
+        with _translate_errors():
+            value = accounts.add_token(user.name, label, days)
+        [made] = [token for token in accounts.list_tokens(user.name) if token.is_of(value)]
+        return {**_describe_token(made), "token": value}
+
+    def revoke_token(self, user: Identity, token_id: str) -> None:
+        """Revoke one of the user's tokens, which may be the one in use. Raises NotFound."""
+        with _translate_errors():
+            is_revoked = self._require_accounts(user).revoke_token(user.name, token_id)
+        if not is_revoked:
+            raise NotFound(f"you have no token {token_id[:60]!r}; GET /tap/tokens lists them")
+
+    def list_users(self) -> list[dict[str, Any]]:
+        """Return all local users with their groups and tokens, for administrators."""
+        if self._accounts is None:
+            return []
+        groups = self._accounts.list_groups()
+        return [
+            {
+                "user": account.name,
+                "admin": account.admin,
+                "groups": [group for group, members in groups.items() if account.name in members],
+                "tokens": [_describe_token(token) for token in self._accounts.list_tokens(account.name)],
+            }
+            for account in self._accounts.list_accounts()
+        ]
+
+    def _require_accounts(self, user: Identity) -> Accounts:
+        if self._accounts is None or ":" in user.name:
+            raise Forbidden("your tokens come from the institute that has signed you in: make and revoke them there")
+        return self._accounts
+
+
+@contextmanager
+def _translate_errors() -> Iterator[None]:
+    try:
+        yield
+    except AccountsUnavailable as error:
+        _log.error("%s", error)
+        raise ServiceUnavailable("tokens cannot be changed now. Try again later") from error
+
+
+def _describe_token(token: Token) -> dict[str, Any]:
+    expires = None if token.expires is None else format_instant(datetime.fromtimestamp(token.expires, UTC))
+    return {"id": token.token_id, "label": token.label, "expires": expires}

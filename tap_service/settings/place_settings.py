@@ -1,0 +1,46 @@
+"""Settings of the place: where the data lie, and where the service listens."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+
+
+def default_data_path() -> Path:
+    """Return the user's data directory (XDG base directories)."""
+    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(home) / "skyhouse"
+
+
+class PlaceSettings(BaseModel):
+    data: Path = Field(
+        default_factory=default_data_path,
+        title="Directory of the data",
+        description=(
+            "Tables of the embedded engine, jobs and users, unless other settings name another place. The option "
+            "--data of every command wins over it."
+        ),
+    )
+    host: str = Field(
+        "127.0.0.1",
+        min_length=1,
+        title="Address to listen on",
+        description="0.0.0.0 for all networks. The option --host of skyhouse serve wins over it.",
+    )
+    port: int = Field(
+        8000,
+        ge=1,
+        le=65535,
+        title="Port to listen on",
+        description="The option --port of skyhouse serve wins over it.",
+    )
+    processes: int = Field(
+        1,
+        ge=1,
+        title="Processes that answer requests",
+        description=(
+            "Several need ClickHouse servers and Redis. The option --processes of skyhouse serve wins over it."
+        ),
+    )

@@ -1,0 +1,162 @@
+"""The records that the registry has published, in an SQLite file: harvesters ask what changed, and what was deleted.
+
+A record keeps the instant of its last change as long as its content stays the same, and its identifier for ever.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tap_service.models.registry_record import RecordDraft, RegistryRecord
+from tap_service.models.timestamps import format_second
+from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
+from tap_service.xml_text import Markup
+
+#: name of the file in the data directory
+REGISTRY_FILE = "registry.sqlite"
+
+#: ``_STEPS[n]`` brings the file from version n to n + 1
+_STEPS = (
+    execute_script("""
+CREATE TABLE record (
+    identifier TEXT PRIMARY KEY COLLATE NOCASE,
+    changed INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    resource TEXT NOT NULL,
+    dublin_core TEXT NOT NULL
+);
+CREATE TABLE opened (instant INTEGER NOT NULL);
+"""),
+)
+
+_DELETED = ""
+_WINDOW = "changed BETWEEN :first AND :last"
+
+
+class RegistryStoreError(Exception):
+    """The file cannot be used; the message says why and what to do."""
+
+
+class RegistryStore:
+    """The file of records. Safe for several threads and processes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        with self._explain_errors():
+            path.touch(mode=0o600)
+            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            try:
+                upgrade_file(self._connection, path, _STEPS)
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    # --- changes
+
+    def publish(self, drafts: Iterable[RecordDraft], now: int) -> None:
+        """Publish these records and no others, in one transaction; those that say something new have changed now.
+
+        ``now``: Unix time in whole seconds. Where the clock went back, the newest instant so far is now.
+        """
+        with self._begin_transaction() as connection:
+            [(latest,)] = connection.execute("SELECT max(instant) FROM opened")
+            if latest is None:
+                connection.execute("INSERT INTO opened VALUES (?)", (now,))
+            [(changed,)] = connection.execute("SELECT max(?, ifNull(max(changed), 0)) FROM record", (now,))
+            digests = dict(connection.execute("SELECT identifier, digest FROM record"))
+            for draft in drafts:
+                digest = _compute_digest(draft)
+                if digests.pop(draft.identifier, None) != digest:
+                    resource = draft.write_resource(format_second(changed))
+                    connection.execute(
+                        "INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?)",
+                        (draft.identifier, changed, digest, resource, draft.dublin_core),
+                    )
+            for gone in (identifier for identifier, digest in digests.items() if digest != _DELETED):
+                connection.execute(
+                    "UPDATE record SET changed = ?, digest = ?, resource = '', dublin_core = '' WHERE identifier = ?",
+                    (changed, _DELETED, gone),
+                )
+
+    # --- reading
+
+    def read_start(self) -> int | None:
+        """Return the instant since when the registry has records, as Unix time; None if it has none yet.
+
+        No record has changed before.
+        """
+        with self._read() as connection:
+            start: int | None = connection.execute("SELECT min(instant) FROM opened").fetchone()[0]
+            return start
+
+    def find_record(self, identifier: str) -> RegistryRecord | None:
+        """Return the record with this identifier in any case, deleted or not."""
+        found = self._select("identifier = :identifier", {"identifier": identifier}, 1, with_content=True)
+        return found[0] if found else None
+
+    def count_records(self, first: int, last: int) -> int:
+        """Count the records that changed between two instants, both included."""
+        with self._read() as connection:
+            sql = f"SELECT count(*) FROM record WHERE {_WINDOW}"
+            return int(connection.execute(sql, {"first": first, "last": last}).fetchone()[0])
+
+    def list_records(
+        self, first: int, last: int, after: str, limit: int, *, with_content: bool
+    ) -> list[RegistryRecord]:
+        """Return records that changed between two instants, by identifier, beginning after the identifier ``after``."""
+        values: dict[str, int | str] = {"first": first, "last": last, "after": after}
+        return self._select(f"{_WINDOW} AND identifier > :after", values, limit, with_content=with_content)
+
+    def _select(
+        self, where: str, values: dict[str, int | str], limit: int, *, with_content: bool
+    ) -> list[RegistryRecord]:
+        content = "resource, dublin_core" if with_content else "'', ''"
+        sql = (
+            f"SELECT identifier, changed, digest, {content} FROM record WHERE {where} ORDER BY identifier LIMIT :limit"
+        )
+        with self._read() as connection:
+            return [
+                RegistryRecord(identifier, changed, digest == _DELETED, Markup(resource), Markup(dublin_core))
+                for identifier, changed, digest, resource, dublin_core in connection.execute(
+                    sql, {**values, "limit": limit}
+                )
+            ]
+
+    # --- the connection
+
+    @contextmanager
+    def _read(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._explain_errors():
+            yield self._connection
+
+    @contextmanager
+    def _begin_transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._read() as connection, begin_transaction(connection):
+            yield connection
+
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except LaterVersion as error:
+            raise RegistryStoreError(str(error)) from error
+        except (OSError, sqlite3.Error) as error:
+            raise RegistryStoreError(
+                f"the file of published records {self._path} cannot be used ({error}): make it writable, or name "
+                "another one in SKYHOUSE_REGISTRY_STATE"
+            ) from error
+
+
+def _compute_digest(draft: RecordDraft) -> str:
+    content = f"{draft.write_resource('')}{draft.dublin_core}".encode()
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,1 @@
+"""Usage statistics: an SQLite file, or Redis on a cluster."""

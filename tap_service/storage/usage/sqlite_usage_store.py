@@ -1,0 +1,107 @@
+"""Usage in an SQLite file."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
+from tap_service.storage.usage.usage_store import (
+    MEASURES,
+    UsageAddition,
+    UsageCounts,
+    UsageEntry,
+    UsageKey,
+    UsageUnavailable,
+)
+
+#: name of the file in the data directory
+USAGE_FILE = "usage.sqlite"
+
+#: ``_STEPS[n]`` brings the file from version n to n + 1
+_STEPS = (
+    execute_script("""
+CREATE TABLE usage (
+    month TEXT, grouping TEXT, name TEXT, users TEXT,
+    queries INTEGER, failed INTEGER, jobs INTEGER, rows INTEGER, bytes INTEGER, seconds REAL,
+    PRIMARY KEY (month, grouping, name, users)
+) WITHOUT ROWID;
+CREATE TABLE client (
+    month TEXT, grouping TEXT, name TEXT, users TEXT, hash BLOB,
+    PRIMARY KEY (month, grouping, name, users, hash)
+) WITHOUT ROWID;
+CREATE TABLE secret (name TEXT PRIMARY KEY, value BLOB NOT NULL, until REAL NOT NULL)
+"""),
+)
+
+_ADD = (
+    f"INSERT INTO usage VALUES (?, ?, ?, ?{', ?' * len(MEASURES)}) ON CONFLICT DO UPDATE SET "
+    f"{', '.join(f'{measure} = {measure} + excluded.{measure}' for measure in MEASURES)}"
+)
+_READ = f"""
+SELECT month, grouping, name, users, {", ".join(MEASURES)},
+    (SELECT COUNT(*) FROM client c
+     WHERE (c.month, c.grouping, c.name, c.users) = (u.month, u.grouping, u.name, u.users))
+FROM usage u
+"""
+
+
+class SqliteUsageStore:
+    """Raises UsageUnavailable if the file cannot be used."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        with self._translate_errors():
+            path.touch(mode=0o600)
+            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._connection.execute("PRAGMA secure_delete = ON")  # of forgotten keys, nothing stays in the file
+            upgrade_file(self._connection, path, _STEPS)
+
+    def add_usage(self, month: str, additions: Mapping[UsageKey, UsageAddition]) -> None:
+        with self._begin_transaction() as connection:
+            for key, addition in additions.items():
+                connection.execute(_ADD, (month, *key, *(getattr(addition.counts, measure) for measure in MEASURES)))
+                clients = ((month, *key, client) for client in addition.clients)
+                connection.executemany("INSERT OR IGNORE INTO client VALUES (?, ?, ?, ?, ?)", clients)
+
+    def read_usage(self) -> list[UsageEntry]:
+        with self._lock, self._translate_errors():
+            rows = self._connection.execute(_READ).fetchall()
+        return [
+            UsageEntry(month, UsageKey(*key), UsageCounts(*counts), clients)
+            for month, *rest, clients in rows
+            for key, counts in [(rest[:3], rest[3:])]
+        ]
+
+    def find_key(self, name: str, seconds: float) -> bytes:
+        now = time.time()
+        with self._begin_transaction() as connection:
+            connection.execute("DELETE FROM secret WHERE until < ?", (now,))
+            new = (name, secrets.token_bytes(32), now + seconds)
+            connection.execute("INSERT OR IGNORE INTO secret VALUES (?, ?, ?)", new)
+            found = connection.execute("SELECT value FROM secret WHERE name = ?", (name,)).fetchone()
+        return bytes(found[0])
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _begin_transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._translate_errors(), begin_transaction(self._connection):
+            yield self._connection
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except LaterVersion as error:
+            raise UsageUnavailable(str(error)) from error
+        except (OSError, sqlite3.Error) as error:
+            raise UsageUnavailable(f"the file of usage statistics {self._path} cannot be used: {error}") from error
