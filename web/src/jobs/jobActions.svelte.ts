@@ -5,10 +5,11 @@ import { setDestruction, jobPath } from '../tap/uwsClient';
 import { addressOf } from '../tap/tapRequest';
 import { text } from '../text';
 import { jobs } from './userJobs.svelte';
+import { router } from '../browser/router.svelte';
 import { copyText } from '../browser/clipboard';
 import { downloadResult } from './downloadResult';
 import type { WatchedJob } from './watchedJob.svelte';
-import { instantText, titleOf } from './jobWording';
+import { findParameter, instantText, titleOf } from './jobWording';
 
 const WEEK = 7 * 86_400_000;
 
@@ -33,6 +34,22 @@ export class JobActions {
     }
 
     runJob = (): Promise<void> => this.#tryWork(() => jobs.runJob(this.watched.id));
+
+    /** Create the same job anew, and show it. */
+    runAgain = (): Promise<void> =>
+        this.#tryWork(async () => {
+            const { job } = this.watched;
+            if (!job) return;
+            const [format, maxrec] = [findParameter(job, 'RESPONSEFORMAT'), findParameter(job, 'MAXREC')];
+            const id = await jobs.startJob({
+                query: job.query,
+                title: this.watched.title,
+                ...(format && { format }),
+                ...(maxrec && { maxrec: Number(maxrec) }),
+            });
+            router.go('jobs', id);
+        });
+
     stopJob = (): Promise<void> => this.#tryWork(() => jobs.stopJob(this.watched.id));
     deleteJob = (): Promise<void> => this.#tryWork(() => jobs.deleteJob(this.watched.id));
 

@@ -27,6 +27,17 @@ export function findParameter(job: Job, name: string): string {
     return job.parameters.find(([given]) => given.toUpperCase() === name)?.[1] ?? '';
 }
 
+/** Whether a job whose result is gone can be created anew: its uploaded files are not kept. */
+export const canRunAgain = (job: Job): boolean =>
+    job.phase === 'ARCHIVED' && job.query !== '' && !findParameter(job, 'UPLOAD');
+
+/** Why an archived job has no result, and what to do. */
+export function archivedText(job: Job): string {
+    const texts = text.jobs;
+    const way = canRunAgain(job) ? texts.archivedHow : job.query ? texts.archivedFiles : '';
+    return `${texts.archived(job.info.resultDeleted ?? '')} ${way}`.trim();
+}
+
 /** "2026-11-21 18:32:20", in UTC as everywhere in the service. */
 export function instantText(instant: number): string {
     return new Date(instant).toISOString().slice(0, 19).replace('T', ' ');

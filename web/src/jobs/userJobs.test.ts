@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Job } from '../tap/uwsClient';
 import { changeRemembered, readRemembered } from './rememberedJobs';
 import { RequestSlots } from '../browser/requestSlots';
-import { cutText, endText, progressWords, titleOf } from './jobWording';
+import { archivedText, canRunAgain, cutText, endText, progressWords, titleOf } from './jobWording';
 
 vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));
 
@@ -77,6 +77,20 @@ describe('words', () => {
         ];
         expect(titleOf({ ...job, query: '', parameters: index })).toBe('Index of mydb.a');
         expect(titleOf({ ...job, query: '', runId: 'mine' })).toBe('mine');
+    });
+
+    it('tell what became of a removed result, and what to do', () => {
+        const archived: Job = { ...job, phase: 'ARCHIVED', info: { resultDeleted: 'deleted at noon' } };
+        expect(archivedText(archived)).toBe(
+            'The result was deleted at noon. Run again starts a new job with the same query.',
+        );
+        expect(canRunAgain(job), 'it has not ended').toBe(false);
+        const withFiles: Job = { ...archived, parameters: [['upload', 't,param:f']] };
+        expect(canRunAgain(withFiles)).toBe(false);
+        expect(archivedText(withFiles)).toContain('run it with your files');
+        expect(archivedText({ ...archived, query: '', info: {} })).toBe(
+            'The result was deleted to make room for newer results.',
+        );
     });
 
     it('tell how far it is', () => {

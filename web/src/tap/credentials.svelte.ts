@@ -18,22 +18,27 @@ class Credentials {
     header = $state(readStored('authorization', '', sessionStore));
     /** name to show; '' if anonymous or unknown (a token) */
     name = $state(readStored('user', '', sessionStore));
+    /** as the service reported at sign-in; it decides anew about each request */
+    isAdmin = $state(readStored('admin', false, sessionStore));
+    /** whether the sign-in dialog is open */
+    isAsking = $state(false);
     /** the service's message that it needs credentials; '' if none */
     refused = $state('');
 
     /** `header` is from `passwordHeader` or `tokenHeader`, `name` the owner as the service reports it. */
-    signIn(header: string, name: string): void {
-        this.#setHeader(header, name);
+    signIn(header: string, name: string, isAdmin: boolean): void {
+        this.#setUser(header, name, isAdmin);
     }
 
     signOut(): void {
-        this.#setHeader('', '');
+        this.#setUser('', '', false);
     }
 
-    #setHeader(header: string, name: string): void {
-        [this.header, this.name, this.refused] = [header, name, ''];
+    #setUser(header: string, name: string, isAdmin: boolean): void {
+        [this.header, this.name, this.isAdmin, this.refused] = [header, name, isAdmin, ''];
         writeStored('authorization', header || undefined, sessionStore);
         writeStored('user', name || undefined, sessionStore);
+        writeStored('admin', isAdmin || undefined, sessionStore);
     }
 }
 

@@ -50,6 +50,8 @@ export interface JobInfo {
     readonly pieces?: number;
     readonly piecesDone?: number;
     readonly resultOf?: string;
+    /** of an archived job: when its result was deleted, and the way out */
+    readonly resultDeleted?: string;
     readonly plan?: string;
 }
 
@@ -205,7 +207,7 @@ function readInstant(from: Element, name: string): number | undefined {
     return Number.isNaN(value) ? undefined : value;
 }
 
-const WORDS = ['workClass', 'stage', 'queryStatus', 'warning', 'waiting', 'resultOf', 'plan'];
+const WORDS = ['workClass', 'stage', 'queryStatus', 'warning', 'waiting', 'resultOf', 'resultDeleted', 'plan'];
 
 function infoOf(from: Element | undefined): JobInfo {
     const entries = [...(from?.children ?? [])].map(({ localName, textContent }) => {

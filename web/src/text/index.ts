@@ -1,5 +1,7 @@
 /** Every text that the portal shows, by area: to translate the portal, translate this folder. */
 
+import { account } from './accountTexts';
+import { admin } from './adminTexts';
 import { common } from './commonTexts';
 import { editor } from './editorTexts';
 import { jobs } from './jobTexts';
@@ -17,4 +19,4 @@ export {
     formatBytes as size,
 } from './numberFormat';
 
-export const text = { common, editor, jobs, plots, results, samp, signIn, tables, uploads } as const;
+export const text = { account, admin, common, editor, jobs, plots, results, samp, signIn, tables, uploads } as const;

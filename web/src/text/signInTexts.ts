@@ -1,7 +1,7 @@
 export const signIn = {
     button: 'Sign in',
     title: 'Sign in',
-    who: (name: string) => `Signed in as ${name}`,
+    who: (name: string) => `Signed in as ${name}: account and tokens`,
     someone: 'Signed in',
     out: 'Sign out',
     way: 'Method',
