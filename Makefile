@@ -5,7 +5,10 @@ BIN := $(VENV)/bin
 PACKAGES := adql clickhouse_schema loaders tap_service workers
 NPM := cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm --loglevel=error
 
-.PHONY: demo test check docs portal bench bench-seeds equality fuzz chaos cluster-test lock clean
+# Tests start hundreds of processes: none compiles the sources again. Empty is as good as unset.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: demo test check docs portal bench bench-seeds equality fuzz chaos soak cluster-test lock release clean
 
 demo: $(VENV)/demo
 	$(BIN)/skyhouse demo
@@ -53,6 +56,14 @@ fuzz: $(VENV)/test
 	SKYHOUSE_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/adql/test_fuzz.py tests/adql/test_differential.py \
 	    tests/tap_service/handlers/test_fuzzed_requests.py --timeout 0
 
+# Parts are killed while clients run jobs and tables are loaded: make chaos MINUTES=60, SEED=7 for the same order again.
+chaos: $(VENV)/test
+	$(BIN)/python -W ignore -m tests.chaos.run $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+# Hours of mixed load on the embedded engine, or on so many servers: make soak MINUTES=60 SHARDS=2
+soak: $(VENV)/test
+	$(BIN)/python -W ignore -m tests.soak.run_soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SHARDS),--shards $(SHARDS))
+
 # On a cluster of yours: make cluster-test URL=http://ch1:8123,http://ch2:8123. CLUSTER_STOP and CLUSTER_START are the commands
 # that end and start the server at {host} and {port}; tests/cluster/real.py has the rest.
 cluster-test: $(VENV)/test
@@ -66,6 +77,10 @@ lock: $(VENV)/test
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	    --no-header --quiet --upgrade pyproject.toml --extra test -o requirements-test.lock
 
+# dist: the wheel and the sources, and where docker is the image; the demo runs from the wheel in an empty environment.
+release:
+	PYTHON=$(PYTHON) .ci/release
+
 $(VENV)/demo: requirements.lock pyproject.toml .ci/install
 	PYTHON=$(PYTHON) .ci/install demo $(VENV)
 
@@ -73,4 +88,4 @@ $(VENV)/test: requirements-test.lock pyproject.toml web/package-lock.json .ci/in
 	PYTHON=$(PYTHON) .ci/install test $(VENV)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache *.egg-info build web/node_modules
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache *.egg-info build dist web/node_modules

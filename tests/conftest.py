@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.tables.shipped_schemas import load_demo
+from tap_service.settings.settings_file import FILE_VARIABLE
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 # How long an example takes is the machine's business; make fuzz tries more of them.
@@ -28,6 +30,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shards", type=int, default=0, help="run the tests of adql on a cluster of so many servers")
     parser.addoption("--remote", action="store_true", help="run the tests of adql on one server, without a cluster")
     parser.addoption("--portal", type=Path, default=web.DIST, metavar="PATH", help="the build of the portal to test")
+
+
+def pytest_configure() -> None:
+    os.environ[FILE_VARIABLE] = ""  # no settings of this machine
 
 
 def pytest_collection_finish() -> None:

@@ -65,7 +65,9 @@ def main(data: Path) -> None:
     applied: dict[str, object] = {}
     for line in sys.stdin:
         query, used = line.rstrip("\n"), time.process_time()
-        components.translator.translate(query, components.catalogue_cache.catalogue, config.default_maxrec + 1, None)
+        components.translator.translate(
+            query, components.catalogue_cache.catalogue_for(None), config.default_maxrec + 1, None
+        )
         translation = time.process_time() - used
         parameters = read_tap_parameters([("QUERY", query), ("LANG", "ADQL")], config.max_query_length)
         execution, _ = prepare_sync_query(components.preparation, parameters, config.hard_maxrec)

@@ -7,6 +7,7 @@ import random
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,8 +54,16 @@ class LoadLog:
 class Loads:
     """Runs loads one after the other, and knows what the tables had at any time."""
 
-    def __init__(self, deployment: Deployment, dice: random.Random) -> None:
+    def __init__(
+        self,
+        deployment: Deployment,
+        dice: random.Random,
+        sizes: Sequence[int] = _ROWS,
+        modes: Sequence[str] = ("append", "replace"),
+    ) -> None:
         self.log = LoadLog()
+        self._sizes = sizes
+        self._modes = modes
         self._deployment = deployment
         self._dice = dice
         self._contents: dict[str, list[Content]] = {}
@@ -73,7 +82,7 @@ class Loads:
         for number in range(count):
             time.sleep(max(0.0, start + seconds * number / count - time.monotonic()))
             table = TABLES[number % len(TABLES)]
-            mode = self._dice.choice(["append", "replace"]) if table in self._contents else "create"
+            mode = self._dice.choice(self._modes) if table in self._contents else "create"
             if not self._load_until_done(table, mode, deadline):
                 self.log.faults.append(f"the {mode} of {table} does not end: {self._last_line()}")
                 return
@@ -100,7 +109,7 @@ class Loads:
         return len(self._deployment.servers) > 1 and any(old.count < count < new.count for old, new in appends)
 
     def _load_until_done(self, table: str, mode: str, deadline: float) -> bool:
-        rows = self._dice.choice(_ROWS)
+        rows = self._dice.choice(self._sizes)
         kills = [self._dice.uniform(0.5, _KILL_SECONDS) for _ in range(self._dice.choice([0, 1, 1, 2]))]
         begun = time.monotonic()
         content = Content(rows, sum(range(self._next_id, self._next_id + rows)), begun, is_append=mode == "append")
@@ -119,6 +128,7 @@ class Loads:
                 self._contents.setdefault(table, [content])
                 self.log.modes[mode] += 1
                 self.log.seconds.append(time.monotonic() - begun)
+                file.unlink()
                 return True
             if code < 0:
                 self.log.kills += 1

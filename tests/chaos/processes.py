@@ -7,8 +7,8 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -142,26 +142,36 @@ class ServicePart:
 
 @dataclass
 class Deployment:
-    """The parts, and the settings that they share."""
+    """The parts, and the settings that they share. Without Redis it is one process with the embedded engine."""
 
     folder: Path
-    servers: Sequence[ClickHouseServer]
-    redis: RedisServer
+    servers: Sequence[ClickHouseServer] = ()
+    redis: RedisServer | None = None
+    more_settings: Mapping[str, Any] = field(default_factory=dict)
     workers: list[Workers] = field(default_factory=list)
     commands: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.settings: dict[str, Any] = {
-            "clickhouse_url": urls_of(self.servers),
-            "redis_url": self.redis.url,
             "results_url": str(self.folder / "results"),
             "query_log": str(self.folder / "queries.jsonl"),
             "worker_silence": SILENCE_SECONDS,
             "piece_seconds": _PIECE_SECONDS,
             "concurrent_jobs": 2,
             "user_running_jobs": 4,
+            **self.more_settings,
         }
+        if self.redis is not None:
+            self.settings |= {"clickhouse_url": urls_of(self.servers), "redis_url": self.redis.url}
         self.service = ServicePart(self, free_port())
+
+    def kill(self) -> None:
+        """Kill commands, the service and workers."""
+        for process in self.commands:
+            process.kill()
+            process.wait()
+        for workers in self.workers:
+            workers.kill()
 
     def start_command(self, *arguments: str, output: str) -> subprocess.Popen[bytes]:
         """Start a ``skyhouse`` command, whose output is added to a file."""
@@ -173,41 +183,52 @@ class Deployment:
         self.commands.append(process)
         return process
 
+    @property
+    def is_embedded(self) -> bool:
+        return self.redis is None
+
     def list_parts(self, seed: int) -> dict[str, list[Part]]:
         """Return the parts that may be killed, by kind. Each kind is killed as often as any other."""
-        dice = random.Random(seed)
+        assert self.redis is not None
         return {
             "ClickHouse server": [ServerPart(f"server {n}", server) for n, server in enumerate(self.servers)],
             "Redis": [ServerPart("Redis", self.redis)],
+            **self.list_workers(seed),
+            "service": [self.service],
+        }
+
+    def list_workers(self, seed: int) -> dict[str, list[Part]]:
+        dice = random.Random(seed)
+        return {
             "worker": [WorkerPart(f"worker {n}", workers) for n, workers in enumerate(self.workers)],
             "process of a worker": [WorkerProcessPart(workers, dice) for workers in self.workers],
-            "service": [self.service],
         }
 
 
 @contextmanager
-def running_deployment(folder: Path, shards: int) -> Iterator[Deployment]:
-    """Servers, Redis, workers and the service, which all end with the context. One shard is a server without a cluster."""
-    redis = RedisServer(folder / "redis", *SURVIVES_KILLS)
-    place = folder / "clickhouse"
-    with running_server(place) if shards == 1 else running_cluster(place, shards) as running:
-        servers = running if isinstance(running, list) else [running]
-        deployment = Deployment(folder, servers, redis)
-        try:
+def running_deployment(folder: Path, shards: int, **settings: Any) -> Iterator[Deployment]:
+    """Servers, Redis, workers and the service, which all end with the context.
+
+    One shard is a server without a cluster; none is the embedded engine, without Redis and workers.
+    """
+    with ExitStack() as stack:
+        servers: Sequence[ClickHouseServer] = ()
+        redis = None
+        if shards:
+            place = folder / "clickhouse"
+            running = stack.enter_context(running_server(place) if shards == 1 else running_cluster(place, shards))
+            servers = running if isinstance(running, list) else [running]
+            redis = RedisServer(folder / "redis", *SURVIVES_KILLS, "--auto-aof-rewrite-min-size", "1mb")
+            stack.callback(redis.kill)
             redis.start()
-            yield deployment
-        finally:
-            for process in deployment.commands:
-                process.kill()
-                process.wait()
-            for workers in deployment.workers:
-                workers.kill()
-            redis.kill()
+        deployment = Deployment(folder, servers, redis, settings)
+        stack.callback(deployment.kill)
+        yield deployment
 
 
 def start_jobs(deployment: Deployment) -> None:
     """Start the service and the workers, once the tables are there."""
     deployment.service.start()
-    for number in range(WORKERS):
+    for number in range(0 if deployment.is_embedded else WORKERS):
         output = deployment.folder / f"worker{number}.log"
         deployment.workers.append(Workers(deployment.settings, output))

@@ -27,8 +27,9 @@ from tests.chaos.processes import Deployment, running_deployment, start_jobs
 
 _CLIENTS = 24
 
-#: between two kills in the mean; a short run has at least twenty kills
+#: between two kills in the mean; a short run has about twelve
 _KILL_SECONDS = 8.0
+_KILLS = 12
 
 #: shares of requests that are jobs of changing tables, questions to /sync, and queries that nobody waits for
 _LOADING, _SYNC, _ABANDONED = 0.15, 0.2, 0.03
@@ -176,11 +177,10 @@ def main() -> int:
 
 
 def build_plan(seconds: float, seed: int, shards: int) -> Plan:
-    """Return a plan with a thousand jobs and twenty loads in an hour, and at least 40 and five."""
+    """Return a plan with a thousand jobs and twenty loads in an hour, and at least 30 and four."""
     hours = seconds / 3600
-    return Plan(
-        seconds, max(40, round(1000 * hours)), max(5, round(20 * hours)), min(_KILL_SECONDS, seconds / 20), seed, shards
-    )
+    between_kills = min(_KILL_SECONDS, seconds / _KILLS)
+    return Plan(seconds, max(30, round(1000 * hours)), max(4, round(20 * hours)), between_kills, seed, shards)
 
 
 if __name__ == "__main__":

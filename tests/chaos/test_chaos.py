@@ -8,7 +8,7 @@ import pytest
 
 from tests.chaos.run import build_plan, run_chaos
 
-SECONDS, SEED, SHARDS = 40, 7, 3
+SECONDS, SEED, SHARDS = 24, 16, 3
 
 
 @pytest.mark.timeout(900)

@@ -25,6 +25,7 @@ ENVIRONMENT = {
     "PEOPLE_MEMORY": "5000000000",
     "JOBS_MEMORY": "6000000000",
     "LOADS_MEMORY": "7000000000",
+    "BACKUPS_FOLDER": "/backups/",
 }
 
 #: of config.xml, what the servers of the tests have of their own
@@ -37,15 +38,18 @@ _ADMINISTRATOR = """<default><password/><networks><ip>127.0.0.1</ip></networks><
 
 @contextmanager
 def configured_cluster(folder: Path, shards: int = 3) -> Iterator[list[ClickHouseServer]]:
-    """Servers as docs/cluster.md sets them up without replicas: config.xml, shards.xml and users.xml of compose."""
+    """Servers as docs/cluster.md sets them up without replicas: config.xml, shards.xml, users.xml, backups.xml of compose."""
     ports = [free_port() for _ in range(shards)]
-    more = _read_settings(CONFIGURATION / "config.xml") + _read_cluster(ports)
+    more = "".join(_read_settings(CONFIGURATION / name) for name in ("config.xml", "backups.xml")) + _read_cluster(
+        ports
+    )
     users = users_file(folder)
     with ExitStack() as stack:
         servers = []
         for number, port in enumerate(ports, 1):
             place = folder / f"clickhouse-{number}"
-            servers.append(ClickHouseServer(place, more, users=users, tcp_port=port, environment=ENVIRONMENT))
+            environment = ENVIRONMENT | {"BACKUPS_FOLDER": f"{place}/backups/"}
+            servers.append(ClickHouseServer(place, more, users=users, tcp_port=port, environment=environment))
             stack.callback(servers[-1].kill)
         yield servers
 

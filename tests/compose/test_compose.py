@@ -11,6 +11,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -102,25 +103,28 @@ def test_the_servers_of_the_configuration_are_those_that_run(services: dict[str,
 
 def test_every_environment_variable_of_the_servers_is_given(services: dict[str, Any]) -> None:
     needed = set()
-    for name in ("config.xml", "users.xml", "shards.xml", "replicas.xml", "tls.xml"):
+    for name in ("config.xml", "users.xml", "shards.xml", "replicas.xml", "tls.xml", "backups.xml"):
         needed |= set(re.findall(r'from_env="(\w+)"', (COMPOSE / "clickhouse" / name).read_text()))
     assert needed == set(ENVIRONMENT) == set(services["clickhouse-1a"]["environment"]) - {"CLICKHOUSE_SKIP_USER_SETUP"}
 
 
-def test_the_health_of_the_service(tmp_path: Path) -> None:
+def test_the_health_of_the_service(services: dict[str, Any], tmp_path: Path) -> None:
+    """By the container's own check, with another port."""
+    _, *check = services["api"]["healthcheck"]["test"]
     with running_server(tmp_path / "server") as behind, faulty_proxy(behind.port) as server:
         engine = ClickHouseEngine(server.url)
         prepare_engine(engine)
         with served(Config(query_log="", jobs_path=tmp_path / "jobs"), engine) as service:
-            assert _is_well(service.port)
+            assert _is_well(check, service.port)
             server.faults = Faults(status=502)
-            assert not _is_well(service.port)
+            while _is_well(check, service.port):  # an answer of the last second
+                time.sleep(0.1)
         engine.close()
-    assert not _is_well(free_port())
+    assert not _is_well(check, free_port())
 
 
-def _is_well(port: int) -> bool:
-    command = [sys.executable, COMPOSE / "available.py", str(port)]
+def _is_well(check: list[str], port: int) -> bool:
+    command = [sys.executable, *(part.replace("8000", str(port)) for part in check[1:])]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
+from loaders.backup.backup_manifest import Part
+from loaders.backup.create_backup import BackupRequest, create_backup
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.engine_opener import open_engine
 from loaders.pipeline.load_request import LoadRequest
@@ -70,6 +72,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
             load_files(engine, LoadRequest((OPENNGC,), "openngc.objects", rejects, schema, mode=mode), reporter)
         verify_table(engine, "openngc.objects", reporter)
         refused = {statement: refusal(engine, statement) for statement in NOT_THE_LOADER}
+        request = BackupRequest(str(folder / "backups"), frozenset({Part.TABLES}), disk="backups")
+        create_backup(engine, Config(clickhouse_url=urls_of(servers)), request, reporter)
         yield Loaded(urls_of(servers), refused, refusal(engine, "SYSTEM DROP REPLICA 'gone'"))
         engine.close()
 
@@ -135,6 +139,7 @@ def test_the_loader_may_have_a_server_forgotten(loaded: Loaded) -> None:
         "SELECT * FROM url('http://127.0.0.1/', CSV, 'a String')",
         "SELECT * FROM s3('http://127.0.0.1/bucket/file', CSV, 'a String')",
         "INSERT INTO FUNCTION file('out', CSV, 'a Int64') SELECT 1",
+        "BACKUP TABLE openngc.objects TO Disk('backups', 'mine')",
         "SYSTEM SHUTDOWN",
         "SYSTEM DROP MARK CACHE",
         "CREATE FUNCTION f AS x -> x",

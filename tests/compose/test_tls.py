@@ -26,6 +26,7 @@ from tests.compose.test_compose import COMPOSE, read
 from tests.servers.clickhouse_server import ROOT, free_port
 from tests.servers.server_cluster import running_server
 from tests.tap_service.conftest import served
+from tests.tap_service.site.test_client_address import FORGED
 from tests.tap_service.storage.faulty_proxy import faulty_proxy
 
 NGINX = "daemon off; pid {folder}/nginx.pid; error_log stderr; events {{}} http {{ access_log off; {server} }}"
@@ -102,6 +103,8 @@ def test_the_gateway(certificates: Path, demo_engine: EmbeddedEngine, tmp_path: 
     with served(config, demo_engine) as service, _gateway(certificates, service.url, tmp_path) as (url, process):
         context = ssl.create_default_context(cafile=certificates / "ca.crt")
         answer = _first_answer(f"{url}/tap/capabilities", context, process)
+        forged = httpx.post(f"{url}/tap/async", data={"QUERY": "SELECT 1 AS a"}, headers=FORGED, verify=context)
+    assert forged.headers["location"].startswith(f"{url}/tap/async/")
     addresses = {element.text for element in ElementTree.fromstring(answer.content).iter("accessURL")}
     assert f"{url}/tap" in addresses
     assert answer.headers["strict-transport-security"]

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tap_service.models.timestamps import parse_instant
 from tests.e2e.conftest import Shot
 from tests.tap_service.conftest import Served
 from tests.tap_service.nginx import behind_nginx
@@ -30,7 +31,7 @@ def check_widths(page: Page) -> None:
     """Check that nothing but scrolling elements is wider than the screen, once the layout has settled."""
     width = page.viewport_size["width"]
     for part in ("document.documentElement", "document.getElementById('main')"):
-        page.wait_for_function(f"{part}.scrollWidth <= {width}")
+        page.wait_for_function(f"() => {part}.scrollWidth <= {width}")
 
 
 class TestPages:
@@ -50,6 +51,24 @@ class TestPages:
         page.goto(f"{portal_url}#/nowhere")
         expect(page.get_by_text("Page not found.")).to_be_visible()
         expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+
+    def test_announcements_stand_above_each(
+        self, page: Page, portal: Served, portal_url: str, accessible: Callable[[Page], None]
+    ) -> None:
+        announcements = portal.server.config.app.state.services.announcements
+        note = announcements.add_note("new <b>tables</b>")
+        start, end = parse_instant("2099-03-01T06:00"), parse_instant("2099-03-01T12:30")
+        downtime = announcements.add_downtime(start, end, "disks")
+        page.goto(f"{portal_url}#/tables")
+        shown = page.get_by_role("region", name="Announcements of this service")
+        expect(shown).to_contain_text("Downtime from 2099-03-01 06:00 to 2099-03-01 12:30 UTC: disks")
+        expect(shown).to_contain_text("new <b>tables</b>")
+        accessible(page)
+        announcements.remove_note(note.note_id)
+        announcements.remove_downtime(downtime.downtime_id)
+        page.reload()
+        expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+        expect(shown).to_have_count(0)
 
     @pytest.mark.parametrize("name", PAGES)
     def test_looks_and_accessibility(

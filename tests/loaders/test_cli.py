@@ -110,6 +110,32 @@ def stars(service: Service) -> Path:
     return service.folder / "stars.parquet"
 
 
+def test_files_are_for_this_user_alone(service: Service) -> None:
+    """The data directory was open when the service started; jobs, results, uploads and the engine write into it."""
+    uploaded = urllib.parse.urlencode(
+        {"QUERY": "SELECT table_name FROM TAP_SCHEMA.tables", "LANG": "ADQL", "PHASE": "RUN"}
+    )
+    created = urllib.request.urlopen(f"http://127.0.0.1:{service.port}/tap/async", uploaded.encode(), timeout=30)
+    urllib.request.urlopen(f"{created.url}?WAIT=60&PHASE=QUEUED", timeout=90).close()
+    urllib.request.urlopen(f"{created.url}?WAIT=60&PHASE=EXECUTING", timeout=90).close()
+    skyhouse(service.folder, "user", "add", "alice", given="correct-horse\n")
+    data = service.folder / "data"
+    found = {path: stat.S_IMODE(path.lstat().st_mode) for path in (data, *data.rglob("*"))}
+    open_to_others = {str(path): oct(mode) for path, mode in found.items() if mode & 0o077 and not path.is_symlink()}
+    assert not open_to_others
+    names = {path.name for path in found}
+    assert names >= {
+        "accounts.sqlite",
+        "jobs.sqlite",
+        "jobs.sqlite-wal",
+        "results",
+        "control.sock",
+        "lock",
+        "clickhouse",
+    }
+    assert any(path.parent.name == "results" for path in found)
+
+
 def test_commands_beside_a_service(service: Service, stars: Path) -> None:
     mode = stat.S_IMODE((service.folder / "data" / "control.sock").stat().st_mode)
     assert mode == 0o600
@@ -194,6 +220,12 @@ def test_a_fault_of_ours_ends_the_command_and_not_the_service(tmp_path: Path) ->
     _, err = service.process.communicate(timeout=30)
     assert service.process.returncode == 0, err
     assert "load failed\nTraceback" in err
+
+
+def test_a_service_of_another_version_says_that_it_does_not_know_a_command(service: Service) -> None:
+    recorder = Recorder()
+    assert hand_over(service.folder / "data", "of later", {}, recorder) == 1
+    assert "the service does not know of later: it runs another version" in recorder.messages[0]
 
 
 def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) -> None:

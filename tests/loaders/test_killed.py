@@ -55,7 +55,7 @@ with open_engine(Path(data)) as engine, ConsoleReporter() as reporter:
 POINTS = [
     ("during", "__loading", 4),
     ("after", "RENAME TABLE `kill`", 1),
-    ("after", "INSERT INTO skyhouse.catalogue", 1),
+    ("after", "INSERT INTO skyhouse.catalogue", 2),
 ]
 
 

@@ -77,7 +77,7 @@ POINTS = [
     ("move", "after", "INSERT INTO `kill`.`stars__loading`", 2),
     ("move", "after", "MODIFY COMMENT", 3),
     ("delete", "during", " DELETE WHERE ", 1),
-    ("delete", "after", "INSERT INTO skyhouse.catalogue", 1),
+    ("delete", "after", "INSERT INTO skyhouse.catalogue", 2),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -64,6 +65,48 @@ def test_the_processes_end_with_a_killed_parent(tmp_path: Path, settings: dict[s
     service.communicate(timeout=60)
     while any(said_by(process, "stat") for process in serving):
         time.sleep(0.05)
+
+
+def read_metrics(port: int) -> dict[str, float]:
+    text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text
+    lines = (line.rpartition(" ") for line in text.splitlines() if not line.startswith("#"))
+    return {series: float(value) for series, _, value in lines}
+
+
+def test_metrics_and_hangups_of_all_processes(tmp_path: Path, settings: dict[str, str]) -> None:
+    """Whichever process is asked shows both, and SIGHUP reaches both."""
+    log, moved, port = tmp_path / "requests.jsonl", tmp_path / "requests.jsonl.1", free_port()
+    settings = settings | {"request_log": str(log), "log_addresses": "hashed"}
+    service = Skyhouse(tmp_path, settings).start("serve", "--port", str(port), "--processes", str(COUNT))
+    try:
+        while len(find_servers(service.pid)) < COUNT:
+            time.sleep(0.01)
+        os.kill(service.pid, signal.SIGHUP)  # while they start
+        assert service.stdout is not None
+        while "/tap" not in service.stdout.readline():
+            assert service.poll() is None
+        first, asked, by = find_servers(service.pid), 0, dict[str, float]()
+        while len(by) < COUNT or 0.0 in by.values():
+            assert httpx.get(f"http://127.0.0.1:{port}/tap/nothing").status_code == 404
+            asked += 1
+            route = 'route="none",status="404"'
+            found = {series: value for series, value in read_metrics(port).items() if route in series}
+            by = {series: value for series, value in found.items() if "http_requests_total" in series}
+            assert sum(by.values()) == asked
+        assert {f'skyhouse_process_up{{process="{number}"}}' for number in range(COUNT)} <= read_metrics(port).keys()
+        clients = {json.loads(line)["client"] for line in log.read_text().splitlines()}
+        assert len(clients) == 1  # both have the same key
+        assert "127.0.0.1" not in clients
+        log.rename(moved)
+        os.kill(service.pid, signal.SIGHUP)
+        while not log.exists():
+            time.sleep(0.05)
+        assert find_servers(service.pid) == first
+        assert httpx.get(f"http://127.0.0.1:{port}/tap/availability", timeout=60).status_code == 200
+    finally:
+        service.terminate()
+        _, said = service.communicate(timeout=60)
+    assert said == "stopped\n"
 
 
 @pytest.mark.parametrize("given", [{}, {"clickhouse_url": "http://127.0.0.1:1"}])

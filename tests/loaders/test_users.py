@@ -35,6 +35,22 @@ def test_the_life_of_a_user(data: Path) -> None:
     accounts.close()
 
 
+def test_classes_of_users(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKYHOUSE_CLIENT_LIMITS", "@survey=16/400/200G")
+    run(data, "add", "alice", typed="correct horse\n")
+    assert run(data, "limits", "alice").stdout == "alice has the limits of @users\n"
+    assert run(data, "limits", "alice", "@survey").stdout == "alice has the limits of @survey\n"
+    other = run(data, "limits", "institute:bob", "@robots")
+    assert other.stdout == "institute:bob has the limits of @robots\n"
+    assert "note: the setting client_limits has no @robots here" in other.stderr
+    accounts = Accounts(data / ACCOUNTS_FILE)
+    assert accounts.list_classes() == {"alice": "@survey", "institute:bob": "@robots"}
+    assert run(data, "limits", "institute:bob", "--none").stdout == "institute:bob has the limits of @users\n"
+    run(data, "remove", "alice")
+    assert accounts.list_classes() == {}
+    accounts.close()
+
+
 @pytest.mark.parametrize(
     ("arguments", "typed", "said"),
     [
@@ -44,6 +60,9 @@ def test_the_life_of_a_user(data: Path) -> None:
         (["token", "nobody"], "", "error: there is no user nobody"),
         (["revoke", "nobody", "x"], "", "error: there is no user nobody"),
         (["remove", "nobody"], "", "error: there is no user nobody"),
+        (["limits", "nobody", "@survey"], "", "error: there is no user nobody"),
+        (["limits", "nobody", "survey"], "", "error: 'survey' is no class to assign"),
+        (["limits", "nobody", "@anonymous"], "", "error: '@anonymous' is no class to assign"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(data: Path, arguments: list[str], typed: str, said: str) -> None:

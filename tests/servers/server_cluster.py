@@ -28,17 +28,19 @@ def running_server(folder: Path, more: str = "", *, users: Path | None = None) -
 
 
 @contextmanager
-def running_cluster(folder: Path, shards: int, ports: Sequence[int] | None = None) -> Iterator[list[ClickHouseServer]]:
+def running_cluster(
+    folder: Path, shards: int, ports: Sequence[int] | None = None, configure: Callable[[int], str] = lambda _: ""
+) -> Iterator[list[ClickHouseServer]]:
     """The servers of a cluster, one for each shard; in a folder where it was before with its tables.
 
-    ``ports`` are those of the native interface, for a cluster that grows.
+    ``ports`` are those of the native interface, for a cluster that grows; ``configure`` gives more XML for a shard.
     """
     ports = (ports or [free_port() for _ in range(shards)])[:shards]
     more = remote_servers([[("127.0.0.1", port)] for port in ports])
     with ExitStack() as stack:
         servers = []
         for number, port in enumerate(ports):
-            server = ClickHouseServer(folder / str(number), more, tcp_port=port)
+            server = ClickHouseServer(folder / str(number), more + configure(number), tcp_port=port)
             stack.callback(server.kill)
             servers.append(server)
         yield servers

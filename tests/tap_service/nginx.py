@@ -1,7 +1,9 @@
-"""A real nginx with TLS before a service, which it shows under a path prefix."""
+"""A real nginx with TLS before a service, which it shows under a path prefix by the lines of docs/configuration.md."""
 
 from __future__ import annotations
 
+import getpass
+import re
 import shutil
 import socket
 import subprocess
@@ -10,11 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.servers.clickhouse_server import ROOT
+
 #: where the service is mounted
 PREFIX = "/archive"
 
-_CONFIGURATION = """
+_MAIN = """
 daemon off;
+user {user};
 pid {folder}/pid;
 error_log {folder}/error.log;
 events {{}}
@@ -25,23 +30,18 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
-    server {{
-        listen 127.0.0.1:{port} ssl;
-        ssl_certificate {folder}/certificate.pem;
-        ssl_certificate_key {folder}/key.pem;
-        location {prefix}/ {{
-            proxy_pass {upstream}/;
-            proxy_http_version 1.1;
-            proxy_buffering off;
-            proxy_set_header Host $host;
-            proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-            proxy_set_header X-Forwarded-Proto $scheme;
-            proxy_set_header X-Forwarded-Host $http_host;
-            proxy_set_header X-Forwarded-Prefix {prefix};
-        }}
-    }}
+    {servers}
 }}
 """
+_SERVER = """
+    server {{
+        listen 127.0.0.1:{port} ssl;
+        ssl_certificate {certificate};
+        ssl_certificate_key {key};
+        {location}
+    }}
+"""
+_DOCUMENTED = re.compile(r"```nginx\n(location /archive/ \{.*?\})\n```", re.DOTALL)
 _SELF_SIGNED = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
 _FOR_HOSTS = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
 _PLACES = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin"
@@ -50,16 +50,29 @@ _PLACES = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin"
 @contextmanager
 def behind_nginx(folder: Path, upstream: str) -> Iterator[tuple[str, Path]]:
     """The address where ``upstream`` is seen, and the certificate to trust."""
-    certificate = folder / "certificate.pem"
-    subprocess.run(
-        [*_SELF_SIGNED, *_FOR_HOSTS, "-keyout", folder / "key.pem", "-out", certificate],
-        check=True,
-        capture_output=True,
-    )
+    certificate, key = make_certificate(folder)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
+    [location] = _DOCUMENTED.findall((ROOT / "docs" / "configuration.md").read_text())
+    location = location.replace("http://127.0.0.1:8000", upstream)
+    server = _SERVER.format(port=port, certificate=certificate, key=key, location=location)
+    with running_nginx(folder, server, port):
+        yield f"https://localhost:{port}{PREFIX}", certificate
+
+
+def make_certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate of this machine, and its key."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    command = [*_SELF_SIGNED, *_FOR_HOSTS, "-keyout", key, "-out", certificate]
+    subprocess.run(command, check=True, capture_output=True)
+    return certificate, key
+
+
+@contextmanager
+def running_nginx(folder: Path, servers: str, port: int) -> Iterator[None]:
+    """An nginx with these blocks ``server``, once it listens on one of their ports."""
     configuration = folder / "nginx.conf"
-    configuration.write_text(_CONFIGURATION.format(folder=folder, port=port, upstream=upstream, prefix=PREFIX))
+    configuration.write_text(_MAIN.format(folder=folder, servers=servers, user=getpass.getuser()))
     nginx = shutil.which("nginx", path=_PLACES)
     assert nginx, "these tests need nginx: install it with the system's package manager"
     process = subprocess.Popen([nginx, "-c", configuration, "-e", folder / "error.log"])
@@ -67,7 +80,7 @@ def behind_nginx(folder: Path, upstream: str) -> Iterator[tuple[str, Path]]:
         while not _listens(port):
             assert process.poll() is None, (folder / "error.log").read_text()
             time.sleep(0.02)
-        yield f"https://localhost:{port}{PREFIX}", certificate
+        yield
     finally:
         process.terminate()
         process.wait()

@@ -49,7 +49,11 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"clickhouse_url": "ch1:8123"}, "give an address such as http://ch1:8123"),
         ({"clickhouse_url": "http://me:secret@ch1:8123"}, "give only the address"),
         ({"redis_url": "host:6379", "clickhouse_url": "http://ch1:8123"}, "give an address such as redis:"),
+        ({"registry": "registry.yaml"}, "registry needs public_url"),
         ({"redis_url": "redis://host:6379/0"}, "redis_url needs clickhouse_url"),
+        ({"client_limits": "@survey=16"}, "is not NAME=RUNNING/WAITING or NAME=RUNNING/WAITING/DISK"),
+        ({"client_limits": "@survey=16/4/2X"}, "is not NAME=RUNNING/WAITING or NAME=RUNNING/WAITING/DISK"),
+        ({"client_limits": "@a b=16/4"}, "@a b is no name of a class"),
         ({"redis_url": "redis://host:6379/0", "clickhouse_url": "http://ch1:8123"}, "redis_url needs results_url"),
     ],
 )
@@ -63,15 +67,35 @@ def test_a_misspelt_setting_is_refused() -> None:
         read_config({"SKYHOUSE_ANONYMUS": "false"})
     with pytest.raises(ConfigError, match=r"SKYHOUSE_X is not a setting; docs/configuration.md lists the settings"):
         read_config({"SKYHOUSE_X": ""})
-    assert read_config({"SKYHOUSE_DATA": "/data", "OTHER": "x"}) == Config()
+    assert read_config({"SKYHOUSE_DATA": "/data", "SKYHOUSE_CONFIG": "", "OTHER": "x"}) == Config(data=Path("/data"))
 
 
 def test_the_version_is_the_projects() -> None:
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == VERSION
 
 
+def test_an_empty_path_is_none() -> None:
+    """``SKYHOUSE_ACCOUNTS=`` in a file of variables leaves the default; an empty text is a value of other settings."""
+    given = {"SKYHOUSE_CONFIG": "", "SKYHOUSE_ACCOUNTS": "", "SKYHOUSE_DATA": "", "SKYHOUSE_QUERY_LOG": ""}
+    config = read_config(given)
+    assert (config.accounts, config.data, config.query_log) == (None, Config().data, "")
+
+
+def test_all_faults_of_the_environment_are_told() -> None:
+    given = {"SKYHOUSE_CONFIG": "", "SKYHOUSE_ANONYMUS": "", "SKYHOUSE_PORT": "0", "SKYHOUSE_PUBLIC_URL": "x"}
+    with pytest.raises(ConfigError) as caught:
+        read_config(given)
+    assert [fault.split()[0] for fault in caught.value.faults] == [
+        "SKYHOUSE_ANONYMUS",
+        "SKYHOUSE_PORT",
+        "SKYHOUSE_PUBLIC_URL",
+    ]
+    with pytest.raises(ConfigError, match="the settings do not fit together: default_maxrec is above hard_maxrec"):
+        read_config({"SKYHOUSE_CONFIG": "", "SKYHOUSE_DEFAULT_MAXREC": "10", "SKYHOUSE_HARD_MAXREC": "5"})
+
+
 def test_processes_divide_the_limits() -> None:
     """Each gets its part, rounded up, also of the limits of single clients."""
-    config = divide_limits(Config(waiting_queries=500, max_connections=4001, client_limits="ann=16/401, bob=1/0"), 4)
+    config = divide_limits(Config(waiting_queries=500, max_connections=4001, client_limits="ann=16/401/8G, bob=1/0"), 4)
     assert (config.waiting_queries, config.max_connections) == (125, 1001)
-    assert config.client_limits == {"ann": ClientLimit(4, 101), "bob": ClientLimit(1, 0)}
+    assert config.client_limits == {"ann": ClientLimit(4, 101, 8 << 30), "bob": ClientLimit(1, 0)}

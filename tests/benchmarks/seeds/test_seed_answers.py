@@ -21,7 +21,7 @@ from tests.benchmarks.seeds.seed_workload import Activity, Question
 from tests.benchmarks.seeds.workloads import WORKLOADS
 
 #: Questions of a measure that are compared
-_QUESTIONS = 2
+_QUESTIONS = 1
 
 pytestmark = pytest.mark.timeout(600)
 

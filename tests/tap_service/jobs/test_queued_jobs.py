@@ -141,7 +141,7 @@ def test_who_has_too_many_waiting_jobs(
 
 def test_who_has_too_many_pending_jobs(serve: Callable[..., Served]) -> None:
     """Nothing of the refused job is stored; another address may create jobs, and this one may run jobs."""
-    service = serve(user_pending_jobs=3)
+    service = serve(user_pending_jobs=3, pending_jobs=4)
 
     def create(client: str = "192.0.2.1", **parameters: str) -> httpx.Response:
         data = {"QUERY": "SELECT * FROM TAP_UPLOAD.t", "UPLOAD": "t,param:f", **parameters}
@@ -154,6 +154,9 @@ def test_who_has_too_many_pending_jobs(serve: Callable[..., Served]) -> None:
     assert int(made[-1].headers["retry-after"]) > 0
     assert len(service.server.config.app.state.services.stores.results.list_keys(0)) == 3
     assert (create("192.0.2.2").status_code, create(PHASE="RUN").status_code) == (303, 303)
+    full = create("192.0.2.2")
+    assert (full.status_code, "4 jobs of all users are PENDING" in full.text) == (503, True)
+    assert create("192.0.2.2", PHASE="RUN").status_code == 303
     Job(made[0].headers["location"]).delete()
     assert create().status_code == 303
 

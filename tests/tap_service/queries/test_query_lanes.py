@@ -148,13 +148,15 @@ def test_too_many_of_all(set_up: Callable[..., Setup]) -> None:
 
 
 def test_limits_by_user_and_class() -> None:
-    config = Config(concurrent_queries=8, client_limits="@anonymous=2/20, @users=3/100, alice=5/400")
-    limits = LaneLimits.from_config(config)
-    found = {owner: limits.find_client_limit(owner) for owner in (None, "alice", "bob")}
+    config = Config(concurrent_queries=8, client_limits="@anonymous=2/20, @users=3/100, alice=5/400, @survey=7/9")
+    limits = LaneLimits.from_config(config, {"alice": "@survey", "carol": "@survey", "dave": "@gone"}.get)
+    found = {owner: limits.find_client_limit(owner) for owner in (None, "alice", "bob", "carol", "dave")}
     assert {owner: (limit.running, limit.waiting) for owner, limit in found.items()} == {
         None: (2, 20),
         "alice": (5, 400),
         "bob": (3, 100),
+        "carol": (7, 9),
+        "dave": (3, 100),
     }
     assert limits.count_running(Lane.HEAVY, found["alice"]) == 5
     assert limits.count_running(Lane.BULK, found["alice"]) == config.bulk_queries - 1

@@ -350,7 +350,7 @@ class TestQueryLog:
     ) -> None:
         full = serve(query_log="/dev/full")
         assert full.ask("SELECT TOP 1 n FROM svc.numbers").status_code == 200
-        eventually(lambda: full.metric("skyhouse_query_log_failures_total") == 1)
+        eventually(lambda: full.metric("skyhouse_log_failures_total", log="query") == 1)
 
 
 def test_shutdown(

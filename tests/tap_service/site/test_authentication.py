@@ -16,10 +16,15 @@ import pytest
 import yaml
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from tap_service.config import Config
+from tap_service.factory.service_factory import build_authenticator
+from tap_service.hangup import call_hangup
 from tap_service.models.identity import Identity
 from tap_service.service_errors import Unauthorized
+from tap_service.services.catalogue.user_groups import UserGroups
 from tap_service.services.site.authentication import Authenticator, IssuersError, read_issuers
 from tap_service.storage.accounts import AccountError, Accounts
+from tap_service.storage.site_state import open_site_state
 
 
 def basic(name: str, password: str) -> str:
@@ -123,6 +128,34 @@ def test_tokens(identities: Authenticator, accounts: Accounts) -> None:
         ask(identities, f"Bearer {token}")
 
 
+def test_a_password_is_not_remembered_if_the_file_changed_while_it_was_checked(
+    identities: Authenticator, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another request notices the change first, and forgets what was remembered until then."""
+    checked = identities._accounts
+    assert checked is not None
+    find = checked.find_by_password
+
+    def find_and_remove(name: str, password: str) -> Identity | None:
+        found = find(name, password)
+        if found is not None:
+            accounts.remove_user(name)
+            identities._recall_identity(b"", checked)
+        return found
+
+    monkeypatch.setattr(checked, "find_by_password", find_and_remove)
+    assert ask(identities, basic("alice", "correct horse")) == Identity("alice")
+    with pytest.raises(Unauthorized):
+        ask(identities, basic("alice", "correct horse"))
+
+
+def test_names_that_nobody_can_have_are_not_remembered(identities: Authenticator) -> None:
+    for name in ("x" * 100, "x" * 101):
+        with pytest.raises(Unauthorized):
+            ask(identities, basic(name, "some password"))
+    assert list(identities._pauses._of_name.found) == ["x" * 100]
+
+
 def test_a_removed_users_tokens_are_gone(identities: Authenticator, accounts: Accounts) -> None:
     token = accounts.add_token("root", "script", None)
     accounts.remove_user("root")
@@ -185,7 +218,7 @@ ISSUER = {"name": "institute", "issuer": "https://login.example.org", "audience"
 def by_issuer(tmp_path: Path) -> Authenticator:
     public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(KEY.public_key()))
     (tmp_path / "keys.json").write_text(json.dumps({"keys": [public | {"kid": "k1", "alg": "ES256", "use": "sig"}]}))
-    (tmp_path / "issuers.yaml").write_text(yaml.safe_dump([ISSUER | {"admins": ["boss"]}]))
+    (tmp_path / "issuers.yaml").write_text(yaml.safe_dump([ISSUER | {"admins": ["boss"], "groups_claim": "memberOf"}]))
     return Authenticator(None, read_issuers(tmp_path / "issuers.yaml"), anonymous=True)
 
 
@@ -200,6 +233,45 @@ def test_a_token_of_an_issuer(by_issuer: Authenticator) -> None:
     assert ask(by_issuer, token()) == Identity("institute:alice")
     assert ask(by_issuer, token(kid=None)) == Identity("institute:alice")
     assert ask(by_issuer, token(sub="boss")) == Identity("institute:boss", admin=True)
+
+
+def test_issuers_are_read_again(by_issuer: Authenticator, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A new key counts after SIGHUP; a file that cannot be used changes nothing."""
+    authenticator = build_authenticator(Config(token_issuers=tmp_path / "issuers.yaml"), None)
+    other = ec.generate_private_key(ec.SECP256R1())
+    public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(other.public_key()))
+    (tmp_path / "keys.json").write_text(json.dumps({"keys": [public | {"kid": "k1", "alg": "ES256"}]}))
+    assert ask(authenticator, token()) == Identity("institute:alice")
+    call_hangup()
+    with pytest.raises(Unauthorized):
+        ask(authenticator, token())
+    assert ask(authenticator, token(key=other)) == Identity("institute:alice")
+    (tmp_path / "keys.json").write_text("{")
+    call_hangup()
+    assert f"a reaction to SIGHUP failed: {tmp_path}/issuers.yaml cannot be used" in caplog.text
+    assert ask(authenticator, token(key=other)) == Identity("institute:alice")
+    authenticator.close()
+
+
+@pytest.mark.parametrize(
+    ("claimed", "groups"),
+    [
+        (["lens", "dust"], {"institute:lens", "institute:dust"}),
+        ("lens", {"institute:lens"}),
+        ([7, "", "x" * 300, "lens"], {"institute:lens"}),
+        ({"lens": True}, set()),
+        (None, set()),
+    ],
+)
+def test_groups_that_a_token_names(by_issuer: Authenticator, tmp_path: Path, claimed: object, groups: set[str]) -> None:
+    """They count by the user's name, also for jobs that run when no token is there, until another token says else."""
+    state = open_site_state("", tmp_path)
+    by_issuer.on_claims = UserGroups(None, state).note_claims
+    ask(by_issuer, token(memberOf=["before"]))
+    ask(by_issuer, token(memberOf=claimed))
+    assert UserGroups(None, state).find_groups("institute:alice") == groups
+    assert UserGroups(None, state).find_groups("alice") == frozenset()
+    state.close()
 
 
 @pytest.mark.parametrize(

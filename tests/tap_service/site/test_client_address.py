@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import ssl
 from collections.abc import Callable, Iterator
 from ipaddress import ip_network
@@ -54,22 +55,17 @@ def asked(headers: dict[str, str], peer: str = "10.0.0.1", public_url: str = "")
         ),
         # two trusted proxies, of which the first alone says the host
         ({"x-forwarded-host": "example.org", "x-forwarded-for": "1.2.3.4, 10.1.1.1"}, "http://example.org", "1.2.3.4"),
+        # a client's own Forwarded, which this proxy passes on
         (
             {
-                "forwarded": 'for="[2001:db8::1]:4711";proto=https;host="example.org:8443"',
-                "x-forwarded-host": "ignored",
+                "forwarded": "for=6.6.6.6;host=evil.org;proto=https;prefix=/a",
+                "x-forwarded-host": "example.org",
+                "x-forwarded-for": "1.2.3.4",
             },
-            "https://example.org:8443",
-            "2001:db8::1",
-        ),
-        (
-            {
-                "forwarded": "for=6.6.6.6;host=evil.org, for=1.2.3.4;host=example.org;proto=https",
-                "x-forwarded-prefix": "/a",
-            },
-            "https://example.org/a",
+            "http://example.org",
             "1.2.3.4",
         ),
+        ({"forwarded": "for=6.6.6.6;host=evil.org"}, REQUEST, "10.0.0.1"),
         # what is no host, scheme, prefix or address is not taken
         (
             {
@@ -85,6 +81,50 @@ def asked(headers: dict[str, str], peer: str = "10.0.0.1", public_url: str = "")
 )
 def test_headers_of_a_trusted_proxy(headers: dict[str, str], base_url: str, client: str) -> None:
     assert asked(headers) == (base_url, client)
+
+
+@pytest.mark.parametrize(
+    ("headers", "base_url", "client"),
+    [
+        (
+            {
+                "forwarded": 'for="[2001:db8::1]:4711";proto=https;host="example.org:8443"',
+                "x-forwarded-host": "evil.org",
+            },
+            "https://example.org:8443",
+            "2001:db8::1",
+        ),
+        (
+            {
+                "forwarded": 'for=6.6.6.6;host=evil.org, for=1.2.3.4;host=example.org;proto=https;prefix="/a"',
+                "x-forwarded-prefix": "/evil",
+                "x-forwarded-for": "6.6.6.6",
+            },
+            "https://example.org/a",
+            "1.2.3.4",
+        ),
+        (
+            {"x-forwarded-for": "6.6.6.6", "x-forwarded-host": "evil.org", "x-forwarded-prefix": "/a"},
+            REQUEST,
+            "10.0.0.1",
+        ),
+        ({"forwarded": "nonsense, ;;=,"}, REQUEST, "10.0.0.1"),
+        # quotes that a client leaves open before a proxy appends its own element
+        ({"forwarded": 'for=", for=1.2.3.4'}, REQUEST, "1.2.3.4"),
+        ({"forwarded": 'for="x, for="[2001:db8::1]:4711";host="example.org"'}, "http://example.org", "2001:db8::1"),
+        ({"forwarded": r'for="\", for="[2001:db8::1]"'}, REQUEST, "2001:db8::1"),
+    ],
+)
+def test_a_proxy_that_writes_forwarded(headers: dict[str, str], base_url: str, client: str) -> None:
+    found = find_origin(headers, "10.0.0.1", REQUEST, TRUSTED, counts="forwarded")
+    assert (found.base_url, found.client) == (base_url, client)
+
+
+@pytest.mark.parametrize("text", ["a", " ", ",", ";", '"', '"\\"', '\\"', "a=b;", 'a="'])
+def test_a_long_header_takes_no_long_time(text: str) -> None:
+    """With steps by the square of its length, this would not end in the time of a test."""
+    headers = {"forwarded": text * (400_000 // len(text)) + ", for=1.2.3.4"}
+    assert find_origin(headers, "10.0.0.1", REQUEST, TRUSTED, counts="forwarded").client == "1.2.3.4"
 
 
 def test_headers_of_anybody_else() -> None:
@@ -135,6 +175,39 @@ class TestNginx:
         with pytest.raises(httpx.ReadTimeout):
             httpx.post(url + "/sync", data={"QUERY": heavy}, timeout=0.7, verify=context)
         eventually(lambda: service.metric("skyhouse_queries_total", status="GONE") == before + 1)
+
+
+#: what a client may say of itself, with every name that a service might believe
+FORGED = {
+    "Forwarded": "for=6.6.6.6;host=evil.example;proto=http",
+    "X-Forwarded-For": "6.6.6.6",
+    "X-Forwarded-Host": "evil.example",
+    "X-Forwarded-Proto": "http",
+    "X-Forwarded-Prefix": "/evil",
+    "X-Real-IP": "6.6.6.6",
+}
+
+
+def test_forged_headers_behind_nginx(serve: Callable[..., Any], tmp_path: Path) -> None:
+    """The service returns its own address, logs the client's, and counts the client's jobs as one client's."""
+    service = serve(trusted_proxies="127.0.0.1", user_pending_jobs=2, query_log=str(tmp_path / "queries.log"))
+    with behind_nginx(tmp_path, service.url) as (url, certificate):
+        context = ssl.create_default_context(cafile=certificate)
+        with httpx.Client(transport=httpx.HTTPTransport(verify=context, local_address="127.0.0.2")) as client:
+
+            def create(number: int) -> httpx.Response:
+                headers = FORGED | {"Forwarded": f"for=6.6.6.{number}", "X-Forwarded-For": f"6.6.6.{number}"}
+                return client.post(f"{url}/tap/async", data={"QUERY": "SELECT 1 AS a FROM svc.stars"}, headers=headers)
+
+            made = [create(number) for number in range(3)]
+            asked = client.get(
+                f"{url}/tap/sync", params={"QUERY": "SELECT TOP 1 id FROM svc.stars", "LANG": "ADQL"}, headers=FORGED
+            )
+    assert [answer.status_code for answer in made] == [303, 303, 429]
+    assert all(answer.headers["location"].startswith(f"{url}/tap/async/") for answer in made[:2])
+    assert asked.status_code == 200
+    logged = [json.loads(line) for line in (tmp_path / "queries.log").read_text().splitlines()]
+    assert [line["client"] for line in logged] == ["127.0.0.2"]
 
 
 def test_nobody_is_believed_without_trust(serve: Callable[..., Any]) -> None:

@@ -32,6 +32,11 @@ class RedisServer:
     def url(self) -> str:
         return f"redis://127.0.0.1:{self._port}/0"
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def new_url(self) -> str:
         """Return the URL of an unused database."""
         return f"redis://127.0.0.1:{self._port}/{next(self._databases)}"

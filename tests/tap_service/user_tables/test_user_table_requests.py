@@ -21,9 +21,11 @@ from pyvo.utils.prototype import activate_features
 from tap_service.config import Config
 from tap_service.service_errors import ServiceBusy
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.catalogue.user_groups import UserGroups
 from tap_service.services.uploads.table_files import TableFileReader
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.site_state import open_site_state
 from tests.tap_service.async_client import Job
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import User, temporary_user
@@ -455,12 +457,12 @@ def test_loads_at_once_lose_nothing(alice: User) -> None:
     assert sorted(alice.rows("SELECT a FROM mydb.busy")) == [[str(i)] for i in range(3)]
 
 
-def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine) -> None:
+def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine, tmp_path: Path) -> None:
     """Two loads of a user run, eight wait, and the next one is refused; another user's load does not wait."""
     config = Config()
-    tables = UserTableService(
-        config, svc_engine, CatalogueCache(svc_engine), TableFileReader(config, is_kept_ready=False)
-    )
+    state = open_site_state("", tmp_path)
+    cache = CatalogueCache(svc_engine, UserGroups(None, state))
+    tables = UserTableService(config, svc_engine, cache, TableFileReader(config, is_kept_ready=False))
     go_on = threading.Event()
 
     async def asked() -> tuple[int, str]:
@@ -476,6 +478,7 @@ def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine) -> None:
 
     assert asyncio.run(asked()) == (7, "10 of your loads run or wait already: try again in a while")
     tables.close()
+    state.close()
 
 
 def test_only_one_makes_a_table(alice: User) -> None:

@@ -402,6 +402,7 @@ class TestLists:
         jobs = [made(store, owner=owner, client=client) for owner, client in clients]
         keys = ("ann", "anonymous at 192.0.2.1", "anonymous at 192.0.2.2", "bob")
         assert [store.count_pending(key) for key in keys] == [1, 2, 1, 0]
+        assert store.count_pending() == 4
         store.queue_job(jobs[1])
         store.delete_job(jobs[3])
         assert [store.count_pending(key) for key in keys] == [1, 1, 0, 0]

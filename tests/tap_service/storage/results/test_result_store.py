@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from moto.server import ThreadedMotoServer
-from s3fs import S3FileSystem
 
 from tap_service.storage.results.fsspec_result_store import FsspecResultStore
 from tap_service.storage.results.local_result_store import LocalResultStore
 from tap_service.storage.results.result_store import ResultMissing, ResultStore
+from tests.servers.object_store import running_object_store
 
 LONG = bytes(range(256)) * 20_000
 
@@ -20,17 +18,8 @@ LONG = bytes(range(256)) * 20_000
 @pytest.fixture(scope="module")
 def bucket() -> Iterator[str]:
     """A bucket of an S3-compatible server."""
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    settings = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
-    with pytest.MonkeyPatch.context() as environment:
-        for name, value in (settings | {"AWS_ENDPOINT_URL": f"http://{host}:{port}"}).items():
-            environment.setenv(name, value)
-        S3FileSystem().mkdir("results")
-        yield "s3://results"
-    server.stop()
+    with running_object_store("results") as url:
+        yield url
 
 
 @pytest.fixture(params=["local", "file", "s3"])

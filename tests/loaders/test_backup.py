@@ -1,0 +1,287 @@
+"""Backups of the embedded engine's data, made beside a service and restored in a second data directory."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from loaders.backup.backup_target import BackupTarget
+from loaders.control.restore_command import RestoreRequest, restore_data
+from loaders.load_error import LoadError
+from tests.loaders.recorder import Recorder
+from tests.loaders.test_cli import Service, skyhouse, start, started
+from tests.servers.clickhouse_server import ROOT
+
+ROWS, MORE = 30_000, 500
+COUNT = "SELECT COUNT(*) FROM s.stars"
+
+
+def write_stars(path: Path, first: int, rows: int) -> None:
+    random = np.random.default_rng(first)
+    columns = {"ra": random.uniform(0, 360, rows), "dec": random.uniform(-90, 90, rows)}
+    pq.write_table(pa.table({"id": np.arange(first, first + rows), **columns}), path)
+
+
+def run_job(service: Service, query: str) -> str:
+    """The address of a job below /tap/async when it has ended."""
+    asked = urllib.parse.urlencode({"LANG": "ADQL", "FORMAT": "csv", "PHASE": "RUN", "QUERY": query}).encode()
+    with urllib.request.urlopen(f"http://127.0.0.1:{service.port}/tap/async", asked, timeout=30) as answer:
+        address = urllib.parse.urlsplit(answer.url).path
+    assert read(service, f"{address}/phase?WAIT=30") in (b"EXECUTING", b"COMPLETED", b"QUEUED")
+    while read(service, f"{address}/phase") in (b"EXECUTING", b"QUEUED"):
+        time.sleep(0.05)
+    return address
+
+
+def read(service: Service, path: str, password: str = "") -> bytes:
+    request = urllib.request.Request(f"http://127.0.0.1:{service.port}{path}")
+    if password:
+        request.add_header("Authorization", f"Bearer {password}")
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return bytes(answer.read())
+
+
+def stop(service: Service) -> None:
+    service.process.send_signal(signal.SIGTERM)
+    service.process.communicate(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a data directory, two backups of it in backups/, and what they must have in expected.json."""
+    folder = tmp_path_factory.mktemp("backup")
+    write_stars(folder / "stars.parquet", 0, ROWS)
+    write_stars(folder / "more.parquet", ROWS, MORE)
+    assert skyhouse(folder, "load", "stars.parquet", "--table", "s.stars")[0] == 0
+    assert skyhouse(folder, "user", "add", "alice", given="a secret password\n")[0] == 0
+    token = skyhouse(folder, "user", "token", "alice")[1].strip()
+    service = started(folder)
+    try:
+        job = run_job(service, "SELECT TOP 50 id, ra FROM s.stars ORDER BY id")
+        result = read(service, f"{job}/results/result").decode()
+        code, first, err = skyhouse(folder, "backup", "backups")
+        assert code == 0, err
+        assert skyhouse(folder, "load", "more.parquet", "--table", "s.stars", "--append")[0] == 0
+        assert service.rows(COUNT) == [str(ROWS + MORE)]
+        code, second, err = skyhouse(folder, "backup", "backups")
+        assert code == 0, err
+    finally:
+        stop(service)
+    expected = {"token": token, "job": job, "result": result, "first": first, "second": second}
+    (folder / "expected.json").write_text(json.dumps(expected))
+    return folder
+
+
+@pytest.fixture
+def expected(place: Path) -> dict[str, str]:
+    found: dict[str, str] = json.loads((place / "expected.json").read_text())
+    return found
+
+
+def restore(folder: Path, source: Path, *arguments: str) -> tuple[int, str, str]:
+    return skyhouse(folder, "restore", str(source), *arguments)
+
+
+def test_backups_say_what_they_have(place: Path, expected: dict[str, str]) -> None:
+    name, described = expected["first"].strip().split(": ")
+    assert described.startswith("1 table (full, ")
+    assert ", users, 1 job, 2 files of results, " in described
+    assert f"1 table (adds 0.0 MB to {name}), users" in expected["second"]
+    code, out, _ = skyhouse(place, "backup", "backups", "--list")
+    listed = (expected["first"] + expected["second"]).replace("Z: ", "Z\t")
+    assert (code, out) == (0, listed)
+
+
+def test_newest_backup_is_served_from_another_place(place: Path, expected: dict[str, str], tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    shutil.copytree(place / "backups", moved)
+    code, out, err = restore(tmp_path, moved)
+    assert code == 0, err
+    assert f"s.stars: {ROWS + MORE:,} rows, {ROWS + MORE:,} were loaded from 2 inputs" in out
+    assert f"restored to {tmp_path}/data" in out
+    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+    assert {"accounts.sqlite", "usage.sqlite"} <= {path.name for path in (tmp_path / "data").iterdir()}
+    assert {"jobs.sqlite", "results", "site.sqlite"} <= {path.name for path in (tmp_path / "data" / "jobs").iterdir()}
+    service = started(tmp_path)
+    try:
+        assert service.rows(COUNT) == [str(ROWS + MORE)]
+        assert read(service, f"{expected['job']}/results/result").decode() == expected["result"]
+        assert read(service, "/tap/tables", expected["token"])
+        # what comes after a restore is as ever
+        write_stars(tmp_path / "last.parquet", ROWS + MORE, 7)
+        assert skyhouse(tmp_path, "load", "last.parquet", "--table", "s.stars", "--append")[0] == 0
+        assert service.rows(COUNT) == [str(ROWS + MORE + 7)]
+    finally:
+        stop(service)
+
+
+def test_older_backup_without_users_and_jobs(place: Path, expected: dict[str, str], tmp_path: Path) -> None:
+    name = expected["first"].split(":")[0]
+    code, out, err = restore(tmp_path, place / "backups", "--backup", name, "--without", "users", "--without", "jobs")
+    assert code == 0, err
+    assert f"s.stars: {ROWS:,} rows, {ROWS:,} were loaded from 1 inputs" in out
+    assert not (tmp_path / "data" / "accounts.sqlite").exists()
+    assert not (tmp_path / "data" / "jobs" / "jobs.sqlite").exists()
+
+
+def test_the_commands_of_the_page_run(place: Path, expected: dict[str, str], tmp_path: Path) -> None:
+    shutil.copytree(place / "data", tmp_path / "data", symlinks=True)
+    page = (ROOT / "docs" / "backup.md").read_text()
+    script = "set -euo pipefail\n" + "\n".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL))
+    folders = {
+        "BACKUPS": str(tmp_path / "b"),
+        "SECOND": str(tmp_path / "second"),
+        "SKYHOUSE_DATA": str(tmp_path / "data"),
+    }
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(
+        ["bash", "-c", script],
+        env=os.environ | folders | {"PATH": path, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    listed = run.stdout.splitlines()
+    assert listed[0].replace(": ", "\t") == listed[1]
+    assert f"restored to {tmp_path}/second: skyhouse serve --data {tmp_path}/second" in listed
+    assert listed[-1].startswith("s.stars")
+    assert f"{ROWS + MORE:,} rows" in listed[-1]
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.15])
+def test_killed_backup_leaves_none(place: Path, tmp_path: Path, delay: float) -> None:
+    shutil.copytree(place / "data", tmp_path / "data", symlinks=True)
+    kill_when(lambda: (tmp_path / "backups" / "data").exists(), delay, start(tmp_path, "backup", "backups"))
+    listed = BackupTarget(str(tmp_path / "backups")).list_backups()
+    left = list((tmp_path / "backups" / "data").iterdir())
+    assert len(listed) <= len(left)
+    if delay == 0:
+        assert listed == []
+        code, out, err = skyhouse(tmp_path, "backup", "backups")
+        assert code == 0, err
+        assert f"deleted what the stopped backup {left[0].name} left" in err
+        assert [path.name for path in (tmp_path / "backups" / "data").iterdir()] == [out.split(":")[0]]
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.3])
+def test_killed_restore_leaves_no_data(place: Path, tmp_path: Path, delay: float) -> None:
+    working = tmp_path / "data.restoring"
+    kill_when(working.exists, delay, start(tmp_path, "restore", str(place / "backups")))
+    if working.exists():
+        assert not (tmp_path / "data").exists()
+        code, out, err = restore(tmp_path, place / "backups")
+        assert code == 0, err
+        assert f"deleted what a stopped restore left in {working}" in err
+        assert f"{ROWS + MORE:,} rows" in out
+    assert delay or not working.exists()
+
+
+def kill_when(condition: Callable[[], bool], delay: float, process: subprocess.Popen[str]) -> None:
+    """Kill a process so many seconds after a condition holds."""
+    while not condition() and process.poll() is None:
+        time.sleep(0.005)
+    time.sleep(delay)
+    process.kill()
+    process.communicate()
+
+
+def test_data_are_copied_where_links_are_followed(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "data", tmp_path / "data", symlinks=False, ignore=shutil.ignore_patterns("control.sock"))
+    assert not any(path.is_symlink() for path in (tmp_path / "data").rglob("*"))
+    code, out, err = skyhouse(tmp_path, "verify", "s.stars")
+    assert code == 0, err
+    assert f"{ROWS + MORE:,} rows" in out
+    links = [path for path in (tmp_path / "data" / "clickhouse").rglob("*") if path.is_symlink()]
+    assert {str(path.relative_to(tmp_path / "data" / "clickhouse")) for path in links} >= {"metadata/s", "data/s/stars"}
+    assert all(tmp_path in path.resolve().parents for path in links)
+
+
+@pytest.fixture
+def damaged(place: Path, tmp_path: Path) -> Iterator[Path]:
+    """A copy of the backups, for a test to damage."""
+    shutil.copytree(place / "backups", tmp_path / "backups")
+    yield tmp_path / "backups"
+    assert not (tmp_path / "data").exists()
+
+
+def refusal(folder: Path, source: Path, name: str = "") -> str:
+    """Why a restore is refused before it opens an engine."""
+    with pytest.raises(LoadError) as caught:
+        restore_data(folder / "data", RestoreRequest(str(source), name), Recorder())
+    return str(caught.value)
+
+
+class TestRefusals:
+    def test_target_without_backups(self, tmp_path: Path) -> None:
+        assert refusal(tmp_path, tmp_path / "none") == f"there is no backup in {tmp_path}/none, which has no backup"
+
+    def test_unknown_backup(self, place: Path, tmp_path: Path, expected: dict[str, str]) -> None:
+        found = refusal(tmp_path, place / "backups", "2020")
+        names = ", ".join(expected[each].split(":")[0] for each in ("first", "second"))
+        assert found == f"there is no backup 2020 in {place}/backups, which has {names}"
+
+    def test_data_directory_that_is_not_empty(self, place: Path, tmp_path: Path) -> None:
+        (tmp_path / "data").mkdir()
+        (tmp_path / "data" / "mine.txt").write_text("mine")
+        assert f"{tmp_path}/data is not empty" in refusal(tmp_path, place / "backups")
+        assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+    def test_damaged_rows(self, damaged: Path, tmp_path: Path) -> None:
+        largest = max((path for path in damaged.rglob("*.bin")), key=lambda path: path.stat().st_size)
+        content = bytearray(largest.read_bytes())
+        content[len(content) // 2] ^= 0xFF
+        largest.write_bytes(content)
+        code, _, err = restore(tmp_path, damaged)
+        assert code == 1
+        assert "error: " in err
+
+    def test_damaged_result(self, damaged: Path, tmp_path: Path) -> None:
+        result = next(path for path in (damaged / "results").iterdir() if path.name.endswith("-1"))
+        result.write_bytes(result.read_bytes()[:-1])
+        code, _, err = restore(tmp_path, damaged)
+        assert (code, err.splitlines()[-1]) == (1, f"error: {result} is damaged: restore another backup")
+
+    def test_manifest_of_a_later_version(self, damaged: Path, tmp_path: Path) -> None:
+        newest = max(damaged.glob("*.json"))
+        document = json.loads(newest.read_text())
+        newest.write_text(json.dumps(document | {"version": 2, "colour": "blue"}, indent=1))
+        assert f"the backup {newest} was made by a later version of Skyhouse" in refusal(tmp_path, damaged)
+
+    def test_manifest_that_is_none(self, damaged: Path, tmp_path: Path) -> None:
+        newest = max(damaged.glob("*.json"))
+        newest.write_text('{"version": 1')
+        assert f"the backup {newest} is damaged" in refusal(tmp_path, damaged)
+
+    def test_target_that_is_a_file(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("")
+        with pytest.raises(LoadError, match=f"{tmp_path}/file cannot be used for backups: File exists"):
+            BackupTarget(str(tmp_path / "file")).hold_lock().__enter__()
+
+    def test_unknown_scheme(self) -> None:
+        with pytest.raises(LoadError, match="nosuch://there cannot be used for backups: Protocol not known: nosuch"):
+            BackupTarget("nosuch://there")
+
+    def test_two_backups_at_once(self, tmp_path: Path) -> None:
+        target = BackupTarget(str(tmp_path))
+        with (
+            target.hold_lock(),
+            pytest.raises(LoadError, match=rf"another backup to {tmp_path} is running \(pid \d+\)"),
+        ):
+            BackupTarget(str(tmp_path)).hold_lock().__enter__()

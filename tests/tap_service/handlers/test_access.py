@@ -1,0 +1,137 @@
+"""Who may do what: docs/access.md names every route and its methods, and a closed service keeps to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.servers.clickhouse_server import ROOT
+from tests.tap_service.conftest import Served
+
+FOR_EVERYBODY, FOR_USERS, FOR_OPERATORS = (
+    "everybody",
+    ("users", "the owner", "the user", "administrators"),
+    "the operator",
+)
+FOR_HARVESTERS = "whoever harvests the registry"
+
+
+def documented() -> dict[tuple[str, str], str]:
+    """Who may ask, for each path and method of the table; the portal's files are left out."""
+    rows = re.findall(r"^\| (`/.*) \| (.*) \| (.*) \|$", (ROOT / "docs" / "access.md").read_text(), re.MULTILINE)
+    return {
+        (path, method): who
+        for paths, methods, who in rows
+        if "portal" not in paths
+        for path in re.findall(r"`([^`]+)`", paths)
+        for method in methods.split(", ")
+    }
+
+
+@pytest.fixture(scope="module")
+def closed(serve: Callable[..., Served], accounts: Path) -> Served:
+    return serve(accounts=accounts, anonymous=False, metrics_from="192.0.2.0/24", contact="observer@example.org")
+
+
+def test_every_route_is_documented(closed: Served) -> None:
+    *routers, (_, portal) = closed.server.config.app.state.routers
+    found = {
+        (prefix + route.path, method)
+        for prefix, router in routers
+        for route in router.routes
+        for method in route.methods
+    }
+    assert found == documented().keys()
+    assert "/" in {route.path for route in portal.routes}
+
+
+def test_a_closed_service_answers_nobody_else(closed: Served) -> None:
+    with httpx.Client() as client:
+        for (path, method), who in documented().items():
+            answer = client.request(method, closed.url + re.sub(r"\{\w+\}", "svc.stars", path))
+            if who.startswith(FOR_HARVESTERS):
+                assert answer.status_code == 404, path
+            elif who.startswith(FOR_EVERYBODY):
+                assert answer.status_code == 200, path
+                assert "svc.stars" not in answer.text, path
+            else:
+                assert answer.status_code == (403 if who == FOR_OPERATORS else 401), (method, path)
+                assert who == FOR_OPERATORS or who.startswith(FOR_USERS)
+        landing = client.get(closed.tap)
+        assert "observer@example.org" in landing.text
+        assert "log in" in landing.text
+        assert "svc.stars" in client.get(closed.tap, auth=("alice", "correct-horse")).text
+
+
+def test_metrics_are_for_the_operator(closed: Served, service: Served) -> None:
+    url = f"{closed.url}/metrics"
+    refused = httpx.get(url, auth=("alice", "correct-horse"))
+    assert refused.status_code == 403
+    assert "You are 127.0.0.1. Ask from an address that SKYHOUSE_METRICS_FROM names" in refused.text
+    assert httpx.get(url, auth=("root", "administrator")).status_code == 200
+    assert httpx.get(url, auth=("root", "wrong")).status_code == 401
+    assert httpx.get(url, headers={"X-Forwarded-For": "192.0.2.7"}).status_code == 200
+    assert httpx.get(f"{service.url}/metrics").status_code == 200
+    for headers in ({"X-Forwarded-For": "192.0.2.7"}, {"Forwarded": "for=127.0.0.1"}, {"X-Forwarded-Host": "x"}):
+        assert httpx.get(f"{service.url}/metrics", headers=headers).status_code == 403, headers
+
+
+def test_metrics_through_a_proxy_that_is_not_trusted(serve: Callable[..., Served]) -> None:
+    """Its address is this machine's, which says nothing about who asks."""
+    service = serve(trusted_proxies="")
+    assert httpx.get(f"{service.url}/metrics").status_code == 200
+    refused = httpx.get(f"{service.url}/metrics", headers={"X-Forwarded-For": "127.0.0.1"})
+    assert refused.status_code == 403
+    assert "a proxy that does not say for whom it asks or is not trusted" in refused.text
+
+
+OWN, ELSEWHERE = "{url}", "https://evil.example"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 303),  # pyvo, TOPCAT, curl
+        ({"Origin": OWN}, 303),
+        ({"Referer": OWN + "/tables.html"}, 303),
+        ({"Sec-Fetch-Site": "same-origin", "Origin": "https://public.example"}, 303),
+        ({"Sec-Fetch-Site": "none"}, 303),
+        ({"Origin": ELSEWHERE}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://127.0.0.1:1"}, 403),
+        ({"Origin": "http://[evil"}, 403),
+        ({"Referer": ELSEWHERE + "/page"}, 403),
+        ({"Origin": ELSEWHERE, "Referer": OWN}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": OWN}, 403),
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_passwords_that_other_sites_pages_send(
+    closed: Served, headers: dict[str, str], status: int, method: str
+) -> None:
+    """Without Sec-Fetch-Site, which browsers send to https alone, Origin and Referer tell who made the request."""
+    headers = {name: value.replace(OWN, closed.url) for name, value in headers.items()}
+    auth = ("alice", "correct-horse")
+    if method == "POST":
+        answer = httpx.post(f"{closed.tap}/async", data={"QUERY": "SELECT 1 AS a"}, headers=headers, auth=auth)
+    else:
+        job = httpx.post(f"{closed.tap}/async", auth=auth).headers["location"]
+        answer = httpx.delete(job, headers=headers, auth=auth)
+    assert answer.status_code == status, answer.text
+    assert httpx.get(f"{closed.tap}/tables?detail=min", headers=headers, auth=auth).status_code == 200
+
+
+def test_a_portal_behind_a_proxy_is_no_other_site(closed: Served) -> None:
+    headers = {"X-Forwarded-For": "192.0.2.7", "X-Forwarded-Host": "example.org", "X-Forwarded-Proto": "https"}
+    for page, status in (
+        ("https://example.org", 303),
+        ("https://example.org:443", 303),
+        ("https://a.example.org", 403),
+    ):
+        answer = httpx.post(f"{closed.tap}/async", headers=headers | {"Origin": page}, auth=("alice", "correct-horse"))
+        assert answer.status_code == status, page

@@ -1,0 +1,322 @@
+"""Tables that only some groups see: to all others they do not exist, whatever they ask."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from clickhouse_schema.engine_tables.catalogue_log import register_table, unregister_table, write_grants
+from clickhouse_schema.schema_model import Schema
+from clickhouse_schema.table_ddl import create_table_sql
+from loaders.tables.table_grants import grant_access, revoke_access
+from tap_service.storage.accounts import Accounts
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.loaders.recorder import Recorder
+from tests.tap_service.async_client import Job, create_job
+from tests.tap_service.conftest import Served
+from tests.tap_service.users import USERS, User, temporary_user, write_accounts
+
+#: no answer to an outsider may have any of these words
+SECRETS = re.compile("hushlab|quietmoths|murmur|whisper", re.IGNORECASE)
+
+_POSITION = [
+    {"name": "ra", "datatype": "double", "ivoa:unit": "deg"},
+    {"name": "dec", "datatype": "double", "ivoa:unit": "deg"},
+]
+_SCHEMAS = [
+    {
+        "name": "hushlab",
+        "description": "Whispered results",
+        "skyhouse:examples": [{"name": "Whispers", "query": "SELECT TOP 1 murmur FROM hushlab.quietmoths"}],
+        "tables": [
+            {
+                "name": "quietmoths",
+                "description": "Whispering moths",
+                "columns": [{"name": "murmur", "datatype": "long", "nullable": False}, *_POSITION],
+                "skyhouse:layout": {"position": ["ra", "dec"], "id": ["murmur"]},
+            }
+        ],
+    },
+    {
+        "name": "openlab",
+        "description": "Results for all",
+        "skyhouse:examples": [
+            {"name": "Joined whispers", "query": "SELECT TOP 1 q.murmur FROM hushlab.quietmoths AS q"}
+        ],
+        "tables": [
+            {
+                "name": "notes",
+                "columns": [{"name": "star", "datatype": "long"}, {"name": "text", "datatype": "unicode", "length": 9}],
+                "constraints": [
+                    {
+                        "name": "whisper_key",
+                        "columns": ["star"],
+                        "referencedTable": "hushlab.quietmoths",
+                        "referencedColumns": ["murmur"],
+                    }
+                ],
+            }
+        ],
+    },
+]
+
+
+@pytest.fixture(scope="module")
+def rights(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The tables, which the group insiders sees, of which alice is a member; returns the file of users."""
+    schemas = [Schema.model_validate_json(json.dumps(each)) for each in _SCHEMAS]
+    for schema in schemas:
+        svc_engine.execute(f"CREATE DATABASE {schema.name}")
+        for table in schema.tables:
+            columns = ", ".join(column.name for column in table.columns)
+            svc_engine.execute(create_table_sql(table, f"{schema.name}.{table.name}"))
+            rows = "number, number / 10, 0" if schema.name == "hushlab" else "number, 'a'"
+            svc_engine.execute(f"INSERT INTO {schema.name}.{table.name} ({columns}) SELECT {rows} FROM numbers(100)")
+            register_table(svc_engine, schema, table)
+    path = write_accounts(tmp_path_factory.mktemp("rights") / "accounts.sqlite")
+    opened = Accounts(path)
+    opened.add_members("insiders", ["alice"])
+    opened.close()
+    grant_access(svc_engine, "hushlab", "insiders", Recorder())
+    yield path
+    write_grants(svc_engine, dict.clear)
+    for schema in schemas:
+        for table in schema.tables:
+            unregister_table(svc_engine, schema.name, table.name)
+        svc_engine.execute(f"DROP DATABASE {schema.name}")
+
+
+@pytest.fixture(scope="module")
+def rightful(rights: Path, serve: Callable[..., Served]) -> Served:
+    return serve(accounts=rights)
+
+
+@pytest.fixture(scope="module")
+def alice(rightful: Served) -> Iterator[User]:
+    with temporary_user(rightful, "alice") as user:
+        yield user
+
+
+@pytest.fixture(scope="module", params=["anonymous", "bob", "root"])
+def outsider(rightful: Served, request: pytest.FixtureRequest) -> Callable[..., httpx.Response]:
+    """Send a request as somebody who may not see the tables: administrators have no more rights than others."""
+    auth = (request.param, USERS[request.param]) if request.param in USERS else None
+
+    def send(method: str, path: str, **options: object) -> httpx.Response:
+        return httpx.request(method, f"{rightful.tap}{path}", auth=auth, verify=False, timeout=60, **options)  # type: ignore[arg-type]
+
+    return send
+
+
+def _ask(send: Callable[..., httpx.Response], query: str, path: str = "/sync") -> httpx.Response:
+    return send("POST", path, data={"LANG": "ADQL", "FORMAT": "csv", "QUERY": query})
+
+
+def test_members_see_all(alice: User) -> None:
+    assert alice.count("hushlab.quietmoths") == 100
+    assert alice.count("TAP_SCHEMA.tables WHERE schema_name = 'hushlab'") == 1
+    assert alice.count("TAP_SCHEMA.key_columns WHERE target_column = 'murmur'") == 1
+    for path in ("tables", "tables/hushlab.quietmoths", "examples", ""):
+        answer = alice.http("GET", path)
+        assert "quietmoths" in answer.text, path
+        assert "private" in answer.headers["cache-control"], path
+
+
+RESOURCES = (
+    "",
+    "/tables",
+    "/tables?detail=min",
+    "/tables/openlab.notes",
+    "/tables/TAP_SCHEMA.tables",
+    "/examples",
+    "/capabilities",
+    "/availability",
+    "/mydb",
+    "/async",
+    "/tables/TAP_SCHEMA.columns/density",
+)
+
+
+@pytest.mark.parametrize("path", RESOURCES)
+def test_no_resource_names_it(outsider: Callable[..., httpx.Response], path: str) -> None:
+    answer = outsider("GET", path)
+    assert answer.status_code in (200, 401), answer.text
+    assert not SECRETS.search(answer.text)
+
+
+@pytest.mark.parametrize("table", ["schemas", "tables", "columns", "keys", "key_columns"])
+def test_tap_schema_does_not_name_it(outsider: Callable[..., httpx.Response], table: str) -> None:
+    answer = _ask(outsider, f"SELECT * FROM TAP_SCHEMA.{table}")
+    assert answer.status_code == 200, answer.text
+    assert not SECRETS.search(answer.text)
+    # long queries are translated in another process
+    long = f"SELECT * FROM TAP_SCHEMA.{table} WHERE 1 = 1{' AND 2 = 2' * 150}"
+    assert sorted(_ask(outsider, long).text.splitlines()) == sorted(answer.text.splitlines())
+    counted = _ask(outsider, f"SELECT COUNT(*) AS n FROM TAP_SCHEMA.{table}").text.split()
+    assert int(counted[1]) == len(answer.text.splitlines()) - 1
+
+
+#: what fails on a value would tell it, if it were computed for rows that are hidden
+_ON_VALUES = (
+    "SELECT CAST({} AS INTEGER) AS n FROM TAP_SCHEMA.{}",
+    "SELECT TOP 1 * FROM TAP_SCHEMA.{1} WHERE CAST({0} AS INTEGER) = 1",
+    "SELECT TOP 1 * FROM TAP_SCHEMA.{1} WHERE {0} LIKE '%quiet%' AND CAST({0} AS INTEGER) = 1",
+    "SELECT TOP 1 * FROM TAP_SCHEMA.{1} WHERE {0} LIKE '%ushlab%' OR CAST({0} AS INTEGER) = 1",
+    "SELECT COUNT(*) AS n FROM TAP_SCHEMA.{1} GROUP BY CAST({0} AS INTEGER)",
+    "SELECT TOP 1 a.{0} FROM TAP_SCHEMA.{1} AS a JOIN TAP_SCHEMA.{1} AS b ON a.{0} = b.{0} ORDER BY CAST(b.{0} AS INTEGER)",
+    "SELECT MAX(CAST({0} AS TIMESTAMP)) AS n FROM TAP_SCHEMA.{1} WHERE {0} > 'huslha' AND {0} < 'husz'",
+)
+_NAMES = (("table_name", "tables"), ("description", "schemas"), ("column_name", "columns"), ("target_table", "keys"))
+
+
+@pytest.mark.parametrize("query", _ON_VALUES)
+def test_faults_on_values_do_not_tell_it(outsider: Callable[..., httpx.Response], query: str) -> None:
+    for column, table in _NAMES:
+        asked = query.format(column, table)
+        answer = _ask(outsider, asked)
+        assert not SECRETS.search(answer.text.replace("quiet%", "").replace("ushlab%", "")), (asked, answer.text)
+
+
+def test_tap_schema_has_no_gap_where_it_was(outsider: Callable[..., httpx.Response], alice: User) -> None:
+    # tables whose file gives their index leave gaps of their own, for members too
+    def count_gaps(numbers: list[int]) -> int:
+        return max(numbers) + 1 - len({*numbers})
+
+    for table, column in (("schemas", "schema_index"), ("tables", "table_index")):
+        query = f"SELECT {column} FROM TAP_SCHEMA.{table} WHERE schema_name <> 'mydb'"
+        for_member = [int(number) for (number,) in alice.rows(query)]
+        for_outsider = [int(line) for line in _ask(outsider, query).text.split()[1:]]
+        assert len(for_outsider) == len(for_member) - 1
+        assert count_gaps(for_outsider) == count_gaps(for_member)
+
+
+def test_an_estimate_does_not_count_it(outsider: Callable[..., httpx.Response], rightful: Served) -> None:
+    shown = int(_ask(outsider, "SELECT COUNT(*) AS n FROM TAP_SCHEMA.columns").text.split()[1])
+    assert _ask(outsider, "SELECT * FROM TAP_SCHEMA.columns", "/estimate").json()["rows"] == shown
+    assert outsider("GET", "/tables/TAP_SCHEMA.columns/density").json()["rows"] == shown
+
+
+#: each with {} for the name of the table: hidden, or not there at all
+FAULTY = (
+    "SELECT * FROM {}",
+    "SELECT q.murmur FROM {} AS q JOIN openlab.notes AS n ON n.star = q.murmur",
+    "SELECT COUNT(*) FROM {} WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(1, 0, 1))",
+    "SELECT star FROM openlab.notes WHERE star IN (SELECT murmur FROM {})",
+    "SELECT * FROM {} WHERE nosuch = 1",
+)
+#: names alike in form and length; suggestions would come for what is near
+PAIRS = (
+    ("hushlab.quietmoths", "hushlub.quietmothz"),
+    ("HUSHLAB.QuietMoths", "HUSHLUB.QuietMothz"),
+    ("quietmoths", "quietmothz"),
+    ('"hushlab"."quietmoths"', '"hushlub"."quietmothz"'),
+    ("hushlab.quietmoth", "hushlub.quietmotx"),
+    ("quietmoth", "quietmotx"),
+    ("openlab.quietmoths", "openlab.quietmothz"),
+    ("TAP_UPLOAD.quietmoths", "TAP_UPLOAD.quietmothz"),
+    ("mydb.quietmoths", "mydb.quietmothz"),
+)
+
+
+@pytest.mark.parametrize("path", ["/sync", "/estimate"])
+@pytest.mark.parametrize(("hidden", "absent"), PAIRS)
+def test_messages_are_those_of_a_table_that_is_not_there(
+    outsider: Callable[..., httpx.Response], hidden: str, absent: str, path: str
+) -> None:
+    for query in FAULTY if path == "/sync" else FAULTY[:1]:
+        told = _ask(outsider, query.format(hidden), path)
+        expected = _ask(outsider, query.format(absent), path)
+        assert told.status_code == expected.status_code == 400
+        assert _anonymize(told.text, hidden) == _anonymize(expected.text, absent)
+
+
+def _anonymize(text: str, name: str) -> str:
+    """Replace the parts of a name; a message may not have others."""
+    for part in sorted(re.findall(r"\w+", name), key=len, reverse=True):
+        text = text.replace(part, "name").replace(part.lower(), "name")
+    return text
+
+
+def test_resources_of_it_are_those_of_a_table_that_is_not_there(outsider: Callable[..., httpx.Response]) -> None:
+    for path in ("/tables/{}", "/tables/{}/density"):
+        told, expected = (outsider("GET", path.format(name)) for name in PAIRS[0])
+        assert told.status_code == expected.status_code == 404
+        assert _anonymize(told.text, PAIRS[0][0]) == _anonymize(expected.text, PAIRS[0][1])
+
+
+def test_a_public_table_hides_its_key_to_it(outsider: Callable[..., httpx.Response], alice: User) -> None:
+    assert "foreignKey" in alice.http("GET", "tables/openlab.notes").text
+    assert "foreignKey" not in outsider("GET", "/tables/openlab.notes").text
+    assert _ask(outsider, "SELECT COUNT(*) AS n FROM openlab.notes").text.split() == ["n", "100"]
+
+
+def test_jobs_of_outsiders_fail(rightful: Served) -> None:
+    for auth in (None, ("bob", USERS["bob"])):
+        job = create_job(rightful.tap, "SELECT * FROM hushlab.quietmoths", auth, PHASE="RUN")
+        assert job.wait_for_end() == "ERROR"
+        assert "there is no table hushlab.quietmoths" in job.message
+
+
+def test_own_tables_stand_beside_the_rights(rightful: Served, alice: User) -> None:
+    """A user's own table has the name of a hidden one, and TAP_SCHEMA shows the one and not the other."""
+    with temporary_user(rightful, "bob") as bob:
+        bob.create_empty_table("mydb.quietmoths")
+        assert bob.count("quietmoths") == 0
+        assert bob.rows("SELECT table_name FROM TAP_SCHEMA.tables WHERE table_name LIKE '%quiet%'") == [
+            ["mydb.quietmoths"]
+        ]
+    alice.create_empty_table("mydb.hers")
+    assert alice.count("TAP_SCHEMA.tables WHERE table_name IN ('mydb.hers', 'hushlab.quietmoths')") == 2
+
+
+def test_a_right_that_is_taken_away_counts_at_once(rightful: Served, rights: Path, alice: User) -> None:
+    """Also for jobs that were made before, and for results that could be used again."""
+    opened = Accounts(rights)
+    query = "SELECT murmur FROM hushlab.quietmoths WHERE murmur < 3"
+    done = create_job(rightful.tap, query, alice.auth, PHASE="RUN", FORMAT="csv")
+    assert done.wait_for_end() == "COMPLETED"
+    pending = create_job(rightful.tap, query, alice.auth, FORMAT="csv")
+    opened.remove_members("insiders", ["alice"])
+    try:
+        again = create_job(rightful.tap, query, alice.auth, PHASE="RUN", FORMAT="csv", REUSE="true")
+        for job in (pending.run(), again):
+            assert job.wait_for_end() == "ERROR"
+            assert "there is no table" in job.message
+        assert alice.ask(query).status_code == 400
+        assert alice.http("GET", "tables/hushlab.quietmoths").status_code == 404
+        # what she has got stays hers, and is nobody else's
+        assert sorted(done.rows().split()) == ["0", "1", "2", "murmur"]
+        assert Job(done.url, ("bob", USERS["bob"])).get("/results/result").status_code == 403
+    finally:
+        opened.add_members("insiders", ["alice"])
+        opened.close()
+    assert alice.ask(query).status_code == 200
+
+
+def test_grants_of_tables_and_schemas(rightful: Served, svc_engine: EmbeddedEngine, alice: User) -> None:
+    """A table's own grants count before those of its schema, and nothing becomes public by itself."""
+    bob = User(rightful, "bob")
+    recorder = Recorder()
+
+    def who_sees() -> list[bool]:
+        rightful.refresh()
+        return [user.ask("SELECT TOP 1 * FROM hushlab.quietmoths").status_code == 200 for user in (alice, bob)]
+
+    grant_access(svc_engine, "HushLab.QuietMoths", "everybody", recorder)
+    assert who_sees() == [True, True]
+    grant_access(svc_engine, "hushlab.quietmoths", "others", recorder)
+    assert who_sees() == [False, False]
+    grant_access(svc_engine, "hushlab.quietmoths", "insiders", recorder)
+    assert who_sees() == [True, False]
+    for group in ("others", "insiders"):
+        revoke_access(svc_engine, "hushlab.quietmoths", group, recorder)
+    assert who_sees() == [False, False]
+    assert recorder.lines[-1].startswith("hushlab.quietmoths is seen by nobody")
+    write_grants(svc_engine, lambda grants: grants.pop("hushlab.quietmoths"))
+    assert who_sees() == [True, False]
+    bob.session.close()
