@@ -19,6 +19,7 @@ from tap_service.services.translation.translator import Translator
 from tap_service.services.uploads.query_uploads import UploadLoader
 from tap_service.services.uploads.table_files import TableFileReader
 from tap_service.services.usage_counter import UsageCounter
+from tap_service.services.user_classes import UserClasses
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
@@ -44,6 +45,7 @@ class QueryComponents:
     user_tables: UserTableService
     state: SiteState
     groups: UserGroups
+    user_classes: UserClasses
     announcements: Announcements
 
     def start(self) -> None:
@@ -97,6 +99,7 @@ def build_query_components(
     lines = LineLog(config.query_log, "query", mask, metrics.log_failures.labels("query").inc)
     state = open_site_state(config.redis_url, config.jobs_path)
     groups = UserGroups(_open_accounts(config), state)
+    user_classes = UserClasses(groups.accounts)
     metadata = CatalogueCache(engine, groups, is_only_process=not config.clickhouse_url)
     table_files = TableFileReader(config, is_kept_ready=are_helpers_kept_ready)
     uploads = UploadLoader(config, engine, table_files, lambda outcome: metrics.uploads.labels(outcome).inc())
@@ -107,7 +110,7 @@ def build_query_components(
         metrics=metrics,
         mask=mask,
         log=QueryLog(lines),
-        usage=UsageCounter(usage_store, metrics.usage_failures.inc),
+        usage=UsageCounter(usage_store, metrics.usage_failures.inc, user_classes.find_class),
         catalogue_cache=metadata,
         table_files=table_files,
         translator=translator,
@@ -115,6 +118,7 @@ def build_query_components(
         user_tables=UserTableService(config, engine, metadata, table_files),
         state=state,
         groups=groups,
+        user_classes=user_classes,
         announcements=Announcements(state),
     )
 

@@ -29,7 +29,6 @@ from tap_service.services.site.deployment_state import DeploymentState
 from tap_service.services.site.own_tokens import OwnTokens
 from tap_service.services.site.service_availability import AvailabilityService
 from tap_service.services.token_buckets import TokenBuckets
-from tap_service.services.user_classes import UserClasses
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
@@ -104,11 +103,10 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
     """
     accounts = Accounts(config.accounts) if config.accounts else None
     identities = build_authenticator(config, accounts)
-    user_classes = UserClasses(accounts)
     stores = open_job_stores(config)
     components = build_query_components(config, engine, stores.jobs, are_helpers_kept_ready=are_helpers_kept_ready)
     identities.on_claims = components.groups.note_claims
-    metrics, preparation = components.metrics, components.preparation
+    metrics, preparation, user_classes = components.metrics, components.preparation, components.user_classes
     spools = build_spools(config, metrics)
     queue = build_job_queue(config, stores)
     metrics.shared.register(DeploymentState(config, engine, stores.jobs))

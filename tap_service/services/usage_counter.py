@@ -48,10 +48,20 @@ class _Tally:
 
 
 class UsageCounter:
-    """Thread-safe. Without a ``store``, it counts nothing. ``count_failure`` is called for a round that failed."""
+    """Thread-safe. Without a ``store``, it counts nothing.
 
-    def __init__(self, store: UsageStore | None, count_failure: Callable[[], None] = lambda: None) -> None:
+    ``count_failure`` is called for a round that failed; ``find_class`` returns the class that the operator has given
+    to a user, or ''.
+    """
+
+    def __init__(
+        self,
+        store: UsageStore | None,
+        count_failure: Callable[[], None] = lambda: None,
+        find_class: Callable[[str], str] = lambda _user: "",
+    ) -> None:
         self._store = store
+        self._find_class = find_class
         self._count_failure = count_failure
         self._lock = threading.Lock()
         self._storing = threading.Lock()
@@ -81,7 +91,8 @@ class UsageCounter:
         """Count a query that has ended, by ``extension`` of its format. It counts for each table that it reads."""
         if self._store is None or report.status in _NOT_COUNTED:
             return
-        users, client_key = find_user_class(owner), find_client_key(owner, client)
+        users = (self._find_class(owner) if owner is not None else "") or find_origin(owner)
+        client_key = find_client_key(owner, client)
         keys = {UsageKey("table", _name_table(entry), users) for entry in tables}
         keys |= {UsageKey("all", "", users), UsageKey("format", extension, users)}
         seconds = report.seconds.get("engine", 0.0)
@@ -121,8 +132,8 @@ class UsageCounter:
                 newer.clients |= tally.clients
 
 
-def find_user_class(owner: str | None) -> str:
-    """Return the class of a user: anonymous, local, or the name of their token issuer."""
+def find_origin(owner: str | None) -> str:
+    """Return the class of a user to whom none is assigned: anonymous, local, or the name of their token issuer."""
     if owner is None:
         return ANONYMOUS
     issuer, colon, _ = owner.partition(":")

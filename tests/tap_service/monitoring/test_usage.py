@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from typer.testing import CliRunner
 
 from loaders.cli.skyhouse_command import app
 from tap_service.models.query_report import QueryReport
-from tap_service.services.usage_counter import UsageCounter, find_user_class
+from tap_service.services.usage_counter import UsageCounter, find_origin
 from tap_service.storage.usage.redis_usage_store import RedisUsageStore
 from tap_service.storage.usage.sqlite_usage_store import SqliteUsageStore
 from tap_service.storage.usage.usage_store import UsageAddition, UsageCounts, UsageKey, UsageStore, UsageUnavailable
@@ -114,7 +116,7 @@ def test_what_cannot_be_stored_is_kept(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_classes_of_users() -> None:
-    assert [find_user_class(owner) for owner in (None, "ann", "eduGAIN:ann:x")] == ["anonymous", "local", "eduGAIN"]
+    assert [find_origin(owner) for owner in (None, "ann", "eduGAIN:ann:x")] == ["anonymous", "local", "eduGAIN"]
 
 
 def test_a_killed_process_loses_what_was_not_stored(tmp_path: Path) -> None:
@@ -147,6 +149,7 @@ def print_usage(data: Path, *options: str) -> Any:
 def test_from_queries_to_the_command(
     serve: Callable[..., Served], tmp_path: Path, accounts: Path, eventually: Eventually
 ) -> None:
+    accounts = shutil.copy(accounts, tmp_path / "accounts.sqlite")
     service = serve(usage=tmp_path / "usage.sqlite", accounts=accounts)
     name, password = next(iter(USERS.items()))
     join = "SELECT TOP 3 a.id FROM svc.stars AS a JOIN svc.numbers AS b ON a.id = b.n"
@@ -157,22 +160,26 @@ def test_from_queries_to_the_command(
     data = {"LANG": "ADQL", "QUERY": "SELECT * FROM TAP_UPLOAD.t", "UPLOAD": "t,param:f", "FORMAT": "csv"}
     files = {"f": ("t.csv", "a,b\n1,2\n", "text/csv")}
     assert httpx.post(service.sync, data=data, files=files, auth=(name, password), timeout=60).status_code == 200
+    assigned = CliRunner().invoke(app, ["user", "limits", "bob", "@survey", "--accounts", str(accounts)])
+    assert assigned.exit_code == 0, assigned.output
+    time.sleep(1)  # a running service knows it within a second
+    assert httpx.post(service.sync, data=data, files=files, auth=("bob", USERS["bob"]), timeout=60).status_code == 200
     create_job(service.tap, "SELECT TOP 4 n FROM svc.numbers", PHASE="RUN").wait_for_end()
     usage = service.server.config.app.state.services._components.usage
-    eventually(lambda: sum(each.counts.queries for each in _tallies(usage, "all")) == 5)
+    eventually(lambda: sum(each.counts.queries for each in _tallies(usage, "all")) == 6)
     usage.store_counts()
 
     [total] = print_usage(tmp_path)
-    assert (total["queries"], total["failed"], total["jobs"], total["rows"], total["users"]) == (5, 1, 1, 10, 2)
+    assert (total["queries"], total["failed"], total["jobs"], total["rows"], total["users"]) == (6, 1, 1, 11, 3)
     assert total["bytes"] > 0
     assert total["seconds"] > 0
     by_table = {line["table"]: (line["queries"], line["rows"]) for line in print_usage(tmp_path, "--by", "table")}
-    assert by_table == {"svc.numbers": (3, 9), "svc.stars": (1, 3), "TAP_UPLOAD": (1, 1)}
+    assert by_table == {"svc.numbers": (3, 9), "svc.stars": (1, 3), "TAP_UPLOAD": (2, 2)}
     by_user = {line["user"]: line["queries"] for line in print_usage(tmp_path, "--by", "user")}
-    assert by_user == {"anonymous": 4, "local": 1}
+    assert by_user == {"anonymous": 4, "local": 1, "@survey": 1}
     by_format = {line["format"]: line["queries"] for line in print_usage(tmp_path, "--by", "format")}
-    assert sum(by_format.values()) == 5
-    assert by_format["csv"] == 2
+    assert sum(by_format.values()) == 6
+    assert by_format["csv"] == 3
     assert print_usage(tmp_path, "--month", total["month"], "--by", "format") == print_usage(tmp_path, "--by", "format")
     assert print_usage(tmp_path, "--month", "2001-01") == []
 
