@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.chaos.run import build_plan, run_chaos
 
-SECONDS, SEED, SHARDS = 24, 16, 3
+SECONDS, SEED, SHARDS, LOADS = 24, 16, 2, 2
 
 
 @pytest.mark.timeout(900)
 def test_any_part_may_be_killed(tmp_path: Path) -> None:
-    report = run_chaos(tmp_path, build_plan(SECONDS, SEED, SHARDS))
+    report = run_chaos(tmp_path, replace(build_plan(SECONDS, SEED, SHARDS), loads=LOADS))
     print("\n".join(report.lines()))
     assert report.faults == []
     assert set(report.kills) == {"ClickHouse server", "Redis", "worker", "process of a worker", "service"}
