@@ -68,7 +68,7 @@ class MetricsSocket:
         try:
             return self._format_text()
         except Exception as error:
-            _log.error("the metrics of this process cannot be told", exc_info=error)
+            _log.error("the metrics of this process cannot be collected", exc_info=error)
             return b""
 
 

@@ -1,4 +1,4 @@
-"""What systemd is told of a process, by its protocol sd_notify. Does nothing where no service manager listens."""
+"""Notifies systemd of the state of a process, by sd_notify. Does nothing where no service manager listens."""
 
 from __future__ import annotations
 

@@ -46,11 +46,11 @@ def drain_service(
     if no_wait:
         return
     time.sleep(_SETTLING_SECONDS)
-    said = -1
+    printed = 0
     while running := collect_rows(data, "queries", {}):
-        if len(running) != said:
-            said = len(running)
-            typer.echo(f"still running: {said} (skyhouse queries lists them)", err=True)
+        if len(running) != printed:
+            printed = len(running)
+            typer.echo(f"still running: {printed} (skyhouse queries lists them)", err=True)
         time.sleep(_LOOK_SECONDS)
     typer.echo("nothing runs any more")
 

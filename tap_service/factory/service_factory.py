@@ -101,6 +101,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
     JobStoreUnavailable, OSError
         The directory for jobs cannot be used.
     """
+    # a connection of its own: Accounts.version, by which passwords are remembered, changes with other connections' work
     accounts = Accounts(config.accounts) if config.accounts else None
     identities = build_authenticator(config, accounts)
     stores = open_job_stores(config)

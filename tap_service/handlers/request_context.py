@@ -26,7 +26,15 @@ def find_services(request: Request) -> Services:
 
 
 async def get_origin(request: Request) -> RequestOrigin:
-    """Return the client's address, and the service's address for this client."""
+    """Return the client's address, and the service's address for this client. A request's are found once."""
+    scope = request.scope
+    state = scope.setdefault("state", {})
+    if "origin" not in state:
+        state["origin"] = _find_origin(request)
+    return cast(RequestOrigin, state["origin"])
+
+
+def _find_origin(request: Request) -> RequestOrigin:
     config, scope = find_services(request).config, request.scope
     names = {name.decode("latin-1") for name, _ in scope["headers"] if b"forwarded" in name}
     headers = {name: ", ".join(request.headers.getlist(name)) for name in names}

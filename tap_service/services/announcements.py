@@ -20,7 +20,7 @@ _POLL_SECONDS = 1.0
 _MAX_TEXT = 1000
 #: the key of the one document of its kind
 _ONLY = "only"
-#: what a client is told to wait at most
+#: the longest wait in a Retry-After
 _MAX_RETRY_SECONDS = 3600
 _RETRY_SECONDS = 60
 

@@ -56,7 +56,7 @@ class WorkList:
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._is_published = False
         self._publisher = PeriodicThread(
-            "running work", _PUBLISH_SECONDS, self._exchange, "what runs cannot be told to other processes"
+            "running work", _PUBLISH_SECONDS, self._exchange, "what runs cannot be published to other processes"
         )
 
     def start(self) -> None:

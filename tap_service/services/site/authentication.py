@@ -218,7 +218,7 @@ class Authenticator:
         if remembered is not None:
             return remembered
         version = self._version
-        self._pauses.check(name, network)
+        self._pauses.check_pause(name, network)
         with self._count_waiting(network):
             check = partial(self._accounts.find_by_password, name, password)
             identity = await asyncio.wrap_future(self._passwords.submit(check))

@@ -70,7 +70,7 @@ class LoginPauses:
         self._of_known = _Levels[tuple[str, str]](FREE_OF_ADDRESS, LONGEST_OF_ADDRESS)
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
 
-    def check(self, name: str, network: str) -> None:
+    def check_pause(self, name: str, network: str) -> None:
         """Raise TooManyPasswords during a pause."""
         now = self._clock()
         is_known = (name, network) in self._known

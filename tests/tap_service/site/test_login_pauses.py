@@ -45,7 +45,7 @@ def pauses(clock: Clock) -> LoginPauses:
 def pause(pauses: LoginPauses, name: str, network: str) -> float:
     """How long a password is refused, in whole seconds."""
     try:
-        pauses.check(name, network)
+        pauses.check_pause(name, network)
     except TooManyPasswords as error:
         return float(error.headers["Retry-After"])
     return 0.0
