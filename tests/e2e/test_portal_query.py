@@ -22,7 +22,7 @@ WHERE a.vt_mag < 0 AND b.vt_mag < 0.1 ORDER BY other, a.tyc_id"""
 @pytest.fixture
 def query(page: Page, portal_url: str) -> Page:
     """The query page with its editor loaded."""
-    page.goto(portal_url)
+    page.goto(portal_url + "#/query")
     expect(query_editor(page)).to_be_visible()
     return page
 
@@ -467,7 +467,7 @@ class TestLooks:
         expect(tree).to_be_hidden()
 
     def test_on_a_phone(self, phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:
-        phone.goto(portal_url)
+        phone.goto(portal_url + "#/query")
         write_query(phone, "SELECT TOP 40 * FROM ")
         phone.get_by_role("button", name="Tables").click()
         phone.get_by_role("tree").get_by_text("bright", exact=True).click()

@@ -415,7 +415,7 @@ class TestMine:
             query = "SELECT TOP 7 id, name, ra, dec FROM openngc.objects"
             made = alice.http("POST", "async", data={"LANG": "ADQL", "QUERY": query, "PHASE": "RUN"})
             job = made.headers["location"].rpartition("/")[2]
-            page.goto(portal_url)
+            page.goto(portal_url + "#/query")
             page.get_by_role("banner").get_by_role("button", name="Sign in").click()
             dialog = page.get_by_role("dialog", name="Sign in")
             dialog.get_by_label("Name", exact=True).fill("alice")

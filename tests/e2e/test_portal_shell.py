@@ -36,7 +36,7 @@ def check_widths(page: Page) -> None:
 
 class TestPages:
     def test_each_is_a_click_away(self, page: Page, portal_url: str) -> None:
-        page.goto(portal_url)
+        page.goto(portal_url + "#/query")
         links = page.get_by_role("navigation", name="Pages").get_by_role("link")
         expect(links).to_have_text(list(PAGES.values()))
         for name, title in PAGES.items():
@@ -86,7 +86,7 @@ class TestPages:
 
     def test_on_a_phone(self, phone: Page, portal_url: str, shot: Shot) -> None:
         """One tap to each page."""
-        phone.goto(portal_url)
+        phone.goto(portal_url + "#/query")
         for name, title in PAGES.items():
             link = phone.get_by_role("navigation", name="Pages").get_by_role("link", name=title)
             link.tap()
@@ -110,7 +110,7 @@ class TestKeyboard:
         expect(page).to_have_url(f"{portal_url}#/tables")
 
     def test_goes_through_the_pages(self, page: Page, portal_url: str) -> None:
-        page.goto(portal_url)
+        page.goto(portal_url + "#/query")
         link = page.get_by_role("link", name="Examples", exact=True)
         for _ in range(10):
             page.keyboard.press("Tab")
@@ -128,13 +128,13 @@ class TestColours:
         return sum(map(int, re.findall(r"\d+", page.evaluate(self.GROUND))[:3]))
 
     def test_those_of_the_system(self, page: Page, portal_url: str) -> None:
-        page.goto(portal_url)
+        page.goto(portal_url + "#/query")
         light = self.brightness(page)
         page.emulate_media(color_scheme="dark")
         assert self.brightness(page) < 150 < 600 < light
 
     def test_those_that_are_chosen_stay(self, page: Page, portal_url: str) -> None:
-        page.goto(portal_url)
+        page.goto(portal_url + "#/query")
         page.get_by_role("combobox", name="Theme").select_option("dark")
         assert self.brightness(page) < 150
         page.reload()
@@ -192,7 +192,7 @@ class TestPolicy:
         """The browser refuses each attack and reports the policy."""
         with browser.new_context() as context:
             page = context.new_page()
-            page.goto(portal_url)
+            page.goto(portal_url + "#/query")
             page.evaluate("document.addEventListener('securitypolicyviolation', () => window.refused++)")
             for name, attack in ATTACKS.items():
                 page.evaluate("window.refused = 0")

@@ -58,7 +58,7 @@ def read_bins(page: Page, name: str) -> list[int]:
 class TestTree:
     def test_by_keyboard(self, page: Page, portal_url: str, shot: Shot) -> None:
         """Arrow keys open and move, a letter goes to the next row with that initial, Enter inserts the name."""
-        page.goto(portal_url)
+        page.goto(portal_url + "#/query")
         expect(query_editor(page)).to_be_visible()
         query_editor(page).click()
         page.keyboard.press("Control+a")
@@ -89,7 +89,7 @@ class TestTree:
     def test_search_by_ucd_unit_and_description(
         self, page: Page, portal_url: str, tap: pyvo.dal.TAPService, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
-        page.goto(portal_url)
+        page.goto(portal_url + "#/query")
         expect(query_editor(page)).to_be_visible()
         search_box(page).fill("pos.pm")
         wanted = tap.search("SELECT column_name FROM TAP_SCHEMA.columns WHERE ucd LIKE '%pos.pm%'")
