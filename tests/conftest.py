@@ -30,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shards", type=int, default=0, help="run the tests of adql on a cluster of so many servers")
     parser.addoption("--remote", action="store_true", help="run the tests of adql on one server, without a cluster")
     parser.addoption("--portal", type=Path, default=web.DIST, metavar="PATH", help="the build of the portal to test")
+    parser.addoption("--browser", default="chromium", choices=("chromium", "firefox"), help="what shows the portal")
 
 
 def pytest_configure() -> None:

@@ -1,12 +1,15 @@
 """Fixtures for the portal in a real browser, against a real service with the demo's tables.
 
-``--portal PATH`` tests another build than web/dist. Screenshots are kept in build/screenshots.
+``--portal PATH`` tests another build than web/dist, ``--browser firefox`` in Debian's Firefox instead of its Chromium. Screenshots
+are kept in build/screenshots.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -14,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Playwright, Request, expect, sync_playwright
 
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -32,14 +35,26 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 #: Chromium without windows takes a third of the processor time, but has no notifications
 _LIGHT_BROWSERS = ("chromium-headless-shell", *_BROWSERS)
 _OPTIONS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+_FIREFOX = "firefox-esr"
+#: no questions, and no sounds of a first start: updates, recommendations, pages that the browser opens by itself
+_FIREFOX_PREFERENCES = {
+    "ui.prefersReducedMotion": 1,
+    "app.normandy.enabled": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+}
 
 #: Console messages of the browser for refusals and missing answers, which the page reports itself. Failures (500) are faults.
 _ANSWERED = re.compile(r"Failed to load resource: (the server responded with a status of (4\d\d|503)|net::ERR_)")
+
+#: the hash of the style that Playwright adds for a picture; Firefox reports that the page's policy refuses it
+_PICTURE_STYLE = "sha256-YjaKGiklmzC6wjXA513HAMmzus8VE61XCOT+SmwNZWA="
 
 # generous, for busy machines
 expect.set_options(timeout=20_000)
 
 Shot = Callable[[Page, str], Path]
+
+BOTH_BROWSERS = ("chromium", "firefox")
 
 
 @pytest.fixture(scope="session")
@@ -73,9 +88,34 @@ def playwright() -> Iterator[Playwright]:
 
 
 @pytest.fixture(scope="module")
-def browser(playwright: Playwright) -> Iterator[Browser]:
-    with _launch_browser(playwright, _LIGHT_BROWSERS) as browser:
+def browser(
+    request: pytest.FixtureRequest, playwright: Playwright, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser]:
+    """The browser of ``--browser``; a file may ask for both with ``parametrize("browser", BOTH_BROWSERS, indirect=True)``."""
+    name = getattr(request, "param", request.config.getoption("--browser"))
+    if name == "firefox":
+        launched = _launch_firefox(playwright, tmp_path_factory.mktemp("firefox"))
+    else:
+        launched = _launch_browser(playwright, _LIGHT_BROWSERS)
+    with launched as browser:
         yield browser
+
+
+@contextmanager
+def _launch_firefox(playwright: Playwright, folder: Path) -> Iterator[Browser]:
+    """Launch Debian's Firefox through ``firefox_bridge``."""
+    if not shutil.which(_FIREFOX):
+        pytest.skip(f"this system has no {_FIREFOX}")
+    bridge = folder / "firefox"
+    bridge.write_text(
+        f'#!/bin/sh\ncd {shlex.quote(str(ROOT))}\nexec {shlex.quote(sys.executable)} -m tests.e2e.firefox_bridge "$@"\n'
+    )
+    bridge.chmod(0o700)
+    browser = playwright.firefox.launch(
+        executable_path=bridge, channel="moz-firefox", firefox_user_prefs=_FIREFOX_PREFERENCES
+    )
+    yield browser
+    browser.close()
 
 
 @contextmanager
@@ -106,7 +146,7 @@ def open_page(browser: Browser, playwright: Playwright, portal: Served) -> Itera
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: faults.extend(_list_complaints(message)))
-        page.on("pageerror", lambda error: faults.append(f"a script failed: {error.stack or error}"))
+        page.on("pageerror", lambda error: faults.extend(_list_errors(error)))
         context.on("request", lambda request: faults.extend(_list_foreign_requests(request, own)))
         return page
 
@@ -170,6 +210,11 @@ def no_service() -> Callable[[Page], AbstractContextManager[None]]:
         page.unroute("**/tap/**")
 
     return down
+
+
+def _list_errors(error: Error) -> Iterator[str]:
+    if _PICTURE_STYLE not in error.message:
+        yield f"a script failed: {error.stack or error}"
 
 
 def _list_complaints(message: ConsoleMessage) -> Iterator[str]:
