@@ -5,8 +5,18 @@ import { text } from '../text';
 
 export type Value = number | string | boolean | null | bigint | Value[];
 
+/** A column of a small result; texts are '' where the service gives none. */
+export interface RowsColumn {
+    readonly name: string;
+    readonly datatype: string;
+    readonly unit: string;
+    readonly ucd: string;
+    readonly description: string;
+}
+
 export interface Rows {
     readonly names: readonly string[];
+    readonly columns: readonly RowsColumn[];
     readonly data: readonly (readonly Value[])[];
     /** cut by the row limit */
     readonly overflow: boolean;
@@ -16,7 +26,7 @@ export interface Rows {
 
 interface Answer {
     metadata?: { service?: string };
-    columns: { name: string }[];
+    columns: (Partial<RowsColumn> & { name: string })[];
     data: Value[][];
     status?: { value: string };
 }
@@ -38,6 +48,7 @@ export function parseRows(json: string): Rows {
     }
     return {
         names: answer.columns.map((column) => column.name),
+        columns: answer.columns.map((column) => ({ datatype: '', unit: '', ucd: '', description: '', ...column })),
         data: answer.data,
         overflow: answer.status?.value === 'OVERFLOW',
         service: answer.metadata?.service ?? '',

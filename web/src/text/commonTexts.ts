@@ -11,6 +11,7 @@ export const common = {
         examples: 'Examples',
         jobs: 'Jobs',
         uploads: 'Upload',
+        object: 'Object',
         admin: 'Administration',
         account: 'Account',
     },

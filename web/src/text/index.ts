@@ -5,6 +5,7 @@ import { admin } from './adminTexts';
 import { common } from './commonTexts';
 import { editor } from './editorTexts';
 import { jobs } from './jobTexts';
+import { object } from './objectTexts';
 import { plots } from './plotTexts';
 import { results } from './resultTexts';
 import { samp } from './sampTexts';
@@ -19,4 +20,17 @@ export {
     formatBytes as size,
 } from './numberFormat';
 
-export const text = { account, admin, common, editor, jobs, plots, results, samp, signIn, tables, uploads } as const;
+export const text = {
+    account,
+    admin,
+    common,
+    editor,
+    jobs,
+    object,
+    plots,
+    results,
+    samp,
+    signIn,
+    tables,
+    uploads,
+} as const;

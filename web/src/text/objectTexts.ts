@@ -1,0 +1,71 @@
+import { formatCounted } from './numberFormat';
+
+const angle = (degrees: number): string => {
+    if (degrees >= 1) return `${Number(degrees.toPrecision(4))}°`;
+    return degrees >= 1 / 60
+        ? `${Number((degrees * 60).toPrecision(4))}′`
+        : `${Number((degrees * 3600).toPrecision(4))}″`;
+};
+
+export const object = {
+    heading: 'Object',
+    angle,
+    find: 'Find an object',
+    what: 'Type a position to see what all tables have there: rows, light curves, the spectral energy distribution, a finding chart.',
+    position: 'Position',
+    placeholder: '83.6287 +22.0147 or 5:34:30.9 +22:00:53',
+    radius: 'Radius (arcsec)',
+    show: 'Show',
+    unreadable: 'Write two numbers in degrees, or hours and degrees such as 5:34:30.9 +22:00:53.',
+    radiusRange: 'The radius must be between 0.1 and 3600 arcsec.',
+    equatorial: 'ICRS',
+    sexagesimal: 'ICRS, hours and degrees',
+    galactic: 'Galactic',
+    matches: 'Rows in the tables',
+    asking: 'Asking …',
+    noTables: 'No table of this service has positions.',
+    nothing: (radius: number) => `No row within ${angle(radius)}.`,
+    rows: (count: number, cut: boolean) => (cut ? `the nearest ${count} rows` : formatCounted(count, 'row')),
+    nearest: (separation: number) => `nearest at ${angle(separation)}`,
+    openQuery: 'Open query',
+    more: 'More columns',
+    seriesOf: (table: string) => `Light curve from ${table}`,
+    points: (count: number) => formatCounted(count, 'point'),
+    band: 'Band',
+    anyBand: '(no band)',
+    fold: 'Fold',
+    period: 'Period (days)',
+    epoch: 'Epoch of phase 0 (MJD)',
+    shortest: 'Shortest period (days)',
+    shortestDefault: 'from the sampling',
+    findPeriod: 'Find the period',
+    searching: 'Searching …',
+    phase: 'Phase',
+    time: 'MJD',
+    curveLabel: (table: string, points: number, folded: string) =>
+        `Light curve from ${table} with ${formatCounted(points, 'point')}${folded && `, folded by ${folded} days`}.`,
+    periodogram: 'Lomb-Scargle periodogram',
+    periodogramLabel: (period: string) => `Lomb-Scargle periodogram; the highest peak is at ${period} days.`,
+    frequency: 'Frequency [1/d]',
+    power: 'Power',
+    falseAlarm: (probability: string) =>
+        `Probability that noise has a peak as high (Baluev's bound): ${probability}. Sampling makes aliases: check the others too.`,
+    peaks: 'Periods of the highest peaks, in days',
+    tooFew: 'A period needs at least five points at different times.',
+    spectrum: 'Spectral energy distribution',
+    noSpectrum: 'No magnitudes or flux densities in bands that UCDs name.',
+    spectrumLabel: (points: number) => `Spectral energy distribution with ${formatCounted(points, 'point')}.`,
+    wavelength: 'Wavelength [µm]',
+    flux: 'Flux density [Jy]',
+    assumed:
+        'Magnitudes are taken as Vega magnitudes of the Johnson-Cousins-Glass bands that their UCDs name (zero points: Bessell et al. 1998). Other systems differ by tenths of a magnitude.',
+    chart: 'Finding chart',
+    chartLabel: (count: number, size: string) =>
+        `Finding chart, ${size} across, with ${formatCounted(count, 'neighbour')}.`,
+    years: 'Proper motions over (years)',
+    arrows: 'Arrows: proper motion over that time, from the epoch of each table.',
+    north: 'N',
+    east: 'E',
+    describe: (table: string, separation: number, magnitude: number) =>
+        `${table} · ${angle(separation)}${Number.isFinite(magnitude) ? ` · ${magnitude.toFixed(2)} mag` : ''}`,
+} as const;
