@@ -8,6 +8,7 @@ export const common = {
     pages: {
         query: 'Query',
         tables: 'Tables',
+        explore: 'Explore',
         examples: 'Examples',
         jobs: 'Jobs',
         uploads: 'Upload',

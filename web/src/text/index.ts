@@ -4,6 +4,7 @@ import { account } from './accountTexts';
 import { admin } from './adminTexts';
 import { common } from './commonTexts';
 import { editor } from './editorTexts';
+import { explore } from './exploreTexts';
 import { jobs } from './jobTexts';
 import { object } from './objectTexts';
 import { plots } from './plotTexts';
@@ -25,6 +26,7 @@ export const text = {
     admin,
     common,
     editor,
+    explore,
     jobs,
     object,
     plots,
