@@ -23,7 +23,12 @@ from adql.errors import (
     offset_to_line_column,
 )
 from adql.functions import GEOMETRY_NAMES, LANGUAGE_FEATURES, USER_DEFINED
-from adql.functions.object_name_functions import NameLookupError, PositionLookup
+from adql.functions.object_name_functions import (
+    MAX_NAME_CHARACTERS,
+    OBJECT_NAME_FUNCTIONS,
+    NameLookupError,
+    PositionLookup,
+)
 from adql.resolve.tableless_check import check_without_tables
 from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
 from adql.translation import (
@@ -41,7 +46,9 @@ __all__ = [
     "FEATURE_TYPE",
     "GEOMETRY_NAMES",
     "LANGUAGE_FEATURES",
+    "MAX_NAME_CHARACTERS",
     "NOWHERE",
+    "OBJECT_NAME_FUNCTIONS",
     "USER_DEFINED",
     "AdqlError",
     "AdqlErrors",

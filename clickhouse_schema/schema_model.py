@@ -28,6 +28,7 @@ from clickhouse_schema.datatypes import (
     TimeSystem,
     is_integer_in_range,
 )
+from clickhouse_schema.name_columns import NameColumn
 from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.strict_model import (
     Arraysize,
@@ -282,6 +283,7 @@ class Table(StrictModel):
     keys: tuple[ForeignKey, ...] = felis_key("constraints", ())
     layout: Layout = felis_key("skyhouse:layout", Layout())
     services: tuple[Service, ...] = felis_key("skyhouse:services", ())
+    names: tuple[NameColumn, ...] = felis_key("skyhouse:names", ())
 
     def get_column(self, name: str) -> Column:
         """Return the column of exactly this name. Raises ``KeyError``."""
@@ -291,11 +293,12 @@ class Table(StrictModel):
         raise KeyError(name)
 
     def drop_columns(self, names: Collection[str]) -> Table:
-        """Return the table without columns, and without the indexes of them."""
+        """Return the table without columns, and without the indexes and names of them."""
         indexes = tuple(index for index in self.layout.indexes if not {*names}.intersection(index.columns))
         columns = tuple(column for column in self.columns if column.name not in names)
         layout = self.layout.model_copy(update={"indexes": indexes})
-        return self.model_copy(update={"columns": columns, "layout": layout})
+        kept = tuple(name for name in self.names if name.column not in names)
+        return self.model_copy(update={"columns": columns, "layout": layout, "names": kept})
 
     @property
     def is_sharded(self) -> bool:

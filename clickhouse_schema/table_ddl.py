@@ -13,6 +13,7 @@ from typing import NamedTuple
 from clickhouse_schema.cluster_topology import NEW_TABLE, ONE_SERVER, ReplicatedTable, Topology
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.healpix import index_sql
+from clickhouse_schema.object_names import names_index
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.row_store import ROW_STORE_GRANULE, find_row_layout, row_value_sql
 from clickhouse_schema.schema_model import Column, Table
@@ -125,7 +126,7 @@ def column_definitions(table: Table, is_sharded: bool = False) -> list[str]:
 
 def index_definitions(table: Table) -> dict[str, dict[str, str]]:
     """Return the definitions of the indexes by ClickHouse's kind and by name, in one order for all replicas."""
-    return {"INDEX": _text_index_definitions(table), "PROJECTION": projection_definitions(table)}
+    return {"INDEX": _text_index_definitions(table) | names_index(table), "PROJECTION": projection_definitions(table)}
 
 
 def projection_definitions(table: Table) -> dict[str, str]:

@@ -19,7 +19,13 @@ PositionLookup = Callable[[str], tuple[float, float]]
 MAX_NAMES = 5
 MAX_NAME_CHARACTERS = 100
 
+_DESCRIPTION = (
+    "ICRS position of the object of this name: in tables that declare names, else in Simbad, NED or VizieR if the "
+    "service may ask them. An error if it is unknown, or the name of several objects."
+)
+
 OBJECT_NAME_FUNCTIONS = (
     Function("ivo_simbadpoint", (Parameter("identifier", "literal", "TEXT"),), POINT, "",
-             "ICRS position of the object that Simbad, NED or VizieR know by this name.", returns="POINT"),
+             _DESCRIPTION, returns="POINT"),
+    Function("skyhouse_resolve", (Parameter("name", "literal", "TEXT"),), POINT, "", _DESCRIPTION, returns="POINT"),
 )  # fmt: skip

@@ -109,7 +109,7 @@ class ObjectPositions:
     def find_position(self, name: str, span: Span) -> tuple[float, float]:
         if self._look_up is None:
             raise AdqlUnsupported(
-                "ivo_simbadpoint is switched off: this service does not look up positions",
+                "this service does not look up names of objects",
                 span,
                 "give the position itself, POINT(ra, dec)",
             )

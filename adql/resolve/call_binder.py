@@ -105,9 +105,10 @@ def _bind_in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
 
 
 def _bind_named_position(binder: Binder, node: nodes.FunctionCall) -> Expr:
-    """Bind ivo_simbadpoint('name') as a constant POINT, which passes and the emitter treat as any other."""
+    """Bind skyhouse_resolve('name') as a constant POINT, which passes and the emitter treat as any other."""
     if len(node.args) != 1 or not isinstance(node.args[0], nodes.StringLiteral):
-        raise AdqlSemanticError("ivo_simbadpoint takes one text, as a literal", node.span, "ivo_simbadpoint('M 31')")
+        function = node.name.name.lower()
+        raise AdqlSemanticError(f"{function} takes one text, as a literal", node.span, f"{function}('M 31')")
     argument = node.args[0]
     name = " ".join(argument.value.split())
     position = binder.resolution.positions.find_position(name, argument.span)
@@ -119,6 +120,7 @@ _SPECIAL_FUNCTIONS = {
     "COALESCE": _bind_coalesce,
     "IN_UNIT": _bind_in_unit,
     "IVO_SIMBADPOINT": _bind_named_position,
+    "SKYHOUSE_RESOLVE": _bind_named_position,
 }
 
 CALL_BINDERS: BindFunctions = {nodes.FunctionCall: _bind_call}

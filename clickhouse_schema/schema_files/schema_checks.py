@@ -11,6 +11,7 @@ from clickhouse_schema.latest_versions import build_latest_table
 from clickhouse_schema.row_store import MAX_FIXED_BYTES, MAX_ROW_COLUMNS
 from clickhouse_schema.schema_files.column_names import find_column, missing_column_problem
 from clickhouse_schema.schema_files.index_checks import find_index_problems
+from clickhouse_schema.schema_files.names_checks import find_names_problems
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table, Versions
 from clickhouse_schema.schema_problem import Problem, YamlPath
 from clickhouse_schema.ucd_words import find_ucd_fault
@@ -54,7 +55,11 @@ def find_problems(schema: Schema) -> list[Problem]:
 
 def find_table_problems(table: Table, path: YamlPath = ()) -> list[Problem]:
     """Find contradictions in the names and the layout of one table."""
-    return [*_find_name_problems(table, path), *_find_layout_problems(table, (*path, "skyhouse:layout"))]
+    return [
+        *_find_name_problems(table, path),
+        *_find_layout_problems(table, (*path, "skyhouse:layout")),
+        *find_names_problems(table, (*path, "skyhouse:names")),
+    ]
 
 
 def _find_schema_problems(schema: Schema) -> Iterator[Problem]:

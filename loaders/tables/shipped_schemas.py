@@ -16,6 +16,7 @@ _SCHEMA_FOLDER = Path(__file__).parents[1] / "schemas"
 #: Table, data file and schema file.
 DEMO_TABLES = (
     ("tycho2.bright", "tycho2_bright.parquet", "tycho2.yaml"),
+    ("tycho2.star_names", "star_names.csv", "tycho2.yaml"),
     ("openngc.objects", "openngc.parquet", "openngc.yaml"),
 )
 

@@ -126,8 +126,8 @@ class SiteSettings(BaseModel):
         "",
         title="Address of the name resolver",
         description=(
-            "A CDS Sesame service, such as https://cds.unistra.fr/cgi-bin/nph-sesame, which resolves the object names "
-            "in ivo_simbadpoint. If empty, the service refuses ivo_simbadpoint."
+            "A CDS Sesame service, such as https://cds.unistra.fr/cgi-bin/nph-sesame, which resolves object names that "
+            "no table declares. If empty, the service asks no other host for names."
         ),
     )
 

@@ -77,6 +77,6 @@ def test_number_of_names_is_limited(small: Catalogue) -> None:
 
 
 def test_function_is_refused_without_a_lookup(small: Catalogue) -> None:
-    with pytest.raises(AdqlError, match="ivo_simbadpoint is switched off") as caught:
+    with pytest.raises(AdqlError, match="does not look up names of objects") as caught:
         translate("SELECT ivo_simbadpoint('M 31') FROM small.stars", small)
     assert caught.value.hint == "give the position itself, POINT(ra, dec)"

@@ -34,7 +34,8 @@ def test_the_commands_run_and_their_answers_are_told(service: Served, tmp_path: 
         )
         assert run.returncode == 0, run.stderr
         answers.append(json.loads(run.stdout))
-    cost, faults, density = answers
+    cost, faults, density, found = answers
+    assert found == {"objects": []}
     assert cost["tables"] == ["svc.stars"]
     assert density["rows"] == 360 * 179
     for answer in (cost, density):

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from adql import Translation
+from adql import OBJECT_NAME_FUNCTIONS, Translation
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
@@ -23,6 +23,7 @@ from tap_service.serializers import ResultInfo
 from tap_service.service_errors import ServiceError, ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.queries.name_resolver import NameResolver
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.row_limit import RowLimit, apply_row_limit
 from tap_service.services.queries.row_look_ups import RowLookUps
@@ -55,7 +56,7 @@ class QueryPreparation:
         self._uploads = uploads
         self._look_ups = RowLookUps(engine)
         self._scratch = ScratchSpace(config.spool_path, Budget(config.spool_disk))
-        self._positions = SesameResolver(config.sesame_url) if config.sesame_url else None
+        self.names = NameResolver(engine, SesameResolver(config.sesame_url) if config.sesame_url else None)
 
     def prepare_query(
         self,
@@ -220,7 +221,7 @@ class QueryPreparation:
         )
 
     def _translate_query(self, query: str, limit: int, catalogue: Catalogue) -> Translation:
-        translation = self._translator.translate(query, catalogue, limit + 1, self._positions)
+        translation = self._translator.translate(query, catalogue, limit + 1, self.names.make_lookup(catalogue))
         if self._config.query_memory:
             translation.settings.setdefault("max_memory_usage", self._config.query_memory)
         return translation
@@ -228,7 +229,8 @@ class QueryPreparation:
 
 def needs_other_services(parameters: TapParameters) -> bool:
     """Return whether the preparation may wait for uploads or a name service."""
-    return bool(parameters.uploads) or "ivo_simbadpoint" in parameters.query.lower()
+    query = parameters.query.lower()
+    return bool(parameters.uploads) or any(function.name in query for function in OBJECT_NAME_FUNCTIONS)
 
 
 def may_wait(parameters: TapParameters) -> bool:

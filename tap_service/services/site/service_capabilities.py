@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adql import EXTENSIONS, FEATURE_TYPE, GEOMETRY_NAMES, LANGUAGE_FEATURES, USER_DEFINED
+from adql import EXTENSIONS, FEATURE_TYPE, GEOMETRY_NAMES, LANGUAGE_FEATURES, OBJECT_NAME_FUNCTIONS, USER_DEFINED
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.obscore import find_data_models
 from tap_service.config import Config
@@ -12,9 +12,10 @@ from tap_service.documents.service_description import Feature, FeatureList, Limi
 from tap_service.services.site.authentication import Authenticator
 
 
-def _list_functions(config: Config) -> Iterator[Feature]:
+def _list_functions(config: Config, catalogue: Catalogue) -> Iterator[Feature]:
+    knows_names = bool(config.sesame_url) or any(entry.table.names for entry in catalogue.entries)
     for function in USER_DEFINED:
-        if config.sesame_url or function.name != "ivo_simbadpoint":
+        if knows_names or function not in OBJECT_NAME_FUNCTIONS:
             yield from (Feature(form, function.description) for form in function.signatures)
 
 
@@ -23,7 +24,7 @@ def describe_service(
 ) -> ServiceDescription:
     """Describe the service; data models are those of the tables in ``catalogue``."""
     features = (
-        FeatureList("udf", tuple(_list_functions(config))),
+        FeatureList("udf", tuple(_list_functions(config, catalogue))),
         FeatureList("adqlgeo", tuple(Feature(name) for name in GEOMETRY_NAMES)),
         *(
             FeatureList(kind.removeprefix("features-"), tuple(Feature(form) for form in forms))

@@ -1,0 +1,75 @@
+"""Names of objects in a table: which columns hold them, how names are compared, and the index that finds them.
+
+Names are compared without case, spaces, punctuation and leading zeros: ``NGC 224``, ``ngc224`` and ``NGC0224`` are one
+name. The index has all names of a row in this form, so a name is found in milliseconds in tables of any size, and names
+that begin with some letters are read from its dictionary. It is part of the table, so it follows loads, additions and
+corrections.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from clickhouse_schema.name_columns import NameColumn
+from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.schema_model import Table
+
+#: What is left out of names when they are compared: all but letters, digits, and the signs of coordinates in names.
+_IGNORED = r"[^\p{L}\p{N}+.-]+"
+_ZEROS = r"(^|[^0-9.])0+([0-9])"
+_WITHOUT_ZEROS = r"\1\2"
+
+
+def normalise_name(name: str) -> str:
+    """Return the form in which names are compared, as ``names_sql`` computes it."""
+    kept = "".join(sign for sign in name.lower() if sign.isalpha() or sign.isnumeric() or sign in "+.-")
+    return re.sub(_ZEROS, _WITHOUT_ZEROS, kept)
+
+
+def names_sql(table: Table) -> str:
+    """Return the expression of all names of a row as they are compared; an index has exactly this expression."""
+    return f"arrayFilter(n -> n != '', arrayMap(n -> {_normalised_sql('n')}, {_written_names_sql(table)}))"
+
+
+def first_name_sql(table: Table) -> str:
+    """Return the expression of the first name of a row, as it is written; '' if it has none."""
+    return f"arrayFirst(n -> n != '', {_written_names_sql(table)})"
+
+
+def matching_name_sql(table: Table, keys_sql: str) -> str:
+    """Return the expression of the first name of a row, as it is written, whose normal form is among the keys."""
+    return f"arrayFirst(n -> has({keys_sql}, {_normalised_sql('n')}), {_written_names_sql(table)})"
+
+
+def _normalised_sql(name: str) -> str:
+    plain = f"replaceRegexpAll(lowerUTF8({name}), {quote_string(_IGNORED)}, '')"
+    return f"replaceRegexpAll({plain}, {quote_string(_ZEROS)}, {quote_string(_WITHOUT_ZEROS)})"
+
+
+def _written_names_sql(table: Table) -> str:
+    return f"arrayConcat({', '.join(_names_of_column(name) for name in table.names)})"
+
+
+def _names_of_column(name: NameColumn) -> str:
+    text = f"ifNull(toString({quote_identifier(name.column)}), '')"
+    if name.separator:
+        written = _with_prefix(name, "trimBoth(n)")
+        return f"arrayMap(n -> {written}, splitByString({quote_string(name.separator)}, {text}))"
+    return f"[{_with_prefix(name, text)}]"
+
+
+def _with_prefix(name: NameColumn, text: str) -> str:
+    if not name.prefix:
+        return text
+    number = f"replaceRegexpOne({text}, '^0+', '')"
+    return f"if({text} = '', '', concat({quote_string(name.prefix + ' ')}, {number}))"
+
+
+def names_index(table: Table) -> dict[str, str]:
+    """Return the definition of the index by its name, which tells indexes of other columns apart; {} without names."""
+    if not table.names:
+        return {}
+    expression = names_sql(table)
+    digest = hashlib.sha256(expression.encode()).hexdigest()[:16]
+    return {f"names_{digest}": f"{expression} TYPE text(tokenizer = array, posting_list_codec = 'bitpacking')"}

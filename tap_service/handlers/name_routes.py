@@ -1,0 +1,46 @@
+"""Objects by name, in JSON. TAP does not define this resource.
+
+GET /tap/names?name=M31        the objects of that name
+GET /tap/names?prefix=androm   some objects whose names begin so
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from adql import MAX_NAME_CHARACTERS, NameLookupError
+from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.service_errors import ParameterFault, ServiceUnavailable
+from tap_service.storage.engine.engine import EngineError
+
+router = APIRouter()
+
+#: a name stays where it is, but tables change
+_BRIEFLY = {"Cache-Control": "private, max-age=60"}
+
+
+@router.api_route("/names", methods=["GET", "HEAD"])
+async def find_names(skyhouse: Skyhouse, caller: Caller, name: str = "", prefix: str = "") -> Response:
+    if bool(name.strip()) == bool(prefix.strip()):
+        raise ParameterFault("give either name=M31, or prefix=androm for names that begin so")
+    if len(name) > MAX_NAME_CHARACTERS or len(prefix) > MAX_NAME_CHARACTERS:
+        raise ParameterFault(f"the name of an object has at most {MAX_NAME_CHARACTERS} characters")
+
+    def look_up() -> dict[str, Any]:
+        catalogue = skyhouse.catalogue_cache.catalogue_for(caller.name if caller else None)
+        names = skyhouse.preparation.names
+        try:
+            if prefix:
+                return {"objects": [asdict(found) for found in names.complete_name(catalogue, prefix)]}
+            return {"objects": [asdict(found) for found in names.find_everywhere(catalogue, name)]}
+        except NameLookupError:
+            return {"objects": []}
+        except EngineError as error:
+            raise ServiceUnavailable("names cannot be looked up now. Try again later") from error
+
+    return JSONResponse(await run_in_threadpool(look_up), headers=_BRIEFLY)

@@ -1,0 +1,185 @@
+"""Finds objects by name in the tables that declare names, and with Sesame if the operator permits it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from adql import NameLookupError, PositionLookup, make_printable
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.object_names import first_name_sql, matching_name_sql, names_index, names_sql, normalise_name
+from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.shard_map import Sharding
+from tap_service.services.queries.sesame_resolver import Position, SesameResolver
+from tap_service.storage.engine.engine import Engine, EngineError
+
+_log = logging.getLogger("skyhouse")
+
+#: Rows of one name, and names of one completion, that are read from a table.
+_MAX_ROWS = 20
+_MAX_COMPLETIONS = 10
+
+#: Candidates and suggestions in a message.
+_MAX_TOLD = 4
+
+#: Catalogues differ by this much about the position of one object; degrees.
+SAME_PLACE = 60 / 3600
+
+_SETTINGS: dict[str, str | int] = {"max_execution_time": 2, "max_threads": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedObject:
+    """A row with a name, which is ``name``; ``main_name`` is its first.
+
+    ``ra``, ``dec``: degrees, ICRS; ``magnitude``: None if the table has none; ``table``: '' if Sesame found it.
+    """
+
+    name: str
+    main_name: str
+    table: str
+    ra: float
+    dec: float
+    magnitude: float | None
+
+
+class NameResolver:
+    """Thread-safe. ``sesame``: None asks no other host."""
+
+    def __init__(self, engine: Engine, sesame: SesameResolver | None) -> None:
+        self._engine = engine
+        self._sesame = sesame
+
+    def find_objects(self, catalogue: Catalogue, name: str) -> list[NamedObject]:
+        """Return the objects of this name in the tables of ``catalogue``, the brightest first. Raises EngineError."""
+        key = normalise_name(name)
+        found = (
+            [each for entry in _list_named_tables(catalogue) for each in self._read_rows(entry, [key])] if key else []
+        )
+        return sorted(found, key=_order_by_brightness)
+
+    def find_everywhere(self, catalogue: Catalogue, name: str) -> list[NamedObject]:
+        """As ``find_objects``; if there is none, ask Sesame. Raises NameLookupError if that fails, too."""
+        found = self.find_objects(catalogue, name)
+        if found or self._sesame is None:
+            return found
+        ra, dec = self._sesame(name)
+        return [NamedObject(name, name, "", ra, dec, None)]
+
+    def complete_name(self, catalogue: Catalogue, start: str) -> list[NamedObject]:
+        """Return some objects with a name that begins so, the brightest first. Raises EngineError."""
+        key = normalise_name(start)
+        found: list[NamedObject] = []
+        for entry in _list_named_tables(catalogue) if key else ():
+            keys = self._read_keys(entry, key, catalogue.sharding)
+            found += self._read_rows(entry, keys) if keys else []
+        return sorted(found, key=_order_by_brightness)[:_MAX_COMPLETIONS]
+
+    def make_lookup(self, catalogue: Catalogue) -> PositionLookup | None:
+        """Return what looks up the positions of names for a caller's tables; None if nothing knows names."""
+        return partial(self._find_position, catalogue) if has_names(catalogue) or self._sesame else None
+
+    def _find_position(self, catalogue: Catalogue, name: str) -> Position:
+        """Return the position of a name. Raises NameLookupError if it has none, or several."""
+        try:
+            if found := self.find_everywhere(catalogue, name):
+                return _agree_on_position(name, found)
+            raise NameLookupError(self._describe_absence(catalogue, name))
+        except EngineError as error:
+            _log.warning("a name cannot be looked up now: %s", error.detail)
+            raise NameLookupError(
+                f"the position of '{make_printable(name)}' cannot be looked up now; write it as POINT(ra, dec)"
+            ) from error
+
+    def _describe_absence(self, catalogue: Catalogue, name: str) -> str:
+        tables = [entry.qualified_name for entry in _list_named_tables(catalogue)]
+        near = self.suggest_names(catalogue, name)
+        hint = f"did you mean {' or '.join(near)}?" if near else "write its position itself, POINT(ra, dec)"
+        return f"no object called '{make_printable(name)}' is in {', '.join(tables[:_MAX_TOLD])}: {hint}"
+
+    def suggest_names(self, catalogue: Catalogue, name: str) -> list[str]:
+        """Return names that begin as an unknown one does. Raises EngineError."""
+        key = normalise_name(name)
+        for length in (len(key) - 1, len(key) * 2 // 3, len(key) // 2):
+            if length >= 2 and (found := self.complete_name(catalogue, key[:length])):
+                return [*dict.fromkeys(each.name for each in found)][:_MAX_TOLD]
+        return []
+
+    def _read_rows(self, entry: TableEntry, keys: Sequence[str]) -> Iterator[NamedObject]:
+        table = entry.table
+        ra, dec = (f"toFloat64({quote_identifier(column)})" for column in table.layout.position or ())
+        keys_sql = f"[{', '.join(quote_string(key) for key in keys)}]"
+        columns = {
+            "name": matching_name_sql(table, keys_sql),
+            "main_name": first_name_sql(table),
+            **{"ra": ra, "dec": dec, "magnitude": _find_magnitude(entry)},
+        }
+        rows = self._engine.fetch_table(
+            f"SELECT {', '.join(f'{sql} AS __{column}' for column, sql in columns.items())} FROM {entry.storage_sql} "
+            f"WHERE hasAny({names_sql(table)}, {keys_sql}) AND isFinite({ra}) AND isFinite({dec}) "
+            f"ORDER BY __magnitude IS NULL, __magnitude, __name LIMIT {_MAX_ROWS}",
+            _SETTINGS,
+        ).rename_columns([*columns])
+        for row in rows.to_pylist():
+            yield NamedObject(table=entry.qualified_name, **row)
+
+    def _read_keys(self, entry: TableEntry, start: str, sharding: Sharding | None) -> list[str]:
+        """Return some names in the dictionary of the index that begin so, the shortest first."""
+        [index] = names_index(entry.table)
+        database, [table] = entry.part_tables
+        source = f"mergeTreeTextIndex({quote_string(database)}, {quote_string(table)}, {quote_string(index)})"
+        if sharding is not None and entry.is_sharded:
+            source = f"cluster({quote_string(sharding.cluster)}, {source})"
+        found = self._engine.fetch_table(
+            f"SELECT DISTINCT token FROM {source} WHERE startsWith(token, {quote_string(start)}) "
+            f"ORDER BY length(token), token LIMIT {_MAX_COMPLETIONS}",
+            _SETTINGS,
+        )
+        return [str(token) for token in found.column(0).to_pylist()]
+
+
+def has_names(catalogue: Catalogue) -> bool:
+    """Whether a table of the catalogue declares names."""
+    return any(True for _ in _list_named_tables(catalogue))
+
+
+def _list_named_tables(catalogue: Catalogue) -> Iterator[TableEntry]:
+    return (entry for entry in catalogue.entries if entry.table.names)
+
+
+def _find_magnitude(entry: TableEntry) -> str:
+    """Return the expression of the first magnitude that UCDs name, in the visible if there is one; NULL without one."""
+    magnitudes = [column for column in entry.table.columns if column.ucd.lower().split(";")[0] == "phot.mag"]
+    visible = [column for column in magnitudes if "em.opt.v" in column.ucd.lower().split(";")]
+    columns = [f"toFloat64({quote_identifier(column.name)})" for column in (*visible, *magnitudes)]
+    return f"coalesce({', '.join(columns)})" if columns else "CAST(NULL AS Nullable(Float64))"
+
+
+def _order_by_brightness(found: NamedObject) -> tuple[bool, float, str]:
+    return found.magnitude is None, found.magnitude or 0.0, found.name
+
+
+def _agree_on_position(name: str, found: Sequence[NamedObject]) -> Position:
+    """Return the position of the first. Raise NameLookupError if others of the same name are elsewhere."""
+    first, *others = found
+    apart = [other for other in others if _find_separation(first, other) > SAME_PLACE]
+    if apart:
+        told = (
+            f"{each.name} in {each.table} at POINT({each.ra:.5f}, {each.dec:.5f})"
+            for each in (first, *apart[:_MAX_TOLD])
+        )
+        raise NameLookupError(
+            f"'{make_printable(name)}' is the name of several objects: {'; '.join(told)}. Write one of them"
+        )
+    return first.ra, first.dec
+
+
+def _find_separation(one: NamedObject, other: NamedObject) -> float:
+    """Return the angle between two objects, in degrees (haversine)."""
+    (a, b), (c, d) = np.radians([one.ra, one.dec]), np.radians([other.ra, other.dec])
+    half = np.sin((d - b) / 2) ** 2 + np.cos(b) * np.cos(d) * np.sin((c - a) / 2) ** 2
+    return float(np.degrees(2 * np.arcsin(min(1.0, np.sqrt(half)))))
