@@ -102,15 +102,34 @@ def test_an_object_with_its_light_curve(
     expect(page.get_by_role("textbox", name="ADQL query")).to_contain_text("FROM variables.sources")
 
 
-def test_a_position_is_typed(page: Page, portal_url: str) -> None:
+def test_a_name_or_a_position_is_typed(page: Page, portal_url: str, shot: Shot) -> None:
     page.goto(f"{portal_url}#/object")
-    page.get_by_label("Position").fill("somewhere")
+    main = page.get_by_role("main")
+    box = main.get_by_label("Name or position")
+    box.fill("Nowhere Nebula")
     page.get_by_role("button", name="Show").click()
-    expect(page.get_by_role("alert")).to_contain_text("hours and degrees")
-    page.get_by_label("Position").fill("5:34:30.9 -22:00:53")
+    expect(main.get_by_role("alert")).to_contain_text("No object is called “Nowhere Nebula”")
+    box.fill("5:34:30.9 -22:00:53")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("region", name="tycho2.bright")).to_contain_text("No row within 1′")
-    expect(page).to_have_url(f"{portal_url}#/object?position=83.62875%2C-22.0147222&radius=0.016666666666666666")
+    box.fill("Eastern Veil")
+    page.get_by_role("button", name="Show").click()
+    expect(main.get_by_text("Several objects are called")).to_be_visible()
+    main.get_by_role("link", name="NGC6995").click()
+    expect(page.get_by_role("region", name="openngc.objects")).to_contain_text("NGC6995")
+
+
+def test_names_are_completed_on_every_page(page: Page, portal_url: str, shot: Shot) -> None:
+    page.goto(f"{portal_url}#/examples")
+    box = page.get_by_role("combobox", name="Find an object")
+    box.press_sequentially("betelg")
+    expect(page.get_by_role("option", name="Betelgeuse")).to_be_visible()
+    shot(page, "object-names")
+    box.press("ArrowDown")
+    box.press("Enter")
+    expect(page.get_by_role("heading", level=1, name="Betelgeuse")).to_be_visible()
+    expect(page.get_by_role("region", name="tycho2.star_names")).to_contain_text("Betelgeuse")
+    expect(page).to_have_url(f"{portal_url}#/object?name=Betelgeuse")
 
 
 def test_on_a_phone(phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:

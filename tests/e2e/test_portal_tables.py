@@ -167,10 +167,10 @@ class TestTablePage:
     def test_cone(self, page: Page, portal_url: str, tap: pyvo.dal.TAPService) -> None:
         page.goto(f"{portal_url}#/tables/tycho2.bright")
         form = page.get_by_role("form", name="Search around a position")
-        form.get_by_label("Position").fill("M 45")
+        form.get_by_label("Name or position").fill("Nowhere")
         form.get_by_role("button", name="Search").click()
-        expect(form.get_by_role("alert")).to_contain_text("does not resolve object names")
-        form.get_by_label("Position").fill("03:47:00 +24:07:12")
+        expect(form.get_by_role("alert")).to_contain_text("No object is called “Nowhere”")
+        form.get_by_label("Name or position").fill("03:47:00 +24:07:12")
         form.get_by_label("Radius", exact=True).fill("40")
         form.get_by_label("Unit of the radius").select_option("arcmin")
         form.get_by_role("button", name="Search").click()

@@ -22,7 +22,7 @@ describe('queries', () => {
         expect(coneQuery('s.t', [ra!, dec!], [56.75, 24.12], 1 / 3600)).toContain(
             'WHERE DISTANCE(POINT(ra, "dec"), POINT(56.75, 24.12)) <= 0.000277777777778\n',
         );
-        expect(coneQuery('s.t', [ra!, dec!], "Barnard's star", 1)).toContain("ivo_simbadpoint('Barnard''s star')");
+        expect(coneQuery('s.t', [ra!, dec!], "Barnard's star", 1)).toContain("skyhouse_resolve('Barnard''s star')");
     });
 
     it('are written for other programs', () => {

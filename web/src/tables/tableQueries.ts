@@ -23,7 +23,7 @@ export function coneQuery(
 ): string {
     const point = `POINT(${ra.name}, ${dec.name})`;
     const around =
-        typeof centre === 'string' ? `ivo_simbadpoint(${quoteLiteral(centre)})` : `POINT(${centre.join(', ')})`;
+        typeof centre === 'string' ? `skyhouse_resolve(${quoteLiteral(centre)})` : `POINT(${centre.join(', ')})`;
     return (
         `SELECT *, DISTANCE(${point}, ${around}) AS separation\n` +
         `FROM ${table}\n` +

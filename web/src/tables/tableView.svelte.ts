@@ -11,7 +11,6 @@ import {
     type Referrer,
     type RowCount,
 } from './tableFacts';
-import { service } from '../tap/serviceInfo.svelte';
 import { StatisticsLoader } from './statisticsLoader.svelte';
 
 /** A part of the page that loads on its own. */
@@ -36,8 +35,6 @@ export class TableView {
     readonly meta = new PagePart<TableFacts>();
     readonly referrers = new PagePart<readonly Referrer[]>();
     readonly principals = new PagePart<ReadonlySet<string>>();
-    /** the service resolves object names */
-    readonly names = new PagePart<boolean>();
     statistics = $state.raw<StatisticsLoader>();
 
     #closed = false;
@@ -62,7 +59,6 @@ export class TableView {
         const table = this.about.value?.name;
         if (!table || this.#closed) return;
         void this.#loadStatistics(table);
-        void this.names.loadFrom(service.hasFunction('ivo_simbadpoint'));
         void this.principals.loadFrom(loadPrincipals(table));
         void this.meta.loadFrom(loadFacts(table));
         void this.referrers.loadFrom(loadReferrers(table));

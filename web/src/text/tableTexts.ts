@@ -54,21 +54,24 @@ export const tables = {
         none: 'The table has no positions.',
         unloaded: 'The map could not be loaded.',
     },
+    target: {
+        placeholder: 'M31, Vega or 56.75 +24.12',
+        how: 'The name of an object, or right ascension and declination (ICRS), in degrees or as 03:47:00 +24:07:12',
+        names: 'Names that begin so',
+        unreadable:
+            'Enter right ascension and declination (ICRS), in degrees or as h:m:s d:m:s, or the name of an object.',
+        unknown: (name: string) => `No object is called “${name}” in the tables of this service. Enter its position.`,
+        several: (name: string) => `Several objects are called “${name}”. Choose one:`,
+        find: 'Find an object',
+    },
     cone: {
         heading: 'Search around a position',
-        position: 'Position',
-        positionOrName: 'Position or name',
-        placeholder: '56.75 +24.12',
-        how: 'Right ascension and declination (ICRS), in degrees or as 03:47:00 +24:07:12',
+        target: 'Name or position',
         radius: 'Radius',
         unit: 'Unit of the radius',
         units: { deg: 'degrees', arcmin: 'arcmin', arcsec: 'arcsec' },
         search: 'Search',
         title: (where: string) => `Around ${where}`,
-        unreadable:
-            'Enter right ascension and declination (ICRS), in degrees or as h:m:s d:m:s, or the name of an object.',
-        unreadableWithoutNames:
-            'Enter right ascension and declination (ICRS), in degrees or as h:m:s d:m:s. This service does not resolve object names.',
         radiusRange: 'The radius must be more than 0 and at most 180 degrees.',
     },
     programs: {

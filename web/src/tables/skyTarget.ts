@@ -1,0 +1,42 @@
+/** What users type for a place on the sky: a position, or the name of an object. */
+
+import { findObjects, type NamedObject } from '../tap/nameClient';
+import { text } from '../text';
+import { parsePosition } from './skyPosition';
+
+/** Catalogues differ by this much about the position of one object; degrees. */
+const SAME_PLACE = 60 / 3600;
+
+export type Target =
+    /** `name`: as its table writes it; '' for a typed position */
+    | { readonly kind: 'place'; readonly ra: number; readonly dec: number; readonly name: string }
+    /** several objects have the name */
+    | { readonly kind: 'several'; readonly objects: readonly NamedObject[] }
+    | { readonly kind: 'unknown'; readonly message: string };
+
+/** Find the place that was typed. Raises TapError if the service does not answer. */
+export async function findTarget(typed: string): Promise<Target> {
+    const position = parsePosition(typed);
+    if (position) return { kind: 'place', ra: position[0], dec: position[1], name: '' };
+    if (!/\p{L}/u.test(typed)) return { kind: 'unknown', message: text.tables.target.unreadable };
+    const found = await findObjects(typed.trim());
+    const [first] = found;
+    if (!first) return { kind: 'unknown', message: text.tables.target.unknown(typed.trim()) };
+    const places = found.filter((other, at) => found.slice(0, at).every((known) => !areNear(known, other)));
+    if (places.length > 1) return { kind: 'several', objects: places };
+    return { kind: 'place', ra: first.ra, dec: first.dec, name: first.name };
+}
+
+function areNear(one: NamedObject, other: NamedObject): boolean {
+    const radian = Math.PI / 180;
+    const half = (angle: number) => Math.sin((angle * radian) / 2) ** 2;
+    const across = Math.cos(one.dec * radian) * Math.cos(other.dec * radian);
+    const square = half(other.dec - one.dec) + across * half(other.ra - one.ra);
+    return (2 * Math.asin(Math.min(1, Math.sqrt(square)))) / radian <= SAME_PLACE;
+}
+
+/** Return the message about a name of several objects. */
+export function describeSeveral(name: string, objects: readonly NamedObject[]): string {
+    const places = objects.map(({ main_name, ra, dec }) => `${main_name} (${ra.toFixed(4)} ${dec.toFixed(4)})`);
+    return `${text.tables.target.several(name)} ${places.join(', ')}`;
+}

@@ -1,0 +1,29 @@
+/** Objects by name, from the tables that declare names. */
+
+import { askService, formValues } from './tapRequest';
+
+export interface NamedObject {
+    /** the name that was found, as its table writes it */
+    readonly name: string;
+    /** the row's first name */
+    readonly main_name: string;
+    /** '' if another service knows it */
+    readonly table: string;
+    /** degrees, ICRS */
+    readonly ra: number;
+    readonly dec: number;
+    readonly magnitude: number | null;
+}
+
+/** Find the objects of a name, the brightest first. Raises TapError. */
+export const findObjects = (name: string): Promise<NamedObject[]> => askNames({ name });
+
+/** Find some objects whose names begin so. Raises TapError. */
+export const completeName = (prefix: string, signal: AbortSignal): Promise<NamedObject[]> =>
+    askNames({ prefix }, signal);
+
+async function askNames(values: Record<string, string>, signal?: AbortSignal): Promise<NamedObject[]> {
+    const query = new URLSearchParams([...formValues(values)]);
+    const answer = await askService(`names?${query}`, { signal: signal ?? null });
+    return ((await answer.json()) as { objects: NamedObject[] }).objects;
+}
