@@ -1,4 +1,4 @@
-import{G as e,a as t,i as n,q as r,r as i}from"./index-CZEhD35p.js";var a=84;function o(e){let{left:r,right:i}=e;if(e.keep===`unmatched`)return s(e);let a=m(r.columns,i.columns);return[`SELECT`,[...p(`a`,r.columns,a.left),...p(`b`,i.columns,a.right),`${l(`IN_UNIT`,[l(`DISTANCE`,[n(`a`,r),n(`b`,i)]),`'arcsec'`])} AS ${a.separation}`].map(e=>`  ${e}`).join(`,
+import{G as e,a as t,i as n,q as r,r as i}from"./index-Bcdb2qJg.js";var a=84;function o(e){let{left:r,right:i}=e;if(e.keep===`unmatched`)return s(e);let a=m(r.columns,i.columns);return[`SELECT`,[...p(`a`,r.columns,a.left),...p(`b`,i.columns,a.right),`${l(`IN_UNIT`,[l(`DISTANCE`,[n(`a`,r),n(`b`,i)]),`'arcsec'`])} AS ${a.separation}`].map(e=>`  ${e}`).join(`,
 `),`FROM ${t(`a`,r)}`,`${e.keep===`left`?`LEFT JOIN`:`JOIN`} ${t(`b`,i)}`,`  ON ${c(e)}${u(e)}`].join(`
 `)}function s(e){let{left:n,right:r}=e,i=n.columns.length>0?n.columns:n.all;return[`SELECT`,p(`a`,i,m(i,[]).left).map(e=>`  ${e}`).join(`,
 `),`FROM ${t(`a`,n)}`,`WHERE NOT EXISTS (`,`  SELECT * FROM ${t(`b`,r)}`,`  WHERE ${c({...e,choice:`all`})}${u(e)})`].join(`
