@@ -172,9 +172,18 @@ def test_a_result_goes_to_a_program_and_rows_are_marked_in_both(
         pass
 
 
-def test_a_query_goes_to_all_programs(page: Page, portal_url: str, program: Program) -> None:
+def test_a_query_goes_to_all_programs_and_rows_are_linked(
+    page: Page, portal_url: str, program: Program, shot: Shot
+) -> None:
+    """The rows are stored as they are shown, sorted and filtered: their places are those of what was sent."""
     connect_page(page, f"{portal_url}#/query?adql={quote(QUERY)}")
     page.get_by_role("button", name="▶ Run").click()
+    result = page.get_by_role("region", name="Result")
+    expect(result.get_by_role("gridcell").first).not_to_be_empty()
+    head = result.get_by_role("columnheader", name="vt_mag")
+    head.click()
+    head.click()
+    expect(head).to_have_attribute("aria-sort", "descending")
     page.get_by_role("button", name="Send to …").click()
     dialog = page.get_by_role("dialog", name="Other programs (SAMP)")
     dialog.get_by_role("button", name="Send", exact=True).click()
@@ -182,6 +191,33 @@ def test_a_query_goes_to_all_programs(page: Page, portal_url: str, program: Prog
     sent = program.next("table.load.votable")
     table = parse_single_table(BytesIO(httpx.get(sent["url"], verify=False, timeout=60).content)).to_table()
     assert (len(table), table.colnames) == (20, ["tyc_id", "ra", "dec", "vt_mag"])
+    assert table["vt_mag"].unit == "mag"
+    assert list(table["vt_mag"]) == sorted(table["vt_mag"], reverse=True)
+    page.keyboard.press("Escape")
+
+    rows = {"table-id": sent["table-id"], "row-list": ["0", "3"]}
+    program.notify(program.others["Skyhouse"], {"samp.mtype": "table.select.rowList", "samp.params": rows})
+    expect(result.get_by_text("2 chosen")).to_be_visible()
+    for place in (0, 3):
+        chosen = result.get_by_role("row", selected=True).filter(has_text=str(table["tyc_id"][place]))
+        expect(chosen).to_be_attached()
+    shot(page, "samp-query-linked")
+    result.get_by_role("button", name="Choose none").click()
+    assert program.next("table.select.rowList")["row-list"] == []
+    result.get_by_role("gridcell", name=str(table["tyc_id"][2]), exact=True).hover()
+    while program.next("table.highlight.row")["row"] != "2":
+        pass
+
+
+def test_a_table_of_the_service_is_sent(page: Page, portal_url: str, program: Program) -> None:
+    connect_page(page, f"{portal_url}#/tables/openngc.objects")
+    page.get_by_role("button", name="Send to …").click()
+    dialog = page.get_by_role("dialog", name="Other programs (SAMP)")
+    dialog.get_by_role("button", name="Send", exact=True).click()
+    expect(dialog.get_by_text("Sent openngc.objects to Observer.")).to_be_visible()
+    sent = program.next("table.load.votable")
+    few = httpx.get(httpx.URL(sent["url"]).copy_merge_params({"MAXREC": "3"}), verify=False)
+    assert len(parse_single_table(BytesIO(few.content)).to_table()) == 3
 
 
 def test_a_table_comes_from_a_program(

@@ -3,7 +3,7 @@
 import { estimateQuery } from '../tap/estimateClient';
 import { TapError } from '../tap/tapRequest';
 import type { UserFile } from '../uploads/userFiles.svelte';
-import { emptyVotable } from '../uploads/emptyVotable';
+import { emptyVotable } from '../model/votableText';
 
 export type QueryCheck =
     | { readonly phase: 'none' }

@@ -56,6 +56,28 @@ describe('rows of a table that both have', () => {
         expect(table.hovered).toBe(3);
     });
 
+    it('have their places in what was sent, not in the table', async () => {
+        const { links, told, table, end } = linked();
+        end();
+        // sorted, and two of five rows filtered away
+        links.linkTable('http://x/t', table, Uint32Array.of(4, 0, 2));
+        links.takeSelection('c1', { url: 'http://x/t', 'row-list': ['0', '2', '3'] });
+        expect(table.chosen).toEqual(Uint8Array.of(0, 0, 1, 0, 1));
+        links.takeHighlight('c1', { url: 'http://x/t', row: '1' });
+        expect(table.hovered).toBe(0);
+        links.takeHighlight('c1', { url: 'http://x/t', row: '3' });
+        expect(table.hovered).toBe(0);
+        table.chooseRows(Uint8Array.of(1, 1, 0, 0, 1));
+        await links.sendChoice('http://x/t', table);
+        await links.sendHighlight('http://x/t', table);
+        table.hovered = 1;
+        await links.sendHighlight('http://x/t', table);
+        expect(told.map(([, given]) => given)).toEqual([
+            { 'table-id': 'http://x/t', url: 'http://x/t', 'row-list': ['0', '1'] },
+            { 'table-id': 'http://x/t', url: 'http://x/t', row: '1' },
+        ]);
+    });
+
     it('none chosen elsewhere are none chosen here', () => {
         const { links, table } = linked();
         table.chooseRows(Uint8Array.of(1, 0, 0, 0, 0));

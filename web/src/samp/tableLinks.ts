@@ -5,21 +5,30 @@ import type { Table } from '../model/resultModel';
 type Parameters_ = { readonly [name: string]: unknown };
 type Tell = (to: string, mtype: string, parameters: Record<string, string | string[]>) => Promise<void>;
 
+interface Link {
+    readonly table: Table;
+    /** the table's row at each place of what was sent; undefined: all rows as they arrived */
+    readonly order: Uint32Array | undefined;
+}
+
 /** Longer lists are not sent. */
 const MAX_ROWS = 100_000;
 
 export class TableLinks {
-    readonly #tables = new Map<string, Table>();
+    readonly #links = new Map<string, Link>();
     /** do not send a choice back to the program that made it */
     readonly #taken = new WeakMap<Table, unknown>();
 
     constructor(readonly tell: Tell) {}
 
-    /** Link the table sent with table-id `url`. Return a function that unlinks it. */
-    linkTable(url: string, table: Table): () => void {
-        this.#tables.set(url, table);
+    /**
+     * Link the table sent with table-id `url`; `order` has the table's row at each place of what was sent, if that is
+     * not every row as it arrived. Return a function that unlinks it.
+     */
+    linkTable(url: string, table: Table, order?: Uint32Array): () => void {
+        this.#links.set(url, { table, order });
         return () => {
-            if (this.#tables.get(url) === table) this.#tables.delete(url);
+            if (this.#links.get(url)?.table === table) this.#links.delete(url);
         };
     }
 
@@ -27,37 +36,51 @@ export class TableLinks {
     async sendChoice(url: string, table: Table): Promise<void> {
         const { chosen, chosenCount } = table;
         if (chosen === this.#taken.get(table) || chosenCount > MAX_ROWS) return;
+        const order = this.#links.get(url)?.order;
         const rows: string[] = [];
-        chosen?.forEach((one, row) => one && rows.push(String(row)));
+        if (order) order.forEach((row, place) => chosen?.[row] && rows.push(String(place)));
+        else chosen?.forEach((one, row) => one && rows.push(String(row)));
         this.#taken.set(table, chosen);
         await this.tell('', 'table.select.rowList', { 'table-id': url, url, 'row-list': rows });
     }
 
     /** Send the row under the pointer. */
     async sendHighlight(url: string, table: Table): Promise<void> {
-        if (table.hovered < 0) return;
-        await this.tell('', 'table.highlight.row', { 'table-id': url, url, row: String(table.hovered) });
+        const order = this.#links.get(url)?.order;
+        const row = order ? order.indexOf(table.hovered) : table.hovered;
+        if (row < 0) return;
+        await this.tell('', 'table.highlight.row', { 'table-id': url, url, row: String(row) });
     }
 
     takeHighlight(_from: string, given: Parameters_): void {
-        const row = Number(given['row']);
-        const table = this.#findTable(given);
-        if (table && Number.isInteger(row) && row >= 0 && row < table.rows) table.hovered = row;
+        const link = this.#findLink(given);
+        const row = link && rowAt(link, given['row']);
+        if (link && row !== undefined) link.table.hovered = row;
     }
 
     takeSelection(_from: string, given: Parameters_): void {
-        const table = this.#findTable(given);
+        const link = this.#findLink(given);
         const list = given['row-list'];
-        if (!table || !Array.isArray(list)) return;
+        if (!link || !Array.isArray(list)) return;
+        const { table } = link;
         const chosen = new Uint8Array(table.rows);
-        for (const row of list.map(Number))
-            if (Number.isInteger(row) && row >= 0 && row < chosen.length) chosen[row] = 1;
+        for (const place of list) {
+            const row = rowAt(link, place);
+            if (row !== undefined) chosen[row] = 1;
+        }
         const some = list.length > 0 ? chosen : undefined;
         this.#taken.set(table, some);
         table.chooseRows(some);
     }
 
-    #findTable(given: Parameters_): Table | undefined {
-        return this.#tables.get(String(given['table-id'] ?? '')) ?? this.#tables.get(String(given['url'] ?? ''));
+    #findLink(given: Parameters_): Link | undefined {
+        return this.#links.get(String(given['table-id'] ?? '')) ?? this.#links.get(String(given['url'] ?? ''));
     }
+}
+
+/** Return the table's row at a place of what was sent; undefined if there is none. */
+function rowAt({ table, order }: Link, place: unknown): number | undefined {
+    const at = Number(place);
+    const row = order ? order[at] : at;
+    return Number.isInteger(at) && row !== undefined && row >= 0 && row < table.rows ? row : undefined;
 }

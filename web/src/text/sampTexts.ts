@@ -1,3 +1,5 @@
+import { formatCount } from './numberFormat';
+
 export const samp = {
     button: 'SAMP',
     title: 'Other programs (SAMP)',
@@ -39,6 +41,12 @@ export const samp = {
     notTaken: (to: string, reason: string) => `${to} did not accept it: ${reason}`,
     notVotable: (mime: string) =>
         `The job has stored its result as ${mime}; other programs need a VOTable. Run it again in that format.`,
+    notStored: 'The service could not store the rows for the other program.',
+    loading: 'Wait until all rows have arrived, then send the table.',
+    tooMany: (most: number) =>
+        `At most ${formatCount(most)} rows can be sent. Filter the table, or run the query as a job that stores a VOTable.`,
+    unlinked: (most: number) =>
+        `Rows are not linked: more than ${formatCount(most)}, so the other program runs the query again, and may get them in another order. Run the query as a job to link them.`,
     isPrivate: 'Only you can see the result: the other program will need your name and password.',
     description: 'Query portal of an IVOA TAP service: sends and receives tables and positions',
 } as const;

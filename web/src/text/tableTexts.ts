@@ -78,6 +78,7 @@ export const tables = {
         title: 'In other programs',
         names: { pyvo: 'pyvo', topcat: 'TOPCAT', stilts: 'STILTS', curl: 'curl' },
         topcat: 'Choose Table Access Protocol (TAP) Query in the VO menu and enter this TAP URL:',
+        samp: 'over SAMP, up to the row limit',
         own: 'Your own tables need your name and password, or your token.',
         copy: 'Copy',
     },

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { cellToNumber, cellText } from './jsonCells';
 import { headOf, headQuery } from './fileHead';
 import { kindOf } from '../model/fieldKind';
-import { writeVotable } from './emptyVotable';
+import { writeVotable } from '../model/votableText';
 
 vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));
 
