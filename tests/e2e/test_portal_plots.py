@@ -418,8 +418,12 @@ class TestBadInput:
         assert lit_share(page, 0.45, 0.45, 0.55, 0.55) > 0
 
 
-def _plot(page: Page, portal_url: str, query: str) -> None:
+def run_query(page: Page, portal_url: str, query: str) -> None:
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
     page.get_by_label("Run mode").select_option("at once")
     page.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
+
+
+def _plot(page: Page, portal_url: str, query: str) -> None:
+    run_query(page, portal_url, query)
     page.get_by_role("tab", name="Plot", exact=True).click()

@@ -97,6 +97,7 @@ class TestMillion(OwnService):
 
     def test_a_million_rows_scroll_sort_and_filter(self, page: Page, portal: Served, shot: Shot) -> None:
         grid = run_query(page, portal.url + "/", MILLION, 1_000_000)
+        page.get_by_role("tab", name="Table", exact=True).click()
         expect(page.get_by_text("1,000,000 rows", exact=True)).to_be_visible(timeout=90_000)
         expect(page.get_by_text("The row limit cut the result at 1,000,000 rows; there are more.")).to_be_visible()
         expect(cell_at(page, 0, 0)).to_have_text("1")
@@ -159,6 +160,7 @@ class TestRows:
         self, page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
         grid = run_query(page, portal_url, GALAXIES)
+        page.get_by_role("tab", name="Table", exact=True).click()
         rows = query_rows(portal, GALAXIES)
         expect(page.get_by_text(f"{len(rows):,} rows")).to_be_visible()
 
@@ -244,6 +246,7 @@ class TestRows:
             POINT(ra, dec) AS pos, CAST('2016-01-02T03:04:05.25' AS TIMESTAMP) AS observed
             FROM openngc.objects ORDER BY id"""
         grid = run_query(page, portal_url, query)
+        page.get_by_role("tab", name="Table", exact=True).click()
         link = cell_at(page, 0, 3).get_by_role("link")
         expect(link).to_have_attribute("href", re.compile(r"^https://example.org/\w+"))
         expect(link).to_have_attribute("rel", "noopener noreferrer")

@@ -120,6 +120,11 @@ export class QueryEditor {
         this.focus();
     }
 
+    /** Close the list of completions. */
+    closeCompletions(): void {
+        closeCompletion(this.#view);
+    }
+
     focus(): void {
         this.#view.focus();
     }

@@ -31,7 +31,7 @@ export class QueryTab {
     /** the selected text and its offset; a selection is run alone */
     selection = $state.raw({ text: '', from: 0 });
     /** the view that its results open with */
-    view: View = 'table';
+    view: View | undefined;
     /** offset of the cursor in `adql`, in UTF-16 units */
     cursor = 0;
     maxrec = $state<number | undefined>();

@@ -16,6 +16,7 @@ export interface EditorHandle {
     replaceText(adql: string): void;
     applyChanges(changes: readonly TextChange[]): void;
     goTo(fault: QueryFault, offset?: number): void;
+    closeCompletions(): void;
     focus(): void;
 }
 
@@ -41,7 +42,7 @@ export class QueryTabs implements QueryOpener {
     }
 
     /** Open a query in a new tab and go there; `run` runs it at once. */
-    openQuery(adql: string, { title, run = false, files = {}, view = 'table' }: OpenOptions = {}): QueryTab {
+    openQuery(adql: string, { title, run = false, files = {}, view }: OpenOptions = {}): QueryTab {
         const tab = this.#makeTab(adql, title);
         tab.files = files;
         tab.view = view;

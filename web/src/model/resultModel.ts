@@ -44,8 +44,8 @@ export interface TextRequest {
     readonly bare?: boolean;
 }
 
-/** The parts of a result's panel. */
-export type View = 'table' | 'plot' | 'columns';
+/** The parts of a result's panel; both: table and plot side by side. */
+export type View = 'both' | 'table' | 'plot' | 'columns';
 
 /** Where a result comes from. */
 export type Source =

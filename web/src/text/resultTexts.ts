@@ -3,7 +3,8 @@ import { formatCount, formatCounted } from './numberFormat';
 export const results = {
     workerFailed: (why: string) => `The page could not read the result${why && ` (${why})`}. Try again.`,
     stopped: (rows: number) => `Stopped: these are the first ${formatCounted(rows, 'row')}, not the whole result.`,
-    tabs: { label: 'Views of the result', table: 'Table', plot: 'Plot', columns: 'Columns' },
+    tabs: { label: 'Views of the result', both: 'Side by side', table: 'Table', plot: 'Plot', columns: 'Columns' },
+    split: 'Width of the result table',
     table: {
         row: 'Row',
         angle: { hours: 'h:m:s', degrees: '° : ′ : ″' },
