@@ -1,7 +1,7 @@
 """Names of objects in a table: which columns hold them, how names are compared, and the index that finds them.
 
-Names are compared without case, spaces, punctuation and leading zeros: ``NGC 224``, ``ngc224`` and ``NGC0224`` are one
-name. The index has all names of a row in this form, so a name is found in milliseconds in tables of any size, and names
+Names are compared without case, spaces, punctuation and leading zeros: ``NGC 224``, ``ngc-224`` and ``NGC0224`` are one
+name. Hyphens and points after a digit stay, and plus signs: they tell ``J1921+21`` from ``J1921-21``. The index has all names of a row in this form, so a name is found in milliseconds in tables of any size, and names
 that begin with some letters are read from its dictionary. It is part of the table, so it follows loads, additions and
 corrections.
 """
@@ -17,6 +17,8 @@ from clickhouse_schema.schema_model import Table
 
 #: What is left out of names when they are compared: all but letters, digits, and the signs of coordinates in names.
 _IGNORED = r"[^\p{L}\p{N}+.-]+"
+_SEPARATORS = r"(^|[^0-9])[.-]+"
+_WITHOUT_SEPARATORS = r"\1"
 _ZEROS = r"(^|[^0-9.])0+([0-9])"
 _WITHOUT_ZEROS = r"\1\2"
 
@@ -24,7 +26,7 @@ _WITHOUT_ZEROS = r"\1\2"
 def normalise_name(name: str) -> str:
     """Return the form in which names are compared, as ``names_sql`` computes it."""
     kept = "".join(sign for sign in name.lower() if sign.isalpha() or sign.isnumeric() or sign in "+.-")
-    return re.sub(_ZEROS, _WITHOUT_ZEROS, kept)
+    return re.sub(_ZEROS, _WITHOUT_ZEROS, re.sub(_SEPARATORS, _WITHOUT_SEPARATORS, kept))
 
 
 def names_sql(table: Table) -> str:
@@ -43,8 +45,10 @@ def matching_name_sql(table: Table, keys_sql: str) -> str:
 
 
 def _normalised_sql(name: str) -> str:
-    plain = f"replaceRegexpAll(lowerUTF8({name}), {quote_string(_IGNORED)}, '')"
-    return f"replaceRegexpAll({plain}, {quote_string(_ZEROS)}, {quote_string(_WITHOUT_ZEROS)})"
+    changed = f"lowerUTF8({name})"
+    for pattern, replacement in ((_IGNORED, ""), (_SEPARATORS, _WITHOUT_SEPARATORS), (_ZEROS, _WITHOUT_ZEROS)):
+        changed = f"replaceRegexpAll({changed}, {quote_string(pattern)}, {quote_string(replacement)})"
+    return changed
 
 
 def _written_names_sql(table: Table) -> str:

@@ -1,6 +1,6 @@
 """Objects by name, in JSON. TAP does not define this resource.
 
-GET /tap/names?name=M31        the objects of that name
+GET /tap/names?name=M31        the objects of that name; names that begin alike if there are none
 GET /tap/names?prefix=androm   some objects whose names begin so
 """
 
@@ -14,8 +14,10 @@ from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from adql import MAX_NAME_CHARACTERS, NameLookupError
+from clickhouse_schema.catalogue import Catalogue
 from tap_service.handlers.request_context import Caller, Skyhouse
 from tap_service.service_errors import ParameterFault, ServiceUnavailable
+from tap_service.services.queries.name_resolver import NamedObject, NameResolver
 from tap_service.storage.engine.engine import EngineError
 
 router = APIRouter()
@@ -37,10 +39,18 @@ async def find_names(skyhouse: Skyhouse, caller: Caller, name: str = "", prefix:
         try:
             if prefix:
                 return {"objects": [asdict(found) for found in names.complete_name(catalogue, prefix)]}
-            return {"objects": [asdict(found) for found in names.find_everywhere(catalogue, name)]}
-        except NameLookupError:
-            return {"objects": []}
+            if found := _find_objects(names, catalogue, name):
+                return {"objects": [asdict(each) for each in found]}
+            return {"objects": [], "suggestions": names.suggest_names(catalogue, name)}
         except EngineError as error:
             raise ServiceUnavailable("names cannot be looked up now. Try again later") from error
 
     return JSONResponse(await run_in_threadpool(look_up), headers=_BRIEFLY)
+
+
+def _find_objects(names: NameResolver, catalogue: Catalogue, name: str) -> list[NamedObject]:
+    """Return the objects of a name; none if Sesame does not know it, or does not answer."""
+    try:
+        return names.find_everywhere(catalogue, name)
+    except NameLookupError:
+        return []

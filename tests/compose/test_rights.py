@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pytest
 
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
@@ -174,6 +175,7 @@ def test_the_service_does_its_work(engine: Engine, tmp_path: Path) -> None:
         match = "openngc.objects AS a JOIN openngc.objects AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.01"
         assert alice.count(match) > 13_000
         _upload(service)
+        _find_names(service)
         assert alice.put("mydb.mine", "id,ra,dec\n1,10.5,41.2\n2,11.5,-20.5\n").status_code == 201
         assert alice.load("mydb.mine", "id,ra,dec\n3,0,0\n").status_code == 200
         assert alice.create_index("mydb.mine", "id", UNIQUE="true").phase == "COMPLETED"
@@ -192,6 +194,13 @@ def _upload(service: Served) -> None:
     query = "SELECT COUNT(*) AS n FROM openngc.objects AS o JOIN TAP_UPLOAD.mine AS m ON o.name = m.name"
     answer = service.ask(query, FORMAT="csv", UPLOAD="mine,param:table", table=VOTABLE)
     assert answer.status_code == 200, answer.text
+
+
+def _find_names(service: Served) -> None:
+    """By the index of names, and by its dictionary on each shard."""
+    for parameters in ({"name": "M31"}, {"prefix": "androm"}):
+        answer = httpx.get(f"{service.tap}/names", params=parameters, timeout=60)
+        assert [found["main_name"] for found in answer.json()["objects"]] == ["NGC0224"], answer.text
 
 
 def test_the_system_tables_that_are_granted_are_those_that_are_read() -> None:

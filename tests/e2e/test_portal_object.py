@@ -109,6 +109,9 @@ def test_a_name_or_a_position_is_typed(page: Page, portal_url: str, shot: Shot) 
     box.fill("Nowhere Nebula")
     page.get_by_role("button", name="Show").click()
     expect(main.get_by_role("alert")).to_contain_text("No object is called “Nowhere Nebula”")
+    box.fill("Andromda")
+    page.get_by_role("button", name="Show").click()
+    expect(main.get_by_role("alert")).to_contain_text("Did you mean Andromeda Galaxy?")
     box.fill("5:34:30.9 -22:00:53")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("region", name="tycho2.bright")).to_contain_text("No row within 1′")
@@ -130,6 +133,18 @@ def test_names_are_completed_on_every_page(page: Page, portal_url: str, shot: Sh
     expect(page.get_by_role("heading", level=1, name="Betelgeuse")).to_be_visible()
     expect(page.get_by_role("region", name="tycho2.star_names")).to_contain_text("Betelgeuse")
     expect(page).to_have_url(f"{portal_url}#/object?name=Betelgeuse")
+
+
+def test_names_are_completed_in_queries(page: Page, portal_url: str, shot: Shot) -> None:
+    page.goto(f"{portal_url}#/query")
+    editor = page.get_by_role("textbox", name="ADQL query")
+    editor.fill("")
+    editor.press_sequentially("SELECT skyhouse_resolve('barn", delay=30)
+    star = page.get_by_role("option", name="Barnard's star")
+    expect(star).to_be_visible()
+    shot(page, "object-query")
+    star.click()
+    expect(editor).to_contain_text("SELECT skyhouse_resolve('Barnard''s star')")
 
 
 def test_on_a_phone(phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:

@@ -71,12 +71,15 @@ class NameResolver:
         return [NamedObject(name, name, "", ra, dec, None)]
 
     def complete_name(self, catalogue: Catalogue, start: str) -> list[NamedObject]:
-        """Return some objects with a name that begins so, the brightest first. Raises EngineError."""
+        """Return some objects with a name that begins so, the brightest first; a table that takes long adds none."""
         key = normalise_name(start)
         found: list[NamedObject] = []
         for entry in _list_named_tables(catalogue) if key else ():
-            keys = self._read_keys(entry, key, catalogue.sharding)
-            found += self._read_rows(entry, keys) if keys else []
+            try:
+                keys = self._read_keys(entry, key, catalogue.sharding)
+                found += self._read_rows(entry, keys) if keys else []
+            except EngineError as error:
+                _log.warning("names of %s cannot be completed now: %s", entry.qualified_name, error.detail)
         return sorted(found, key=_order_by_brightness)[:_MAX_COMPLETIONS]
 
     def make_lookup(self, catalogue: Catalogue) -> PositionLookup | None:
@@ -102,7 +105,7 @@ class NameResolver:
         return f"no object called '{make_printable(name)}' is in {', '.join(tables[:_MAX_TOLD])}: {hint}"
 
     def suggest_names(self, catalogue: Catalogue, name: str) -> list[str]:
-        """Return names that begin as an unknown one does. Raises EngineError."""
+        """Return names that begin as an unknown one does."""
         key = normalise_name(name)
         for length in (len(key) - 1, len(key) * 2 // 3, len(key) // 2):
             if length >= 2 and (found := self.complete_name(catalogue, key[:length])):
@@ -169,7 +172,7 @@ def _agree_on_position(name: str, found: Sequence[NamedObject]) -> Position:
     apart = [other for other in others if _find_separation(first, other) > SAME_PLACE]
     if apart:
         told = (
-            f"{each.name} in {each.table} at POINT({each.ra:.5f}, {each.dec:.5f})"
+            f"{each.main_name} in {each.table} at POINT({each.ra:.5f}, {each.dec:.5f})"
             for each in (first, *apart[:_MAX_TOLD])
         )
         raise NameLookupError(

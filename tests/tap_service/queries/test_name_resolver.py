@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import requests
@@ -11,6 +12,7 @@ from adql import NameLookupError
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.object_names import names_sql, normalise_name
+from clickhouse_schema.visible_tables import select_visible
 from tap_service.config import Config
 from tap_service.services.queries.name_resolver import NameResolver
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -40,6 +42,10 @@ def resolver(demo_engine: EmbeddedEngine) -> NameResolver:
         ("m 031", "NGC0224", 10.6848, 41.2691),
         ("NGC 224", "NGC0224", 10.6848, 41.2691),
         ("ngc0224", "NGC0224", 10.6848, 41.2691),
+        ("NGC-224", "NGC0224", 10.6848, 41.2691),
+        ("Messier 31", "NGC0224", 10.6848, 41.2691),
+        ("MCG +07-02-016", "NGC0224", 10.6848, 41.2691),
+        ("TYC 3105-02070-1", "TYC 3105-2070-1", 279.2347, 38.7837),
         ("  andromeda   GALAXY ", "NGC0224", 10.6848, 41.2691),
         ("Vega", "Vega", 279.2347, 38.7837),
         ("HIP 70890", "Proxima Centauri", 217.4289, -62.6795),
@@ -65,9 +71,17 @@ def test_positions_are_refused_where_a_name_is_unknown_or_of_several_objects(
         look_up("Andromda")
     with pytest.raises(NameLookupError, match=r"no object called '\?\?' .*POINT"):
         look_up("??")
-    with pytest.raises(NameLookupError, match="is the name of several objects"):
+    with pytest.raises(NameLookupError, match=r"several objects: NGC6\d+ in openngc.objects at .*; NGC6\d+ in"):
         look_up("Eastern Veil")
     assert resolver.make_lookup(Catalogue(())) is None
+
+
+def test_a_caller_finds_names_in_the_tables_that_it_may_see(resolver: NameResolver, catalogue: Catalogue) -> None:
+    restricted = replace(catalogue, grants={"openngc": frozenset({"staff"})})
+    everybody = select_visible(restricted, frozenset())
+    assert resolver.find_objects(everybody, "M31") == resolver.complete_name(everybody, "androm") == []
+    assert resolver.find_objects(everybody, "Vega")
+    assert resolver.find_objects(select_visible(restricted, frozenset({"staff"})), "M31")
 
 
 def test_completions_are_the_brightest_names_that_begin_so(resolver: NameResolver, catalogue: Catalogue) -> None:
@@ -88,6 +102,9 @@ def test_python_and_the_engine_compare_names_alike(demo_engine: EmbeddedEngine, 
         "\u039b Cet",
         "0",
         "00",
+        "M-31",
+        "MCG -02-01-031",
+        "-.St. 5-.1-",
     ]
     expression = names_sql(entry.table)
     for name in names:
@@ -112,7 +129,11 @@ class TestRequests:
         assert (found["ra"], found["dec"]) == pytest.approx((283.396, 33.029), abs=0.01)
 
     def test_unknown_and_partial_names(self, service: Served) -> None:
-        assert requests.get(f"{service.tap}/names", timeout=60, params={"name": "M 999"}).json() == {"objects": []}
+        assert requests.get(f"{service.tap}/names", timeout=60, params={"name": "M 999"}).json()["objects"] == []
+        answer = requests.get(f"{service.tap}/names", timeout=60, params={"name": "Andromda"}).json()
+        assert answer == {"objects": [], "suggestions": ["Andromeda Galaxy"]}
+        hostile = requests.get(f"{service.tap}/names", timeout=60, params={"name": "\\'] OR 1 = 1 --"})
+        assert hostile.json()["objects"] == []
         names = [
             each["name"]
             for each in requests.get(f"{service.tap}/names", timeout=60, params={"prefix": "betelg"}).json()["objects"]

@@ -29,6 +29,7 @@ import type { QueryFault } from '../tap/estimateClient';
 import { text } from '../text';
 import type { Tables } from './relationColumns';
 import { findCompletions } from './adqlCompletion';
+import { findNameCompletions } from './nameCompletion';
 import { adqlLanguage, EDITOR_APPEARANCE } from './adqlDialect';
 import { changesOf, fixLabel, type TextChange } from './queryFixes';
 import { loadFunctions, functionsOf, type FunctionInfo } from './adqlFunctions';
@@ -193,7 +194,7 @@ export class QueryEditor {
             [highlightSelectionMatches(), EditorView.lineWrapping, placeholder(text.editor.placeholder)],
             EditorView.contentAttributes.of({ 'aria-label': text.editor.label, spellcheck: 'false' }),
             autocompletion({
-                override: [(context) => findCompletions(context, tables, known())],
+                override: [(context) => findCompletions(context, tables, known()), findNameCompletions],
                 icons: false,
                 defaultKeymap: false,
             }),

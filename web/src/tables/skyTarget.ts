@@ -19,9 +19,9 @@ export async function findTarget(typed: string): Promise<Target> {
     const position = parsePosition(typed);
     if (position) return { kind: 'place', ra: position[0], dec: position[1], name: '' };
     if (!/\p{L}/u.test(typed)) return { kind: 'unknown', message: text.tables.target.unreadable };
-    const found = await findObjects(typed.trim());
+    const { objects: found, suggestions = [] } = await findObjects(typed.trim());
     const [first] = found;
-    if (!first) return { kind: 'unknown', message: text.tables.target.unknown(typed.trim()) };
+    if (!first) return { kind: 'unknown', message: text.tables.target.unknown(typed.trim(), suggestions) };
     const places = found.filter((other, at) => found.slice(0, at).every((known) => !areNear(known, other)));
     if (places.length > 1) return { kind: 'several', objects: places };
     return { kind: 'place', ra: first.ra, dec: first.dec, name: first.name };

@@ -15,15 +15,22 @@ export interface NamedObject {
     readonly magnitude: number | null;
 }
 
-/** Find the objects of a name, the brightest first. Raises TapError. */
-export const findObjects = (name: string): Promise<NamedObject[]> => askNames({ name });
+export interface FoundNames {
+    /** the brightest first */
+    readonly objects: readonly NamedObject[];
+    /** names that begin alike, for one that is unknown */
+    readonly suggestions?: readonly string[];
+}
+
+/** Find the objects of a name. Raises TapError. */
+export const findObjects = (name: string): Promise<FoundNames> => askNames({ name });
 
 /** Find some objects whose names begin so. Raises TapError. */
-export const completeName = (prefix: string, signal: AbortSignal): Promise<NamedObject[]> =>
-    askNames({ prefix }, signal);
+export const completeName = async (prefix: string, signal: AbortSignal): Promise<readonly NamedObject[]> =>
+    (await askNames({ prefix }, signal)).objects;
 
-async function askNames(values: Record<string, string>, signal?: AbortSignal): Promise<NamedObject[]> {
+async function askNames(values: Record<string, string>, signal?: AbortSignal): Promise<FoundNames> {
     const query = new URLSearchParams([...formValues(values)]);
     const answer = await askService(`names?${query}`, { signal: signal ?? null });
-    return ((await answer.json()) as { objects: NamedObject[] }).objects;
+    return (await answer.json()) as FoundNames;
 }

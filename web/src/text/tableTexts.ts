@@ -60,7 +60,9 @@ export const tables = {
         names: 'Names that begin so',
         unreadable:
             'Enter right ascension and declination (ICRS), in degrees or as h:m:s d:m:s, or the name of an object.',
-        unknown: (name: string) => `No object is called “${name}” in the tables of this service. Enter its position.`,
+        unknown: (name: string, near: readonly string[]) =>
+            `No object is called “${name}” in the tables of this service. ` +
+            (near.length ? `Did you mean ${near.join(' or ')}?` : 'Enter its position.'),
         several: (name: string) => `Several objects are called “${name}”. Choose one:`,
         find: 'Find an object',
     },
