@@ -1,9 +1,9 @@
 """Names of objects in a table: which columns hold them, how names are compared, and the index that finds them.
 
 Names are compared without case, spaces, punctuation and leading zeros: ``NGC 224``, ``ngc-224`` and ``NGC0224`` are one
-name. Hyphens and points after a digit stay, and plus signs: they tell ``J1921+21`` from ``J1921-21``. The index has all names of a row in this form, so a name is found in milliseconds in tables of any size, and names
-that begin with some letters are read from its dictionary. It is part of the table, so it follows loads, additions and
-corrections.
+name. Hyphens and points after a digit stay, and plus signs: they tell ``J1921+21`` from ``J1921-21``. The index has all
+names of a row in this form, so a name is found in milliseconds in tables of any size, and names that begin with some
+letters are read from its dictionary. It is part of the table, so it follows loads, additions and corrections.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ export class ObjectMatches {
             return;
         }
         this.matches = this.tables.flatMap((table) =>
-            table.position && !table.series ? [new TableMatch(table, this.#queryFor(table, table.position))] : [],
+            table.position ? [new TableMatch(table, this.#queryFor(table, table.position))] : [],
         );
         const waiting = [...this.matches];
         const work = async (): Promise<void> => {

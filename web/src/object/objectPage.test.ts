@@ -46,10 +46,12 @@ describe('the tables that know an object', () => {
     test('a series follows the key to a matched row, with its id as a literal', () => {
         const keys = [{ from: 'sn.source', fromColumn: 'object_id', target: 'sn.object', targetColumn: 'id' }];
         const matched = [{ table: 'sn.object', names: ['id', 'ra'], row: ["o'1", 12] }];
-        expect(seriesQuery(tables[1]!, keys, matched, [12, 3], 0.01)).toBe(
+        expect(seriesQuery(tables[1]!, keys, matched, [12, 3])).toBe(
             "SELECT mjd, mag, mag_err, filter\nFROM sn.source\nWHERE object_id = 'o''1'\nORDER BY mjd",
         );
-        expect(seriesQuery(tables[1]!, keys, [], [12, 3], 0.01)).toBeUndefined();
+        expect(seriesQuery(tables[1]!, keys, [], [12, 3])).toBeUndefined();
+        const placed = { ...tables[1]!, position: { ra: 'ra', dec: 'dec' } };
+        expect(seriesQuery(placed, keys, [], [12, 3])).toContain('<= 0.000555555555556');
     });
 
     test('neighbours have magnitudes and motions in mas/yr', () => {

@@ -40,16 +40,19 @@ export class ObjectSeries {
     }
 
     async #loadCurve(table: ObjectTable, keys: readonly TableKey[]): Promise<Curve | undefined> {
-        const { matches, centre, radius } = this.#found;
+        const { matches, centre } = this.#found;
         const matched = matches.flatMap(({ table: { name }, rows }) =>
             rows?.data[0] ? [{ table: name, names: rows.names, row: rows.data[0] }] : [],
         );
-        const adql = seriesQuery(table, keys, matched, centre, radius);
+        const adql = seriesQuery(table, keys, matched, centre);
         if (!adql) return undefined;
         try {
             const rows = await queryRows(adql, { maxrec: MAX_SERIES_ROWS, signal: this.#stop.signal });
             const series = readSeries(rows, table.series!);
-            return series.times.length ? { table: table.name, adql, series } : undefined;
+            // one epoch is no series: many catalogues tell when they saw an object
+            return series.times.some((time) => time !== series.times[0])
+                ? { table: table.name, adql, series }
+                : undefined;
         } catch (error) {
             return { table: table.name, adql, failed: (error as Error).message };
         }

@@ -92,19 +92,21 @@ export async function loadKeys(): Promise<TableKey[]> {
     }));
 }
 
+/** Rows without a key belong to one object if they are so near: degrees. */
+export const SAME_OBJECT = 2 / 3600;
+
 /** Most rows of a time series. */
 export const MAX_SERIES_ROWS = 20_000;
 
 /**
  * Return the query for the time series of matched rows; undefined if the table has none of them. It follows a foreign key to a
- * matched table, else it takes the rows within the radius (degrees).
+ * matched table, else it takes the rows at the position itself.
  */
 export function seriesQuery(
     table: ObjectTable,
     keys: readonly TableKey[],
     matched: readonly { readonly table: string; readonly names: readonly string[]; readonly row: readonly Value[] }[],
     centre: readonly [number, number],
-    radius: number,
 ): string | undefined {
     const { series, position } = table;
     if (!series) return undefined;
@@ -118,7 +120,7 @@ export function seriesQuery(
     }
     if (!position) return undefined;
     const point = `POINT(${position.ra}, ${position.dec})`;
-    const within = `DISTANCE(${point}, POINT(${centre.join(', ')})) <= ${Number(radius.toPrecision(12))}`;
+    const within = `DISTANCE(${point}, POINT(${centre.join(', ')})) <= ${Number(SAME_OBJECT.toPrecision(12))}`;
     return `${select}\nWHERE ${within}\nORDER BY ${series.time}`;
 }
 
