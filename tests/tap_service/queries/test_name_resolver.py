@@ -76,6 +76,15 @@ def test_positions_are_refused_where_a_name_is_unknown_or_of_several_objects(
     assert resolver.make_lookup(Catalogue(())) is None
 
 
+def test_named_stars_are_where_tycho_2_has_their_hipparcos_numbers(demo_engine: EmbeddedEngine) -> None:
+    """Of a double star, one of the two; Barnard's star and Proxima Centauri are too faint for the demo's part."""
+    sql = """
+        SELECT n.name, min(3600 * greatest(abs(n.ra - b.ra) * cos(radians(b.dec)), abs(n.dec - b.dec))) AS arcsec
+        FROM tycho2.star_names AS n LEFT JOIN tycho2.bright AS b ON toInt64(n.hip) = toInt64(b.hip)
+        GROUP BY n.name HAVING NOT (arcsec < 0.1) OR max(b.hip) IS NULL OR max(b.hip) = 0"""
+    assert sorted(demo_engine.fetch_table(sql).column(0).to_pylist()) == ["Barnard's star", "Proxima Centauri"]
+
+
 def test_a_caller_finds_names_in_the_tables_that_it_may_see(resolver: NameResolver, catalogue: Catalogue) -> None:
     restricted = replace(catalogue, grants={"openngc": frozenset({"staff"})})
     everybody = select_visible(restricted, frozenset())

@@ -12,7 +12,7 @@ export type Target =
     | { readonly kind: 'place'; readonly ra: number; readonly dec: number; readonly name: string }
     /** several objects have the name */
     | { readonly kind: 'several'; readonly objects: readonly NamedObject[] }
-    | { readonly kind: 'unknown'; readonly message: string };
+    | { readonly kind: 'unknown'; readonly message: string; readonly suggestions?: readonly string[] };
 
 /** Find the place that was typed. Raises TapError if the service does not answer. */
 export async function findTarget(typed: string): Promise<Target> {
@@ -21,7 +21,7 @@ export async function findTarget(typed: string): Promise<Target> {
     if (!/\p{L}/u.test(typed)) return { kind: 'unknown', message: text.tables.target.unreadable };
     const { objects: found, suggestions = [] } = await findObjects(typed.trim());
     const [first] = found;
-    if (!first) return { kind: 'unknown', message: text.tables.target.unknown(typed.trim(), suggestions) };
+    if (!first) return { kind: 'unknown', message: text.tables.target.unknown(typed.trim(), suggestions), suggestions };
     const places = found.filter((other, at) => found.slice(0, at).every((known) => !areNear(known, other)));
     if (places.length > 1) return { kind: 'several', objects: places };
     return { kind: 'place', ra: first.ra, dec: first.dec, name: first.name };
