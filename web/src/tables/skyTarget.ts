@@ -8,8 +8,14 @@ import { parsePosition } from './skyPosition';
 const SAME_PLACE = 60 / 3600;
 
 export type Target =
-    /** `name`: as its table writes it; '' for a typed position */
-    | { readonly kind: 'place'; readonly ra: number; readonly dec: number; readonly name: string }
+    /** `name`: as its table writes it; '' for a typed position. `objects`: the rows of that name */
+    | {
+          readonly kind: 'place';
+          readonly ra: number;
+          readonly dec: number;
+          readonly name: string;
+          readonly objects: readonly NamedObject[];
+      }
     /** several objects have the name */
     | { readonly kind: 'several'; readonly objects: readonly NamedObject[] }
     | { readonly kind: 'unknown'; readonly message: string; readonly suggestions?: readonly string[] };
@@ -17,14 +23,14 @@ export type Target =
 /** Find the place that was typed. Raises TapError if the service does not answer. */
 export async function findTarget(typed: string): Promise<Target> {
     const position = parsePosition(typed);
-    if (position) return { kind: 'place', ra: position[0], dec: position[1], name: '' };
+    if (position) return { kind: 'place', ra: position[0], dec: position[1], name: '', objects: [] };
     if (!/\p{L}/u.test(typed)) return { kind: 'unknown', message: text.tables.target.unreadable };
     const { objects: found, suggestions = [] } = await findObjects(typed.trim());
     const [first] = found;
     if (!first) return { kind: 'unknown', message: text.tables.target.unknown(typed.trim(), suggestions), suggestions };
     const places = found.filter((other, at) => found.slice(0, at).every((known) => !areNear(known, other)));
     if (places.length > 1) return { kind: 'several', objects: places };
-    return { kind: 'place', ra: first.ra, dec: first.dec, name: first.name };
+    return { kind: 'place', ra: first.ra, dec: first.dec, name: first.name, objects: found };
 }
 
 function areNear(one: NamedObject, other: NamedObject): boolean {

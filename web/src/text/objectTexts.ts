@@ -12,6 +12,9 @@ export const object = {
     angle,
     find: 'Find an object',
     what: 'Type a name or a position to see what all tables have there: rows, light curves, the spectral energy distribution, a finding chart.',
+    /** the first name of a row; `table` is '' if Sesame knows the name */
+    known: ({ main_name, table }: { main_name: string; table: string }) =>
+        table ? `${main_name} in ${table}` : 'Found by Sesame (CDS)',
     target: 'Name or position',
     radius: 'Radius (arcsec)',
     show: 'Show',
