@@ -18,7 +18,7 @@ from clickhouse_schema.schema_model import Table
 #: What is left out of names when they are compared: all but letters, digits, and the signs of coordinates in names.
 _IGNORED = r"[^\p{L}\p{N}+.-]+"
 _SEPARATORS = r"(^|[^0-9])[.-]+"
-_WITHOUT_SEPARATORS = r"\1"
+_FIRST_GROUP = r"\1"
 _ZEROS = r"(^|[^0-9.])0+([0-9])"
 _WITHOUT_ZEROS = r"\1\2"
 
@@ -26,7 +26,7 @@ _WITHOUT_ZEROS = r"\1\2"
 def normalise_name(name: str) -> str:
     """Return the form in which names are compared, as ``names_sql`` computes it."""
     kept = "".join(sign for sign in name.lower() if sign.isalpha() or sign.isnumeric() or sign in "+.-")
-    return re.sub(_ZEROS, _WITHOUT_ZEROS, re.sub(_SEPARATORS, _WITHOUT_SEPARATORS, kept))
+    return re.sub(_ZEROS, _WITHOUT_ZEROS, re.sub(_SEPARATORS, _FIRST_GROUP, kept))
 
 
 def names_sql(table: Table) -> str:
@@ -46,7 +46,7 @@ def matching_name_sql(table: Table, keys_sql: str) -> str:
 
 def _normalised_sql(name: str) -> str:
     changed = f"lowerUTF8({name})"
-    for pattern, replacement in ((_IGNORED, ""), (_SEPARATORS, _WITHOUT_SEPARATORS), (_ZEROS, _WITHOUT_ZEROS)):
+    for pattern, replacement in ((_IGNORED, ""), (_SEPARATORS, _FIRST_GROUP), (_ZEROS, _WITHOUT_ZEROS)):
         changed = f"replaceRegexpAll({changed}, {quote_string(pattern)}, {quote_string(replacement)})"
     return changed
 
@@ -66,7 +66,7 @@ def _names_of_column(name: NameColumn) -> str:
 def _with_prefix(name: NameColumn, text: str) -> str:
     if not name.prefix:
         return text
-    number = f"replaceRegexpOne({text}, '^0+', '')"
+    number = f"replaceRegexpOne({text}, '^0+(.)', {quote_string(_FIRST_GROUP)})"
     return f"if({text} = '', '', concat({quote_string(name.prefix + ' ')}, {number}))"
 
 

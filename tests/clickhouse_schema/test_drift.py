@@ -8,6 +8,8 @@ import pytest
 
 from clickhouse_schema.cluster_topology import ONE_SERVER
 from clickhouse_schema.datatypes import FELIS
+from clickhouse_schema.name_columns import NameColumn
+from clickhouse_schema.object_names import names_sql
 from clickhouse_schema.schema_drift import Drift, find_drift
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
 from clickhouse_schema.stored_nulls import allow_nulls_sql, list_changeable, store_plainly
@@ -206,6 +208,25 @@ def test_a_column_with_a_text_index_becomes_nullable(stored: Engine) -> None:
     sql = "SELECT count() AS n FROM drifting.stars WHERE like(ifNull(name, ''), '%name%')"
     assert stored.fetch_table(sql)["n"].to_pylist() == [90]
     assert "Name: pieces_name" in stored.explain_query(sql)
+
+
+def test_the_index_of_names_is_added_and_follows_columns_that_become_nullable(stored: Engine) -> None:
+    plain = with_columns(changed(STARS, indexes=(), time=""), *STARS.columns[:3], *NAMES)
+    names = (NameColumn(column="name", separator=","), NameColumn(column="id", prefix="HIP"))
+    named = plain.model_copy(update={"names": names})
+    stored.execute(create_table_sql(store_plainly(named, {"name"}), "drifting.stars"))
+    stored.execute("INSERT INTO drifting.stars (id, ra, dec, name) SELECT number, 1, 0, 'NGC 0224' FROM numbers(3)")
+    stored.execute(f"ALTER TABLE drifting.stars {allow_nulls_sql(named, ['name'])}")
+    stored.execute("INSERT INTO drifting.stars (id, ra, dec, name) VALUES (100, 1, 1, NULL), (101, 1, 1, 'a, Vega')")
+    for key, ids in (("ngc224", [0, 1, 2]), ("hip100", [100]), ("vega", [101]), ("hip0", [0]), ("hip", [])):
+        sql = f"SELECT id FROM drifting.stars WHERE hasAny({names_sql(named)}, ['{key}']) ORDER BY id"
+        assert stored.fetch_table(sql)["id"].to_pylist() == ids
+        assert "Name: names_" in stored.explain_query(sql)
+    other = plain.model_copy(update={"names": names[:1]})
+    assert len(_taken(stored, other)) == 2
+    assert len(_taken(stored, plain)) == 1
+    [description] = _taken(stored, named)
+    assert description.startswith("the index names_")
 
 
 def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -> None:

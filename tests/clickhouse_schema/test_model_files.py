@@ -81,6 +81,12 @@ def layout(said: str) -> str:
     return f"name: s\ntables:\n- name: t\n  columns:\n{listed}  skyhouse:layout: {said}\n"
 
 
+def names(said: str, given: str = "{position: [ra, dec]}") -> str:
+    """A schema with one more column, of whole numbers, and names on line 11."""
+    more = "  columns:\n  - {name: number, datatype: int}\n"
+    return layout(given).replace("  columns:\n", more) + f"  skyhouse:names: {said}\n"
+
+
 def test_good() -> None:
     schema, warnings = read_schema(GOOD, "f.yaml", strict=True)
     assert warnings == []
@@ -184,6 +190,15 @@ def test_good() -> None:
         (layout("{versions: {key: [id], by: ra, last: T}}"), "9: the table T occurs twice (as t; case is ignored)"),
         (layout("{versions: {key: [id], by: ra, last: x__2}}"), "9: the table name x__2 has a suffix that loads use"),
         (layout("{versions: {key: [id], by: ra, last: a.b}}"), "9: last 'a.b' has a dot"),
+        (names("[id]", "{}"), "11: names are looked up for positions: name the columns of the position"),
+        (names("[idd]"), "11: the table t has no column idd: did you mean id?"),
+        (names("[id, id]"), "11: the names of id occur twice: remove one"),
+        (names("[ra]"), "11: the column ra is DOUBLE: names are texts or whole numbers"),
+        (names("[vector]"), "11: the column vector is REAL"),
+        (names("[number]"), "11: the column number is a number, which is no name: write {column: number, prefix: HIP}"),
+        (names("[{column: number, prefix: HIP, separator: ','}]"), "11: the column number is a number: a separator is"),
+        (names("[{column: id, prefixes: HIP}]"), "11: unknown key 'prefixes': did you mean 'prefix'?"),
+        (names("[{prefix: HIP}]"), "11: the key 'column' is missing"),
         (layout("{row_store: true}"), "9: row_store is for look-ups by id: name the columns that identify a row in id"),
         (
             layout("{id: [id], row_store: true}").replace('arraysize: "3"', 'arraysize: "1000000"'),
