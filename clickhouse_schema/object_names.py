@@ -39,6 +39,11 @@ def first_name_sql(table: Table) -> str:
     return f"arrayFirst(n -> n != '', {_written_names_sql(table)})"
 
 
+def proper_name_sql(table: Table) -> str:
+    """Return the expression of the first name of a row that has no digit, such as Vega; '' if it has none."""
+    return f"arrayFirst(n -> n != '' AND NOT match(n, '[0-9]'), {_written_names_sql(table)})"
+
+
 def matching_name_sql(table: Table, keys_sql: str) -> str:
     """Return the expression of the first name of a row, as it is written, whose normal form is among the keys."""
     return f"arrayFirst(n -> has({keys_sql}, {_normalised_sql('n')}), {_written_names_sql(table)})"

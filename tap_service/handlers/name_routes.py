@@ -2,6 +2,7 @@
 
 GET /tap/names?name=M31        the objects of that name; names that begin alike if there are none
 GET /tap/names?prefix=androm   some objects whose names begin so
+GET /tap/names?position=83.6,22&radius=5   the brightest objects with proper names there, degrees
 """
 
 from __future__ import annotations
@@ -27,9 +28,12 @@ _BRIEFLY = {"Cache-Control": "private, max-age=60"}
 
 
 @router.api_route("/names", methods=["GET", "HEAD"])
-async def find_names(skyhouse: Skyhouse, caller: Caller, name: str = "", prefix: str = "") -> Response:
-    if bool(name.strip()) == bool(prefix.strip()):
-        raise ParameterFault("give either name=M31, or prefix=androm for names that begin so")
+async def find_names(
+    skyhouse: Skyhouse, caller: Caller, name: str = "", prefix: str = "", position: str = "", radius: str = ""
+) -> Response:
+    if [bool(given.strip()) for given in (name, prefix, position)].count(True) != 1:
+        raise ParameterFault("give one of name=M31, prefix=androm for names that begin so, position=RA,DEC with radius")
+    circle = _read_circle(position, radius) if position else None
     if len(name) > MAX_NAME_CHARACTERS or len(prefix) > MAX_NAME_CHARACTERS:
         raise ParameterFault(f"the name of an object has at most {MAX_NAME_CHARACTERS} characters")
 
@@ -37,6 +41,8 @@ async def find_names(skyhouse: Skyhouse, caller: Caller, name: str = "", prefix:
         catalogue = skyhouse.catalogue_cache.catalogue_for(caller.name if caller else None)
         names = skyhouse.preparation.names
         try:
+            if circle:
+                return {"objects": [asdict(found) for found in names.list_bright(catalogue, *circle)]}
             if prefix:
                 return {"objects": [asdict(found) for found in names.complete_name(catalogue, prefix)]}
             if found := _find_objects(names, catalogue, name):
@@ -54,3 +60,15 @@ def _find_objects(names: NameResolver, catalogue: Catalogue, name: str) -> list[
         return names.find_everywhere(catalogue, name)
     except NameLookupError:
         return []
+
+
+def _read_circle(position: str, radius: str) -> tuple[tuple[float, float], float]:
+    """Return the middle and the radius in degrees. Raise ParameterFault."""
+    try:
+        lon, lat = (float(number) for number in position.split(","))
+        size = float(radius)
+    except ValueError as error:
+        raise ParameterFault("position is RA,DEC and radius a number, in degrees: position=83.6,22&radius=5") from error
+    if not (0 <= lon <= 360 and -90 <= lat <= 90 and 0 < size <= 180):
+        raise ParameterFault("position is RA from 0 to 360 and DEC from -90 to 90, radius up to 180 degrees")
+    return (lon, lat), size

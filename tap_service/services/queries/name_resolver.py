@@ -11,7 +11,14 @@ import numpy as np
 
 from adql import NameLookupError, PositionLookup, make_printable
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.object_names import first_name_sql, matching_name_sql, names_index, names_sql, normalise_name
+from clickhouse_schema.object_names import (
+    first_name_sql,
+    matching_name_sql,
+    names_index,
+    names_sql,
+    normalise_name,
+    proper_name_sql,
+)
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.shard_map import Sharding
 from tap_service.services.queries.sesame_resolver import Position, SesameResolver
@@ -22,6 +29,10 @@ _log = logging.getLogger("skyhouse")
 #: Rows of one name, and names of one completion, that are read from a table.
 _MAX_ROWS = 20
 _MAX_COMPLETIONS = 10
+
+#: Objects of a region, and rows of the tables where they are looked for.
+_MAX_LISTED = 50
+MAX_LISTED_ROWS = 1_000_000
 
 #: Candidates and suggestions in a message.
 _MAX_TOLD = 4
@@ -81,6 +92,36 @@ class NameResolver:
             except EngineError as error:
                 _log.warning("names of %s cannot be completed now: %s", entry.qualified_name, error.detail)
         return sorted(found, key=_order_by_brightness)[:_MAX_COMPLETIONS]
+
+    def list_bright(self, catalogue: Catalogue, position: Position, radius: float) -> list[NamedObject]:
+        """Return the brightest objects with a proper name within a circle, in degrees. Raises EngineError.
+
+        Tables of more than ``MAX_LISTED_ROWS`` rows are left out: their rows would all have to be looked at.
+        """
+        found: list[NamedObject] = []
+        for entry in _list_named_tables(catalogue):
+            if (entry.rows or 0) <= MAX_LISTED_ROWS:
+                found += self._read_bright(entry, position, radius)
+        return sorted(found, key=_order_by_brightness)[:_MAX_LISTED]
+
+    def _read_bright(self, entry: TableEntry, position: Position, radius: float) -> Iterator[NamedObject]:
+        ra, dec = (f"toFloat64({quote_identifier(column)})" for column in entry.table.layout.position or ())
+        name = proper_name_sql(entry.table)
+        columns = {
+            "name": name,
+            "main_name": first_name_sql(entry.table),
+            **{"ra": ra, "dec": dec, "magnitude": _find_magnitude(entry)},
+        }
+        lon, lat = (float(degrees) for degrees in position)
+        rows = self._engine.fetch_table(
+            f"SELECT {', '.join(f'{sql} AS __{column}' for column, sql in columns.items())} FROM {entry.storage_sql} "
+            f"WHERE __name != '' AND isFinite({ra}) AND isFinite({dec}) AND isFinite(__magnitude) "
+            f"AND greatCircleAngle({ra}, {dec}, {lon!r}, {lat!r}) <= {float(radius)!r} "
+            f"ORDER BY __magnitude, __name LIMIT {_MAX_LISTED}",
+            _SETTINGS,
+        ).rename_columns([*columns])
+        for row in rows.to_pylist():
+            yield NamedObject(table=entry.qualified_name, **row)
 
     def make_lookup(self, catalogue: Catalogue) -> PositionLookup | None:
         """Return what looks up the positions of names for a caller's tables; None if nothing knows names."""

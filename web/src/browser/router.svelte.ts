@@ -1,7 +1,7 @@
 /** The page's address after `#`: `#/tables/tycho2.bright`, `#/query?adql=...`. It is never sent to a server. */
 
 export interface Route {
-    /** 'query', 'tables', 'explore', 'examples', 'jobs', 'uploads', 'object', 'account' or 'admin'; else not found */
+    /** 'home', 'query', 'tables', 'explore', 'examples', 'jobs', 'uploads', 'object', 'account' or 'admin'; else not found */
     readonly page: string;
     /** the decoded rest of the path: a table's name, a job's id; '' if none */
     readonly item: string;
@@ -11,7 +11,7 @@ export interface Route {
 export function parseRoute(hash: string): Route {
     const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
     const [page = '', ...item] = path.split('/');
-    return { page: page || 'query', item: decodePart(item.join('/')), parameters: new URLSearchParams(query) };
+    return { page: page || 'home', item: decodePart(item.join('/')), parameters: new URLSearchParams(query) };
 }
 
 function decodePart(part: string): string {

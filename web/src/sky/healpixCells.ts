@@ -15,10 +15,18 @@ export const cellCount = (order: number): number => 12 * 4 ** order;
 /** Return the NESTED index of the cell that contains a direction (degrees); -1 if it is invalid. */
 export function cellAt(order: number, longitude: number, latitude: number): number {
     if (!(Math.abs(latitude) <= 90) || !Number.isFinite(longitude)) return -1;
+    return cellOf(order, normalizeAngle(longitude) / 90, Math.sin(latitude * DEGREE), Math.cos(latitude * DEGREE));
+}
+
+/** As `cellAt` for a unit vector, for many directions. */
+export function cellOfVector(order: number, x: number, y: number, z: number): number {
+    return cellOf(order, normalizeAngle(Math.atan2(y, x) / DEGREE) / 90, z, Math.hypot(x, y));
+}
+
+/** `quarter`: longitude in units of 90 degrees; `z`, `across`: sine and cosine of the latitude. */
+function cellOf(order: number, quarter: number, z: number, across: number): number {
     const side = 1 << order;
-    const z = Math.sin(latitude * DEGREE);
-    const quarter = normalizeAngle(longitude) / 90;
-    if (Math.abs(z) >= 2 / 3) return polarCell(side, quarter, z, Math.cos(latitude * DEGREE));
+    if (Math.abs(z) >= 2 / 3) return polarCell(side, quarter, z, across);
     // at 45 degrees to the plane's axes the faces are unit squares
     const a = (1.5 * z + 2 * quarter + 1) / 2;
     const b = (1.5 * z - 2 * quarter + 1) / 2;

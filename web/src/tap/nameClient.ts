@@ -29,6 +29,14 @@ export const findObjects = (name: string): Promise<FoundNames> => askNames({ nam
 export const completeName = async (prefix: string, signal: AbortSignal): Promise<readonly NamedObject[]> =>
     (await askNames({ prefix }, signal)).objects;
 
+/** List the brightest objects with names of their own, such as Vega, within a circle (degrees, ICRS). Raises TapError. */
+export const listBrightNames = async (
+    [ra, dec]: readonly [number, number],
+    radius: number,
+    signal: AbortSignal,
+): Promise<readonly NamedObject[]> =>
+    (await askNames({ position: `${ra},${dec}`, radius: String(radius) }, signal)).objects;
+
 async function askNames(values: Record<string, string>, signal?: AbortSignal): Promise<FoundNames> {
     const query = new URLSearchParams([...formValues(values)]);
     const answer = await askService(`names?${query}`, { signal: signal ?? null });

@@ -6,6 +6,7 @@ export const common = {
     skip: 'Skip to content',
     navigation: 'Pages',
     pages: {
+        home: 'Sky',
         query: 'Query',
         tables: 'Tables',
         explore: 'Explore',

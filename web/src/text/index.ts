@@ -5,6 +5,7 @@ import { admin } from './adminTexts';
 import { common } from './commonTexts';
 import { editor } from './editorTexts';
 import { explore } from './exploreTexts';
+import { home } from './homeTexts';
 import { jobs } from './jobTexts';
 import { object } from './objectTexts';
 import { plots } from './plotTexts';
@@ -27,6 +28,7 @@ export const text = {
     common,
     editor,
     explore,
+    home,
     jobs,
     object,
     plots,
