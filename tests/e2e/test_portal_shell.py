@@ -17,7 +17,14 @@ from tests.e2e.conftest import Shot
 from tests.tap_service.conftest import Served
 from tests.tap_service.nginx import behind_nginx
 
-PAGES = {"query": "Query", "tables": "Tables", "examples": "Examples", "jobs": "Jobs", "uploads": "Upload"}
+PAGES = {
+    "home": "Sky",
+    "query": "Query",
+    "tables": "Tables",
+    "examples": "Examples",
+    "jobs": "Jobs",
+    "uploads": "Upload",
+}
 #: bytes of the first page with all that it needs, compressed by gzip
 FIRST_LOAD = 300_000
 
@@ -209,11 +216,12 @@ class TestPolicy:
             assert any("frame-ancestors" in text for text in refused)
 
 
-def test_the_first_load_is_small(page: Page, portal_url: str) -> None:
-    """Files and answers of the first page, compressed by gzip."""
+@pytest.mark.parametrize("address", ["", "#/query"])
+def test_the_first_load_is_small(page: Page, portal_url: str, address: str) -> None:
+    """Files and answers of the first page, and of the query page as the first, compressed by gzip."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    open_settled(page, portal_url)
+    open_settled(page, portal_url + address)
     sizes = {}
     for url in asked:
         if urlsplit(url).scheme == "http":

@@ -17,6 +17,7 @@ export const home = {
     layers: {
         title: 'Tables on the sky',
         rows: (written: string, rows: number) => `${written} ${rows === 1 ? 'row' : 'rows'}`,
+        explore: 'Explore',
         none: 'No table of this service has positions.',
     },
     region: {
