@@ -162,7 +162,7 @@ def test_a_result_goes_to_a_program_and_rows_are_marked_in_both(
     other = program.others["Skyhouse"]
     rows = {"table-id": sent["table-id"], "row-list": ["1", "3"]}
     program.notify(other, {"samp.mtype": "table.select.rowList", "samp.params": rows})
-    expect(result.get_by_text("2 chosen")).to_be_visible()
+    expect(result.get_by_text("· 2 chosen", exact=True)).to_be_visible()
     expect(result.get_by_role("row", selected=True)).to_have_text([re.compile("^2"), re.compile("^4")])
     shot(page, "samp-chosen")
     result.get_by_role("button", name="Choose none").click()
@@ -197,7 +197,7 @@ def test_a_query_goes_to_all_programs_and_rows_are_linked(
 
     rows = {"table-id": sent["table-id"], "row-list": ["0", "3"]}
     program.notify(program.others["Skyhouse"], {"samp.mtype": "table.select.rowList", "samp.params": rows})
-    expect(result.get_by_text("2 chosen")).to_be_visible()
+    expect(result.get_by_text("· 2 chosen", exact=True)).to_be_visible()
     for place in (0, 3):
         chosen = result.get_by_role("row", selected=True).filter(has_text=str(table["tyc_id"][place]))
         expect(chosen).to_be_attached()

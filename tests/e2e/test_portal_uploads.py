@@ -273,7 +273,7 @@ class TestFiles:
 
     def test_are_queried(self, page: Page, portal_url: str, file: Path, mine: Table) -> None:
         choose_files(page, portal_url, file).get_by_role("button", name="Query it").click()
-        expect(page.get_by_role("region", name="Result").get_by_text(f"{len(mine)} rows")).to_be_visible()
+        expect(page.get_by_role("region", name="Result").get_by_text(f"{len(mine)} rows").first).to_be_visible()
 
     def test_on_the_sky(self, page: Page, portal_url: str, file: Path, shot: Shot) -> None:
         detail = choose_files(page, portal_url, file)
@@ -464,6 +464,7 @@ class TestWizard:
         page.get_by_role("button", name="Run", exact=True).click()
         result = page.get_by_role("region", name="Result")
         expect(result.get_by_text(f"{len(sky.nearest())} rows").first).to_be_visible()
+        page.get_by_role("tab", name="Table", exact=True).click()
         expect(result.get_by_role("columnheader", name="separation_arcsec")).to_be_visible()
 
         page.go_back()
