@@ -238,6 +238,9 @@ class TestElsewhere:
         page.goto(f"{portal_url}#/jobs/{address.rpartition('/')[2]}")
         expect(page.get_by_role("main").get_by_text("Completed")).to_be_visible()
         expect(page.get_by_role("main").get_by_role("button", name="Open", exact=True)).to_be_visible()
+        expect(page.get_by_text("This browser has not started this job.")).to_be_visible()
+        for action in ("Delete", "Stop", "Keep a week longer"):
+            expect(page.get_by_role("button", name=action, exact=True)).to_have_count(0)
 
 
 class TestUser:

@@ -85,6 +85,14 @@ export class UserJobs {
         return watched;
     }
 
+    /**
+     * Whether this user has made a job, or may administer it. The service cannot tell for an anonymous job, which belongs
+     * to whoever knows its address; here it is that of the browser that started it.
+     */
+    isOwn(watched: WatchedJob): boolean {
+        return this.list.includes(watched) || (watched.owner ?? '') !== '' || credentials.isAdmin;
+    }
+
     /** Mark the end of a job as known to the user. */
     markSeen(id: string): void {
         this.ended = untrack(() => this.ended).filter((watched) => watched.id !== id);

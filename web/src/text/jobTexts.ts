@@ -41,6 +41,7 @@ export const jobs = {
     notYours: 'the job belongs to another user: sign in as its owner',
     notAsked: (reason: string) => `The list of jobs could not be read: ${reason}`,
     trouble: (reason: string) => `${reason} Retrying …`,
+    notOwn: 'This browser has not started this job. Whoever started it can stop it, delete it, and keep it longer.',
     actions: {
         label: 'Job actions',
         open: 'Open',
