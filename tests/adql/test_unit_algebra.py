@@ -238,7 +238,7 @@ WINDOWS: dict[str, Cases] = {
 }  # fmt: skip
 
 #: They stand in ON alone, or ask somebody outside
-WITHOUT_VALUES = {"SKYHOUSE_NEAREST", "SKYHOUSE_MUTUAL", "IVO_SIMBADPOINT"}
+WITHOUT_VALUES = {"SKYHOUSE_NEAREST", "SKYHOUSE_MUTUAL", "IVO_SIMBADPOINT", "SKYHOUSE_RESOLVE"}
 #: Calls that set operations and passes make
 MADE_LATER = {"EXACT OR NULL", "ONE ZERO"}
 
