@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from astropy.timeseries import LombScargle
 
-_OBJECT = Path(__file__).parents[2] / "web" / "src" / "object"
+from tests.web.portal_modules import run_module
+
 _SCRIPT = """
-import { readFileSync } from 'node:fs';
-import { chooseGrid, computePower, falseAlarmProbability } from '%s/lombScargle.ts';
-const asked = JSON.parse(readFileSync(0, 'utf8'));
+import { chooseGrid, computePower, falseAlarmProbability } from 'SRC/object/lombScargle.ts';
 const column = (name) => asked[name] && Float64Array.from(asked[name]);
 const series = { times: column('times'), values: column('values'), errors: column('errors') };
 const grid = chooseGrid(series.times);
@@ -36,13 +29,14 @@ def test_powers_and_false_alarms_are_those_of_astropy(rows: int, weighted: bool)
     values = 15 + 0.3 * np.sin(2 * np.pi * times / 3.7) + random.normal(0, errors)
     expected = LombScargle(times, values, errors if weighted else None)
     frequencies = expected.autofrequency()
-    found = compute_in_node(
+    found = run_module(
+        _SCRIPT,
         {
             "times": list(times),
             "values": list(values),
             "errors": list(errors) if weighted else None,
             "powers": _POWERS,
-        }
+        },
     )
     grid = found["grid"]
     assert grid["count"] == len(frequencies)
@@ -51,17 +45,3 @@ def test_powers_and_false_alarms_are_those_of_astropy(rows: int, weighted: bool)
     highest = frequencies[-1]
     alarms = expected.false_alarm_probability(np.array(_POWERS), method="baluev", maximum_frequency=highest)
     assert found["falseAlarms"] == pytest.approx(alarms, rel=1e-6, abs=1e-12)
-
-
-def compute_in_node(asked: dict[str, Any]) -> Any:
-    node = Path(sys.executable).with_name("node")
-    script = _SCRIPT % _OBJECT.as_uri()
-    ran = subprocess.run(
-        [node, "--input-type=module", "-e", script],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    return json.loads(ran.stdout)

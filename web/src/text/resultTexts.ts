@@ -1,6 +1,20 @@
 import { formatCount, formatCounted } from './numberFormat';
 
 export const results = {
+    scripts: {
+        label: 'Script',
+        python: 'Python script (pyvo)',
+        notebook: 'Jupyter notebook',
+        stilts: 'Copy as STILTS command',
+        bibtex: 'References of the tables (BibTeX)',
+        saved: 'Saved.',
+        copied: 'Copied.',
+        notCopied: 'The browser refused to copy.',
+        uploadsGone:
+            'The uploaded files of a job are not kept: run its query again, then take the script of that result.',
+        largeUploads: 'The uploaded files are too large for a script: 5 MB at most. Send them with pyvo yourself.',
+        noUploads: 'The command would not find the uploaded files: take the Python script, which contains them.',
+    },
     workerFailed: (why: string) => `The page could not read the result${why && ` (${why})`}. Try again.`,
     stopped: (rows: number) => `Stopped: these are the first ${formatCounted(rows, 'row')}, not the whole result.`,
     tabs: { label: 'Views of the result', both: 'Side by side', table: 'Table', plot: 'Plot', columns: 'Columns' },

@@ -1,0 +1,26 @@
+"""Runs modules of the portal that need no browser, in Node."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+_SOURCES = Path(__file__).parents[2] / "web" / "src"
+_READ = "import { readFileSync } from 'node:fs';\nconst asked = JSON.parse(readFileSync(0, 'utf8'));\n"
+
+
+def run_module(script: str, asked: dict[str, Any]) -> Any:
+    """Return what a script writes as JSON. ``SRC`` in it is the folder of the sources, ``asked`` the given values."""
+    node = Path(sys.executable).with_name("node")
+    ran = subprocess.run(
+        [node, "--input-type=module", "-e", _READ + script.replace("SRC", _SOURCES.as_uri())],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
