@@ -81,8 +81,9 @@ class TestPages:
     def test_looks_and_accessibility(
         self, page: Page, portal_url: str, name: str, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
-        """In light, dark and phone size."""
+        """In light, dark and phone size; each has one heading of the first level."""
         open_settled(page, f"{portal_url}#/{name}")
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
         for colours in ("light", "dark"):
             page.emulate_media(color_scheme=colours)
             shot(page, f"shell-{name}-{colours}")
