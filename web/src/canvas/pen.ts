@@ -19,7 +19,7 @@ export interface Pen {
     text(content: string, x: number, y: number, style: TextStyle): void;
     fill(x: number, y: number, width: number, height: number, colour: string): void;
     /** a picture stretched to a rectangle */
-    image(picture: HTMLCanvasElement, x: number, y: number, width: number, height: number): void;
+    image(picture: HTMLCanvasElement, x: number, y: number, width: number, height: number, opacity?: number): void;
     /** clip what `draw` draws to a rectangle */
     within(box: Box, draw: () => void): void;
     /** width of a text, in CSS pixels */
@@ -60,9 +60,11 @@ export function canvasPen(context: CanvasRenderingContext2D, font: string): Pen 
             context.fillStyle = colour;
             context.fillRect(x, y, width, height);
         },
-        image(picture, x, y, width, height) {
+        image(picture, x, y, width, height, opacity = 1) {
             context.imageSmoothingEnabled = false;
+            context.globalAlpha = opacity;
             context.drawImage(picture, x, y, width, height);
+            context.globalAlpha = 1;
         },
         within(box, draw) {
             context.save();
@@ -110,10 +112,13 @@ export function svgPen(width: number, height: number, font: string, like: Pen): 
             const place = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;
             parts.push(`<rect ${place} fill="${escapeXml(colour)}"/>`);
         },
-        image(picture, x, y, wide, high) {
+        image(picture, x, y, wide, high, opacity = 1) {
             const place = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;
             const href = picture.toDataURL();
-            parts.push(`<image ${place} preserveAspectRatio="none" image-rendering="pixelated" href="${href}"/>`);
+            const faint = opacity < 1 ? ` opacity="${opacity}"` : '';
+            parts.push(
+                `<image ${place} preserveAspectRatio="none" image-rendering="pixelated"${faint} href="${href}"/>`,
+            );
         },
         within(box, draw) {
             const id = `clip${clips++}`;

@@ -9,8 +9,8 @@ export interface Histogram {
     readonly start: number;
     readonly width: number;
     readonly counts: Float64Array;
-    /** counts of chosen rows; undefined if none is chosen */
-    readonly chosen: Float64Array | undefined;
+    /** the bin of every point, -1 outside: a brush counts by them */
+    readonly places: Int32Array;
 }
 
 const MAX_BINS = 2000;
@@ -33,7 +33,7 @@ export function suitableBins(values: Float64Array, low: number, high: number): n
 }
 
 /** Count values of [low, high] in about `bins` bins of a round width. */
-export function countBins(points: Points, low: number, high: number, bins: number, chosen?: Uint8Array): Histogram {
+export function countBins(points: Points, low: number, high: number, bins: number): Histogram {
     const span = high > low ? high - low : 1;
     const wanted = Math.max(1, Math.min(MAX_BINS, bins));
     // the next smaller round step would give up to twice as many bins
@@ -42,7 +42,7 @@ export function countBins(points: Points, low: number, high: number, bins: numbe
     const count = Math.min(2 * MAX_BINS, Math.floor(high / width) - first + 1);
     const start = first * width;
     const counts = new Float64Array(count);
-    const marked = chosen ? new Float64Array(count) : undefined;
+    const places = new Int32Array(points.count).fill(-1);
     const inverse = 1 / width;
     for (let k = 0; k < points.count; k++) {
         const value = points.u[k]!;
@@ -52,9 +52,16 @@ export function countBins(points: Points, low: number, high: number, bins: numbe
         const bin = Math.floor(place + Math.abs(place) * FLOAT_ROUNDING + 1e-9) - first;
         const held = bin < 0 ? 0 : bin < count ? bin : count - 1;
         counts[held]!++;
-        if (marked && chosen![points.rows[k]!]) marked[held]!++;
+        places[k] = held;
     }
-    return { start, width, counts, chosen: marked };
+    return { start, width, counts, places };
+}
+
+/** Return the number of chosen points in each bin. */
+export function countChosen({ counts, places }: Histogram, { rows }: Points, chosen: Uint8Array): Float64Array {
+    const marked = new Float64Array(counts.length);
+    for (let k = 0; k < places.length; k++) if (chosen[rows[k]!] && places[k]! >= 0) marked[places[k]!]!++;
+    return marked;
 }
 
 /** Counts over a view. The cells keep their place when the view moves. */

@@ -1,40 +1,45 @@
 /** Exports of a plot: picture and data. */
 
-import { countGrid } from './binning';
-import { BIN, CELL, paintScene, type Scene } from './paintPlot';
+import { countChosen, countGrid } from './binning';
+import { BIN, CELL } from './paintCounts';
+import { paintScene } from './paintPlot';
+import type { Scene } from './plotScene';
 import { canvasPen, svgPen } from '../canvas/pen';
 import { prepareCanvas } from '../canvas/pixelCanvas';
 import { orderFor } from './skyCellCounts';
 import { text } from '../text';
 
 /** Return the picture with axes and legend, in device pixels. */
-export async function exportPng(scene: Scene): Promise<Blob> {
+export async function exportPng(scene: Scene, chosen: Uint8Array | undefined): Promise<Blob> {
     const canvas = document.createElement('canvas');
     const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
-    paintScene(canvasPen(context, scene.theme.font), { ...scene, moving: false });
+    paintScene(canvasPen(context, scene.theme.font), { ...scene, moving: false }, chosen);
     return new Promise((resolve, reject) =>
         canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(text.plots.noPicture))), 'image/png'),
     );
 }
 
 /** Return the picture as SVG: axes and texts as vectors, points as pixels. */
-export function exportSvg(scene: Scene): Blob {
+export function exportSvg(scene: Scene, chosen: Uint8Array | undefined): Blob {
     const { width, height } = scene.size;
     const like = canvasPen(document.createElement('canvas').getContext('2d')!, scene.theme.font);
     const pen = svgPen(width, height, scene.theme.font, like);
-    paintScene(pen, { ...scene, moving: false });
+    paintScene(pen, { ...scene, moving: false }, chosen);
     return new Blob([pen.document()], { type: 'image/svg+xml' });
 }
 
 /** Return the shown data as CSV: points, or bins with counts. */
-export function exportCsv(scene: Scene): Blob {
-    return new Blob(csvLines(scene), { type: 'text/csv' });
+export function exportCsv(scene: Scene, chosen: Uint8Array | undefined): Blob {
+    return new Blob(csvLines(scene, chosen), { type: 'text/csv' });
 }
 
 /** Return lines of CSV in blocks. */
-export function csvLines(scene: Pick<Scene, 'data' | 'view' | 'box' | 'histogram' | 'chosen'>): string[] {
+export function csvLines(
+    scene: Pick<Scene, 'data' | 'view' | 'box' | 'histogram'>,
+    marks: Uint8Array | undefined,
+): string[] {
     const { kind, skyStyle } = scene.data.settings;
-    if (kind === 'histogram') return histogramLines(scene);
+    if (kind === 'histogram') return histogramLines(scene, marks);
     if (kind === 'density') return densityLines(scene);
     if (kind === 'sky' && skyStyle === 'density') return mapLines(scene);
     return pointLines(scene);
@@ -47,9 +52,13 @@ function quoteCsv(value: string | number): string {
     return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
-function histogramLines({ histogram, data }: Pick<Scene, 'histogram' | 'data'>): string[] {
+function histogramLines(
+    { histogram, data }: Pick<Scene, 'histogram' | 'data'>,
+    marks: Uint8Array | undefined,
+): string[] {
     if (!histogram) return [];
-    const { start, width, counts, chosen } = histogram;
+    const { start, width, counts } = histogram;
+    const chosen = marks && countChosen(histogram, data.points, marks);
     const name = data.columns[0]!.name;
     const value = (edge: number) => unscaleValue(start + edge * width, data.settings.axes.value.log);
     const head = [`${name}_from`, `${name}_to`, 'rows', ...(chosen ? ['chosen'] : [])];

@@ -3,7 +3,8 @@
 import { chosenRows, lassoTest, rectangleTest, thinLine, type Manner, type Place } from './pointSelection';
 import type { Size } from './plotLayout';
 import { PointIndex } from './nearestPoint';
-import { paintScene, type Scene } from './paintPlot';
+import { paintChosen, paintPicture } from './paintPlot';
+import type { Scene } from './plotScene';
 import { canvasPen } from '../canvas/pen';
 import { arrangeScene, type TablePlot } from './tablePlot.svelte';
 import { prepareCanvas } from '../canvas/pixelCanvas';
@@ -35,7 +36,9 @@ export class PlotStage implements GestureHost {
     /** milliseconds of the last drawing */
     took = 0;
     #nearest: { scene: Scene; index: PointIndex } | undefined;
-    #frame = 0;
+    #frames = { picture: 0, chosen: 0 };
+    /** what was chosen before the brush that is being drawn */
+    #before: { readonly chosen: Uint8Array | undefined } | undefined;
     #timer: ReturnType<typeof setTimeout> | undefined;
 
     /** The scene to draw; undefined without data or room. */
@@ -43,12 +46,15 @@ export class PlotStage implements GestureHost {
         const { plot, size, theme } = this;
         const { data } = plot;
         if (!theme || !data || data === 'columns' || size.width < 60 || size.height < 60) return undefined;
-        const { chosen, fields } = plot.table;
+        const { fields } = plot.table;
         const { box, view, histogram } = arrangeScene(data, plot.table, size, plot.view);
         const ratio = window.devicePixelRatio;
         const note = describePart(plot.table);
-        return { data, fields, view, box, size, theme, ratio, chosen, histogram, note, moving: this.moving };
+        return { data, fields, view, box, size, theme, ratio, histogram, note, moving: this.moving };
     });
+
+    /** Some rows are chosen: the others are faint. */
+    readonly faint = $derived.by(() => this.plot.table.chosen !== undefined);
 
     constructor(readonly plot: TablePlot) {}
 
@@ -72,14 +78,14 @@ export class PlotStage implements GestureHost {
 
     /** Draw once with the browser's next frame. */
     drawScene(canvas: HTMLCanvasElement): void {
-        if (this.#frame) return;
-        this.#frame = requestAnimationFrame(() => {
-            this.#frame = 0;
+        if (this.#frames.picture) return;
+        this.#frames.picture = requestAnimationFrame(() => {
+            this.#frames.picture = 0;
             const { scene } = this;
             if (!scene) return void prepareCanvas(canvas, 1, 1, 1);
             const start = performance.now();
             const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
-            paintScene(canvasPen(context, scene.theme.font), scene);
+            paintPicture(canvasPen(context, scene.theme.font), scene, this.faint);
             this.took = performance.now() - start;
             // tests read what is drawn where
             const { left, top, width, height } = scene.box;
@@ -90,6 +96,20 @@ export class PlotStage implements GestureHost {
                 box: [left, top, width, height],
                 view: [u0, u1, v0, v1],
             });
+        });
+    }
+
+    /** Draw the chosen rows above the picture, once with the browser's next frame. */
+    drawChosen(canvas: HTMLCanvasElement): void {
+        if (this.#frames.chosen) return;
+        this.#frames.chosen = requestAnimationFrame(() => {
+            this.#frames.chosen = 0;
+            const { scene } = this;
+            const { chosen, chosenCount } = this.plot.table;
+            if (!scene || !chosen) return void prepareCanvas(canvas, 1, 1, 1);
+            const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
+            paintChosen(canvasPen(context, scene.theme.font), scene, chosen);
+            canvas.dataset['drawn'] = String(chosenCount);
         });
     }
 
@@ -190,7 +210,13 @@ export class PlotStage implements GestureHost {
             vAt(view, box, y),
         ]);
         const places = tool === 'rectangle' ? exact.map((place) => this.#roundCorner(place, scene)) : exact;
-        this.#chooseInside(tool, places, event.shiftKey ? 'add' : event.altKey ? 'remove' : 'new');
+        this.#before ??= { chosen: this.plot.table.chosen };
+        this.#chooseInside(tool, places, event.shiftKey ? 'add' : event.altKey ? 'remove' : 'new', this.#before.chosen);
+    }
+
+    endBrush(kept: boolean): void {
+        if (!kept && this.#before) this.plot.chooseRows(this.#before.chosen, undefined);
+        this.#before = undefined;
     }
 
     /** Round a corner of a box to as few digits as the screen can tell apart. */
@@ -209,13 +235,13 @@ export class PlotStage implements GestureHost {
         this.#chooseInside('rectangle', this.flat ? [[u0, -1], [u1, 1]] : [[u0, v0], [u1, v1]], 'new'); // prettier-ignore
     }
 
-    #chooseInside(tool: 'rectangle' | 'lasso', places: readonly Place[], manner: Manner): void {
+    #chooseInside(tool: 'rectangle' | 'lasso', places: readonly Place[], manner: Manner, before?: Uint8Array): void {
         const { plot, scene } = this;
         const [one, other] = [places[0]!, places.at(-1)!];
         const corners = this.flat ? ([[one[0], -1], [other[0], 1]] as const) : ([one, other] as const); // prettier-ignore
         const inside = tool === 'lasso' ? lassoTest(places) : rectangleTest(...corners);
         const { points } = scene!.data;
-        const rows = chosenRows(points, inside, plot.table.rows, plot.table.chosen, manner);
+        const rows = chosenRows(points, inside, plot.table.rows, before, manner);
         plot.chooseRows(rows, tool === 'rectangle' && manner === 'new' ? corners : undefined);
     }
 

@@ -19,7 +19,9 @@ const BANDS = 256;
 export function lassoTest(line: readonly Place[]): Inside {
     if (line.length < 3) return () => false;
     const vs = line.map(([, v]) => v);
+    const us = line.map(([u]) => u);
     const [low, high] = [Math.min(...vs), Math.max(...vs)];
+    const [left, right] = [Math.min(...us), Math.max(...us)];
     const perBand = BANDS / (high - low || 1);
     const bandOf = (v: number) => Math.min(BANDS - 1, Math.floor((v - low) * perBand));
     const bands: number[][] = Array.from({ length: BANDS }, () => []);
@@ -30,7 +32,7 @@ export function lassoTest(line: readonly Place[]): Inside {
         for (let band = from; band <= to; band++) bands[band]!.push(u, v, nextU, nextV);
     });
     return (u, v) => {
-        if (v < low || v > high) return false;
+        if (v < low || v > high || u < left || u > right) return false;
         const sides = bands[bandOf(v)]!;
         let within = false;
         for (let k = 0; k < sides.length; k += 4) {

@@ -145,20 +145,20 @@ describe('the nearest point', () => {
 describe('pointers', () => {
     const event = {} as PointerEvent;
     function host(tool: GestureHost['tool'], flat = false) {
-        return { box: BOX, view: VIEW, tool, flat, setView: vi.fn(), sketchLine: vi.fn(), brushRows: vi.fn(), clickAt: vi.fn(), hoverAt: vi.fn(), settleView: vi.fn() }; // prettier-ignore
+        return { box: BOX, view: VIEW, tool, flat, setView: vi.fn(), sketchLine: vi.fn(), brushRows: vi.fn(), endBrush: vi.fn(), clickAt: vi.fn(), hoverAt: vi.fn(), settleView: vi.fn() }; // prettier-ignore
     }
     test('a drag moves, a short one is a click', () => {
         const on = host('move');
         const pointing = new PointerGestures(on);
-        pointing.pointerMove(1, 50, 50);
+        pointing.pointerMove(1, 50, 50, event);
         expect(on.hoverAt).toHaveBeenCalledWith(50, 50);
         pointing.pointerDown(1, 50, 50);
-        pointing.pointerMove(1, 52, 50);
+        pointing.pointerMove(1, 52, 50, event);
         pointing.pointerUp(1, 52, 50, event);
         expect(on.setView).not.toHaveBeenCalled();
         expect(on.clickAt).toHaveBeenCalledOnce();
         pointing.pointerDown(1, 50, 50);
-        pointing.pointerMove(1, 80, 50);
+        pointing.pointerMove(1, 80, 50, event);
         pointing.pointerUp(1, 80, 50, event);
         expect(on.setView).toHaveBeenCalledWith(moveView(VIEW, BOX, 30, 0));
         expect(on.clickAt).toHaveBeenCalledOnce();
@@ -168,13 +168,13 @@ describe('pointers', () => {
         const on = host('rectangle', true);
         const pointing = new PointerGestures(on);
         pointing.pointerDown(1, 50, 50);
-        pointing.pointerMove(1, 90, 60);
+        pointing.pointerMove(1, 90, 60, event);
         pointing.pointerUp(1, 90, 60, event);
         expect(on.brushRows).toHaveBeenCalledWith('rectangle', [[50, 20], [90, 120]], event); // prettier-ignore
         const lasso = host('lasso');
         const drawing = new PointerGestures(lasso);
         drawing.pointerDown(1, 50, 50);
-        for (const [x, y] of [[60, 50], [60, 60], [50, 60]] as const) drawing.pointerMove(1, x, y); // prettier-ignore
+        for (const [x, y] of [[60, 50], [60, 60], [50, 60]] as const) drawing.pointerMove(1, x, y, event); // prettier-ignore
         drawing.pointerUp(1, 50, 60, event);
         expect(lasso.brushRows).toHaveBeenCalledWith('lasso', [[50, 50], [60, 50], [60, 60], [50, 60]], event); // prettier-ignore
     });
@@ -183,7 +183,7 @@ describe('pointers', () => {
         const pointing = new PointerGestures(on);
         pointing.pointerDown(1, 50, 70);
         pointing.pointerDown(2, 90, 70);
-        pointing.pointerMove(2, 130, 70);
+        pointing.pointerMove(2, 130, 70, event);
         const [view] = on.setView.mock.lastCall!;
         expect(view.u1 - view.u0).toBeCloseTo(10, 9);
         pointing.pointerUp(2, 130, 70, event);
@@ -195,7 +195,7 @@ describe('pointers', () => {
         const on = host('zoom');
         const pointing = new PointerGestures(on);
         pointing.pointerDown(1, 50, 50);
-        pointing.pointerMove(1, 90, 90);
+        pointing.pointerMove(1, 90, 90, event);
         pointing.pointerCancel(1);
         pointing.pointerUp(1, 90, 90, event);
         expect(on.setView).not.toHaveBeenCalled();

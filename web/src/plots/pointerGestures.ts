@@ -14,7 +14,10 @@ export interface GestureHost {
     setView(view: View): void;
     /** the box or line being drawn, in CSS pixels; undefined when it is done */
     sketchLine(line: readonly Place[] | undefined): void;
+    /** choose the rows in a box or line, which may still grow */
     brushRows(tool: 'rectangle' | 'lasso', line: readonly Place[], event: PointerEvent): void;
+    /** the box or line is whole; or given up: then what was chosen before is chosen again */
+    endBrush(kept: boolean): void;
     clickAt(x: number, y: number, event: PointerEvent): void;
     hoverAt(x: number, y: number): void;
     /** the last finger or button is up */
@@ -38,6 +41,7 @@ export class PointerGestures {
             this.#pinched = true;
             this.#line = [];
             this.host.sketchLine(undefined);
+            this.host.endBrush(false);
             return;
         }
         this.#pinched = false;
@@ -45,11 +49,11 @@ export class PointerGestures {
         this.#line = [[x, y]];
     }
 
-    pointerMove(id: number, x: number, y: number): void {
+    pointerMove(id: number, x: number, y: number, event: PointerEvent): void {
         const before = this.#pointers.get(id);
         if (!before) return this.host.hoverAt(x, y);
         if (this.#pointers.size === 2) this.#pinchTo(id, x, y);
-        else if (this.#pointers.size === 1 && !this.#pinched) this.#dragTo(before, x, y);
+        else if (this.#pointers.size === 1 && !this.#pinched) this.#dragTo(before, [x, y], event);
         this.#pointers.set(id, [x, y]);
     }
 
@@ -63,6 +67,7 @@ export class PointerGestures {
             else this.#finishDrag(start, [x, y], event);
         }
         this.#line = [];
+        this.host.endBrush(true);
         this.host.settleView();
     }
 
@@ -71,13 +76,19 @@ export class PointerGestures {
         this.#pointers.delete(id);
         this.#line = [];
         this.host.sketchLine(undefined);
+        this.host.endBrush(false);
         this.host.settleView();
     }
 
     #finishDrag(start: Place, end: Place, event: PointerEvent): void {
         const { host } = this;
         if (host.tool === 'zoom') host.setView(viewBetween(host.view, host.box, ...this.#boxCorners(start, end)));
-        else if (host.tool === 'rectangle') host.brushRows('rectangle', this.#boxCorners(start, end), event);
+        else this.#brushTo(start, end, event);
+    }
+
+    #brushTo(start: Place, end: Place, event: PointerEvent): void {
+        const { host } = this;
+        if (host.tool === 'rectangle') host.brushRows('rectangle', this.#boxCorners(start, end), event);
         else if (host.tool === 'lasso') host.brushRows('lasso', this.#line, event);
     }
 
@@ -91,7 +102,7 @@ export class PointerGestures {
         ];
     }
 
-    #dragTo([fromX, fromY]: [number, number], x: number, y: number): void {
+    #dragTo([fromX, fromY]: Place, [x, y]: Place, event: PointerEvent): void {
         const { host } = this;
         const start = this.#line[0]!;
         this.#travelled = Math.max(this.#travelled, Math.hypot(x - start[0], y - start[1]));
@@ -103,8 +114,10 @@ export class PointerGestures {
         if (host.tool === 'lasso') {
             this.#line.push([x, y]);
             host.sketchLine(this.#line);
+            if (this.#travelled >= SLACK) this.#brushTo(start, [x, y], event);
             return;
         }
+        if (this.#travelled >= SLACK) this.#brushTo(start, [x, y], event);
         const [[left, top], [right, bottom]] = this.#boxCorners(start, [x, y]);
         host.sketchLine([
             [left, top],

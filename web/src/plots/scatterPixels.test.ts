@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { countGrid, countBins, suitableBins } from './binning';
+import { countChosen, countGrid, countBins, suitableBins } from './binning';
 import { kindColours, luminanceOf, packPixel, cssToPixel, makeRamp } from '../canvas/colourRamps';
 import { planePoints } from './plotPoints';
-import { countIn, rasterRatio, scatterPixels } from './scatterPixels';
+import { countChosenPixels, pixelPlaces } from './pointPlaces';
+import { countIn, hitPixels, rasterRatio, scatterPixels } from './scatterPixels';
 
 const points = (us: number[], vs: number[]) =>
     planePoints(Uint32Array.from(us, (_, k) => k), { values: Float64Array.from(us), log: false }, { values: Float64Array.from(vs), log: false }); // prettier-ignore
@@ -39,8 +40,9 @@ describe('points as pixels', () => {
         expect([mixed & 255, (mixed >> 16) & 255]).toEqual([20, 235]);
     });
     test('only chosen rows, as discs', () => {
-        const only = Uint8Array.of(0, 1);
-        const pixels = scatterPixels(points([0.5, 5.5], [0.5, 5.5]), raster, { ...one, only, least: 15 });
+        const at = points([0.5, 5.5], [0.5, 5.5]);
+        const hits = countChosenPixels(at, pixelPlaces(at, raster), Uint8Array.of(0, 1), 100);
+        const pixels = hitPixels(hits, raster, { ...one, least: 15 });
         expect(lit(pixels)).toContain(45);
         expect(lit(pixels)).toContain(44);
         expect(lit(pixels)).not.toContain(90);
@@ -72,8 +74,9 @@ describe('histograms', () => {
         expect([...counts]).toEqual([0, 1, 0, 2, 0, 0, 1, 0, 0, 1, 0]);
     });
     test('chosen rows are counted beside', () => {
-        const { chosen } = countBins(points([0.5, 0.5, 1.5], [0, 0, 0]), 0, 2, 2, Uint8Array.of(1, 0, 1));
-        expect([...chosen!]).toEqual([1, 1, 0]);
+        const at = points([0.5, 0.5, 1.5, 7], [0, 0, 0, 0]);
+        const chosen = countChosen(countBins(at, 0, 2, 2), at, Uint8Array.of(1, 0, 1, 1));
+        expect([...chosen]).toEqual([1, 1, 0]);
     });
     test('one value, no value, negative values', () => {
         expect([...countBins(points([5], [0]), 5, 5, 10).counts].reduce((a, b) => a + b)).toBe(1);

@@ -6,15 +6,8 @@
 import type { Ramp } from '../canvas/colourRamps';
 import type { Points } from './plotPoints';
 import type { View } from '../canvas/plotView';
-
-export interface Raster {
-    readonly view: View;
-    /** in pixels of the picture */
-    readonly width: number;
-    readonly height: number;
-    /** pixels per CSS pixel */
-    readonly ratio: number;
-}
+import { stampDiscs } from './discStamps';
+import { pixelPlaces, type Raster } from './pointPlaces';
 
 export interface Mark {
     /** factor on the default size */
@@ -28,8 +21,8 @@ export interface Mark {
     readonly colours: Ramp;
     /** shades are ordered values: overlapping points get the mean shade, else the mean colour */
     readonly continuous: boolean;
-    /** draw only these rows */
-    readonly only?: Uint8Array | undefined;
+    /** the pixel of every point, if it is known */
+    readonly places?: Int32Array | undefined;
     /** half the length of vertical error bars, in values */
     readonly errors?: Float64Array | undefined;
 }
@@ -76,6 +69,16 @@ export function scatterPixels(points: Points, raster: Raster, mark: Mark): Uint3
     return colourPixels(drawn, mark);
 }
 
+/** Return the pixels of points that are counted by pixel, all of one colour. */
+export function hitPixels(
+    hits: Float32Array,
+    raster: Raster,
+    mark: Pick<Mark, 'size' | 'least' | 'opacity' | 'colours'>,
+): Uint32Array<ArrayBuffer> {
+    const radius = Math.max(usualRadius(hits, raster.ratio) * mark.size, (mark.least ?? 0) * raster.ratio);
+    return colourPixels(radius < 0.6 ? [hits] : stampDiscs([hits], raster, radius), mark);
+}
+
 /** Return the contribution of each shade to the sums: the shade itself, or its colour's components. */
 function shadeParts({ shades, continuous, colours }: Mark): Float32Array {
     const table = new Float32Array(colours.length * 3);
@@ -89,7 +92,7 @@ function shadeParts({ shades, continuous, colours }: Mark): Float32Array {
 
 function gatherPoints(points: Points, raster: Raster, mark: Mark, layers: Float32Array[]): void {
     const [hits, sum, other] = layers;
-    const at = mark.only ? chosenPlaces(points, raster, mark.only) : pixelPlaces(points, raster);
+    const at = mark.places ?? pixelPlaces(points, raster);
     const { count } = points;
     if (!sum) {
         for (let k = 0; k < count; k++) if (at[k]! >= 0) hits![at[k]!]!++;
@@ -112,28 +115,6 @@ function gatherPoints(points: Points, raster: Raster, mark: Mark, layers: Float3
         hits![place]!++;
         add(place, k, 1);
     }
-}
-
-/** One array for all pictures: allocating it takes as long as filling it. */
-let room = new Int32Array(0);
-
-/** Return the pixel of every point, -1 outside the view. Valid until the next call. */
-function pixelPlaces({ u, v, count }: Points, { view, width, height }: Raster): Int32Array {
-    if (room.length < count) room = new Int32Array(count);
-    const [ku, kv] = [width / (view.u1 - view.u0), height / (view.v1 - view.v0)];
-    const { u0, v1 } = view;
-    for (let k = 0; k < count; k++) {
-        const i = (u[k]! - u0) * ku;
-        const j = (v1 - v[k]!) * kv;
-        room[k] = i >= 0 && j >= 0 && i < width && j < height ? (j | 0) * width + (i | 0) : -1;
-    }
-    return room;
-}
-
-function chosenPlaces(points: Points, raster: Raster, only: Uint8Array): Int32Array {
-    const at = pixelPlaces(points, raster);
-    for (let k = 0; k < points.count; k++) if (!only[points.rows[k]!]) at[k] = -1;
-    return at;
 }
 
 type Add = (at: number, point: number, weight: number) => void;
@@ -161,7 +142,7 @@ function gatherErrors(points: Points, { view, width, height }: Raster, mark: Mar
     for (let k = 0; k < points.count; k++) {
         const error = mark.errors![points.rows[k]!]!;
         const i = Math.floor((points.u[k]! - view.u0) * ku);
-        if (!(error > 0) || i < 0 || i >= width || (mark.only && !mark.only[points.rows[k]!])) continue;
+        if (!(error > 0) || i < 0 || i >= width) continue;
         const ends = [(view.v1 - points.v[k]! - error) * kv, (view.v1 - points.v[k]! + error) * kv];
         const to = Math.min(height - 1, Math.floor(Math.max(...ends)));
         for (let j = Math.max(0, Math.floor(Math.min(...ends))); j <= to; j++) {
@@ -171,47 +152,16 @@ function gatherErrors(points: Points, { view, width, height }: Raster, mark: Mar
     }
 }
 
-/** Return the weights of a disc: 1 inside, less at the rim. */
-function discWeights(radius: number): { reach: number; weights: Float32Array } {
-    const reach = Math.ceil(radius);
-    const side = 2 * reach + 1;
-    const weights = new Float32Array(side * side);
-    for (let j = -reach; j <= reach; j++) {
-        for (let i = -reach; i <= reach; i++) {
-            weights[(j + reach) * side + i + reach] = Math.max(0, Math.min(1, radius + 0.5 - Math.hypot(i, j)));
-        }
-    }
-    return { reach, weights };
-}
-
-function stampDiscs(layers: Float32Array[], { width, height }: Raster, radius: number): Float32Array[] {
-    const { reach, weights } = discWeights(radius);
-    const side = 2 * reach + 1;
-    const hits = layers[0]!;
-    const result = layers.map(() => new Float32Array(width * height));
-    for (let at = 0; at < hits.length; at++) {
-        if (hits[at] === 0) continue;
-        const [x, y] = [at % width, Math.floor(at / width)];
-        for (let j = Math.max(-reach, -y); j <= Math.min(reach, height - 1 - y); j++) {
-            for (let i = Math.max(-reach, -x); i <= Math.min(reach, width - 1 - x); i++) {
-                const weight = weights[(j + reach) * side + i + reach]!;
-                if (weight === 0) continue;
-                for (let layer = 0; layer < layers.length; layer++) {
-                    result[layer]![at + j * width + i]! += weight * layers[layer]![at]!;
-                }
-            }
-        }
-    }
-    return result;
-}
-
 /** Return the opacity for sixteenths of a point. */
 function opacityTable(opacity: number): Uint8Array {
     const clear = 1 - Math.min(0.999, opacity);
     return Uint8Array.from({ length: 512 }, (_, k) => Math.round(255 * (1 - clear ** (k / 16))));
 }
 
-function colourPixels([hits, one, two, three]: Float32Array[], mark: Mark): Uint32Array<ArrayBuffer> {
+function colourPixels(
+    [hits, one, two, three]: Float32Array[],
+    mark: Pick<Mark, 'opacity' | 'colours'>,
+): Uint32Array<ArrayBuffer> {
     const pixels = new Uint32Array(hits!.length);
     const { colours } = mark;
     const alpha = opacityTable(mark.opacity);

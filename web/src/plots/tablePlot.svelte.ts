@@ -127,7 +127,7 @@ export interface Arrangement {
 /** Return box and view: the user's view, else all points. */
 export function arrangeScene(
     data: PlotData,
-    table: Pick<Table, 'fields' | 'chosen'>,
+    table: Pick<Table, 'fields'>,
     size: Size,
     looked: View | undefined,
 ): Arrangement {
@@ -146,7 +146,7 @@ export function arrangeScene(
     if (settings.kind !== 'histogram') return { box, view, histogram: undefined };
     const [low, high] = [Math.min(view.u0, view.u1), Math.max(view.u0, view.u1)];
     const bins = settings.bins || suitableBins(points.u, low, high);
-    const counted = countBins(points, low, high, bins, table.chosen);
+    const counted = countBins(points, low, high, bins);
     return { box, view: { ...view, ...countRange(counted, settings.logCounts) }, histogram: counted };
 }
 

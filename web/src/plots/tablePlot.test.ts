@@ -238,8 +238,8 @@ describe('files', () => {
         view?: Parameters<typeof arrangeScene>[3],
     ) => {
         const data = await loaded(table, changes);
-        const scene = { data, ...arrangeScene(data, table, SIZE, view), chosen: undefined };
-        return csvLines(scene).join('').trimEnd().split('\r\n');
+        const scene = { data, ...arrangeScene(data, table, SIZE, view) };
+        return csvLines(scene, undefined).join('').trimEnd().split('\r\n');
     };
     test('points in view with their values', async () => {
         expect(await lines(STARS, { kind: 'scatter' })).toEqual(['row,bp − rp,g', '1,1.5,15', '2,1.5,16', '3,2.5,17']);

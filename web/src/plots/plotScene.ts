@@ -1,0 +1,31 @@
+/** What is painted, and where. The chosen rows are apart from it, so that a brush repaints nothing else. */
+
+import type { Field } from '../model/resultModel';
+import type { Theme } from '../canvas/canvasTheme';
+import { LEGEND_WIDTH } from '../canvas/legend';
+import type { Box, View } from '../canvas/plotView';
+import type { Histogram } from './binning';
+import type { PlotData } from './plotData';
+import type { Size } from './plotLayout';
+
+export interface Scene {
+    readonly data: PlotData;
+    readonly fields: readonly Field[];
+    readonly view: View;
+    readonly box: Box;
+    readonly size: Size;
+    readonly theme: Theme;
+    /** device pixels per CSS pixel */
+    readonly ratio: number;
+    /** histograms only */
+    readonly histogram: Histogram | undefined;
+    /** the view is moving: maps may be coarser */
+    readonly moving: boolean;
+    /** note on the picture that rows are missing; '' if none are */
+    readonly note: string;
+}
+
+/** Return the place of the legend, on the right of the plot. */
+export function legendBox({ box }: Scene): Box {
+    return { left: box.left + box.width + 12, top: box.top, width: LEGEND_WIDTH, height: box.height };
+}
