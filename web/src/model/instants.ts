@@ -33,6 +33,16 @@ export function parseMjd(text: string): number {
     return found === undefined ? NaN : Number(found) / MICROS_PER_DAY + UNIX_EPOCH_MJD;
 }
 
+/** Least number that is a Julian Date: as a Modified one it would be a day after the year 6000. */
+const LEAST_JD = 1_600_000;
+
+/** Parse what a user types for an instant: MJD, JD or a date. Return MJD; NaN if it is none of them. */
+export function parseEpoch(text: string): number {
+    const typed = Number(text);
+    if (!Number.isFinite(typed)) return parseMjd(text);
+    return typed >= LEAST_JD ? typed - 2_400_000.5 : typed;
+}
+
 /** Format a Modified Julian Date as DALI text, to the microsecond at most. */
 export function formatMjd(mjd: number): string {
     return Number.isFinite(mjd) ? formatMicros(BigInt(Math.round((mjd - UNIX_EPOCH_MJD) * MICROS_PER_DAY))) : '';

@@ -31,6 +31,7 @@ export function defaultSettings(fields: readonly Field[]): PlotSettings {
         logCounts: false,
         size: 1,
         period: 0,
+        phaseZero: undefined,
         calendar: fields[curve.time]?.kind === 'time',
     };
 }
@@ -45,6 +46,10 @@ function firstKind(fields: readonly Field[], sky: readonly [number, number], cur
 
 /** Whether a longitude is galactic. */
 export const isGalactic = (field: Field | undefined): boolean => (field?.ucd ?? '').startsWith('pos.galactic');
+
+/** Whether the longitudes of a column are galactic, by its UCD or name. */
+export const isGalacticColumn = (field: Field | undefined): boolean =>
+    isGalactic(field) || /^(l|glon)$/i.test(field?.name ?? '');
 
 /** Find the main position columns, else the first ones; -1 if there are none. */
 function findPosition(fields: readonly Field[]): readonly [number, number] {

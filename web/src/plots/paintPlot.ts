@@ -68,7 +68,8 @@ export function axisStyles({ data, fields }: Pick<Scene, 'data' | 'fields'>): [A
         return [style('value'), { label: text.plots.counts, log: settings.logCounts }];
     }
     if (settings.kind !== 'curve') return [style('x'), style('y')];
-    if (settings.period > 0) return [{ label: text.plots.phase(settings.period), log: false }, style('flux')];
+    if (settings.period > 0)
+        return [{ label: text.plots.phase(settings.period, settings.phaseZero), log: false }, style('flux')];
     const { epoch } = data;
     if (!settings.calendar || epoch === undefined)
         return [{ ...style('time'), log: false, epoch: undefined }, style('flux')];

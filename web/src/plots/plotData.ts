@@ -3,7 +3,7 @@
 import type { Table } from '../model/resultModel';
 import { toVector } from '../sky/directions';
 import { frameConversion } from '../sky/skyFrames';
-import { isGalactic } from './defaultSettings';
+import { isGalacticColumn } from './defaultSettings';
 import { degreesOf, foldPoints, linePoints, planePoints, skyPoints, type Points } from './plotPoints';
 import {
     AXES,
@@ -94,11 +94,12 @@ async function loadPlane(table: Table, settings: PlotSettings, order: Uint32Arra
     const points = planePoints(order, { ...x, log: false }, y);
     const field = table.fields[horizontal!.column]!;
     const days = horizontal!.minus < 0 && (field.kind === 'time' || field.unit === 'd' || /jd/i.test(field.name));
+    const offset = days ? epochOf(points.extent.u0) : undefined;
     return {
         ...PLAIN,
-        points: foldPoints(points, settings.period),
+        points: foldPoints(points, settings.period, (settings.phaseZero ?? 0) + (offset ?? 0)),
         errors,
-        epoch: days && !(settings.period > 0) ? epochOf(points.extent.u0) : undefined,
+        epoch: settings.period > 0 ? undefined : offset,
     };
 }
 
@@ -115,7 +116,7 @@ async function loadSky(table: Table, settings: PlotSettings, order: Uint32Array)
         await table.readNumbers(latitude.column),
     ];
     const field = table.fields[longitude.column]!;
-    const from = isGalactic(field) || /^(l|glon)$/i.test(field.name) ? 'galactic' : 'equatorial';
+    const from = isGalacticColumn(field) ? 'galactic' : 'equatorial';
     const units = [degreesOf(field.unit ?? ''), degreesOf(table.fields[latitude.column]?.unit ?? '')] as const;
     const usual = settings.frame === 'galactic' ? 0 : 180;
     const frames = { from, to: settings.frame, units } as const;

@@ -152,13 +152,13 @@ export function skyPoints(
 
 const QUARTER = 90.0000001 * DEGREE;
 
-/** Fold times by a period of the same unit: phases from 0 to 2, every point twice. */
-export function foldPoints(points: Points, period: number): Points {
+/** Fold times by a period of the same unit, with phase 0 at `zero`: phases from 0 to 2, every point twice. */
+export function foldPoints(points: Points, period: number, zero = 0): Points {
     if (!(period > 0)) return points;
     const gathered = new PointGatherer(2 * points.count);
     for (const cycle of [0, 1]) {
         for (let k = 0; k < points.count; k++) {
-            const turns = points.u[k]! / period;
+            const turns = (points.u[k]! - zero) / period;
             gathered.addPoint(points.rows[k]!, turns - Math.floor(turns) + cycle, points.v[k]!);
         }
     }

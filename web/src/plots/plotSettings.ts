@@ -51,6 +51,8 @@ export interface PlotSettings {
     readonly size: number;
     /** period to fold a light curve by, in days; 0: not folded */
     readonly period: number;
+    /** time of phase 0, as MJD; undefined: 0 of the column */
+    readonly phaseZero: number | undefined;
     /** calendar dates on the time axis */
     readonly calendar: boolean;
 }

@@ -2,6 +2,7 @@
 
 import { chosenRows, lassoTest, rectangleTest, thinLine, type Manner, type Place } from './pointSelection';
 import type { Size } from './plotLayout';
+import type { Drawn } from './boxConditions';
 import { PointIndex } from './nearestPoint';
 import { paintChosen, paintPicture } from './paintPlot';
 import type { Scene } from './plotScene';
@@ -37,8 +38,8 @@ export class PlotStage implements GestureHost {
     took = 0;
     #nearest: { scene: Scene; index: PointIndex } | undefined;
     #frames = { picture: 0, chosen: 0 };
-    /** what was chosen before the brush that is being drawn */
-    #before: { readonly chosen: Uint8Array | undefined } | undefined;
+    /** the brush that is being drawn: what was chosen before it, and what it has drawn so far */
+    #brush: { readonly before: Uint8Array | undefined; drawn?: Drawn | undefined } | undefined;
     #timer: ReturnType<typeof setTimeout> | undefined;
 
     /** The scene to draw; undefined without data or room. */
@@ -210,13 +211,16 @@ export class PlotStage implements GestureHost {
             vAt(view, box, y),
         ]);
         const places = tool === 'rectangle' ? exact.map((place) => this.#roundCorner(place, scene)) : exact;
-        this.#before ??= { chosen: this.plot.table.chosen };
-        this.#chooseInside(tool, places, event.shiftKey ? 'add' : event.altKey ? 'remove' : 'new', this.#before.chosen);
+        this.#brush ??= { before: this.plot.table.chosen };
+        this.#chooseInside(tool, places, event.shiftKey ? 'add' : event.altKey ? 'remove' : 'new', this.#brush.before);
     }
 
     endBrush(kept: boolean): void {
-        if (!kept && this.#before) this.plot.chooseRows(this.#before.chosen, undefined);
-        this.#before = undefined;
+        const { plot } = this;
+        const brush = this.#brush;
+        this.#brush = undefined;
+        // conditions come at the end: their text would change the size of the picture below the pointer
+        if (brush) plot.chooseRows(kept ? plot.table.chosen : brush.before, kept ? brush.drawn : undefined);
     }
 
     /** Round a corner of a box to as few digits as the screen can tell apart. */
@@ -240,9 +244,20 @@ export class PlotStage implements GestureHost {
         const [one, other] = [places[0]!, places.at(-1)!];
         const corners = this.flat ? ([[one[0], -1], [other[0], 1]] as const) : ([one, other] as const); // prettier-ignore
         const inside = tool === 'lasso' ? lassoTest(places) : rectangleTest(...corners);
-        const { points } = scene!.data;
+        const {
+            data: { points },
+            view,
+            box,
+        } = scene!;
         const rows = chosenRows(points, inside, plot.table.rows, before, manner);
-        plot.chooseRows(rows, tool === 'rectangle' && manner === 'new' ? corners : undefined);
+        const drawn: Drawn = {
+            tool,
+            places: tool === 'lasso' ? places : corners,
+            pixel: Math.abs(view.u1 - view.u0) / box.width,
+        };
+        const described = manner === 'new' ? drawn : undefined;
+        if (this.#brush) this.#brush.drawn = described;
+        plot.chooseRows(rows, this.#brush ? undefined : described);
     }
 
     #hitAt(x: number, y: number): Hit | undefined {

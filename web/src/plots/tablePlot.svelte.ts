@@ -8,8 +8,7 @@ import { padRange, plotBox, skyView, viewOfExtent, type Size } from './plotLayou
 import { hasLegend } from './paintPlot';
 import { AXES, isReversed, type Axis, type PlotKind, type AxisRole, type PlotSettings } from './plotSettings';
 import type { Box, View } from '../canvas/plotView';
-import { describeBox, type BoxChoice } from './boxConditions';
-import type { Place } from './pointSelection';
+import { describeBox, type BoxChoice, type Drawn } from './boxConditions';
 
 /** Least milliseconds between two looks at a growing table, and the factor on the time of the last one. */
 const BETWEEN = 400;
@@ -54,7 +53,8 @@ export class TablePlot {
         const before = this.settings;
         const next = { ...before, ...changes };
         this.settings = next;
-        if (changes.frame || 'centre' in changes || 'period' in changes) this.view = undefined;
+        if (changes.frame || 'centre' in changes || 'period' in changes || 'phaseZero' in changes)
+            this.view = undefined;
         if (changes.kind && AXES[changes.kind] !== AXES[before.kind]) {
             const alike = AXES[changes.kind].join() === AXES[before.kind].join();
             if (!alike) this.view = undefined;
@@ -74,13 +74,11 @@ export class TablePlot {
         this.view = undefined;
     }
 
-    /** Choose rows; `corners` is the scaled box, if they were chosen by one. */
-    chooseRows(rows: Uint8Array | undefined, corners: readonly [Place, Place] | undefined): void {
+    /** Choose rows; `drawn` is the box or line around them, if they were chosen by one. */
+    chooseRows(rows: Uint8Array | undefined, drawn: Drawn | undefined): void {
         const { data, table } = this;
         this.brushed =
-            rows && corners && data && data !== 'columns'
-                ? describeBox(data.settings, table.fields, corners, rows)
-                : undefined;
+            rows && drawn && data && data !== 'columns' ? describeBox(data, table.fields, drawn, rows) : undefined;
         table.chooseRows(rows);
     }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { describeBox } from './boxConditions';
+import { describeBox, type Drawn } from './boxConditions';
+import type { Place } from './pointSelection';
 import { loadPlotData, type PlotData } from './plotData';
 import { defaultSettings, findErrorColumn } from './defaultSettings';
 import { describePlot, describeProblem, describeStatus } from './plotDescription';
@@ -104,6 +105,11 @@ describe('names of axes', () => {
         expect(axisStyles({ data: plain, fields: CURVE.fields })[0].label).toBe('obs_time [MJD]');
         const folded = await loaded(CURVE, { period: 1.5 });
         expect(axisStyles({ data: folded, fields: CURVE.fields })[0].label).toBe('Phase (period 1.5 d)');
+        const shifted = await loaded(CURVE, { period: 1.5, phaseZero: 57388.5 });
+        expect(axisStyles({ data: shifted, fields: CURVE.fields })[0].label).toBe(
+            'Phase (period 1.5 d, 0 at MJD 57388.5)',
+        );
+        expect(shifted.points.u[0]).toBeCloseTo(1 - 0.5 / 1.5, 9);
         expect(folded.points.count).toBe(6);
     });
 });
@@ -212,22 +218,39 @@ describe('in words', () => {
 describe('boxes as conditions', () => {
     const settings = defaultSettings(GAIA);
     const rows = new Uint8Array(4);
+    const drawn = (one: Place, other: Place): Drawn => ({ tool: 'rectangle', places: [one, other], pixel: 0.01 });
     test('of a query, whichever way the axes go', () => {
-        const box = describeBox({ ...settings, kind: 'scatter' }, GAIA, [[2, 18], [1, 14.5]], rows)!; // prettier-ignore
+        const box = describeBox({ settings: { ...settings, kind: 'scatter' }, centre: 180 }, GAIA, drawn([2, 18], [1, 14.5]), rows)!; // prettier-ignore
         expect(box.condition).toBe('bp - rp BETWEEN 1 AND 2 AND g BETWEEN 14.5 AND 18');
         expect(box.filters).toEqual([]);
     });
     test('of the table, on log axes too', () => {
         const axes = { ...settings.axes, value: { ...settings.axes.value, column: 3, log: true } };
-        const box = describeBox({ ...settings, axes, kind: 'histogram' }, GAIA, [[0, -1], [1, 1]], rows)!; // prettier-ignore
+        const box = describeBox({ settings: { ...settings, axes, kind: 'histogram' }, centre: 180 }, GAIA, drawn([0, -1], [1, 1]), rows)!; // prettier-ignore
         expect(box.filters).toEqual([{ column: 3, min: 1, max: 10 }]);
         expect(box.condition).toBe('g BETWEEN 1 AND 10');
     });
-    test('none of the sky, of phases; no ADQL of instants', () => {
-        expect(describeBox(settings, GAIA, [[0, 0], [1, 1]], rows)).toBeUndefined(); // prettier-ignore
+    test('none of phases; no ADQL of instants', () => {
         const curve = defaultSettings(CURVE.fields);
-        expect(describeBox(curve, CURVE.fields, [[0, 0], [1, 1]], rows)).toMatchObject({ condition: '' }); // prettier-ignore
-        expect(describeBox({ ...curve, period: 2 }, CURVE.fields, [[0, 0], [1, 1]], rows)).toBeUndefined(); // prettier-ignore
+        expect(describeBox({ settings: curve, centre: 180 }, CURVE.fields, drawn([0, 0], [1, 1]), rows)).toMatchObject({ condition: '' }); // prettier-ignore
+        expect(describeBox({ settings: { ...curve, period: 2 }, centre: 180 }, CURVE.fields, drawn([0, 0], [1, 1]), rows)).toBeUndefined(); // prettier-ignore
+    });
+    test('an area of the sky is a polygon of great circles, across RA 0 and in the frame of the columns', () => {
+        const around = (centre: number, half: number, fields = GAIA, frame = settings.frame) =>
+            describeBox({ settings: { ...settings, frame }, centre }, fields, { ...drawn([-half, -half], [half, half]), pixel: 1e-4 }, rows); // prettier-ignore
+        const box = around(0, 0.05)!;
+        const vertices = [...box.condition.matchAll(/-?[\d.]+(?=[,)])/g)].map(([found]) => Number(found));
+        expect(box.condition).toMatch(/^CONTAINS\(POINT\(ra, dec\), POLYGON\(/);
+        expect(Math.min(...vertices.filter((_, k) => k % 2 === 0))).toBeLessThan(5);
+        expect(Math.max(...vertices.filter((_, k) => k % 2 === 0))).toBeGreaterThan(355);
+        expect(around(180, 3)).toBeUndefined();
+        const degrees = [number('l', 'pos.galactic.lon', 'deg'), number('b', 'pos.galactic.lat', 'deg')];
+        const galactic = defaultSettings(degrees);
+        const bow: Place[] = [[-0.1, -0.1], [0.1, 0.1], [0.1, -0.1], [-0.1, 0.1]]; // prettier-ignore
+        const lasso = (places: Place[]) =>
+            describeBox({ settings: galactic, centre: 0 }, degrees, { tool: 'lasso', places, pixel: 1e-3 }, rows);
+        expect(lasso(bow)).toBeUndefined();
+        expect(lasso([[0, 0], [0.1, 0], [0, 0.1]])!.condition).toBe('CONTAINS(POINT(l, b), POLYGON(0, 0, 351.895, 0, 0, 8.11)) = 1'); // prettier-ignore
     });
 });
 
@@ -309,7 +332,7 @@ describe('a plot', () => {
         plot.changeSettings({ kind: 'scatter' });
         plot.refresh();
         await vi.waitFor(() => expect((plot.data as PlotData).settings.kind).toBe('scatter'));
-        plot.chooseRows(Uint8Array.of(1, 0, 0, 0), [[0, 0], [1, 1]]); // prettier-ignore
+        plot.chooseRows(Uint8Array.of(1, 0, 0, 0), { tool: 'rectangle', places: [[0, 0], [1, 1]], pixel: 0.01 }); // prettier-ignore
         expect(plot.brushed?.condition).toContain('BETWEEN');
         expect(STARS.chosenCount).toBe(1);
         plot.chooseRows(undefined, undefined);

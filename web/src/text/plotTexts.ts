@@ -6,7 +6,8 @@ export const plots = {
     perDegree: 'rows / deg²',
     perBin: 'rows per bin',
     counts: 'Rows',
-    phase: (period: number) => `Phase (period ${period} d)`,
+    phase: (period: number, zero: number | undefined) =>
+        `Phase (period ${period} d${zero === undefined ? '' : `, 0 at MJD ${zero}`})`,
     noValue: '(none)',
     others: 'others',
     none: '—',
@@ -36,6 +37,7 @@ export const plots = {
     filter: 'Filter the table to this box',
     showInTable: 'Show in the table',
     copyCondition: 'Copy as ADQL',
+    nearCondition: 'The sides follow what you have drawn to half a pixel',
     copied: 'Copied.',
     copyFailed: 'The browser refused to copy.',
     save: 'Save',
@@ -75,6 +77,9 @@ export const plots = {
     style: 'Draw',
     styles: { points: 'Points', density: 'Density' },
     period: 'Fold by, days',
+    phaseZero: 'Phase 0 at',
+    phaseZeroHint: 'MJD, JD or a date such as 2016-01-01T12:00',
+    phaseZeroWrong: 'Phase 0 is a number of days (MJD or JD) or a date such as 2016-01-01T12:00.',
     calendar: 'Dates, not MJD',
     row: (row: number) => `Row ${formatCount(row + 1)}`,
     description: {
