@@ -1,5 +1,6 @@
 /** Completions at the cursor: columns (through aliases), tables, schemas, functions and keywords. */
 
+import { formatUnit } from '../text/unitFormat';
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import type { EditorView } from '@codemirror/view';
 import { lastPartOf, splitName, quoteName, unquoteName } from '../adql/adqlNames';
@@ -135,7 +136,7 @@ async function knownColumns(relation: Relation, tables: Tables): Promise<readonl
 function columnOption({ name, column }: KnownColumn, relation?: Relation, ambiguous = false): Completion {
     const written = quoteName(name);
     const table = relation ? quoteName(relation.name) : '';
-    const detail = [table, column?.unit].filter(Boolean).join(' · ');
+    const detail = [table, formatUnit(column?.unit ?? '')].filter(Boolean).join(' · ');
     return {
         ...namedOption(name, ambiguous && table ? `${table}.${written}` : written),
         type: 'property',

@@ -1,5 +1,6 @@
 /** The editor's tips as elements: for completion, hover and calls. */
 
+import { formatUnit } from '../text/unitFormat';
 import type { Column } from '../tap/vosiTables';
 import { text } from '../text';
 import { argumentsOf, type FunctionInfo } from './adqlFunctions';
@@ -26,7 +27,7 @@ function makeTip(head: Node | string, ...lines: readonly string[]): HTMLElement 
 /** Describe a column: type, unit, UCD and description. */
 export function columnTip(name: string, column: Column, table = ''): HTMLElement {
     const type = column.xtype || column.datatype + (column.arraysize && `(${column.arraysize})`);
-    const facts = [type, column.unit, column.ucd, column.indexed ? text.editor.indexed : ''];
+    const facts = [type, formatUnit(column.unit), column.ucd, column.indexed ? text.editor.indexed : ''];
     return makeTip([table, name].filter(Boolean).join('.'), facts.filter(Boolean).join(' · '), column.description);
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { shortestFloat } from '../model/columnParts';
-import { parseCondition, nextDouble } from './typedCondition';
-import { isLink, formatSexagesimal, sexagesimalOf, formatCell, styleOf } from './cellFormat';
+import { nextDouble } from '../model/adjacentFloats';
+import { parseCondition } from './typedCondition';
+import { formatSexagesimal, sexagesimalOf, formatCell, styleOf } from './cellFormat';
 import type { Field } from '../model/resultModel';
 import { formatMicros, formatMjd, parseMicros, parseMjd } from '../model/instants';
 import { fileName } from '../browser/saveFile';
@@ -96,15 +97,6 @@ test('angles in hours and degrees', () => {
     expect(sexagesimalOf({ ...number, unit: 'deg', ucd: 'pos.eq.dec' })).toBe('degrees');
     expect(sexagesimalOf({ ...number, unit: 'mas/yr', ucd: 'pos.eq.ra' })).toBeUndefined();
     expect(sexagesimalOf({ ...number, unit: 'deg', ucd: 'pos.galactic.lon' })).toBeUndefined();
-});
-
-test('only addresses of the web are links', () => {
-    expect(isLink('https://example.org/a?b=c')).toBe(true);
-    expect(isLink('javascript:alert(1)')).toBe(false);
-    expect(isLink('https://example.org two')).toBe(false);
-    expect(isLink('ftp://example.org')).toBe(false);
-    expect(isLink('http://[')).toBe(false);
-    expect(isLink(5)).toBe(false);
 });
 
 test('lines of CSV and of tabs', () => {

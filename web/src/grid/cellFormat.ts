@@ -62,8 +62,3 @@ export function formatSexagesimal(degrees: number, type: 'hours' | 'degrees'): s
     const two = (value: number) => String(value).padStart(2, '0');
     return `${sign}${two(whole)}:${two(minutes)}:${seconds.toFixed(places).padStart(places + 3, '0')}`;
 }
-
-/** Whether a text is a web address. */
-export function isLink(value: Cell): value is string {
-    return typeof value === 'string' && /^https?:\/\/[^\s<>"]+$/i.test(value) && URL.canParse(value);
-}

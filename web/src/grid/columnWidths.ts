@@ -1,5 +1,6 @@
 /** Column widths, and the columns in sight. */
 
+import { formatUnit } from '../text/unitFormat';
 import type { Field } from '../model/resultModel';
 
 /** pixels */
@@ -17,7 +18,7 @@ export type TextWidth = (text: string) => number;
 
 /** Return the first width of a column, for its header and these values. */
 export function firstWidth(field: Field, shown: readonly string[], of: TextWidth): number {
-    const header = Math.max(of(field.name) * BOLD, of(field.unit ?? '')) + SIGN;
+    const header = Math.max(of(field.name) * BOLD, of(formatUnit(field.unit ?? ''))) + SIGN;
     const widths = shown.map(of).sort((a, b) => a - b);
     // cut one long text in ten, but never numbers
     const most = field.kind === 'number' || field.kind === 'time' ? widths.at(-1) : widths[(widths.length * 0.9) | 0];

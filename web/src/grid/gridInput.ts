@@ -65,7 +65,8 @@ export class GridInput {
     #actOnCell(event: KeyboardEvent, link: HTMLElement | null): void {
         const { place, column } = this.#grid.active;
         if (place < 0) void this.#table.sortBy(nextSorting(this.#table.sorting, column, event.shiftKey));
-        else if (event.key === 'Enter') link?.click();
+        else if (event.key === 'Enter' && link && !event.shiftKey) link.click();
+        else if (event.key === 'Enter') this.#grid.isRowOpen = true;
         else if (event.shiftKey) void chooseBetween(this.#table, this.#pivot, place, false);
         else {
             this.#pivot = place;
@@ -89,11 +90,19 @@ export class GridInput {
         [grid.corner, grid.active] = [from, at];
     }
 
+    /** Open the row of a double click, or of its button. */
+    handleOpening(event: MouseEvent): void {
+        const at = pointedAt(event);
+        if (!at) return;
+        this.#grid.active = { place: at.place, column: at.column < 0 ? this.#grid.active.column : at.column };
+        this.#grid.isRowOpen = true;
+    }
+
     /** Choose the clicked row: with Ctrl in addition, with Shift all from the last one. */
     handleClick(event: MouseEvent): void {
         const [at, grid, table] = [pointedAt(event), this.#grid, this.#table];
         this.#pressed = undefined;
-        if (!at || grid.corner || (event.target instanceof Element && event.target.closest('a'))) return;
+        if (!at || grid.corner || (event.target instanceof Element && event.target.closest('a, button'))) return;
         grid.active = { place: at.place, column: Math.max(0, at.column) };
         const more = event.ctrlKey || event.metaKey;
         if (event.shiftKey) return void chooseBetween(table, this.#pivot, at.place, more);

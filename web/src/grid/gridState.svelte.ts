@@ -2,6 +2,8 @@
 
 import { parseCondition } from './typedCondition';
 import { sexagesimalOf, formatCell, styleOf, type Style } from './cellFormat';
+import { fillTemplate, isWebAddress, readResultLinks } from '../rows/resultLinks';
+import { parseXml } from '../tap/tapRequest';
 import { TableClosed } from '../rows/workerLink';
 import type { Cell, Filter, Table } from '../model/resultModel';
 import {
@@ -33,6 +35,8 @@ interface Fetched {
     readonly version: number;
     readonly rows: Uint32Array;
     readonly cells: readonly Cell[][];
+    /** columns behind those from `first` to `last`: links need them */
+    readonly others: readonly number[];
 }
 
 /** A rectangle of cells, both ends included. */
@@ -49,6 +53,8 @@ export class GridState {
     active = $state.raw<CellPlace>({ place: 0, column: 0 });
     /** the other corner of the block; undefined: only the active cell */
     corner = $state.raw<CellPlace | undefined>(undefined);
+    /** the active row is open beside the table */
+    isRowOpen = $state(false);
     #sexagesimal = $state(false);
     filtering = $state(false);
     /** filter texts above the columns */
@@ -80,6 +86,10 @@ export class GridState {
         const [left, right] = [Math.min(one.column, other.column), Math.max(one.column, other.column)];
         return { from: { place: Math.max(low, 0), column: left }, to: { place: high, column: right } };
     });
+    readonly resultLinks = $derived.by(() => readResultLinks(parseXml(this.table.about || '<VOTABLE/>')));
+    readonly #linkColumns = $derived(
+        [...this.resultLinks.links.values()].flatMap((links) => [...(links[0]?.columns.values() ?? [])]),
+    );
     readonly hasAngles = $derived.by(() => this.table.fields.some((field) => sexagesimalOf(field)));
 
     get sexagesimal(): boolean {
@@ -165,7 +175,18 @@ export class GridState {
     /** Return a fetched value; undefined if it is not fetched yet. */
     cellAt(place: number, column: number): Cell | undefined {
         const { fetched } = this;
-        return fetched?.cells[place - fetched.from]?.[column - fetched.first];
+        if (!fetched) return undefined;
+        const { first, last, others } = fetched;
+        const at = column >= first && column < last ? column - first : last - first + others.indexOf(column);
+        return fetched.cells[place - fetched.from]?.[at];
+    }
+
+    /** Return the address that a cell leads to: its own, or its column's LINK. */
+    addressAt(place: number, column: number): string | undefined {
+        const value = this.cellAt(place, column);
+        if (isWebAddress(value)) return value;
+        const link = value === null ? undefined : this.resultLinks.links.get(column)?.[0];
+        return link && fillTemplate(link, (other) => this.cellAt(place, other));
     }
 
     /** Return the row at a place; -1 if it is not fetched yet. */
@@ -188,10 +209,11 @@ export class GridState {
             const from = Math.max(0, this.places[0] - AROUND.rows);
             const first = Math.max(0, this.columns[0] - AROUND.columns);
             const last = Math.min(fields.length, this.columns[1] + AROUND.columns);
-            const wanted = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
+            const seen = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
+            const others = this.#linkColumns.filter((column) => column < first || column >= last);
             try {
-                const page = await this.table.readPage(from, this.places[1] + AROUND.rows, wanted);
-                this.fetched = { from, first, last, version, ...page };
+                const page = await this.table.readPage(from, this.places[1] + AROUND.rows, [...seen, ...others]);
+                this.fetched = { from, first, last, version, others, ...page };
             } catch (error) {
                 // the tab was closed meanwhile
                 if (error instanceof TableClosed) return;

@@ -1,6 +1,7 @@
 /** Conditions typed above a column: `> 5`, `3..4.5`, `2016-01-01..`, `true`, a part of a text. */
 
 import type { Field, Filter } from '../model/resultModel';
+import { nextDouble } from '../model/adjacentFloats';
 import { parseMjd } from '../model/instants';
 
 /** Parse a condition: undefined if empty, 'wrong' if unreadable. */
@@ -47,13 +48,4 @@ function parseBoolean(text: string): number {
     const word = text.trim().toLowerCase();
     if (['true', 't', 'yes', '1'].includes(word)) return 1;
     return ['false', 'f', 'no', '0'].includes(word) ? 0 : NaN;
-}
-
-/** Return the next double above (1) or below (-1). */
-export function nextDouble(value: number, direction: 1 | -1): number {
-    if (!Number.isFinite(value)) return value;
-    if (value === 0) return direction * Number.MIN_VALUE;
-    const bits = new BigInt64Array(Float64Array.of(value).buffer);
-    bits[0] = bits[0]! + (value > 0 === direction > 0 ? 1n : -1n);
-    return new Float64Array(bits.buffer)[0]!;
 }

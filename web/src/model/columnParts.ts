@@ -1,5 +1,6 @@
 /** Columns in memory as batches of typed arrays, from which values are read when needed. */
 
+import { nextFloat } from './adjacentFloats';
 import type { Cell } from './resultModel';
 import { formatMicros, MICROS_PER_DAY, UNIX_EPOCH_MJD } from './instants';
 
@@ -58,6 +59,15 @@ export function shortestFloat(value: number): number {
         if (Math.fround(short) === value) return short;
     }
     return value;
+}
+
+/**
+ * Return the ends of the floats whose shortest digits lie within [min, max]: a filter on a column of floats means the
+ * values as they are shown, 1.115 and not 1.1150000095367432.
+ */
+export function floatRange(min: number, max: number): [min: number, max: number] {
+    const [low, high] = [Math.fround(min), Math.fround(max)];
+    return [shortestFloat(low) < min ? nextFloat(low, 1) : low, shortestFloat(high) > max ? nextFloat(high, -1) : high];
 }
 
 function listText(items: ColumnPart, from: number, to: number): string {

@@ -63,6 +63,8 @@ export type Source =
 export interface Table {
     readonly fields: readonly Field[];
     readonly state: State;
+    /** the VOTable without rows that describes the result */
+    readonly about?: string;
     /** the service has read it as an upload: the order of rows may differ */
     readonly asUpload?: boolean;
     /** rows that have arrived */

@@ -1,6 +1,7 @@
 /** The settings of a plot as plain values. */
 
 import { quoteName } from '../adql/adqlNames';
+import { formatUnit } from '../text/unitFormat';
 import type { Field } from '../model/resultModel';
 import type { Frame } from '../sky/skyFrames';
 
@@ -99,16 +100,4 @@ export function isMagnitude(field: Field | undefined): boolean {
 export function quantityAdql(fields: readonly Field[], { column, minus }: Quantity): string {
     const first = quoteName(fields[column]?.name ?? '');
     return minus >= 0 ? `${first} - ${quoteName(fields[minus]?.name ?? '')}` : first;
-}
-
-const RAISED: Record<string, string> = Object.fromEntries(
-    [...'0123456789-+'].map((sign, k) => [sign, '⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺'[k]!]),
-);
-
-/** Format a VOUnit for reading: "mas.yr**-1" as "mas yr⁻¹". */
-export function formatUnit(unit: string): string {
-    const powers = unit.replace(/\*\*\(?([+-]?\d+)\)?/g, (_, power: string) =>
-        [...power].map((c) => RAISED[c]).join(''),
-    );
-    return powers.replace(/([A-Za-z⁰¹²³⁴⁵⁶⁷⁸⁹)])\.(?=[A-Za-z(])/g, '$1 ');
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ColumnPart } from '../model/columnParts';
 import type { Field } from '../model/resultModel';
+import { nextDouble } from '../model/adjacentFloats';
 import { ArrangedRows } from './arrangedRows';
 
 const NAMES = ['α', 'NGC 7', 'ngc 70', '', 'M 31', 'NGC 7', 'M 31 but longer than that', 'M'];
@@ -182,4 +183,20 @@ test('the summary is of finite values; NULL and NaN are missing', () => {
     expect(small().summarizeColumn(0)).toEqual({ min: -1, max: 1e300, mean: (1e300 + 7.5) / 7, missing: 3 });
     const none = table([field('x')], 3, 3, [() => numbers([NaN, null, NaN])]);
     expect(none.summarizeColumn(0)).toEqual({ min: NaN, max: NaN, mean: NaN, missing: 3 });
+});
+
+test('a condition on floats means the values as they are shown', () => {
+    const store = new ArrangedRows();
+    store.setFields([{ ...field('mag'), datatype: 'float' }]);
+    const values = Float32Array.of(1.114, 1.115, 1.1150001, -1.115, 0, NaN);
+    store.addBatch(values.length, [{ type: 'number', length: values.length, values }]);
+    const shownBy = (min: number, max: number) => {
+        store.arrangeRows([], [{ column: 0, min, max }]);
+        return [...store.rowsAt(0, store.shown)];
+    };
+    expect(shownBy(1.115, 1.115)).toEqual([1]);
+    expect(shownBy(nextDouble(1.115, 1), Infinity)).toEqual([2]);
+    expect(shownBy(-Infinity, nextDouble(1.115, -1))).toEqual([0, 3, 4]);
+    expect(shownBy(-1.115, nextDouble(0, -1))).toEqual([3]);
+    expect(shownBy(1.11505, 1.11506)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /** Filters of a result's rows. */
 
-import { isNull, textReader } from '../model/columnParts';
+import { floatRange, isNull, textReader } from '../model/columnParts';
 import type { Filter } from '../model/resultModel';
 import type { ColumnStore } from '../model/columnStore';
 
@@ -24,8 +24,10 @@ export function markedRows(marks: Uint8Array): Uint32Array<ArrayBuffer> {
 }
 
 function unmarkOutside(store: ColumnStore, column: number, min: number, max: number, marks: Uint8Array): void {
-    const values = store.readNumbers(column);
-    for (let row = 0; row < values.length; row++) if (!(values[row]! >= min && values[row]! <= max)) marks[row] = 0;
+    const [first, values] = [store.partsOf(column)[0], store.readNumbers(column)];
+    const isFloat = first?.type === 'number' && first.values instanceof Float32Array;
+    const [low, high] = isFloat ? floatRange(min, max) : [min, max];
+    for (let row = 0; row < values.length; row++) if (!(values[row]! >= low && values[row]! <= high)) marks[row] = 0;
 }
 
 /** Case is ignored. */
