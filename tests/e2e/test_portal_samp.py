@@ -163,11 +163,11 @@ def test_a_result_goes_to_a_program_and_rows_are_marked_in_both(
     rows = {"table-id": sent["table-id"], "row-list": ["1", "3"]}
     program.notify(other, {"samp.mtype": "table.select.rowList", "samp.params": rows})
     expect(result.get_by_text("· 2 chosen", exact=True)).to_be_visible()
-    expect(result.get_by_role("row", selected=True)).to_have_text([re.compile("^2"), re.compile("^4")])
+    expect(result.get_by_role("row", selected=True)).to_have_text([re.compile("^.?2"), re.compile("^.?4")])
     shot(page, "samp-chosen")
     result.get_by_role("button", name="Choose none").click()
     assert program.next("table.select.rowList") == {"table-id": sent["url"], "url": sent["url"], "row-list": []}
-    result.get_by_role("rowheader", name="5", exact=True).hover()
+    result.get_by_role("rowheader", name=re.compile(r"\b5$")).hover()
     while program.next("table.highlight.row") != {"table-id": sent["url"], "url": sent["url"], "row": "4"}:
         pass
 

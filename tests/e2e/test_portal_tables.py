@@ -198,7 +198,7 @@ class TestTablePage:
         page.goto(f"{portal_url}#/tables/no.such")
         expect(page.get_by_role("alert")).to_contain_text("there is no table 'no.such'")
         shot(page, "table-unknown")
-        schema_tree(page).get_by_text("objects", exact=True).click()
+        schema_tree(page).get_by_role("treeitem", name="objects").first.click()
         expect(page.get_by_role("heading", name="openngc.objects")).to_be_visible()
 
 

@@ -81,7 +81,7 @@ def build_table_examples(engine: Engine, catalogue: Catalogue, entry: TableEntry
         f"{_make_xml_name(f't-{entry.qualified_name}')}-cone",
         f"{entry.qualified_name} around a position",
         f"SELECT {_select_list(entry)}\nFROM {table}\n"
-        f"WHERE 1 = CONTAINS(POINT({lon}, {lat}), CIRCLE({centre}, {_CONE_DEGREES}))",
+        f"WHERE 1 = CONTAINS(POINT('ICRS', {lon}, {lat}), CIRCLE('ICRS', {centre}, {_CONE_DEGREES}))",
         f"All rows within {_CONE_DEGREES} degrees of ({centre}), ICRS.",
         (entry.qualified_name,),
     )

@@ -41,7 +41,10 @@ def test_capabilities(service: Any) -> None:
     assert (described.maxrec, described.hardlimit) == (100_000, 10_000_000)
     assert {entry.mime for entry in tap.outputformats} == {entry.mime for entry in FORMATS}
     [language] = tap.languages
-    assert [feature.form for feature in language.get_feature_list("ivo://ivoa.net/std/TAPRegExt#features-udf")] == [
+    forms = [feature.form for feature in language.get_feature_list("ivo://ivoa.net/std/TAPRegExt#features-udf")]
+    # those that look up names are declared where tables declare names, as the demo's do, which the engine may hold
+    looked_up = {form for function in OBJECT_NAME_FUNCTIONS for form in function.signatures}
+    assert [form for form in forms if form not in looked_up] == [
         form for function in USER_DEFINED if function not in OBJECT_NAME_FUNCTIONS for form in function.signatures
     ]
     assert [feature.form for feature in language.get_feature_list(FEATURE_TYPE)] == [entry.form for entry in EXTENSIONS]

@@ -1,11 +1,13 @@
 /** The density of a table on the sky: of all cells as stored, and of finer ones where the map shows them. */
 
 import { cellCount, coarsenCounts, MAX_ORDER } from '../sky/healpixCells';
-import { loadRowCount, type RowCount } from '../tables/tableFacts';
+import { loadRowCount, type Density, type RowCount } from '../tables/tableFacts';
 import { queryRows, toNumber } from '../tap/jsonRows';
 
 /** A tile has 4 ** DEPTH cells, as in HiPS. */
 const DEPTH = 6;
+/** Neighbours that a row should have in its cell: fewer make a map of noise. */
+const NEIGHBOURS = 4;
 /** Tiles of one request. */
 const TILES_AT_ONCE = 24;
 /** Tiles that are kept of a table: 16 kB each. */
@@ -17,6 +19,8 @@ export class DensityLayer {
     /** grows when more is known */
     version = $state(0);
     visible = $state(false);
+    /** 0 to 1 */
+    opacity = $state(1);
     // eslint-disable-next-line svelte/prefer-svelte-reactivity -- `version` tells of changes
     #coarse = new Map<number, Float64Array>();
     // eslint-disable-next-line svelte/prefer-svelte-reactivity -- `version` tells of changes
@@ -47,6 +51,12 @@ export class DensityLayer {
     get storedOrder(): number {
         return this.count?.density?.order ?? -1;
     }
+
+    /** The finest order whose cells hold several rows where the rows are. */
+    readonly finestOrder: number = $derived(this.count?.density ? usefulOrder(this.count.density) : -1);
+
+    /** The fraction of the sky where rows are, by the cells of `finestOrder`, at most the stored ones. */
+    readonly coverage: number = $derived(coverageOf(this.countsAt(Math.min(this.finestOrder, this.storedOrder))));
 
     /** Return the counts of all cells of an order up to the stored one. */
     countsAt(order: number): Float64Array | undefined {
@@ -90,6 +100,29 @@ export class DensityLayer {
         }
         this.version++;
     }
+}
+
+/**
+ * Return the finest order at which the rows have NEIGHBOURS in their cells, on average over the rows; a cell's rows are
+ * quartered by each order. Beyond the stored order it is extrapolated.
+ */
+export function usefulOrder({ order, counts }: Pick<Density, 'order' | 'counts'>): number {
+    let [rows, squares] = [0, 0];
+    for (const count of counts) {
+        rows += count;
+        squares += count * count;
+    }
+    // a row does not count itself
+    const neighbours = rows ? squares / rows - 1 : 0;
+    const finer = Math.floor(Math.log2(neighbours / NEIGHBOURS) / 2);
+    return Math.max(0, Math.min(MAX_ORDER, order + (neighbours > 0 ? finer : -order)));
+}
+
+function coverageOf(counts: Float64Array | undefined): number {
+    if (!counts) return NaN;
+    let filled = 0;
+    for (const count of counts) if (count > 0) filled++;
+    return filled / counts.length;
 }
 
 /** Return the order whose cells have about so many pixels of a map. */

@@ -61,7 +61,8 @@ export class HomeState {
         const { signal } = (this.#viewing = new AbortController());
         const { shown } = this;
         void this.#loadNames(sky, signal);
-        const few = shown.filter((layer) => sky.view.degrees < NEAR && countInView(sky, layer) <= MAX_MARKS);
+        const near = sky.view.degrees < NEAR;
+        const few = shown.filter((layer) => layer.rows <= MAX_MARKS || (near && countInView(sky, layer) <= MAX_MARKS));
         const marks: MapMark[] = [];
         await forEachAtOnce(shown, async (layer) => {
             if (signal.aborted) return;

@@ -1,7 +1,7 @@
 /** Paints the map of the home page: densities, graticule, names, single rows, the drawn region. */
 
 import { emptySky, type Theme } from '../canvas/canvasTheme';
-import { kindColours, pixelToCss } from '../canvas/colourRamps';
+import { pixelToCss, type Ramp } from '../canvas/colourRamps';
 import type { Pen } from '../canvas/pen';
 import { drawPixels } from '../canvas/pixelCanvas';
 import { niceStep } from '../canvas/axisTicks';
@@ -37,10 +37,16 @@ export interface SkyScene {
 
 /** Size of a cell on the map, CSS pixels. */
 const CELL = 4;
+/** Rows in view that the service is asked to count in finer cells: the stored cells serve for more. */
+const MAX_COUNTED = 20_000_000;
+
+/** Return the order of a layer's cells at a scale. */
+const orderOf = (layer: DensityLayer, degrees: number): number =>
+    Math.min(orderForScale(degrees, CELL), layer.finestOrder);
 
 /** Return the order of the cells that a layer shows, and how a cell's rows are found. */
 function cellsOf(layer: DensityLayer, degrees: number): { order: number; read: (cell: number) => number } {
-    const wanted = orderForScale(degrees, CELL);
+    const wanted = orderOf(layer, degrees);
     const stored = Math.min(wanted, layer.storedOrder);
     const counts = layer.countsAt(stored);
     if (wanted <= layer.storedOrder || !counts) return { order: stored, read: (cell) => counts?.[cell] ?? 0 };
@@ -52,11 +58,12 @@ function cellsOf(layer: DensityLayer, degrees: number): { order: number; read: (
     };
 }
 
-/** Return the tiles of finer cells in view that a layer needs; [] where its stored cells are fine enough. */
+/** Return the tiles of finer cells in view that a layer needs; none where its stored cells are fine enough, or too many rows are in view. */
 export function tilesInView(sky: TurnedSky, layer: DensityLayer): { order: number; tiles: Set<number> } {
-    const order = orderForScale(sky.view.degrees, CELL);
+    const order = orderOf(layer, sky.view.degrees);
     const tiles = new Set<number>();
-    if (order <= layer.storedOrder || layer.storedOrder < 0) return { order, tiles };
+    if (order <= layer.storedOrder || layer.storedOrder < 0 || countInView(sky, layer) > MAX_COUNTED)
+        return { order, tiles };
     const vector = new Float64Array(3);
     for (let y = 8; y < sky.view.height; y += 16)
         for (let x = 8; x < sky.view.width; x += 16)
@@ -96,7 +103,7 @@ function shadePixels(scene: SkyScene, width: number, height: number): Uint32Arra
     // a table whose rows are drawn by themselves needs no cells
     const single = new Set(scene.marks.map(({ layer }) => layer));
     const celled = scene.layers.filter(({ number }) => !single.has(number));
-    const layers = celled.map((layer) => ({ number: layer.number, ...cellsOf(layer, sky.view.degrees) }));
+    const layers = celled.map((layer) => ({ layer, ...cellsOf(layer, sky.view.degrees) }));
     const [cells, vector] = [new Int32Array(width * height).fill(-1), new Float64Array(3)];
     const inside = scene.region?.kind === 'moc' ? makeRegionTest(scene.region) : undefined;
     const marked = new Uint8Array(inside ? cells.length : 0);
@@ -110,31 +117,41 @@ function shadePixels(scene: SkyScene, width: number, height: number): Uint32Arra
     const empty = emptySky(theme);
     const pixels = new Uint32Array(cells.length);
     for (let k = 0; k < cells.length; k++) if (cells[k]! >= 0) pixels[k] = empty;
-    const kinds = kindColours(theme.dark);
-    for (const layer of layers) {
-        const [shift, values] = [2 * (MAX_ORDER - layer.order), new Float32Array(cells.length)];
+    for (const { layer, order, read } of layers) {
+        const [shift, values] = [2 * (MAX_ORDER - order), new Float32Array(cells.length)];
         let [least, most] = [Infinity, 0];
         for (let k = 0; k < cells.length; k++) {
             if (cells[k]! < 0) continue;
-            const value = layer.read(cells[k]! >>> shift);
+            const value = read(cells[k]! >>> shift);
             values[k] = value;
             if (value > 0 && value < least) least = value;
             if (value > most) most = value;
         }
         if (most === 0) continue;
         const range = [least, most] as const;
-        const colour = kinds[layer.number % (kinds.length - 1)]!;
+        const ramp = layerRamp(layer, scene.layers.length === 1, theme, empty);
         for (let k = 0; k < cells.length; k++) {
             if (!(values[k]! > 0)) continue;
             const shade = logShade(values[k]!, range);
-            pixels[k] =
-                layers.length === 1 ? theme.ramp[shade]! : mixPixels(pixels[k]!, colour, 0.2 + (0.75 * shade) / 255);
+            // few rows let the tables below shine through
+            const part = scene.layers.length === 1 ? 1 : 0.2 + (0.8 * shade) / 255;
+            pixels[k] = mixPixels(pixels[k]!, ramp[shade]!, part * layer.opacity);
         }
     }
     if (inside)
         for (let k = 0; k < cells.length; k++) if (marked[k]) pixels[k] = mixPixels(pixels[k]!, MOC_COLOUR, 0.35);
     return pixels;
 }
+
+/** Return the colours of a layer: the page's ramp if it is alone, else a ramp to its own colour. */
+export function layerRamp(layer: DensityLayer, alone: boolean, theme: Theme, empty = emptySky(theme)): Ramp {
+    if (alone) return theme.ramp;
+    const colour = layerColour(layer.number, theme);
+    return Uint32Array.from({ length: 256 }, (_, k) => mixPixels(empty, colour, 0.3 + (0.7 * k) / 255));
+}
+
+/** Return the colour of a layer's single rows. */
+export const layerColour = (number: number, { kinds }: Theme): number => kinds[number % (kinds.length - 1)]!;
 
 /** Orange, which no ramp has. */
 const MOC_COLOUR = 0xff_20_80_ff;
@@ -211,13 +228,12 @@ function labelPlace(
 }
 
 function drawMarks(pen: Pen, { sky, marks, theme }: SkyScene): void {
-    const kinds = kindColours(theme.dark);
     const brightest = marks.reduce((least, { magnitude }) => (magnitude < least ? magnitude : least), Infinity);
     for (const { ra, dec, magnitude, layer } of marks) {
         const [x, y, near] = sky.placeOf(ra, dec);
         if (!near || x < -9 || y < -9 || x > sky.view.width + 9 || y > sky.view.height + 9) continue;
         const size = Number.isFinite(magnitude) ? Math.max(2, 8 - 0.9 * (magnitude - brightest)) : 4;
-        fillDisc(pen, x, y, size / 2, pixelToCss(kinds[layer % (kinds.length - 1)]!));
+        fillDisc(pen, x, y, size / 2, pixelToCss(layerColour(layer, theme)));
     }
 }
 

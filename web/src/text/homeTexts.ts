@@ -1,5 +1,6 @@
 export const home = {
     what: 'Astronomical tables, to look at, to query in ADQL, and to match with yours.',
+    continue: 'Continue with',
     goTo: 'Go to an object or a position',
     tool: 'Drag tool',
     tools: { move: 'Move', circle: 'Circle', box: 'Box', polygon: 'Polygon' },
@@ -18,6 +19,9 @@ export const home = {
         title: 'Tables on the sky',
         rows: (written: string, rows: number) => `${written} ${rows === 1 ? 'row' : 'rows'}`,
         explore: 'Explore',
+        coverage: (part: number) =>
+            part < 0.01 ? 'less than 1 % of the sky' : `about ${Math.round(part * 100)} % of the sky`,
+        opacity: (table: string) => `Opacity of ${table}`,
         none: 'No table of this service has positions.',
     },
     region: {
