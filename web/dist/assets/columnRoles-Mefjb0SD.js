@@ -1,4 +1,4 @@
-import{i as e,o as t}from"./adqlNames-B4Wwp0Pf.js";import{a as n,i as r,r as i}from"./index-CMm1VEMq.js";var a=84;function o(e){let{left:t,right:i}=e;if(e.keep===`unmatched`)return s(e);let a=m(t.columns,i.columns);return[`SELECT`,[...p(`a`,t.columns,a.left),...p(`b`,i.columns,a.right),`${l(`IN_UNIT`,[l(`DISTANCE`,[r(`a`,t),r(`b`,i)]),`'arcsec'`])} AS ${a.separation}`].map(e=>`  ${e}`).join(`,
+import{i as e,o as t}from"./adqlNames-B4Wwp0Pf.js";import{a as n,i as r,r as i}from"./index-CIPlBPet.js";var a=84;function o(e){let{left:t,right:i}=e;if(e.keep===`unmatched`)return s(e);let a=m(t.columns,i.columns);return[`SELECT`,[...p(`a`,t.columns,a.left),...p(`b`,i.columns,a.right),`${l(`IN_UNIT`,[l(`DISTANCE`,[r(`a`,t),r(`b`,i)]),`'arcsec'`])} AS ${a.separation}`].map(e=>`  ${e}`).join(`,
 `),`FROM ${n(`a`,t)}`,`${e.keep===`left`?`LEFT JOIN`:`JOIN`} ${n(`b`,i)}`,`  ON ${c(e)}${u(e)}`].join(`
 `)}function s(e){let{left:t,right:r}=e,i=t.columns.length>0?t.columns:t.all;return[`SELECT`,p(`a`,i,m(i,[]).left).map(e=>`  ${e}`).join(`,
 `),`FROM ${n(`a`,t)}`,`WHERE NOT EXISTS (`,`  SELECT * FROM ${n(`b`,r)}`,`  WHERE ${c({...e,choice:`all`})}${u(e)})`].join(`
