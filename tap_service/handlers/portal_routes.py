@@ -8,9 +8,10 @@ other files, whose names contain a hash of their content.
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from fastapi import APIRouter, Request
@@ -46,8 +47,8 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def content_security_policy(nonce: str = "") -> str:
-    """Return the Content-Security-Policy of a page or of a worker script."""
+def content_security_policy(nonce: str = "", surveys: Sequence[str] = ()) -> str:
+    """Return the Content-Security-Policy of a page or of a worker script; ``surveys`` are the only other hosts."""
     styles = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
     return "; ".join(
         (
@@ -57,7 +58,7 @@ def content_security_policy(nonce: str = "") -> str:
             f"style-src {styles}",
             "img-src 'self' data: blob:",
             "font-src 'self'",
-            f"connect-src 'self' {_SAMP}",
+            " ".join(("connect-src 'self'", _SAMP, *surveys)),
             "base-uri 'self'",
             "form-action 'self'",
             "frame-ancestors 'none'",
@@ -65,23 +66,29 @@ def content_security_policy(nonce: str = "") -> str:
     )
 
 
-def portal_router(folder: Path) -> APIRouter | None:
-    """Return routes to the files of the build in ``folder``, None if there is no build. Raise OSError."""
+def portal_router(folder: Path, surveys: Sequence[str] = ()) -> APIRouter | None:
+    """Return routes to the files of the build in ``folder``, None if there is no build. Raise OSError.
+
+    ``surveys``: addresses of HiPS that the map of the portal may show.
+    """
     if not (folder / _INDEX).is_file():
         return None
     router = APIRouter()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if name == _INDEX:
-            router.add_api_route("/", _index_route(path.read_text(encoding="utf-8")), methods=_READ)
+            router.add_api_route("/", _index_route(path.read_text(encoding="utf-8"), surveys), methods=_READ)
         elif path.is_file():
             router.add_api_route(f"/{name}", _file_route(_PortalFile(name, path.read_bytes())), methods=_READ)
+    options = _PortalFile("portal.json", json.dumps({"surveys": surveys}).encode())
+    router.add_api_route(f"/{options.name}", _file_route(options), methods=_READ)
     return router
 
 
 class _PortalFile:
     def __init__(self, name: str, data: bytes) -> None:
         suffix = Path(name).suffix
+        self.name = name
         self._encoded = {"": data}
         self.is_packable = suffix not in _COMPRESSED_ALREADY
         self.etag = hashlib.sha256(data).hexdigest()[:32]
@@ -122,10 +129,10 @@ def _matches_etag(header: str, etag: str) -> bool:
     return header.strip() == "*" or etag in tags
 
 
-def _index_route(text: str) -> Callable[[], Awaitable[Response]]:
+def _index_route(text: str, surveys: Sequence[str]) -> Callable[[], Awaitable[Response]]:
     async def respond() -> Response:
         nonce = secrets.token_urlsafe(16)
-        headers = {"Content-Security-Policy": content_security_policy(nonce), "Cache-Control": "no-cache"}
+        headers = {"Content-Security-Policy": content_security_policy(nonce, surveys), "Cache-Control": "no-cache"}
         return Response(text.replace(NONCE, nonce), headers=headers, media_type="text/html")
 
     return respond
