@@ -10,8 +10,11 @@ const SERVICE = process.env['SKYHOUSE_DEV'] ?? 'http://127.0.0.1:8000';
 export default defineConfig({
     base: './',
     plugins: [svelte(), page()],
-    build: { target: 'es2023', assetsInlineLimit: 0, chunkSizeWarningLimit: 800 },
+    build: {
+        ...{ target: 'es2023', assetsInlineLimit: 0, chunkSizeWarningLimit: 800 },
+        rollupOptions: { input: ['index.html', 'aladin.html'] },
+    },
     worker: { format: 'es', plugins: () => [worker()] },
-    server: { proxy: Object.fromEntries(['/tap', '/portal.json'].map((path) => [path, SERVICE])) },
+    server: { proxy: Object.fromEntries(['/tap', '/portal.json', '/aladin.js'].map((path) => [path, SERVICE])) },
     test: { include: ['src/**/*.test.ts'], environment: 'node', testTimeout: 60_000 },
 });

@@ -27,6 +27,9 @@ NONCE = "{csp-nonce}"
 _SAMP = "http://127.0.0.1:21012 http://localhost:21012"
 
 _INDEX = "index.html"
+#: the page of Aladin Lite, and the operator's copy of it
+_ALADIN_PAGE = "aladin.html"
+_ALADIN = "aladin.js"
 _READ = ["GET", "HEAD"]
 _TYPES = {
     ".css": "text/css",
@@ -66,10 +69,29 @@ def content_security_policy(nonce: str = "", surveys: Sequence[str] = ()) -> str
     )
 
 
-def portal_router(folder: Path, surveys: Sequence[str] = ()) -> APIRouter | None:
+def aladin_policy(surveys: Sequence[str]) -> str:
+    """Return the policy of the page of Aladin Lite, which runs WebAssembly, writes styles and loads the surveys."""
+    pictures = " ".join(surveys)
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self' 'wasm-unsafe-eval'",
+            "worker-src 'self' blob:",
+            "style-src 'self' 'unsafe-inline'",
+            f"img-src 'self' data: blob: {pictures}",
+            "font-src 'self' data:",
+            f"connect-src 'self' data: {pictures}",
+            "base-uri 'self'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+        )
+    )
+
+
+def portal_router(folder: Path, surveys: Sequence[str] = (), aladin: Path | None = None) -> APIRouter | None:
     """Return routes to the files of the build in ``folder``, None if there is no build. Raise OSError.
 
-    ``surveys``: addresses of HiPS that the map of the portal may show.
+    ``surveys``: addresses of HiPS that the map of the portal may show; ``aladin``: the file of Aladin Lite, if installed.
     """
     if not (folder / _INDEX).is_file():
         return None
@@ -78,17 +100,24 @@ def portal_router(folder: Path, surveys: Sequence[str] = ()) -> APIRouter | None
         name = path.relative_to(folder).as_posix()
         if name == _INDEX:
             router.add_api_route("/", _index_route(path.read_text(encoding="utf-8"), surveys), methods=_READ)
+        elif name == _ALADIN_PAGE:
+            if aladin is not None:
+                _add_file(router, name, path.read_bytes(), aladin_policy(surveys))
+                _add_file(router, _ALADIN, aladin.read_bytes())
         elif path.is_file():
-            router.add_api_route(f"/{name}", _file_route(_PortalFile(name, path.read_bytes())), methods=_READ)
-    options = _PortalFile("portal.json", json.dumps({"surveys": surveys}).encode())
-    router.add_api_route(f"/{options.name}", _file_route(options), methods=_READ)
+            _add_file(router, name, path.read_bytes())
+    options = {"surveys": surveys, "aladinLite": aladin is not None}
+    _add_file(router, "portal.json", json.dumps(options).encode())
     return router
+
+
+def _add_file(router: APIRouter, name: str, data: bytes, policy: str = "") -> None:
+    router.add_api_route(f"/{name}", _file_route(_PortalFile(name, data), policy), methods=_READ)
 
 
 class _PortalFile:
     def __init__(self, name: str, data: bytes) -> None:
         suffix = Path(name).suffix
-        self.name = name
         self._encoded = {"": data}
         self.is_packable = suffix not in _COMPRESSED_ALREADY
         self.etag = hashlib.sha256(data).hexdigest()[:32]
@@ -103,12 +132,12 @@ class _PortalFile:
         return self._encoded[encoding]
 
 
-def _file_route(portal_file: _PortalFile) -> Callable[[Request], Awaitable[Response]]:
+def _file_route(portal_file: _PortalFile, policy: str) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
         encoding = choose_encoding(request.headers.get("accept-encoding", "")) if portal_file.is_packable else ""
         etag = f'"{portal_file.etag}{"-" if encoding else ""}{encoding}"'
         headers = {
-            "Content-Security-Policy": content_security_policy(),
+            "Content-Security-Policy": policy or content_security_policy(),
             "Cache-Control": portal_file.cached,
             "ETag": etag,
         }

@@ -14,9 +14,9 @@ import numpy as np
 from cdshealpix.nested import healpix_to_lonlat
 from numpy.typing import NDArray
 
-WIDTH = 64
+WIDTH = 512
 ORDER = 5
-_ALLSKY_WIDTH, _ALLSKY_ROW, _ALLSKY_TILES = 8, 27, 768
+_ALLSKY_WIDTH, _ALLSKY_ROW, _ALLSKY_TILES = 64, 27, 768
 _PROPERTIES = f"""# a survey of the tests
 creator_did = ivo://example.org/P/directions
 obs_title = Directions in colours
@@ -67,7 +67,7 @@ def _png(picture: NDArray[np.uint8]) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines, 1)) + chunk(b"IEND", b"")
 
 
 class _Survey(BaseHTTPRequestHandler):

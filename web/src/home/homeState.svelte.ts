@@ -39,6 +39,7 @@ export class HomeState {
     /** backgrounds that the operator allows, and the one that is shown */
     surveys = $state.raw<readonly SkySurvey[]>([]);
     survey = $state.raw<SkySurvey | undefined>();
+    hasAladin = $state(false);
     readonly #slots = new RequestSlots(AT_ONCE);
     #viewing = new AbortController();
     #counting = new AbortController();
@@ -47,7 +48,7 @@ export class HomeState {
 
     /** Load the tables with positions, and their densities. Never raises. */
     async load(): Promise<void> {
-        void this.#loadSurveys();
+        void this.#loadOptions();
         try {
             const tables = await loadObjectTables();
             this.layers = tables.flatMap(({ name, position }, number) =>
@@ -64,9 +65,11 @@ export class HomeState {
         this.loaded = true;
     }
 
-    async #loadSurveys(): Promise<void> {
+    async #loadOptions(): Promise<void> {
         // without the operator's options there is a map without a background
-        const { surveys } = await loadPortalOptions().catch(() => ({ surveys: [] }));
+        const options = await loadPortalOptions().catch(() => ({ surveys: [], aladinLite: false }));
+        const { surveys } = options;
+        this.hasAladin = options.aladinLite;
         this.surveys = surveys.map((address) => new SkySurvey(address));
         const before = readStored('survey', '');
         this.survey = this.surveys.find(({ address }) => address === before);

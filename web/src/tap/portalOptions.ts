@@ -6,6 +6,8 @@ import { TapError } from './tapRequest';
 export interface PortalOptions {
     /** addresses of HiPS, each with a slash at its end */
     readonly surveys: readonly string[];
+    /** the operator has installed Aladin Lite, which has a page of its own */
+    readonly aladinLite: boolean;
 }
 
 /** Raises TapError. */

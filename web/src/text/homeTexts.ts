@@ -24,6 +24,12 @@ export const home = {
         opacity: (table: string) => `Opacity of ${table}`,
         none: 'No table of this service has positions.',
     },
+    aladin: {
+        open: 'Aladin Lite',
+        openWhat: 'This part of the sky in Aladin Lite, in a tab of its own',
+        failed: (why: string) => `Aladin Lite does not run in this browser: ${why}`,
+        more: (table: string, rows: number) => `${table} has more rows here: the first ${rows} are shown. Zoom in.`,
+    },
     survey: {
         label: 'Background',
         none: 'none',
