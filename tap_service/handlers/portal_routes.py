@@ -91,7 +91,7 @@ def aladin_policy(surveys: Sequence[str]) -> str:
 def portal_router(folder: Path, surveys: Sequence[str] = (), aladin: Path | None = None) -> APIRouter | None:
     """Return routes to the files of the build in ``folder``, None if there is no build. Raise OSError.
 
-    ``surveys``: addresses of HiPS that the map of the portal may show; ``aladin``: the file of Aladin Lite, if installed.
+    ``surveys``: addresses of HiPS that the map of the portal may show; ``aladin``: the installed Aladin Lite.
     """
     if not (folder / _INDEX).is_file():
         return None
