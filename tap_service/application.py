@@ -68,7 +68,7 @@ def create_app(
         Start the processes for uploads and long queries with the service, not when the first one comes.
     """
     services = build_services(config, engine, are_helpers_kept_ready=are_helpers_kept_ready)
-    root_router = portal_router(portal or web.DIST) or page_routes.door_router
+    root_router = portal_router(portal or web.DIST, config.surveys, config.aladin_lite) or page_routes.door_router
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

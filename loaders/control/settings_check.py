@@ -109,9 +109,16 @@ def _check_address(config: Config) -> Iterator[str]:
             yield f"cannot listen on {config.host} port {config.port}: {error.strerror or error}"
 
 
-def _check_certificate(config: Config) -> Iterator[str]:
-    if config.clickhouse_ca and not os.access(config.clickhouse_ca, os.R_OK):
-        yield f"{_user_name()} cannot read {config.clickhouse_ca}"
+def _check_readable_file_of(setting: str) -> Callable[[Config], Iterator[str]]:
+    def check(config: Config) -> Iterator[str]:
+        path: Path | None = getattr(config, setting)
+        if path and not (path.is_file() and os.access(path, os.R_OK)):
+            yield f"{_user_name()} cannot read {path}"
+
+    return check
+
+
+_check_certificate = _check_readable_file_of("clickhouse_ca")
 
 
 def _check_clickhouse(config: Config) -> Iterator[str]:
@@ -162,6 +169,7 @@ _CHECKS: dict[str, Callable[[Config], Iterator[str]]] = {
     "accounts": _check_file_of("accounts"),
     "token_issuers": _check_issuers,
     "blocked": _check_blocked,
+    "aladin_lite": _check_readable_file_of("aladin_lite"),
     "registry": _check_registry,
     "registry_state": _check_file_of("registry_state"),
     "query_log": _check_file_of("query_log"),

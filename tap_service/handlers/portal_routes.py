@@ -8,9 +8,10 @@ other files, whose names contain a hash of their content.
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from fastapi import APIRouter, Request
@@ -26,6 +27,9 @@ NONCE = "{csp-nonce}"
 _SAMP = "http://127.0.0.1:21012 http://localhost:21012"
 
 _INDEX = "index.html"
+#: the page of Aladin Lite, and the operator's copy of it
+_ALADIN_PAGE = "aladin.html"
+_ALADIN = "aladin.js"
 _READ = ["GET", "HEAD"]
 _TYPES = {
     ".css": "text/css",
@@ -46,8 +50,8 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def content_security_policy(nonce: str = "") -> str:
-    """Return the Content-Security-Policy of a page or of a worker script."""
+def content_security_policy(nonce: str = "", surveys: Sequence[str] = ()) -> str:
+    """Return the Content-Security-Policy of a page or of a worker script; ``surveys`` are the only other hosts."""
     styles = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
     return "; ".join(
         (
@@ -57,7 +61,7 @@ def content_security_policy(nonce: str = "") -> str:
             f"style-src {styles}",
             "img-src 'self' data: blob:",
             "font-src 'self'",
-            f"connect-src 'self' {_SAMP}",
+            " ".join(("connect-src 'self'", _SAMP, *surveys)),
             "base-uri 'self'",
             "form-action 'self'",
             "frame-ancestors 'none'",
@@ -65,18 +69,50 @@ def content_security_policy(nonce: str = "") -> str:
     )
 
 
-def portal_router(folder: Path) -> APIRouter | None:
-    """Return routes to the files of the build in ``folder``, None if there is no build. Raise OSError."""
+def aladin_policy(surveys: Sequence[str]) -> str:
+    """Return the policy of the page of Aladin Lite, which runs WebAssembly, writes styles and loads the surveys."""
+    pictures = " ".join(surveys)
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self' 'wasm-unsafe-eval'",
+            "worker-src 'self' blob:",
+            "style-src 'self' 'unsafe-inline'",
+            f"img-src 'self' data: blob: {pictures}",
+            "font-src 'self' data:",
+            f"connect-src 'self' data: {pictures}",
+            "base-uri 'self'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+        )
+    )
+
+
+def portal_router(folder: Path, surveys: Sequence[str] = (), aladin: Path | None = None) -> APIRouter | None:
+    """Return routes to the files of the build in ``folder``, None if there is no build. Raise OSError.
+
+    ``surveys``: addresses of HiPS that the map of the portal may show; ``aladin``: the installed Aladin Lite.
+    """
     if not (folder / _INDEX).is_file():
         return None
     router = APIRouter()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if name == _INDEX:
-            router.add_api_route("/", _index_route(path.read_text(encoding="utf-8")), methods=_READ)
+            router.add_api_route("/", _index_route(path.read_text(encoding="utf-8"), surveys), methods=_READ)
+        elif name == _ALADIN_PAGE:
+            if aladin is not None:
+                _add_file(router, name, path.read_bytes(), aladin_policy(surveys))
+                _add_file(router, _ALADIN, aladin.read_bytes())
         elif path.is_file():
-            router.add_api_route(f"/{name}", _file_route(_PortalFile(name, path.read_bytes())), methods=_READ)
+            _add_file(router, name, path.read_bytes())
+    options = {"surveys": surveys, "aladinLite": aladin is not None}
+    _add_file(router, "portal.json", json.dumps(options).encode())
     return router
+
+
+def _add_file(router: APIRouter, name: str, data: bytes, policy: str = "") -> None:
+    router.add_api_route(f"/{name}", _file_route(_PortalFile(name, data), policy), methods=_READ)
 
 
 class _PortalFile:
@@ -96,12 +132,12 @@ class _PortalFile:
         return self._encoded[encoding]
 
 
-def _file_route(portal_file: _PortalFile) -> Callable[[Request], Awaitable[Response]]:
+def _file_route(portal_file: _PortalFile, policy: str) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
         encoding = choose_encoding(request.headers.get("accept-encoding", "")) if portal_file.is_packable else ""
         etag = f'"{portal_file.etag}{"-" if encoding else ""}{encoding}"'
         headers = {
-            "Content-Security-Policy": content_security_policy(),
+            "Content-Security-Policy": policy or content_security_policy(),
             "Cache-Control": portal_file.cached,
             "ETag": etag,
         }
@@ -122,10 +158,10 @@ def _matches_etag(header: str, etag: str) -> bool:
     return header.strip() == "*" or etag in tags
 
 
-def _index_route(text: str) -> Callable[[], Awaitable[Response]]:
+def _index_route(text: str, surveys: Sequence[str]) -> Callable[[], Awaitable[Response]]:
     async def respond() -> Response:
         nonce = secrets.token_urlsafe(16)
-        headers = {"Content-Security-Policy": content_security_policy(nonce), "Cache-Control": "no-cache"}
+        headers = {"Content-Security-Policy": content_security_policy(nonce, surveys), "Cache-Control": "no-cache"}
         return Response(text.replace(NONCE, nonce), headers=headers, media_type="text/html")
 
     return respond

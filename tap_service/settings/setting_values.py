@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 
@@ -32,3 +33,10 @@ def check_server_url(value: str) -> str:
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("give only the address; user and password have settings of their own")
     return value.rstrip("/")
+
+
+def check_public_folder(value: str) -> str:
+    """Return an http or https URL with a slash at its end, of characters that a header can hold. Raises ValueError."""
+    if not re.fullmatch(r"https?://[\w.:\[\]-]+(/[\w.~%+@-]+)*/?", value, re.ASCII):
+        raise ValueError(f"give an address such as https://example.org/surveys/red, not {value!r}")
+    return value.rstrip("/") + "/"

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, Field, field_validator
 from pydantic_settings import NoDecode
 
-from tap_service.settings.setting_values import check_server_url, split_list
+from tap_service.settings.setting_values import check_public_folder, check_server_url, split_list
 
 Network = IPv4Network | IPv6Network
 
@@ -130,6 +130,29 @@ class SiteSettings(BaseModel):
             "no table declares. If empty, the service asks no other host for names."
         ),
     )
+    surveys: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        title="Background surveys of the sky map",
+        description=(
+            "Addresses of HiPS, separated by commas: users of the portal may choose one as the background of its map. "
+            "Their browsers then fetch its pictures from there, so the page's policy opens these addresses. If empty, "
+            "the portal contacts no other host."
+        ),
+    )
+    aladin_lite: Path | None = Field(
+        None,
+        title="Aladin Lite",
+        description=(
+            "The file aladin.js of Aladin Lite 3, which is not part of Skyhouse and has its own licence (GPL-3). With "
+            "it the portal offers a page that shows the service's rows over the surveys of SKYHOUSE_SURVEYS."
+        ),
+    )
+
+    @field_validator("surveys", mode="before")
+    @classmethod
+    def _check_surveys(cls, value: Any) -> Any:
+        parts = split_list(value) if isinstance(value, str) else value
+        return tuple(check_public_folder(part) for part in parts)
 
     @field_validator("trusted_proxies", "metrics_from", mode="before")
     @classmethod

@@ -131,23 +131,23 @@ def _launch_browser(playwright: Playwright, names: Sequence[str]) -> Iterator[Br
 def open_page(browser: Browser, playwright: Playwright, portal: Served) -> Iterator[Callable[..., Page]]:
     """Open a page in a new browser profile, with these options of Playwright's contexts.
 
-    A page that is permitted something is in the browser with windows. Console errors, failing scripts and requests to hosts other than ``host`` (default: the service's) fail the test
-    at its end.
+    A page that is permitted something is in the browser with windows. Console errors, failing scripts and requests to hosts other than ``host`` (default: the service's) and ``others``
+    fail the test at its end.
     """
     faults: list[str] = []
     contexts = []
     browsers = ExitStack()
 
-    def opened(*, host: str = "", **options: Any) -> Page:
+    def opened(*, host: str = "", others: Sequence[str] = (), **options: Any) -> Page:
         own = host or urlsplit(portal.url).netloc
         used = browsers.enter_context(_launch_browser(playwright, _BROWSERS)) if options.get("permissions") else browser
         context = used.new_context(**{"viewport": _LAPTOP, "reduced_motion": "reduce", **options})
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: faults.extend(_list_complaints(message)))
+        page.on("console", lambda message: faults.extend(_list_complaints(message, others)))
         page.on("pageerror", lambda error: faults.extend(_list_errors(error)))
-        context.on("request", lambda request: faults.extend(_list_foreign_requests(request, own)))
+        context.on("request", lambda request: faults.extend(_list_foreign_requests(request, (own, *others))))
         return page
 
     yield opened
@@ -217,17 +217,17 @@ def _list_errors(error: Error) -> Iterator[str]:
         yield f"a script failed: {error.stack or error}"
 
 
-def _list_complaints(message: ConsoleMessage) -> Iterator[str]:
+def _list_complaints(message: ConsoleMessage, others: Sequence[str]) -> Iterator[str]:
     where = message.location["url"]
     parts = urlsplit(where)
-    is_answer = parts.path.startswith("/tap") or parts.netloc in _SAMP
+    is_answer = parts.path.startswith("/tap") or parts.netloc in (*others, *_SAMP)
     if message.type in ("error", "warning") and not (is_answer and _ANSWERED.match(message.text)):
         yield f"the console says ({where}): {message.text}"
 
 
-def _list_foreign_requests(request: Request, own: str) -> Iterator[str]:
+def _list_foreign_requests(request: Request, allowed: Sequence[str]) -> Iterator[str]:
     parts = urlsplit(request.url)
-    if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc not in (own, *_SAMP):
+    if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc not in (*allowed, *_SAMP):
         yield f"the page asks another host: {request.url}"
 
 

@@ -45,6 +45,11 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"trusted_proxies": "nonsense"}, "does not appear to be an IPv4 or IPv6"),
         ({"sync_seconds": 0}, "greater than 0"),
         ({"default_maxrec": 10, "hard_maxrec": 5}, "default_maxrec is above hard_maxrec"),
+        (
+            {"surveys": "https://sky.example.org/a; script-src *"},
+            "give an address such as https://example.org/surveys/red",
+        ),
+        ({"surveys": "ftp://sky.example.org/a"}, "give an address such as https://example.org/surveys/red"),
         ({"unknown": 1}, "Extra inputs are not permitted"),
         ({"clickhouse_url": "ch1:8123"}, "give an address such as http://ch1:8123"),
         ({"clickhouse_url": "http://me:secret@ch1:8123"}, "give only the address"),

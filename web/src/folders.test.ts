@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 const FOLDERS = [
     ...['text', 'adql', 'browser', 'model', 'tap', 'ui'],
     ...['decode', 'rows', 'canvas', 'sky', 'plots', 'samp', 'jobs', 'uploads', 'match', 'account', 'admin'],
-    ...['grid', 'results', 'tables', 'explore', 'object', 'home', 'editor', 'shell', 'pages', '.'],
+    ...['grid', 'results', 'tables', 'explore', 'object', 'home', 'aladin', 'editor', 'shell', 'pages', '.'],
 ];
 
 const ROOT = import.meta.dirname;

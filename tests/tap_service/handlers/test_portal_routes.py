@@ -147,6 +147,30 @@ class TestAssets:
         assert "of the host" not in answer.text
 
 
+def test_surveys_and_aladin_lite_have_addresses_and_a_policy_of_their_own(
+    svc_engine: Any, start_server: Callable[..., AbstractContextManager[Any]], tmp_path: Path
+) -> None:
+    for name, text in {"index.html": INDEX, "aladin.html": "<!doctype html>", "copy.js": SCRIPT}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    survey = "https://sky.example.org/DSS/colour"
+    options = {"surveys": survey, "aladin_lite": tmp_path / "copy.js"}
+    with start_server(
+        Config(query_log="", jobs_path=tmp_path / "jobs", **options), svc_engine, portal=tmp_path
+    ) as service:
+        assert httpx.get(service.url + "/portal.json").json() == {"surveys": [survey + "/"], "aladinLite": True}
+        page = policy(httpx.get(service.url))
+        assert page["connect-src"].split()[-1] == survey + "/"
+        assert (page["script-src"], page["img-src"]) == ("'self'", "'self' data: blob:")
+        aladin = policy(httpx.get(service.url + "/aladin.html"))
+        assert aladin["script-src"] == "'self' 'wasm-unsafe-eval'"
+        assert survey + "/" in aladin["connect-src"].split()
+        assert httpx.get(service.url + "/aladin.js").text == SCRIPT
+    with start_server(Config(query_log="", jobs_path=tmp_path / "jobs"), svc_engine, portal=tmp_path) as service:
+        assert httpx.get(service.url + "/portal.json").json() == {"surveys": [], "aladinLite": False}
+        for name in ("aladin.html", "aladin.js"):
+            assert httpx.get(f"{service.url}/{name}").status_code == 404
+
+
 def test_a_plain_page_without_a_build(
     svc_engine: Any, start_server: Callable[..., AbstractContextManager[Any]], tmp_path: Path
 ) -> None:

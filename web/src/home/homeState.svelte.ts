@@ -1,13 +1,17 @@
 /** What the home page shows: tables with their densities, the region with its counts, names and single rows in view. */
 
+import { RequestSlots } from '../browser/requestSlots';
+import { readStored, writeStored } from '../browser/storedValues';
 import { catalogue } from '../tap/tableCatalogue.svelte';
 import { queryRows, toNumber } from '../tap/jsonRows';
 import { listBrightNames } from '../tap/nameClient';
+import { loadPortalOptions } from '../tap/portalOptions';
 import { loadObjectTables } from '../object/objectTables';
 import type { TurnedSky } from '../sky/turnedSky';
 import { DensityLayer } from './densityLayer.svelte';
 import { countInView, tilesInView, type MapMark } from './paintSkyMap';
 import { regionCondition, type SkyRegion } from './skyRegion';
+import { SkySurvey } from './skySurvey.svelte';
 
 /** Rows that are drawn by themselves. */
 const MAX_MARKS = 3000;
@@ -32,6 +36,11 @@ export class HomeState {
     names = $state.raw<readonly MapMark[]>([]);
     region = $state.raw<SkyRegion | undefined>();
     counts = $state.raw<readonly RegionCount[]>([]);
+    /** backgrounds that the operator allows, and the one that is shown */
+    surveys = $state.raw<readonly SkySurvey[]>([]);
+    survey = $state.raw<SkySurvey | undefined>();
+    hasAladin = $state(false);
+    readonly #slots = new RequestSlots(AT_ONCE);
     #viewing = new AbortController();
     #counting = new AbortController();
 
@@ -39,6 +48,7 @@ export class HomeState {
 
     /** Load the tables with positions, and their densities. Never raises. */
     async load(): Promise<void> {
+        void this.#loadOptions();
         try {
             const tables = await loadObjectTables();
             this.layers = tables.flatMap(({ name, position }, number) =>
@@ -48,11 +58,33 @@ export class HomeState {
             this.failed = catalogue.failed || (error as Error).message;
             return;
         }
-        await forEachAtOnce(this.layers, (layer) => layer.load());
+        await this.#forEachLayer(this.layers, (layer) => layer.load());
         // the largest table is shown at first: it covers most of the sky
         const [largest] = this.layers.toSorted((one, other) => other.rows - one.rows);
         if (largest && !this.layers.some((layer) => layer.visible)) largest.visible = true;
         this.loaded = true;
+    }
+
+    async #loadOptions(): Promise<void> {
+        // without the operator's options there is a map without a background
+        const options = await loadPortalOptions().catch(() => ({ surveys: [], aladinLite: false }));
+        const { surveys } = options;
+        this.hasAladin = options.aladinLite;
+        this.surveys = surveys.map((address) => new SkySurvey(address));
+        const before = readStored('survey', '');
+        this.survey = this.surveys.find(({ address }) => address === before);
+        for (const survey of this.surveys) void survey.load();
+    }
+
+    /** Show a background, or none. */
+    chooseSurvey(survey: SkySurvey | undefined): void {
+        this.survey = survey;
+        void survey?.load();
+        writeStored('survey', survey?.address);
+    }
+
+    #forEachLayer(layers: readonly DensityLayer[], work: (layer: DensityLayer) => Promise<void>): Promise<unknown> {
+        return Promise.all(layers.map((layer) => this.#slots.runInSlot(() => work(layer))));
     }
 
     /** Load what a view needs beyond the stored densities: finer cells, single rows, names. Never raises. */
@@ -61,10 +93,11 @@ export class HomeState {
         const { signal } = (this.#viewing = new AbortController());
         const { shown } = this;
         void this.#loadNames(sky, signal);
+        void this.survey?.loadView(sky, signal);
         const near = sky.view.degrees < NEAR;
         const few = shown.filter((layer) => layer.rows <= MAX_MARKS || (near && countInView(sky, layer) <= MAX_MARKS));
         const marks: MapMark[] = [];
-        await forEachAtOnce(shown, async (layer) => {
+        await this.#forEachLayer(shown, async (layer) => {
             if (signal.aborted) return;
             if (few.includes(layer)) return void marks.push(...(await loadMarks(sky, layer, signal)));
             const { order, tiles } = tilesInView(sky, layer);
@@ -94,7 +127,7 @@ export class HomeState {
         const { signal } = (this.#counting = new AbortController());
         this.counts = region ? this.layers.map((layer) => ({ layer })) : [];
         if (!region) return;
-        await forEachAtOnce(this.layers, async (layer) => {
+        await this.#forEachLayer(this.layers, async (layer) => {
             if (signal.aborted) return;
             let count: RegionCount;
             try {
@@ -140,12 +173,4 @@ async function loadMarks(sky: TurnedSky, layer: DensityLayer, signal: AbortSigna
         // the cells stay
         return [];
     }
-}
-
-async function forEachAtOnce<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-    const waiting = [...all];
-    const turn = async (): Promise<void> => {
-        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await work(next);
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, turn));
 }

@@ -11,6 +11,7 @@ import { logShade } from '../sky/mapPixels';
 import type { TurnedSky } from '../sky/turnedSky';
 import { orderForScale, tileOrder, type DensityLayer } from './densityLayer.svelte';
 import { makeRegionTest, outlineOf, type SkyRegion } from './skyRegion';
+import type { ColourReader } from './skySurvey.svelte';
 
 /** A row that is drawn by itself, or a name on the map. */
 export interface MapMark {
@@ -27,6 +28,8 @@ export interface MapMark {
 export interface SkyScene {
     readonly sky: TurnedSky;
     readonly layers: readonly DensityLayer[];
+    /** what is behind the layers */
+    readonly background: ColourReader | undefined;
     readonly marks: readonly MapMark[];
     readonly names: readonly MapMark[];
     readonly region: SkyRegion | undefined;
@@ -99,7 +102,8 @@ export function paintSkyMap(pen: Pen, scene: SkyScene): void {
 }
 
 function shadePixels(scene: SkyScene, width: number, height: number): Uint32Array<ArrayBuffer> {
-    const { sky, theme, coarse } = scene;
+    const { sky, theme, coarse, background } = scene;
+    const empty = emptySky(theme);
     // a table whose rows are drawn by themselves needs no cells
     const single = new Set(scene.marks.map(({ layer }) => layer));
     const celled = scene.layers.filter(({ number }) => !single.has(number));
@@ -107,16 +111,15 @@ function shadePixels(scene: SkyScene, width: number, height: number): Uint32Arra
     const [cells, vector] = [new Int32Array(width * height).fill(-1), new Float64Array(3)];
     const inside = scene.region?.kind === 'moc' ? makeRegionTest(scene.region) : undefined;
     const marked = new Uint8Array(inside ? cells.length : 0);
+    const pixels = new Uint32Array(cells.length);
     for (let j = 0, k = 0; j < height; j++)
         for (let i = 0; i < width; i++, k++) {
             if (!sky.vectorAt((i + 0.5) * coarse, (j + 0.5) * coarse, vector)) continue;
             const [x, y, z] = [vector[0]!, vector[1]!, vector[2]!];
             cells[k] = cellOfVector(MAX_ORDER, x, y, z);
+            pixels[k] = background?.(x, y, z) || empty;
             if (inside?.(x, y, z)) marked[k] = 1;
         }
-    const empty = emptySky(theme);
-    const pixels = new Uint32Array(cells.length);
-    for (let k = 0; k < cells.length; k++) if (cells[k]! >= 0) pixels[k] = empty;
     for (const { layer, order, read } of layers) {
         const [shift, values] = [2 * (MAX_ORDER - order), new Float32Array(cells.length)];
         let [least, most] = [Infinity, 0];
@@ -129,12 +132,13 @@ function shadePixels(scene: SkyScene, width: number, height: number): Uint32Arra
         }
         if (most === 0) continue;
         const range = [least, most] as const;
-        const ramp = layerRamp(layer, scene.layers.length === 1, theme, empty);
+        const alone = scene.layers.length === 1;
+        const ramp = layerRamp(layer, alone, theme, empty);
         for (let k = 0; k < cells.length; k++) {
             if (!(values[k]! > 0)) continue;
             const shade = logShade(values[k]!, range);
-            // few rows let the tables below shine through
-            const part = scene.layers.length === 1 ? 1 : 0.2 + (0.8 * shade) / 255;
+            // few rows let what is below shine through
+            const part = alone && !background ? 1 : 0.2 + (0.8 * shade) / 255;
             pixels[k] = mixPixels(pixels[k]!, ramp[shade]!, part * layer.opacity);
         }
     }

@@ -24,6 +24,25 @@ export const home = {
         opacity: (table: string) => `Opacity of ${table}`,
         none: 'No table of this service has positions.',
     },
+    aladin: {
+        open: 'Aladin Lite',
+        openWhat: 'This part of the sky in Aladin Lite, in a tab of its own',
+        failed: (why: string) => `Aladin Lite does not run in this browser: ${why}`,
+        more: (table: string, rows: number) => `${table} has more rows here: the first ${rows} are shown. Zoom in.`,
+    },
+    survey: {
+        label: 'Background',
+        none: 'none',
+        again: 'Try again',
+        failed: (host: string, why: string) => `The background from ${host} cannot be shown: ${why}`,
+        problems: {
+            noAnswer: 'the host does not answer, or does not let other sites read its pictures (CORS).',
+            status: (status: number) => `it has no file of properties (status ${status}).`,
+            properties: 'its file of properties is not that of a HiPS.',
+            format: (formats: string) => `its tiles are ${formats}; the map reads JPEG, PNG and WebP.`,
+            frame: (frame: string) => `its frame is ${frame}; the map reads equatorial and galactic.`,
+        },
+    },
     region: {
         title: 'In this region',
         clear: 'Clear',
