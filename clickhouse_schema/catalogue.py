@@ -57,6 +57,8 @@ class TableEntry:
         The layout of its row store; None if it has none.
     hidden_keys
         Names of foreign keys to tables that are not in this catalogue.
+    is_shared
+        Another user's table. It needs its schema in a query, so that sharing a table changes no query of its readers.
     """
 
     schema: Schema
@@ -69,6 +71,7 @@ class TableEntry:
     base_name: str = field(default="", compare=False)
     stray_radius: float = field(default=0.0, compare=False)
     hidden_keys: frozenset[str] = field(default=frozenset(), compare=False)
+    is_shared: bool = field(default=False, compare=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
     row_layout: RowLayout | None = field(init=False, compare=False, repr=False)
@@ -235,7 +238,7 @@ class Catalogue:
             entry
             for entry in self._by_lower_name.get(name.lower(), ())
             if (not delimited or entry.table.name == name)
-            and (schema is None or _is_same_name(entry.schema.name, schema, schema_delimited))
+            and (not entry.is_shared if schema is None else _is_same_name(entry.schema.name, schema, schema_delimited))
         )
 
     def find_entry(self, schema: str, name: str) -> TableEntry | None:

@@ -124,9 +124,8 @@ class FromBinder:
             return found[0]
         if found:
             titles = " and ".join(e.qualified_name for e in found)
-            raise AdqlSemanticError(
-                f"table {parts_to_text(parts)} is ambiguous: there is {titles}", span, "put the schema's name before it"
-            )
+            way_out = "put the schema's name before it" if len(parts) == 1 else "write the schema in double quotes"
+            raise AdqlSemanticError(f"table {parts_to_text(parts)} is ambiguous: there is {titles}", span, way_out)
         hint = self._make_unknown_hint(parts) or "TAP_SCHEMA.tables lists the tables"
         raise AdqlSemanticError(f"there is no table {parts_to_text(parts)}", span, hint)
 

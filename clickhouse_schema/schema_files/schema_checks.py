@@ -22,6 +22,9 @@ RESERVED_SCHEMAS = frozenset(
     {"system", "information_schema", "default", "skyhouse", "skyhouse_users", "tap_upload", "tap_schema", "mydb"}
 )
 
+#: The schemas of tables that users share: ``mydb_USER``.
+_RESERVED_BEGINNING = "mydb_"
+
 #: Suffixes of tables that belong to a table: unfinished loads, and its parts on a cluster.
 _RESERVED_ENDING = re.compile(
     r"__((loading|new|append|moved|homes|(local|overlap)(_rows)?|margin)|(in)?[0-9]+(_[0-9]+)?)$", re.I
@@ -63,7 +66,7 @@ def find_table_problems(table: Table, path: YamlPath = ()) -> list[Problem]:
 
 
 def _find_schema_problems(schema: Schema) -> Iterator[Problem]:
-    if schema.name.lower() in RESERVED_SCHEMAS:
+    if schema.name.lower() in RESERVED_SCHEMAS or schema.name.lower().startswith(_RESERVED_BEGINNING):
         yield Problem(("name",), f"the schema name {schema.name} is reserved: choose another")
     tables: list[tuple[str, YamlPath]] = [(t.name, ("tables", i, "name")) for i, t in enumerate(schema.tables)]
     for i, table in enumerate(schema.tables):

@@ -96,12 +96,12 @@ def assign_limits(
 
 @app.command("remove")
 def remove_user(name: Name, data: Data, file: File = None) -> None:
-    """Remove a user with all their tokens and tables, so that a new user of the same name does not inherit them."""
+    """Remove a user with all their tokens, tables and grants, so that a new user of this name does not inherit them."""
     with open_accounts(data, file) as accounts:
         accounts.remove_user(name)
     typer.echo(f"{name} is removed")
     if has_engine(data.absolute()):
-        execute_and_exit(data, "user drop-table", {"user": name, "table": ""})
+        execute_and_exit(data, "user forget", {"user": name})
 
 
 @app.command("tables")

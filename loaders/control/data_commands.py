@@ -94,6 +94,9 @@ COMMANDS: dict[str, Command] = {
     "user drop-table": lambda engine, arguments, reporter: user_table_admin.drop_user_tables(
         engine, arguments["user"], arguments["table"], reporter
     ),
+    "user forget": lambda engine, arguments, reporter: user_table_admin.forget_user(
+        engine, arguments["user"], reporter
+    ),
     "schema diff": _with_schema_file(schema_apply.print_schema_differences),
     "schema plan": _with_schema_file(schema_apply.print_schema_plan),
     "schema apply": _with_schema_file(schema_apply.apply_schema),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clickhouse_schema.engine_tables import user_table_record
-from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME
+from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME, Reader
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.config import read_config
@@ -13,7 +13,7 @@ from tap_service.storage.engine.engine import Engine
 
 
 def list_user_tables(engine: Engine, owner: str, reporter: Reporter) -> None:
-    """Report owner, name, rows, size and expiry of each table of a user; ``owner`` '' for all users."""
+    """Report owner, name, rows, size, expiry and readers of each table of a user; ``owner`` '' for all users."""
     days = read_config().user_table_days
     if owner:
         records = user_table_record.read_user_tables(engine, owner)
@@ -24,7 +24,9 @@ def list_user_tables(engine: Engine, owner: str, reporter: Reporter) -> None:
         end = expiry_time(record, uses.get(record.described), days)
         kept = f"until {end:%Y-%m-%d}" if end else "for good"
         size = f"{record.rows:,} rows\t{record.size / 1e6:,.1f} MB"
-        reporter.output(f"{record.owner}\t{record.qualified_name}\t{size}\t{kept}")
+        named = ", ".join(f"{reader.kind} {reader.name}" for reader in record.readers)
+        readers = f"\tshared with {named}" if named else ""
+        reporter.output(f"{record.owner}\t{record.qualified_name}\t{size}\t{kept}{readers}")
     if not records:
         reporter.output(f"{owner} has no tables" if owner else "no user has tables")
 
@@ -45,3 +47,12 @@ def drop_user_tables(engine: Engine, owner: str, name: str, reporter: Reporter) 
         if not user_table_record.is_storage_read(engine, record.storage):
             user_table_record.drop_storage(engine, record.storage)
         reporter.output(f"dropped {record.qualified_name} of {owner}")
+
+
+def forget_user(engine: Engine, user: str, reporter: Reporter) -> None:
+    """Drop all tables of a user who is removed, and take the user's rights to those of others. Raises ``LoadError``."""
+    drop_user_tables(engine, user, "", reporter)
+    reader, storage = Reader(kind="user", name=user), UserTableStorage(read_config(), engine)
+    for record in user_table_record.read_all_user_tables(engine):
+        if reader in record.readers:
+            storage.change_readers(record.owner, record.table.name, lambda readers: readers.discard(reader))

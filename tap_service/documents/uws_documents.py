@@ -102,13 +102,13 @@ def _results_element(namespaces: dict[str, str], job: Job, url: str) -> Markup:
 
 
 def _info_element(job: Job) -> Markup:
-    """Return the estimate of a queued job and the reports of its worker.
+    """Return the user's note, the estimate of a queued job and the reports of its worker.
 
     A single child, because CADC's clients cannot read several; without a namespace, because taplint warns of it.
     """
-    info: dict[str, str | int | float] = {}
+    info: dict[str, str | int | float] = {"note": job.note} if job.note else {}
     if (foreseen := job.foreseen) is not None:
-        info = {
+        info |= {
             "workClass": WorkClass.from_seconds(foreseen.seconds),
             "rowsForeseen": foreseen.rows,
             "bytesForeseen": foreseen.bytes,

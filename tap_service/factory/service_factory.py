@@ -30,6 +30,7 @@ from tap_service.services.site.own_tokens import OwnTokens
 from tap_service.services.site.service_availability import AvailabilityService
 from tap_service.services.token_buckets import TokenBuckets
 from tap_service.services.user_tables.user_table_requests import UserTableService
+from tap_service.services.user_tables.user_table_sharing import UserTableSharing
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.open_storage import JobStores, open_job_stores
@@ -47,6 +48,7 @@ class Services:
     catalogue_cache: CatalogueCache
     preparation: QueryPreparation
     user_tables: UserTableService
+    table_sharing: UserTableSharing
     spools: SpoolStore
     #: for the files of requests
     incoming: ScratchSpace
@@ -127,6 +129,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         catalogue_cache=components.catalogue_cache,
         preparation=preparation,
         user_tables=components.user_tables,
+        table_sharing=UserTableSharing(components.user_tables, components.catalogue_cache),
         spools=spools,
         incoming=ScratchSpace(config.spool_path, Budget(config.spool_disk)),
         registry=build_registry(config, engine, components.catalogue_cache, identities),

@@ -114,6 +114,26 @@ async def set_destruction(
     return await _set_property(request, "DESTRUCTION", skyhouse.jobs.set_destruction, job_id, skyhouse, caller, origin)
 
 
+@router.api_route("/{job_id}/name", methods=_READ)
+async def show_name(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _job_text(skyhouse, job_id, caller, lambda job: job.run_id)
+
+
+@router.post("/{job_id}/name")
+async def set_name(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    return await _set_property(request, "NAME", skyhouse.jobs.set_name, job_id, skyhouse, caller, origin)
+
+
+@router.api_route("/{job_id}/note", methods=_READ)
+async def show_note(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _job_text(skyhouse, job_id, caller, lambda job: job.note)
+
+
+@router.post("/{job_id}/note")
+async def set_note(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    return await _set_property(request, "NOTE", skyhouse.jobs.set_note, job_id, skyhouse, caller, origin)
+
+
 @router.api_route("/{job_id}/quote", methods=_READ)
 async def show_quote(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
     return await _job_text(skyhouse, job_id, caller, lambda job: format_instant(job.quote) if job.quote else "")

@@ -5,7 +5,7 @@ POST /tap/load/{name}       a table file: appends its rows, or replaces those in
 POST /tap/table-update      TABLE, INDEX, UNIQUE: starts a job that creates an index
 POST /tap/async/{job}/table TABLE, REPLACE: starts a job that saves this job's result as a table
 DELETE /tap/tables/{name}
-GET /tap/mydb               the user's tables and limits
+GET /tap/mydb               the user's tables and limits, and what others share with the user
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from starlette.concurrency import run_in_threadpool
 
+from clickhouse_schema.engine_tables.user_table_record import UserTable
+from clickhouse_schema.tap_schema import table_name_to_adql
 from tap_service.documents.tableset_document import table_document
 from tap_service.handlers.request_body import receive_body_file
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
@@ -113,14 +115,32 @@ async def show_own_tables(skyhouse: Skyhouse, caller: Caller, user: User) -> Res
             "created": format_instant(record.created),
             "changed": format_instant(record.changed),
             "expires": format_instant(at) if (at := until.get(record.table.name)) else None,
+            **describe_readers(record),
         }
         for record in tables
+    ]
+    shared = [
+        {
+            "name": table_name_to_adql(record.shared_entry),
+            "owner": record.owner,
+            "description": record.table.description,
+            "rows": record.rows,
+            "bytes": record.size,
+            "changed": format_instant(record.changed),
+        }
+        for record in await run_in_threadpool(skyhouse.table_sharing.list_shared_tables, user)
     ]
     used = {"bytes": sum(record.size for record in tables), "tables": len(tables)}
     limits = {"bytes": config.user_table_bytes, "tables": config.user_tables, "days": config.user_table_days}
     is_admin = caller is not None and caller.admin
-    answer = {"owner": user, "admin": is_admin, "used": used, "limits": limits, "tables": described}
-    return JSONResponse(answer, headers=_NO_STORE)
+    groups = await run_in_threadpool(skyhouse.table_sharing.list_groups, user)
+    about = {"owner": user, "admin": is_admin, "groups": groups, "used": used, "limits": limits}
+    return JSONResponse({**about, "tables": described, "shared": shared}, headers=_NO_STORE)
+
+
+def describe_readers(record: UserTable) -> dict[str, list[str]]:
+    """Return the users and groups with whom a table is shared."""
+    return {f"{kind}s": [each.name for each in record.readers if each.kind == kind] for kind in ("user", "group")}
 
 
 async def _redirect_to_job(skyhouse: Skyhouse, caller: Identity | None, origin: Origin, pairs: list[Pair]) -> Response:

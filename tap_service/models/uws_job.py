@@ -73,6 +73,8 @@ class Job:
     ----------
     owner
         None for an anonymous job, which everyone may use who knows its address.
+    run_id, note
+        The user's name for it and remarks on it, which the user may change at any time.
     execution_duration
         In seconds.
     client
@@ -107,6 +109,7 @@ class Job:
     parameters: tuple[Pair, ...] = ()
     files: tuple[JobFile, ...] = ()
     run_id: str = ""
+    note: str = ""
     client: str = ""
     quote: datetime | None = None
     foreseen: Estimate | None = None
@@ -193,14 +196,16 @@ class JobReference:
 class JobFilter:
     """Which jobs to list; all conditions apply.
 
-    ``owner`` None selects all owners, no ``phases`` all but ARCHIVED; ``after`` is exclusive; ``last`` selects that
-    many most recent jobs.
+    ``owner`` None selects all owners, no ``phases`` all but ARCHIVED; ``after`` and ``before`` are exclusive; ``last``
+    selects that many most recent jobs. Job stores leave ``words`` to ``job_search``.
     """
 
     owner: str | None
     phases: frozenset[ExecutionPhase] = frozenset()
     after: datetime | None = None
     last: int | None = None
+    before: datetime | None = None
+    words: tuple[str, ...] = ()
 
 
 def merge_parameters(old: Sequence[Pair], new: Iterable[Pair]) -> tuple[Pair, ...]:

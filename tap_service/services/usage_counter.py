@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME
+from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME, SHARED_PREFIX
 from tap_service.models.client_key import find_client_key
 from tap_service.models.query_report import QueryReport
 from tap_service.models.upload_parameter import UPLOAD_SCHEMA
@@ -141,6 +141,8 @@ def find_origin(owner: str | None) -> str:
 
 
 def _name_table(entry: TableEntry) -> str:
+    if entry.schema.name.startswith(SHARED_PREFIX):
+        return SCHEMA_NAME
     return entry.schema.name if entry.schema.name in _PRIVATE_SCHEMAS else entry.qualified_name
 
 

@@ -310,6 +310,42 @@ class TestUser:
         page.goto(f"{portal_url}#/jobs")
         expect(job_rows(page)).to_have_count(0)
 
+    def test_name_note_and_search(
+        self, page: Page, portal_url: str, alice: User, shot: Shot, accessible: Callable[[Page], None]
+    ) -> None:
+        first = async_client.create_job(alice.tap, QUICK, alice.auth, PHASE="RUN", RUNID="types")
+        second = async_client.create_job(alice.tap, FAULTY, alice.auth, PHASE="RUN")
+        page.goto(f"{portal_url}#/jobs")
+        sign_in(page, "alice")
+        expect(job_rows(page)).to_have_count(2)
+        row = job_rows(page).filter(has_text="types")
+        row.get_by_role("button", name="types").click()
+        row.get_by_role("button", name="Edit name and note").click()
+        row.get_by_label("Name", exact=True).fill("Kinds of objects")
+        row.get_by_label("Note", exact=True).fill("For the <second> paper")
+        row.get_by_role("button", name="Save", exact=True).click()
+        row = job_rows(page).filter(has_text="Kinds of objects")
+        expect(row.get_by_text("For the <second> paper")).to_be_visible()
+        assert (first.element_text("runId"), first.info["note"]) == ("Kinds of objects", "For the <second> paper")
+        accessible(page)
+        shot(page, "jobs-named")
+
+        search = page.get_by_label("Search jobs")
+        search.fill("paper objects")
+        expect(job_rows(page)).to_have_count(1)
+        expect(row).to_be_visible()
+        # the page does not know this note, which another program has written: the service finds it
+        second.post("/note", NOTE="quasars, once more")
+        search.fill("quasars")
+        expect(job_rows(page).filter(has_text="parallax")).to_be_visible()
+        shot(page, "jobs-search")
+        page.get_by_label("To", exact=True).fill("2020-01-01")
+        expect(page.get_by_text("No job matches.")).to_be_visible()
+        page.get_by_label("To", exact=True).fill("")
+        search.fill("")
+        row.get_by_role("button", name="Open", exact=True).click()
+        expect(page.get_by_role("tab", name="Kinds of objects")).to_be_visible()
+
     def test_a_refusal_leads_to_it(self, page: Page, portal_url: str, portal: Served, alice: User) -> None:
         """Expired credentials open the sign-in dialog on any page."""
         page.goto(f"{portal_url}#/jobs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import io
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -22,7 +23,7 @@ from playwright.sync_api import Locator, Page, Request, expect
 
 from tests.e2e.conftest import Shot
 from tests.tap_service.conftest import Served
-from tests.tap_service.users import USERS, User
+from tests.tap_service.users import USERS, User, temporary_user
 
 #: astropy warns that it makes IDs for the odd names of these VOTables
 pytestmark = pytest.mark.filterwarnings("ignore:.*W03.*")
@@ -542,6 +543,54 @@ class TestOwnTables:
         page.get_by_role("dialog").get_by_role("button", name="Drop mydb.small").click()
         expect(own.get_by_text("You have no tables yet.")).to_be_visible()
         assert carol.tables == {}
+
+    def test_shared_and_revoked(
+        self,
+        page: Page,
+        open_page: Callable[..., Page],
+        portal: Served,
+        portal_url: str,
+        shot: Shot,
+        accessible: Callable[[Page], None],
+    ) -> None:
+        def sign_in(tab: Page, name: str, where: str) -> None:
+            tab.goto(f"{portal_url}#/{where}")
+            tab.get_by_role("button", name="Sign in").click()
+            tab.get_by_label("Name", exact=True).fill(name)
+            tab.get_by_label("Password", exact=True).fill(USERS[name])
+            tab.get_by_role("dialog").get_by_role("button", name="Sign in").click()
+
+        bob = User(portal, "bob")
+        with temporary_user(portal, "carol") as carol:
+            assert carol.put("mydb.small", "a\n1\n").status_code == 201
+            sign_in(page, "carol", "uploads")
+            page.get_by_role("button", name="Share mydb.small").click()
+            dialog = page.get_by_role("dialog", name="Share mydb.small")
+            dialog.get_by_label("Name", exact=True).fill("carol")
+            dialog.get_by_role("button", name="Share", exact=True).click()
+            expect(dialog.get_by_role("alert")).to_contain_text("the table is yours")
+            dialog.get_by_label("Name", exact=True).fill("bob")
+            dialog.get_by_role("button", name="Share", exact=True).click()
+            expect(dialog.get_by_role("listitem")).to_have_text(re.compile("User bob"))
+            expect(dialog.get_by_text("They query it as mydb_carol.small.")).to_be_visible()
+            accessible(page)
+            shot(page, "uploads-share")
+            assert bob.count("mydb_carol.small") == 1
+
+            theirs = open_page()
+            sign_in(theirs, "bob", "uploads")
+            shared = theirs.get_by_role("region", name="My tables")
+            expect(shared.get_by_text("of carol, 1 row")).to_be_visible()
+            shot(theirs, "uploads-shared-with-me")
+            shared.get_by_role("link", name="mydb_carol.small").click()
+            expect(theirs.get_by_role("heading", name="mydb_carol.small")).to_be_visible()
+            expect(theirs.get_by_role("treeitem", name="mydb_carol")).to_be_visible()
+            shot(theirs, "tables-shared-with-me")
+
+            dialog.get_by_role("button", name="Revoke the right of the user bob").click()
+            expect(dialog.get_by_text("Nobody else reads it yet.")).to_be_visible()
+            assert bob.ask("SELECT * FROM mydb_carol.small").status_code == 400
+        bob.session.close()
 
 
 class TestLooks:

@@ -29,9 +29,9 @@ def write_accounts(path: Path) -> Path:
 
 
 class User:
-    def __init__(self, service: Served, name: str) -> None:
+    def __init__(self, service: Served, name: str, password: str = "") -> None:
         self.tap = service.tap
-        self.auth = (name, USERS[name])
+        self.auth = (name, password or USERS[name])
         self.session = requests.Session()
         self.session.auth = self.auth
         self.vo = pyvo.dal.TAPService(service.tap, session=self.session)
@@ -80,9 +80,9 @@ class User:
 
 
 @contextmanager
-def temporary_user(service: Served, name: str) -> Iterator[User]:
+def temporary_user(service: Served, name: str, password: str = "") -> Iterator[User]:
     """A user whose tables are dropped at the end."""
-    found = User(service, name)
+    found = User(service, name, password)
     yield found
     for table in found.tables:
         assert found.http("DELETE", f"tables/{table}").status_code == 204

@@ -58,6 +58,7 @@ class JobAdministration:
             **summarize_job(job),
             "query": find_query(job),
             "run_id": job.run_id,
+            "note": job.note,
             "destruction": format_instant(job.destruction_time),
             "execution_duration": job.execution_duration,
             "worker": job.worker,

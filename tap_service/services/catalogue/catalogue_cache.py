@@ -9,12 +9,13 @@ from functools import cached_property
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_catalogue_version
+from clickhouse_schema.tap_schema import table_name_to_adql
 from clickhouse_schema.visible_tables import list_relevant_groups, select_visible
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.documents.service_description import Example
 from tap_service.documents.tableset_document import append_tables, tableset_document
 from tap_service.services.catalogue.example_queries import build_examples
-from tap_service.services.catalogue.user_catalogues import UserCatalogues
+from tap_service.services.catalogue.user_catalogues import UserCatalogues, VisibleTables
 from tap_service.services.catalogue.user_groups import UserGroups
 from tap_service.services.periodic_thread import PeriodicThread
 from tap_service.storage.engine.engine import Engine
@@ -64,15 +65,15 @@ class CatalogueSnapshot:
         return build_examples(self._engine, self.catalogue)
 
     def find_table(self, name: str) -> TableEntry | None:
-        """Find a table by its qualified name, in any case if that is unambiguous."""
+        """Find a table by its qualified name, as stored or as queries write it, in any case if that is unambiguous."""
         entries = self.catalogue.entries
-        exact = [entry for entry in entries if entry.qualified_name == name]
+        exact = [entry for entry in entries if name in (entry.qualified_name, table_name_to_adql(entry))]
         found = exact or [entry for entry in entries if entry.qualified_name.lower() == name.lower()]
         return found[0] if len(found) == 1 else None
 
 
 class UserCatalogueSnapshot(CatalogueSnapshot):
-    """One version of the catalogue with the tables of one user."""
+    """One version of the catalogue with the user tables that one user sees."""
 
     def __init__(self, base: CatalogueSnapshot, catalogue: Catalogue) -> None:
         self.version = base.version
@@ -116,17 +117,27 @@ class CatalogueCache:
         self._poller = PeriodicThread("catalogue", METADATA_POLL_SECONDS, self.refresh, "the catalogue cannot be read")
 
     def catalogue_for(self, owner: str | None) -> Catalogue:
-        """Return what ``owner`` sees, with the user's own tables; None is anonymous. Raises ServiceUnavailable."""
-        catalogue = self._visible_snapshot(owner).catalogue
-        return catalogue if owner is None else self._user_tables.get_catalogue(catalogue, owner)[0]
+        """Return what ``owner`` sees, with user tables; None is anonymous. Raises ServiceUnavailable."""
+        return self._visible_snapshot(None).catalogue if owner is None else self.visible_tables(owner).catalogue
+
+    def visible_tables(self, owner: str) -> VisibleTables:
+        """Return what a user sees, with the records of the user tables. Raises ServiceUnavailable."""
+        return self._read_user_tables(self._visible_snapshot(owner), owner)
 
     def snapshot_for(self, owner: str | None) -> CatalogueSnapshot:
-        """Return a snapshot of what ``owner`` sees, with the user's own tables. Raises ServiceUnavailable."""
+        """Return a snapshot of what ``owner`` sees, with user tables. Raises ServiceUnavailable."""
         snapshot = self._visible_snapshot(owner)
         if owner is None:
             return snapshot
-        catalogue, records = self._user_tables.get_catalogue(snapshot.catalogue, owner)
-        return UserCatalogueSnapshot(snapshot, catalogue) if records else snapshot
+        tables = self._read_user_tables(snapshot, owner)
+        return UserCatalogueSnapshot(snapshot, tables.catalogue) if tables.own or tables.shared else snapshot
+
+    def _read_user_tables(self, snapshot: CatalogueSnapshot, owner: str) -> VisibleTables:
+        return self._user_tables.get_tables(snapshot.catalogue, owner, self._groups.find_groups(owner))
+
+    def find_groups(self, owner: str) -> frozenset[str]:
+        """Return the groups of a user. Raises ServiceUnavailable."""
+        return self._groups.find_groups(owner)
 
     def _visible_snapshot(self, owner: str | None) -> CatalogueSnapshot:
         snapshot = self.snapshot
@@ -135,7 +146,7 @@ class CatalogueCache:
         return snapshot.select_visible(self._groups.find_groups(owner))
 
     def note_use(self, owner: str | None, tables: Iterable[TableEntry]) -> None:
-        """Note that a query of this user reads these tables, which delays the expiry of the user's own."""
+        """Note that a query of this user reads these tables, which delays the expiry of user tables."""
         if owner is not None:
             self._user_tables.note_use(owner, tables)
 

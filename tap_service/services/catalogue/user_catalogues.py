@@ -1,4 +1,4 @@
-"""Catalogues with the tables of one user."""
+"""Catalogues with the tables of one user, and those that others share with this user."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.engine_tables import user_table_record
-from clickhouse_schema.engine_tables.user_table_record import UserTable
+from clickhouse_schema.engine_tables import user_table_record, visible_user_tables
+from clickhouse_schema.engine_tables.user_table_record import Reader, UserTable, quote_storage
 from tap_service.service_errors import ServiceUnavailable
 from tap_service.storage.engine.engine import Engine, EngineError
 
@@ -22,14 +22,27 @@ _MAX_CATALOGUES, _MAX_CACHED_COLUMNS = 50, 200_000
 
 
 @dataclass(frozen=True, slots=True)
+class VisibleTables:
+    """A user's own tables, those of others that the user may read, and the catalogue with both."""
+
+    catalogue: Catalogue
+    own: tuple[UserTable, ...] = ()
+    shared: tuple[UserTable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _CachedCatalogue:
-    """``changes``: the change counter of this process; ``version``: that of the owner's tables in the engine."""
+    """``changes``: the change counter of this process; ``version``: that of the tables in the engine."""
 
     changes: int
-    version: int
+    version: tuple[int, int]
+    roles: frozenset[Reader]
     base: Catalogue
-    catalogue: Catalogue
-    records: tuple[UserTable, ...]
+    tables: VisibleTables
+
+    @property
+    def column_count(self) -> int:
+        return sum(len(record.table.columns) for record in (*self.tables.own, *self.tables.shared))
 
 
 class UserCatalogues:
@@ -46,28 +59,30 @@ class UserCatalogues:
         self._noted: set[str] = set()
         self._noted_day: datetime.date | None = None
 
-    def get_catalogue(self, base: Catalogue, owner: str) -> tuple[Catalogue, tuple[UserTable, ...]]:
-        """Return ``base`` with the tables of ``owner``, and their records. Raises ServiceUnavailable."""
+    def get_tables(self, base: Catalogue, owner: str, groups: frozenset[str]) -> VisibleTables:
+        """Return ``base`` with what ``owner``, a member of these groups, sees. Raises ServiceUnavailable."""
         try:
-            return self._read_catalogue(base, owner)
+            return self._read_tables(base, owner, visible_user_tables.list_roles(owner, groups))
         except EngineError as error:
             raise ServiceUnavailable(f"your own tables cannot be read now: {error}. Try again later") from error
 
-    def _read_catalogue(self, base: Catalogue, owner: str) -> tuple[Catalogue, tuple[UserTable, ...]]:
+    def _read_tables(self, base: Catalogue, owner: str, roles: frozenset[Reader]) -> VisibleTables:
         changes = user_table_record.count_changes()
         with self._lock:
             known = self._cached.get(owner)
-        is_same = known is not None and known.base is base
+        is_same = known is not None and known.base is base and known.roles == roles
         if known is not None and is_same and self._is_only_process and known.changes == changes:
-            return known.catalogue, known.records
-        version = user_table_record.read_user_version(self._engine, owner)
+            return known.tables
+        version = visible_user_tables.read_visible_version(self._engine, owner, roles)
         if known is None or not is_same or known.version != version:
-            records = user_table_record.read_user_tables(self._engine, owner) if version else ()
-            known = _CachedCatalogue(changes, version, base, user_table_record.add_user_tables(base, records), records)
+            own = user_table_record.read_user_tables(self._engine, owner) if any(version) else ()
+            shared = visible_user_tables.read_shared_tables(self._engine, owner, roles) if any(version) else ()
+            catalogue = visible_user_tables.add_user_tables(base, own, shared)
+            known = _CachedCatalogue(changes, version, roles, base, VisibleTables(catalogue, own, shared))
         else:
             known = replace(known, changes=changes)
         self._cache_catalogue(owner, known)
-        return known.catalogue, known.records
+        return known.tables
 
     def _cache_catalogue(self, owner: str, known: _CachedCatalogue) -> None:
         with self._lock:
@@ -77,20 +92,21 @@ class UserCatalogues:
                 self._cached.popitem(last=False)
 
     def _is_cache_full(self) -> bool:
-        columns = sum(len(record.table.columns) for known in self._cached.values() for record in known.records)
+        columns = sum(known.column_count for known in self._cached.values())
         return len(self._cached) > _MAX_CATALOGUES or columns > _MAX_CACHED_COLUMNS
 
     def note_use(self, owner: str, tables: Iterable[TableEntry]) -> None:
-        """Note the use of the owner's tables among these, once a day each; it delays their expiry."""
-        names = {entry.table.name for entry in tables if entry.schema is user_table_record.SCHEMA}
-        if not names:
+        """Note the use of user tables among these, own and shared ones, once a day each; it delays their expiry."""
+        stored = {entry.stored_sql for entry in tables if entry.schema.name.startswith(user_table_record.SCHEMA_NAME)}
+        if not stored:
             return
         today = datetime.datetime.now(datetime.UTC).date()
         with self._lock:
             if self._noted_day != today:
                 self._noted, self._noted_day = set(), today
-            records = self._cached[owner].records if owner in self._cached else ()
-            new = {record.described for record in records if record.table.name in names} - self._noted
+            visible = self._cached[owner].tables if owner in self._cached else None
+            records = (*visible.own, *visible.shared) if visible else ()
+            new = {each.described for each in records if quote_storage(each.storage) in stored} - self._noted
             self._noted |= new
         if new:
             try:

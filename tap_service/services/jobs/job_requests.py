@@ -37,11 +37,14 @@ from tap_service.services.jobs.job_disk import JobDisk
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.services.jobs.job_queues import JobQueue
+from tap_service.services.jobs.job_search import search_jobs
 from tap_service.services.jobs.result_downloads import ResultDownloads
 from tap_service.services.jobs.uws_parameters import (
     find_run_id,
     parse_destruction,
     parse_duration,
+    parse_name,
+    parse_note,
     split_control_parameters,
 )
 from tap_service.services.queries.query_preparation import QueryPreparation
@@ -162,6 +165,7 @@ class JobService:
             execution_duration=self._config.async_seconds,
             parameters=merge_parameters((), parameters),
             run_id=find_run_id(parameters) or "",
+            note=parse_note(control.get("NOTE", "")),
             client=client,
             disk_limit=self._find_disk_limit(caller),
         )
@@ -191,10 +195,13 @@ class JobService:
         return job
 
     def list_jobs(self, wanted: JobFilter, caller: Identity | None) -> Iterator[JobReference]:
-        """List the caller's jobs; an administrator sees all jobs, an anonymous caller none."""
+        """List the caller's jobs; an administrator sees all jobs but finds own ones, an anonymous caller has none."""
         if caller is None:
             return iter(())
-        found = self._jobs.list_references(replace(wanted, owner=None if caller.admin else caller.name))
+        if wanted.words:
+            found = search_jobs(self._jobs, replace(wanted, owner=caller.name))
+        else:
+            found = self._jobs.list_references(replace(wanted, owner=None if caller.admin else caller.name))
         with _translate_store_errors(""):
             first = list(islice(found, 1))  # a failing store raises before the list begins
         return chain(first, found)
@@ -271,6 +278,16 @@ class JobService:
         at = parse_destruction(text, self._latest_destruction())
         with _translate_store_errors(job_id):
             return self._jobs.set_destruction_time(job_id, at)
+
+    def set_name(self, job_id: str, text: str, caller: Identity | None) -> Job:
+        self.get_job(job_id, caller)
+        with _translate_store_errors(job_id):
+            return self._jobs.set_name(job_id, parse_name(text))
+
+    def set_note(self, job_id: str, text: str, caller: Identity | None) -> Job:
+        self.get_job(job_id, caller)
+        with _translate_store_errors(job_id):
+            return self._jobs.set_note(job_id, parse_note(text))
 
     def destroy_job(self, job_id: str, caller: Identity | None) -> None:
         self.get_job(job_id, caller)

@@ -13,7 +13,10 @@ from tap_service.models.uws_job import ExecutionPhase, JobFilter
 from tap_service.service_errors import ParameterFault
 
 #: parameters that control a job and do not belong to its query
-_CONTROL_PARAMETERS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION")
+_CONTROL_PARAMETERS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION", "NOTE")
+
+MAX_NAME, MAX_NOTE = 200, 4096
+_MAX_SEARCH = 500
 
 
 def split_control_parameters(pairs: Sequence[Pair]) -> tuple[dict[str, str], list[Pair]]:
@@ -46,13 +49,30 @@ def parse_destruction(text: str, latest: datetime) -> datetime:
     return min(_parse_time("DESTRUCTION", text), latest)
 
 
+def parse_name(text: str) -> str:
+    """Return the name that a user gives to a job, '' for none. Raises ParameterFault."""
+    name = text.strip()
+    if len(name) > MAX_NAME or not name.isprintable():
+        raise ParameterFault(f"NAME has up to {MAX_NAME} printable characters, in one line")
+    return name
+
+
+def parse_note(text: str) -> str:
+    """Return a user's note on a job; lines end as in Unix. Raises ParameterFault."""
+    note = text.replace("\r\n", "\n").strip()
+    if len(note) > MAX_NOTE:
+        raise ParameterFault(f"NOTE has {len(note)} characters, and up to {MAX_NOTE} are kept: shorten it")
+    return note
+
+
 def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:
     """Read the filters of a job list.
 
     Parameters
     ----------
     pairs
-        Any number of PHASE, AFTER (an instant) and LAST (a number of jobs); other parameters are ignored.
+        Any number of PHASE, AFTER and BEFORE (instants), LAST (a number of jobs) and SEARCH (words); other parameters
+        are ignored.
 
     Raises
     ------
@@ -65,6 +85,12 @@ def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:
             wanted = replace(wanted, phases=wanted.phases | {_parse_phase(value)})
         elif name.upper() == "AFTER":
             wanted = replace(wanted, after=_parse_time("AFTER", value))
+        elif name.upper() == "BEFORE":
+            wanted = replace(wanted, before=_parse_time("BEFORE", value))
+        elif name.upper() == "SEARCH":
+            if len(value) > _MAX_SEARCH:
+                raise ParameterFault(f"SEARCH has up to {_MAX_SEARCH} characters: the words to look for")
+            wanted = replace(wanted, words=(*wanted.words, *value.split()))
         elif name.upper() == "LAST":
             if not re.fullmatch(r"0*[1-9][0-9]{0,17}", value.strip(), re.ASCII):
                 raise ParameterFault("LAST is a number of jobs above 0, such as 100")

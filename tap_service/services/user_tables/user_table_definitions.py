@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.datatypes import Field
-from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME
+from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME, SHARED_PREFIX
 from clickhouse_schema.reserved_words import RESERVED
 from clickhouse_schema.schema_files.schema_checks import find_table_problems
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
@@ -30,6 +30,11 @@ _XML_TYPE = re.compile(r"(text|application)/(x-vosi\S*\+)?xml")
 def parse_table_name(name: str) -> str:
     """Return the table in ``mydb.table``. Raises Forbidden for another schema, ParameterFault for a bad name."""
     schema, dot, table = name.partition(".")
+    if schema.lower().lstrip('"').startswith(SHARED_PREFIX):
+        raise Forbidden(
+            f"the tables of {_quote_text(schema)} are another user's: those that are shared with you can be read, and "
+            f"only their owner changes them. Your own are in the schema {SCHEMA_NAME}"
+        )
     if not dot or schema.lower() != SCHEMA_NAME:
         raise Forbidden(f"your own tables are in the schema {SCHEMA_NAME}: write {SCHEMA_NAME}.name")
     if not _NAME.fullmatch(table):

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 
-from clickhouse_schema.engine_tables import user_table_record
+from clickhouse_schema.engine_tables import user_table_record, visible_user_tables
 from clickhouse_schema.engine_tables.user_table_record import STAGING_PREFIX, UserTable
 from tap_service.config import Config
 from tap_service.constants import FILLING_SECONDS
@@ -48,6 +48,7 @@ class UserTableExpiry:
                 (each, user_table_record.find_unknown_storage(each, records)) for each in self._engine.list_servers()
             ]
             ids = user_table_record.find_unknown_descriptions(self._engine, records)
+            visible_user_tables.forget_readers(self._engine, records)
         gone = []
         for server, tables in servers:
             over = [name for name, age in tables.items() if alone or self._is_abandoned(name, age)]

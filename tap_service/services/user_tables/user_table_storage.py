@@ -7,17 +7,18 @@ moment: see ``clickhouse_schema.engine_tables.user_table_record``.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pyarrow as pa
 
-from clickhouse_schema.engine_tables import density_table, user_table_record
+from clickhouse_schema.engine_tables import density_table, user_table_record, visible_user_tables
 from clickhouse_schema.engine_tables.user_table_record import (
     DATABASE,
     LIVE_PREFIX,
     STAGING_PREFIX,
+    Reader,
     UserTable,
     new_name,
     quote_storage,
@@ -104,7 +105,7 @@ class UserTableStorage:
     def publish_table(self, owner: str, table: Table, filled: str, *, replace: bool, origin: str = "") -> UserTable:
         """Publish a staging table as a new table, or in place of one of this name. Raises Conflict, Forbidden.
 
-        A table that the job ``origin`` has already published stays.
+        It has no readers. A table that the job ``origin`` has already published stays.
         """
         with self.change_lock():
             present = user_table_record.find_user_table(self._engine, owner, table.name)
@@ -131,7 +132,7 @@ class UserTableStorage:
                     )
                 if self._count_parts(both) > _MAX_PARTS:  # many small loads leave ClickHouse no time to merge
                     self._engine.execute(f"OPTIMIZE TABLE {quote_storage(both)}")
-            return self._put_record(base.owner, base.table, both, replaced=present)
+            return self._put_record(base.owner, base.table, both, replaced=present, readers=present.readers)
 
     def exchange_rows(self, base: UserTable, table: Table, filled: str) -> UserTable:
         """Put staged rows in place of those of ``base``. Raises as ``append_rows``."""
@@ -139,13 +140,31 @@ class UserTableStorage:
             present = self.get_table(base.owner, base.table.name)
             if present.storage != base.storage:
                 raise TableChanged(present)
-            return self._put_record(base.owner, table, self._rename_staging_table(filled), replaced=present)
+            live = self._rename_staging_table(filled)
+            return self._put_record(base.owner, table, live, replaced=present, readers=present.readers)
 
     def remove_table(self, owner: str, name: str) -> None:
         """Remove a table; queries that read it now run to their end. Raises NotFound."""
         with self.change_lock():
             present = self.get_table(owner, name)
             user_table_record.remove_user_table(self._engine, owner, present.table.name)
+
+    def change_readers(self, owner: str, name: str, change: Callable[[set[Reader]], None]) -> UserTable:
+        """Change in place who else may read a table; return its record. Raises NotFound, and what ``change`` does."""
+        with self.change_lock():
+            present = self.get_table(owner, name)
+            readers = set(present.readers)
+            change(readers)
+            if readers == set(present.readers):
+                return present
+            listed = tuple(sorted(readers, key=lambda reader: (reader.kind, reader.name)))
+            shared = (present.shared or new_name()) if readers else ""
+            record = present.model_copy(update={"readers": listed, "shared": shared})
+            if shared != present.shared and shared:
+                user_table_record.write_descriptions(self._engine, {shared: record.shared_entry})
+            visible_user_tables.write_readers(self._engine, record)
+            user_table_record.write_user_table(self._engine, record)
+            return record
 
     def check_count(self, owner: str) -> None:
         count = len(user_table_record.read_user_tables(self._engine, owner))
@@ -181,7 +200,14 @@ class UserTableStorage:
         return live
 
     def _put_record(
-        self, owner: str, table: Table, live: str, *, replaced: UserTable | None, origin: str = ""
+        self,
+        owner: str,
+        table: Table,
+        live: str,
+        *,
+        replaced: UserTable | None,
+        origin: str = "",
+        readers: tuple[Reader, ...] = (),
     ) -> UserTable:
         """Publish the storage ``live`` under the table's name; drop it if the quota or uniqueness forbids that."""
         with self._dropped_on_failure(live):
@@ -202,9 +228,11 @@ class UserTableStorage:
                 created=replaced.created if replaced else now(),
                 changed=now(),
                 origin=origin,
+                readers=readers,
+                shared=(replaced.shared if replaced and same else new_name()) if readers else "",
             )
             if not same:
-                user_table_record.write_descriptions(self._engine, record)
+                user_table_record.write_descriptions(self._engine, record.descriptions)
             user_table_record.write_user_table(self._engine, record)
             return record
 

@@ -76,6 +76,10 @@ class JobStore(ABC):
     def get_job(self, job_id: str) -> Job: ...
 
     @abstractmethod
+    def get_jobs(self, job_ids: Sequence[str]) -> list[Job]:
+        """Return those of these jobs that exist, in any order."""
+
+    @abstractmethod
     def delete_job(self, job_id: str) -> Job:
         """Delete the job and return its last record, so that the caller can cancel its query and delete its result.
 
@@ -308,6 +312,14 @@ class JobStore(ABC):
             return replace(job, destruction_time=at, quote=None if job.quote is None else min(job.quote, at))
 
         return self._change_job(job_id, set_time)
+
+    def set_name(self, job_id: str, name: str) -> Job:
+        """Set the user's name for the job, in any phase. Its parameters stay as they were sent."""
+        return self._change_job(job_id, lambda job: replace(job, run_id=name))
+
+    def set_note(self, job_id: str, note: str) -> Job:
+        """Set the user's remarks on the job, in any phase."""
+        return self._change_job(job_id, lambda job: replace(job, note=note))
 
     def _advance_job(
         self,

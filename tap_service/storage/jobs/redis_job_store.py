@@ -25,7 +25,7 @@ import heapq
 import json
 import logging
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -99,6 +99,11 @@ class RedisJobStore(JobStore):
     def get_job(self, job_id: str) -> Job:
         return self._get_record(job_id).job
 
+    def get_jobs(self, job_ids: Sequence[str]) -> list[Job]:
+        with self._translate_errors():
+            texts = self._redis.mget([_record_key(job_id) for job_id in job_ids]) if job_ids else []
+        return [_Record.from_text(text).job for text in cast(list[str | None], texts) if text is not None]
+
     def delete_job(self, job_id: str) -> Job:
         record = self._get_record(job_id)
         while (found := self._replace_record(job_id, record, None)) != record.text:
@@ -118,7 +123,7 @@ class RedisJobStore(JobStore):
         phases = wanted.phases or frozenset(ExecutionPhase) - {ExecutionPhase.ARCHIVED}
         page = _PAGE if wanted.last is None else max(1, min(_PAGE, wanted.last))
         keys = {phase: _list_key(phase, wanted.owner) for phase in sorted(phases)}
-        lists = [self._iterate_members(key, phase, wanted.after, page) for phase, key in keys.items()]
+        lists = [self._iterate_members(key, phase, wanted, page) for phase, key in keys.items()]
         newest_first = heapq.merge(*lists, key=lambda each: each[0], reverse=True)
         for member, phase in islice(newest_first, wanted.last):
             job_id, owner, run_id = json.loads(member[15 + _DIGITS :])
@@ -184,8 +189,7 @@ class RedisJobStore(JobStore):
                 list[str],
                 self._redis.zrange(_PREFIX + "heartbeat", "-inf", f"({instant_to_milliseconds(since)}", byscore=True),
             )
-            texts = self._redis.mget([_record_key(job_id) for job_id in ids]) if ids else []
-        return [_Record.from_text(text).job for text in cast(list[str | None], texts) if text is not None]
+        return self.get_jobs(ids)
 
     def watch_job(self, job_id: str, notify: Callable[[], None]) -> AbstractContextManager[None]:
         self._check_open()
@@ -213,11 +217,11 @@ class RedisJobStore(JobStore):
             )
 
     def _iterate_members(
-        self, key: str, phase: ExecutionPhase, after: datetime | None, page_size: int
+        self, key: str, phase: ExecutionPhase, wanted: JobFilter, page_size: int
     ) -> Iterator[tuple[str, ExecutionPhase]]:
         """Iterate over the members of a list, the newest first, one page at a time."""
-        below = "+"
-        above = "-" if after is None else f"[{instant_to_milliseconds(after) + 1:015d}"
+        below = "+" if wanted.before is None else f"({instant_to_milliseconds(wanted.before):015d}"
+        above = "-" if wanted.after is None else f"[{instant_to_milliseconds(wanted.after) + 1:015d}"
         while True:
             with self._translate_errors():
                 found = self._redis.zrange(key, below, above, desc=True, bylex=True, offset=0, num=page_size)

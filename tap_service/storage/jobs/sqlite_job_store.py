@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -113,6 +113,11 @@ class SqliteJobStore(JobStore):
         with self._borrow_reader() as reader:
             return _read_job(reader, job_id)
 
+    def get_jobs(self, job_ids: Sequence[str]) -> list[Job]:
+        sql = f"SELECT record FROM jobs WHERE job_id IN ({', '.join('?' for _ in job_ids)})"
+        with self._borrow_reader() as reader:
+            return [_RECORD.validate_json(record) for (record,) in reader.execute(sql, tuple(job_ids))]
+
     def delete_job(self, job_id: str) -> Job:
         with self._begin_transaction() as writer:
             job = _read_job(writer, job_id)
@@ -134,14 +139,14 @@ class SqliteJobStore(JobStore):
 
     def list_references(self, wanted: JobFilter) -> Iterator[JobReference]:
         left = wanted.last
-        before: tuple[int, int] | None = None
+        last: tuple[int, int] | None = None
         while left is None or left > 0:
-            page = self._read_page(wanted, before, _PAGE if left is None else min(left, _PAGE))
+            page = self._read_page(wanted, last, _PAGE if left is None else min(left, _PAGE))
             for _, job_id, phase, run_id, owner, created in page:
                 yield JobReference(job_id, ExecutionPhase(phase), run_id, owner, milliseconds_to_instant(created))
             if len(page) < _PAGE:
                 return
-            before = (page[-1][5], page[-1][0])
+            last = (page[-1][5], page[-1][0])
             left = None if left is None else left - len(page)
 
     def list_places(self) -> tuple[list[Place], list[Place]]:
@@ -219,9 +224,9 @@ class SqliteJobStore(JobStore):
             self._idle.clear()
         self._lock_file.close()
 
-    def _read_page(self, wanted: JobFilter, before: tuple[int, int] | None, page_size: int) -> list[Any]:
-        """Read the next page, newest first. SQLite merges the phases, each of which an index returns in order."""
-        conditions, values = _filter_sql(wanted, before)
+    def _read_page(self, wanted: JobFilter, last: tuple[int, int] | None, page_size: int) -> list[Any]:
+        """Read the page after the entry ``last``, newest first; SQLite merges the phases, each in an index's order."""
+        conditions, values = _filter_sql(wanted, last)
         each = [f"{condition} AND phase = ?" for condition in [conditions] * len(wanted.phases)] or [conditions]
         phases = [[*values, str(phase)] for phase in sorted(wanted.phases)] or [values]
         sql = " UNION ALL ".join(f"SELECT {_REFERENCE} FROM jobs WHERE {condition}" for condition in each)
@@ -305,7 +310,7 @@ def _job_to_row(job: Job) -> dict[str, str | int | None]:
     }
 
 
-def _filter_sql(wanted: JobFilter, before: tuple[int, int] | None) -> tuple[str, list[str | int]]:
+def _filter_sql(wanted: JobFilter, last: tuple[int, int] | None) -> tuple[str, list[str | int]]:
     """Return a WHERE condition for all but the phases, and its values."""
     conditions: list[str] = []
     values: list[str | int] = []
@@ -318,9 +323,12 @@ def _filter_sql(wanted: JobFilter, before: tuple[int, int] | None) -> tuple[str,
     if wanted.after is not None:
         conditions.append("created > ?")
         values.append(instant_to_milliseconds(wanted.after))
-    if before is not None:
+    if wanted.before is not None:
+        conditions.append("created < ?")
+        values.append(instant_to_milliseconds(wanted.before))
+    if last is not None:
         conditions.append("(created, rowid) < (?, ?)")
-        values.extend(before)
+        values.extend(last)
     return " AND ".join(conditions) or "TRUE", values
 
 

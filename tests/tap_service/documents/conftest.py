@@ -81,6 +81,7 @@ COMPLETED = Job(
     ExecutionPhase.COMPLETED,
     parameters=(("QUERY", "SELECT '<\x00>'"), ("UPLOAD", "a,b"), ("UPLOAD", "c,d"), ("MAXREC", "")),
     run_id="run <1>",
+    note="line <1>\n& line 2",
     quote=CREATED,
     start_time=CREATED,
     end_time=CREATED,

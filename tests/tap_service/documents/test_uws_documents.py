@@ -28,6 +28,7 @@ def test_pyvo_reads_a_job(made):
     assert (result.id_, result.href) == ("result", "https://example.org/prefix/tap/async/0b/results/result")
     assert job.starttime.isot == "2026-11-21T02:30:15.040"
     assert job.jobinfo["work"]["rowsRead"].value == 10**12
+    assert job.jobinfo["work"]["note"].value == "line <1>\n& line 2"
     failed = uws.parse_job(io.BytesIO(made["job-failed"]).read)
     assert failed.errorsummary.message.content == "no <column> \N{REPLACEMENT CHARACTER}"
 
@@ -51,6 +52,7 @@ def test_job_info_has_one_child(made):
     [work] = info
     assert work.tag == "work"
     assert {part.tag: part.text for part in work} == {
+        "note": "line <1>\n& line 2",
         "rowsRead": "1000000000000",
         "percent": "100",
         "seconds": "0.25",

@@ -29,6 +29,9 @@ RESOURCES: list[tuple[str, str, dict[str, str]]] = [
     *(("GET", path, {}) for path in ("", "?WAIT=-1", "/phase", "/executionduration", "/destruction", "/quote")),
     *(("GET", path, {}) for path in ("/owner", "/error", "/parameters", "/results", "/results/result", "/preview")),
     ("GET", "/results/", {}),
+    *((method, path, {}) for method in ("GET", "HEAD") for path in ("/name", "/note")),
+    ("POST", "/name", {"NAME": "mine"}),
+    ("POST", "/note", {"NOTE": "mine"}),
     *(
         ("HEAD", path, {})
         for path in ("", "/phase", "/executionduration", "/destruction", "/quote", "/owner", "/error")
@@ -131,6 +134,45 @@ def test_lists(shared: Served, tychos: Job) -> None:
     [first] = ElementTree.fromstring(httpx.get(f"{shared.tap}/async?LAST=1", auth=KEPLER).content)
     told = [first.findtext(UWS + name) for name in ("phase", "runId", "ownerId", "creationTime")]
     assert told == ["PENDING", "r2", "kepler", keplers[2].element_text("creationTime")]
+
+
+def test_name_and_note(shared: Served) -> None:
+    """They can be changed at any time; the document stays valid, and pyvo reads the note."""
+    job = create_job(shared.tap, TWO, KEPLER, RUNID="first", NOTE="made\r\nby hand")
+    assert (job.element_text("runId"), job.info["note"]) == ("first", "made\nby hand")
+    assert job.run().wait_for_end() == "COMPLETED"
+    assert (
+        job.post("/name", NAME=" Orbits of <Mars> ").status_code == job.post("/note", NOTE="& so on").status_code == 303
+    )
+    assert (job.get("/name").text, job.get("/note").text) == ("Orbits of <Mars>", "& so on")
+    assert (job.element_text("runId"), job.info["note"]) == ("Orbits of <Mars>", "& so on")
+    assert '<uws:parameter id="RUNID">first<' in job.get("/parameters").text
+    for path, value, said in (("name", "x" * 201, "200"), ("name", "a\nb", "printable"), ("note", "x" * 4097, "4097")):
+        answer = job.post(f"/{path}", **{path.upper(): value})
+        assert (answer.status_code, said in answer.text) == (400, True), answer.text
+    assert job.post("/note", NOTE="").status_code == 303
+    assert "note" not in job.info
+    assert job.post("/note").status_code == 400
+    job.delete()
+
+
+def test_search(shared: Served) -> None:
+    first = create_job(shared.tap, TWO, KEPLER, RUNID="Orbit of Mars")
+    second = create_job(shared.tap, "SELECT half FROM svc.numbers", KEPLER, NOTE="for the Mars paper")
+    foreign = create_job(shared.tap, TWO, TYCHO, RUNID="Mars, my observations")
+    assert listed(shared, KEPLER, "?SEARCH=mars") == [second.url, first.url]
+    assert listed(shared, KEPLER, "?SEARCH=mars&LAST=1") == listed(shared, KEPLER, "?SEARCH=half+paper") == [second.url]
+    assert listed(shared, KEPLER, "?SEARCH=svc.numbers+orbit") == [first.url]
+    assert listed(shared, KEPLER, "?SEARCH=mars&PHASE=COMPLETED") == []
+    created = second.element_text("creationTime")
+    assert first.url in listed(shared, KEPLER, f"?SEARCH=mars&BEFORE={created}")
+    assert second.url not in listed(shared, KEPLER, f"?SEARCH=mars&BEFORE={created}")
+    # also an administrator finds own jobs only
+    assert listed(shared, None, "?SEARCH=mars") == listed(shared, CHIEF, "?SEARCH=mars") == []
+    assert listed(shared, TYCHO, "?SEARCH=mars") == [foreign.url]
+    assert httpx.get(f"{shared.tap}/async", params={"SEARCH": "x" * 501}, auth=KEPLER).status_code == 400
+    for job in (first, second, foreign):
+        job.delete()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # pyvo does not read redirections

@@ -16,6 +16,7 @@ from clickhouse_schema.engine_tables.user_table_record import (
     new_name,
     quote_storage,
 )
+from clickhouse_schema.engine_tables.visible_user_tables import list_roles, read_visible_version
 from clickhouse_schema.schema_model import Column, Layout, Table
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.config import Config
@@ -149,13 +150,14 @@ def test_another_version_of_skyhouse_describes_the_tables_anew(svc_engine: Embed
 
 
 def test_the_registry_keeps_its_order_when_the_clock_goes_back(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
-    before = user_table_record.read_user_version(svc_engine, OWNER)
+    roles = list_roles(OWNER, ())
+    before, _ = read_visible_version(svc_engine, OWNER, roles)
     ahead = pa.record_batch(
         {"owner_key": ["x"], "name_key": ["y"], "document": [""], "version": pa.array([before + 10**15], pa.uint64())}
     )
     svc_engine.insert_batches("skyhouse.user_tables", [ahead])
     user_table_record.write_user_table(svc_engine, kept.model_copy(update={"rows": 7}))
-    assert user_table_record.read_user_version(svc_engine, OWNER) == before + 10**15 + 1
+    assert read_visible_version(svc_engine, OWNER, roles)[0] == before + 10**15 + 1
     found = user_table_record.find_user_table(svc_engine, OWNER, "kept")
     assert found is not None
     assert found.rows == 7

@@ -20,8 +20,8 @@ export interface HistoryEntry {
 }
 
 const KEY = 'history';
-const MAX_ENTRIES = 300;
-const MAX_CHARACTERS = 500_000;
+const MAX_ENTRIES = 1000;
+const MAX_CHARACTERS = 1_000_000;
 
 export class QueryHistory {
     entries = $state.raw<readonly HistoryEntry[]>(readStored<HistoryEntry[]>(KEY, []));
@@ -61,15 +61,6 @@ export function newestEntries(entries: readonly HistoryEntry[]): HistoryEntry[] 
     return entries.slice(0, MAX_ENTRIES).filter((entry, place) => {
         characters += entry.adql.length;
         return place === 0 || characters <= MAX_CHARACTERS;
-    });
-}
-
-/** Return the entries whose query or title contains all words. */
-export function searchEntries(entries: readonly HistoryEntry[], words: string): readonly HistoryEntry[] {
-    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-    return entries.filter(({ adql, title }) => {
-        const all = `${title}\n${adql}`.toLowerCase();
-        return wanted.every((word) => all.includes(word));
     });
 }
 

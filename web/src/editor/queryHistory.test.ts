@@ -13,7 +13,8 @@ vi.hoisted(() => {
     Object.assign(globalThis, { localStorage, sessionStorage: localStorage, location, window: globalThis, ...page });
 });
 
-import { newestEntries, QueryHistory, searchEntries, type HistoryEntry } from './queryHistory.svelte';
+import { newestEntries, QueryHistory, type HistoryEntry } from './queryHistory.svelte';
+import { dayOf, searchEntries } from './historySearch';
 import { fileName } from '../browser/saveFile';
 import { linkTo, readQuery } from './sharedLink';
 import { uploadsOf } from './uploadedTables';
@@ -26,12 +27,12 @@ beforeEach(() => localStorage.clear());
 
 describe('history', () => {
     test('is bounded in number and size, the newest stay', () => {
-        const many = Array.from({ length: 400 }, (_, at) => entry(String(at)));
-        expect(newestEntries(many)).toHaveLength(300);
+        const many = Array.from({ length: 1100 }, (_, at) => entry(String(at)));
+        expect(newestEntries(many)).toHaveLength(1000);
         expect(newestEntries(many)[0]!.id).toBe('0');
-        const large = ['a', 'b', 'c', 'd'].map((id) => entry(id, 'x'.repeat(200_000)));
+        const large = ['a', 'b', 'c', 'd'].map((id) => entry(id, 'x'.repeat(400_000)));
         expect(newestEntries(large).map(({ id }) => id)).toEqual(['a', 'b']);
-        expect(newestEntries([entry('one', 'x'.repeat(900_000))])).toHaveLength(1);
+        expect(newestEntries([entry('one', 'x'.repeat(1_900_000))])).toHaveLength(1);
     });
 
     test('outlives the page', () => {
@@ -52,10 +53,26 @@ describe('history', () => {
 
     test('is searched by all words, in any case', () => {
         const all = [entry('ra FROM tycho2'), entry('dec')];
-        expect(searchEntries(all, 'TYCHO2 select')).toHaveLength(1);
-        expect(searchEntries(all, 'about')).toHaveLength(2);
-        expect(searchEntries(all, ' ')).toHaveLength(2);
-        expect(searchEntries(all, 'tycho2 dec')).toHaveLength(0);
+        const find = (words: string) => searchEntries(all, { words });
+        expect(find('TYCHO2 select')).toHaveLength(1);
+        expect(find('about')).toHaveLength(2);
+        expect(find(' ')).toHaveLength(2);
+        expect(find('tycho2 dec')).toHaveLength(0);
+    });
+
+    test('is searched by days of this time zone', () => {
+        const noon = (day: number) => new Date(2026, 10, day, 12).getTime();
+        const all = [20, 21, 22].map((day) => ({ ...entry(String(day)), at: noon(day) }));
+        const find = (from: string, to: string, words = '') =>
+            searchEntries(all, { words, from, to }).map(({ id }) => id);
+        expect(dayOf(noon(21))).toBe('2026-11-21');
+        expect(find('2026-11-21', '2026-11-21')).toEqual(['21']);
+        expect(find('2026-11-21', '')).toEqual(['21', '22']);
+        expect(find('', '2026-11-20')).toEqual(['20']);
+        expect(find('', '', '2026-11-22')).toEqual(['22']);
+        const midnight = new Date(2026, 10, 21).getTime();
+        const edges = [midnight - 1, midnight].map((at) => ({ ...entry(String(at)), at }));
+        expect(searchEntries(edges, { words: '', to: '2026-11-20' })).toHaveLength(1);
     });
 });
 

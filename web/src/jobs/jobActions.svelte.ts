@@ -9,7 +9,7 @@ import { router } from '../browser/router.svelte';
 import { copyText } from '../browser/clipboard';
 import { downloadResult } from './downloadResult';
 import type { WatchedJob } from './watchedJob.svelte';
-import { findParameter, instantText, titleOf } from './jobWording';
+import { findParameter, instantText } from './jobWording';
 
 const WEEK = 7 * 86_400_000;
 
@@ -21,7 +21,7 @@ export class JobActions {
     constructor(readonly watched: WatchedJob) {}
 
     get title(): string {
-        return this.watched.title || titleOf(this.watched.job);
+        return this.watched.shownTitle;
     }
 
     openResult(): void {
@@ -43,12 +43,18 @@ export class JobActions {
             const [format, maxrec] = [findParameter(job, 'RESPONSEFORMAT'), findParameter(job, 'MAXREC')];
             const id = await jobs.startJob({
                 query: job.query,
-                title: this.watched.title,
+                title: this.watched.name || this.watched.title,
                 ...(format && { format }),
                 ...(maxrec && { maxrec: Number(maxrec) }),
             });
             router.go('jobs', id);
         });
+
+    /** Change name and note. Return whether the service has taken them. */
+    describeJob = async (name: string, note: string): Promise<boolean> => {
+        await this.#tryWork(() => jobs.describeJob(this.watched, name, note));
+        return !this.isError;
+    };
 
     stopJob = (): Promise<void> => this.#tryWork(() => jobs.stopJob(this.watched.id));
     deleteJob = (): Promise<void> => this.#tryWork(() => jobs.deleteJob(this.watched.id));

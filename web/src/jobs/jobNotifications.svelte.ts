@@ -4,7 +4,7 @@ import { writeStored, readStored } from '../browser/storedValues';
 import { service } from '../tap/serviceInfo.svelte';
 import { router } from '../browser/router.svelte';
 import type { WatchedJob } from './watchedJob.svelte';
-import { endText, titleOf } from './jobWording';
+import { endText } from './jobWording';
 
 const KEY = 'notify';
 
@@ -27,7 +27,7 @@ class JobNotifications {
         if (this.#notified.includes(watched.id)) return;
         this.#notified = [...this.#notified, watched.id];
         if (!this.on || document.visibilityState === 'visible') return;
-        const title = endText(watched.title || titleOf(watched.job), watched.phase);
+        const title = endText(watched.shownTitle, watched.phase);
         // `tag`: one notification per job, however many tabs watch it
         const shown = new Notification(service.title, { body: title, tag: watched.id });
         shown.onclick = () => {

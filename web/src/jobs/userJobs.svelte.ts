@@ -12,8 +12,12 @@ import {
     listJobs,
     runJob,
     saveResultAs,
+    setName,
+    setNote,
     type Job,
+    type JobFilter,
     type NewJob,
+    type Phase,
 } from '../tap/uwsClient';
 import { changeRemembered, KEY, readRemembered, type RememberedJob } from './rememberedJobs';
 import { TapError } from '../tap/tapRequest';
@@ -32,6 +36,8 @@ export interface LostJob {
 }
 
 const MAX_LISTED = 500;
+/** characters of a name: docs/async.md */
+export const MAX_NAME = 200;
 
 export class UserJobs {
     /** all known jobs, newest first */
@@ -62,7 +68,8 @@ export class UserJobs {
 
     /** Create, run and remember a job. Return its id. Raises TapError. */
     async startJob(wanted: StartedJob): Promise<string> {
-        return this.#addStarted(await createJob(wanted), wanted.title ?? '');
+        const { title = '', ...asked } = wanted;
+        return this.#addStarted(await createJob({ ...asked, name: title.slice(0, MAX_NAME) }), title);
     }
 
     /** Save a job's result as table `mydb.name`. Return the id of the job that does so. Raises TapError. */
@@ -97,6 +104,28 @@ export class UserJobs {
     markSeen(id: string): void {
         this.ended = untrack(() => this.ended).filter((watched) => watched.id !== id);
         changeRemembered((all) => all.map((one) => (one.id === id ? { ...one, told: true } : one)));
+    }
+
+    /** Change a job's name and note, as far as they differ. Raises TapError. */
+    async describeJob(watched: WatchedJob, name: string, note: string): Promise<void> {
+        if (name !== watched.name) await setName(watched.id, name);
+        if (note !== (watched.job?.info.note ?? '')) await setNote(watched.id, note);
+        await watched.refresh();
+    }
+
+    /**
+     * Find jobs by words and dates among all that the service keeps for the user, add them to the list, and return their
+     * ids; anonymous users have none. Raises TapError.
+     */
+    async findJobs(wanted: JobFilter, phases: readonly Phase[]): Promise<ReadonlySet<string>> {
+        const asker = credentials.header;
+        // without a list at the service, the page has to know them itself
+        if (!asker) for (const watched of this.list) if (!watched.job) void watched.followUntilEnd();
+        const found = asker ? await listJobs(MAX_LISTED, phases, wanted) : [];
+        if (asker !== credentials.header) return new Set();
+        for (const reference of found) this.#findOrAdd(reference.id).takeReference(reference);
+        this.#sortList();
+        return new Set(found.map(({ id }) => id));
     }
 
     /** Start a job that another program has created. Raises TapError. */
@@ -180,7 +209,7 @@ export class UserJobs {
     #handleChange(watched: WatchedJob): void {
         const own = readRemembered().find(({ id }) => id === watched.id);
         if (watched.gone) {
-            const title = own?.title || watched.title || titleOf(watched.job);
+            const title = watched.name || own?.title || watched.shownTitle;
             const expired = Date.now() >= (own?.until ?? Infinity);
             const isNews = this.#known.has(watched.id) && !expired;
             if (isNews) this.lost = [...this.lost, { id: watched.id, title, reason: watched.gone }];

@@ -4,6 +4,7 @@ import { untrack } from 'svelte';
 import { fetchJob, isActive, isEnded, type Job, type JobReference, type Phase } from '../tap/uwsClient';
 import { TapError } from '../tap/tapRequest';
 import { RequestSlots } from '../browser/requestSlots';
+import { titleOf } from './jobWording';
 
 /** The browser has six connections per host for all its tabs: only a few requests may wait for a change. */
 const MAX_LONG_POLLS = 2;
@@ -38,6 +39,16 @@ export class WatchedJob {
         return this.job?.phase ?? this.#listed?.phase ?? 'UNKNOWN';
     }
 
+    /** the user's name for it; '' if it has none */
+    get name(): string {
+        return this.job?.runId ?? this.#listed?.runId ?? '';
+    }
+
+    /** its name, else the title that this browser knows, else what it does */
+    get shownTitle(): string {
+        return this.name || this.title || titleOf(this.job);
+    }
+
     /** creation, milliseconds since 1970; undefined until known */
     get created(): number | undefined {
         return this.job?.created ?? this.#listed?.created;
@@ -51,8 +62,10 @@ export class WatchedJob {
     /** Take over the entry of the service's list. */
     takeReference(reference: JobReference): void {
         this.#listed = reference;
-        const changed = this.job && this.job.phase !== reference.phase && !isEnded(this.job.phase);
+        const { job } = this;
+        const changed = job && job.phase !== reference.phase && !isEnded(job.phase);
         if (changed || isActive(reference.phase)) void this.followUntilEnd();
+        else if (job && job.runId !== reference.runId) void this.refresh();
     }
 
     /** Take over the service's answer. */

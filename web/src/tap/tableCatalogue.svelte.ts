@@ -84,9 +84,10 @@ class Catalogue {
     }
 }
 
-/** Put the user's schema first and TAP_SCHEMA last. */
+/** Put the user's schema first, those of tables that others share next, and TAP_SCHEMA last. */
 function orderSchemas(schemas: readonly Schema[]): Schema[] {
-    const place = ({ name }: Schema) => ({ mydb: 0, tap_schema: 2 })[name.toLowerCase()] ?? 1;
+    const place = ({ name }: Schema) =>
+        /^"?mydb_/i.test(name) ? 1 : ({ mydb: 0, tap_schema: 3 }[name.toLowerCase()] ?? 2);
     return schemas.toSorted((one, other) => place(one) - place(other));
 }
 

@@ -1,6 +1,17 @@
 import { DOMParser } from '@xmldom/xmldom';
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
-import { createJob, deleteJob, fetchJob, isActive, isEnded, jobOf, listJobs, saveResultAs } from './uwsClient';
+import {
+    createJob,
+    deleteJob,
+    fetchJob,
+    isActive,
+    isEnded,
+    jobOf,
+    listJobs,
+    saveResultAs,
+    setName,
+    setNote,
+} from './uwsClient';
 import { previewOf } from './previewTable';
 import { queryForm, TapError } from './tapRequest';
 
@@ -144,6 +155,24 @@ describe('what is asked', () => {
             { id: '1', phase: 'ERROR', runId: '', owner: 'alice', created: Date.UTC(2026, 10, 21, 18, 32, 20, 458) },
         ]);
         expect(listing[0]!.url).toBe('http://localhost/tap/async?LAST=7&PHASE=ERROR&PHASE=ABORTED');
+    });
+
+    it('finds jobs by words and dates, and names them', async () => {
+        const asked = answering('<uws:jobs xmlns:uws="u"/>');
+        await listJobs(5, [], { words: 'mars paper', after: 0, before: 86_400_000 });
+        expect(asked[0]!.url).toBe(
+            'http://localhost/tap/async?LAST=5&SEARCH=mars+paper&AFTER=1970-01-01T00%3A00%3A00.000Z&BEFORE=1970-01-02T00%3A00%3A00.000Z',
+        );
+        const naming = answering('');
+        await setName('a/b', 'Mars & Moon');
+        await setNote('a/b', '');
+        expect(naming.map(({ url, init }) => [url, String(init.body)])).toEqual([
+            ['http://localhost/tap/async/a%2Fb/name', 'NAME=Mars+%26+Moon'],
+            ['http://localhost/tap/async/a%2Fb/note', 'NOTE='],
+        ]);
+        const made = answering(job('QUEUED'));
+        await createJob({ query: 'SELECT 1', name: 'Mars' });
+        expect(String(made[0]!.init.body)).toContain('RUNID=Mars');
     });
 
     it('deletes without asking for the list, and saves as a table', async () => {

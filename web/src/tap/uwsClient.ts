@@ -26,6 +26,8 @@ export type Phase =
 
 /** What the service reports about a job's work: docs/async.md. Times in seconds. */
 export interface JobInfo {
+    /** the user's remarks */
+    readonly note?: string;
     readonly workClass?: string;
     readonly rowsForeseen?: number;
     readonly bytesForeseen?: number;
@@ -91,6 +93,8 @@ export interface Job extends JobReference {
 
 export interface NewJob {
     readonly query: string;
+    /** the user's name for it */
+    readonly name?: string;
     readonly maxrec?: number;
     /** a format of /capabilities; default VOTable */
     readonly format?: string;
@@ -108,8 +112,9 @@ export const isActive = (phase: Phase): boolean => !isEnded(phase) && phase !== 
 
 /** Create a job and start it. Raises TapError, as all functions below. */
 export async function createJob(wanted: NewJob): Promise<Job> {
-    const { query, maxrec, format, files } = wanted;
-    const body = queryBody({ QUERY: query, MAXREC: maxrec, RESPONSEFORMAT: format, PHASE: 'RUN' }, files);
+    const { query, name, maxrec, format, files } = wanted;
+    const asked = { QUERY: query, RUNID: name || undefined, MAXREC: maxrec, RESPONSEFORMAT: format, PHASE: 'RUN' };
+    const body = queryBody(asked, files);
     return jobOf(await fetchDocument('async', { method: 'POST', body }));
 }
 
@@ -118,9 +123,26 @@ export async function fetchJob(id: string, wait = 0, signal?: AbortSignal): Prom
     return jobOf(await fetchDocument(jobPath(id) + (wait ? `?WAIT=${wait}` : ''), signal ? { signal } : {}));
 }
 
+/** Which jobs to find: docs/async.md. Instants are milliseconds since 1970, exclusive. */
+export interface JobFilter {
+    readonly words?: string;
+    readonly after?: number;
+    readonly before?: number;
+}
+
 /** List the user's jobs, newest first; anonymous users have no list. */
-export async function listJobs(last = 100, phases: readonly Phase[] = []): Promise<JobReference[]> {
-    const asked = formValues({ LAST: last });
+export async function listJobs(
+    last = 100,
+    phases: readonly Phase[] = [],
+    { words, after, before }: JobFilter = {},
+): Promise<JobReference[]> {
+    const asInstant = (at?: number) => (at === undefined ? undefined : new Date(at).toISOString());
+    const asked = formValues({
+        LAST: last,
+        SEARCH: words || undefined,
+        AFTER: asInstant(after),
+        BEFORE: asInstant(before),
+    });
     for (const phase of phases) asked.append('PHASE', phase);
     return findElements(await fetchDocument(`async?${asked}`), 'jobref').map((reference) => ({
         id: reference.getAttribute('id') ?? '',
@@ -135,6 +157,16 @@ export async function runJob(id: string): Promise<void> {
 /** Abort a job and the engine's work for it. */
 export async function abortJob(id: string): Promise<void> {
     await askService(`${jobPath(id)}/phase`, { method: 'POST', body: formValues({ PHASE: 'ABORT' }) });
+}
+
+/** Give a job another name, '' for none. */
+export async function setName(id: string, name: string): Promise<void> {
+    await askService(`${jobPath(id)}/name`, { method: 'POST', body: formValues({ NAME: name }) });
+}
+
+/** Set the user's remarks on a job. */
+export async function setNote(id: string, note: string): Promise<void> {
+    await askService(`${jobPath(id)}/note`, { method: 'POST', body: formValues({ NOTE: note }) });
 }
 
 /** Delete a job and its result. */
@@ -207,7 +239,7 @@ function readInstant(from: Element, name: string): number | undefined {
     return Number.isNaN(value) ? undefined : value;
 }
 
-const WORDS = ['workClass', 'stage', 'queryStatus', 'warning', 'waiting', 'resultOf', 'resultDeleted', 'plan'];
+const WORDS = ['note', 'workClass', 'stage', 'queryStatus', 'warning', 'waiting', 'resultOf', 'resultDeleted', 'plan'];
 
 function infoOf(from: Element | undefined): JobInfo {
     const entries = [...(from?.children ?? [])].map(({ localName, textContent }) => {

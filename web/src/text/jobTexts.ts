@@ -6,7 +6,23 @@ export const jobs = {
     noneOfPhase: 'No job is in this phase.',
     anonymous:
         'You are not signed in: these are the jobs that this browser has started. Sign in to see the jobs of other programs too.',
+    noneFound: 'No job matches.',
     filter: 'Show',
+    search: {
+        label: 'Search jobs',
+        words: 'Name, note, query, table …',
+        from: 'From',
+        to: 'To',
+        failed: (reason: string) => `Older jobs could not be searched: ${reason}`,
+    },
+    naming: {
+        name: 'Name',
+        note: 'Note',
+        add: 'Add a name or note …',
+        edit: 'Edit name and note …',
+        save: 'Save',
+        form: (title: string) => `Name and note of ${title}`,
+    },
     phases: {
         all: 'All',
         active: 'Running and waiting',
@@ -68,7 +84,6 @@ export const jobs = {
         ended: 'Ended',
         took: 'Run time',
         owner: 'Owner',
-        runId: 'Run ID',
         destruction: 'Kept until',
         quote: 'Expected end',
         limit: 'Time limit',

@@ -1,6 +1,6 @@
 /** The user tables at the service: docs/user-tables.md. */
 
-import { askService, TapError } from '../tap/tapRequest';
+import { askService, formValues, TapError } from '../tap/tapRequest';
 import { catalogue } from '../tap/tableCatalogue.svelte';
 import { credentials } from '../tap/credentials.svelte';
 import { sendRequest, type UploadRequest } from './uploadRequest';
@@ -15,6 +15,22 @@ export interface UserTable {
     readonly created: string;
     readonly changed: string;
     readonly expires: string;
+    /** who else may read it */
+    readonly users: readonly string[];
+    readonly groups: readonly string[];
+}
+
+/** A table of another user that this user may read. */
+export interface SharedTable extends Pick<UserTable, 'description' | 'rows' | 'bytes' | 'changed'> {
+    /** as ADQL writes it */
+    readonly name: string;
+    readonly owner: string;
+}
+
+/** Who may read a table. */
+export interface Reader {
+    readonly kind: 'user' | 'group';
+    readonly name: string;
 }
 
 interface Amount {
@@ -24,10 +40,15 @@ interface Amount {
 
 export interface UserTableList {
     readonly owner: string;
+    /** groups of the user */
+    readonly groups: readonly string[];
     readonly used: Amount;
     readonly limits: Amount;
     readonly tables: readonly UserTable[];
+    readonly shared: readonly SharedTable[];
 }
+
+const grantsPath = (name: string): string => `mydb/${encodeURIComponent(name)}/grants`;
 
 class UserTables {
     listed = $state.raw<UserTableList | undefined>();
@@ -69,6 +90,19 @@ class UserTables {
             if (!(error instanceof TapError && error.status === 404)) throw error;
         }
         await this.#reloadAll();
+    }
+
+    /** Let a user or the members of a group read `mydb.name`. Raises TapError. */
+    async shareTable(name: string, { kind, name: reader }: Reader): Promise<void> {
+        const body = JSON.stringify({ [kind]: reader });
+        await askService(grantsPath(name), { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
+        await this.loadList();
+    }
+
+    /** Take a reader's right. Raises TapError. */
+    async revokeReader(name: string, { kind, name: reader }: Reader): Promise<void> {
+        await askService(`${grantsPath(name)}?${formValues({ [kind]: reader })}`, { method: 'DELETE' });
+        await this.loadList();
     }
 
     async #reloadAll(): Promise<void> {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from tap_service.models.piece_progress import Part, PieceWork
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError, JobFilter, JobResult
 from tap_service.models.work_class import EngineWait, Estimate, Place
+from tap_service.services.jobs import job_search
+from tap_service.services.jobs.job_search import search_jobs
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
@@ -188,6 +192,7 @@ class TestPhases:
         whole = job(
             owner=odd,
             run_id=odd,
+            note=odd,
             parameters=((odd, odd), ("UPLOAD", "")),
             quote=T0,
             start_time=T0,
@@ -203,6 +208,23 @@ class TestPhases:
         )
         store.create_job(whole)
         assert store.get_job(whole.job_id) == whole
+
+    @pytest.mark.parametrize("phase", [PENDING, EXECUTING, COMPLETED])
+    def test_name_and_note_change_in_every_phase(self, store: JobStore, phase: ExecutionPhase) -> None:
+        job_id = made(store, phase=phase, run_id="first", parameters=(("RUNID", "first"),))
+        store.set_name(job_id, "second")
+        changed = store.set_note(job_id, "why\nI ran it")
+        assert (changed.run_id, changed.note, changed.phase) == ("second", "why\nI ran it", phase)
+        assert store.get_job(job_id) == changed
+        assert changed.parameters == (("RUNID", "first"),)
+        [listed] = store.list_references(JobFilter("kepler"))
+        assert listed.run_id == "second"
+
+    def test_records_of_earlier_versions_have_no_note(self) -> None:
+        adapter = TypeAdapter(Job)
+        record = json.loads(adapter.dump_json(job(run_id="old")))
+        del record["note"]
+        assert adapter.validate_python(record).note == ""
 
     def test_a_replaced_attempt_cannot_change_the_job(self, store: JobStore) -> None:
         job_id = brought_to(store, EXECUTING)
@@ -340,16 +362,18 @@ class TestLists:
         jobs = self.fill(store)
         owners = ("kepler", "brahe", "nobody", None)
         phase_sets = ((), (COMPLETED,), (PENDING, ERROR, ABORTED), (ExecutionPhase.HELD,), (ExecutionPhase.ARCHIVED,))
-        for owner, phases, after, last in itertools.product(
-            owners, phase_sets, (None, 0, 13, 1000), (None, 1, 5, 1000)
+        for owner, phases, after, before, last in itertools.product(
+            owners, phase_sets, (None, 0, 13, 1000), (None, 0, 14, 20), (None, 1, 5, 1000)
         ):
-            wanted = JobFilter(owner, frozenset(phases), None if after is None else add_seconds(T0, after), last)
+            since, until = (None if each is None else add_seconds(T0, each) for each in (after, before))
+            wanted = JobFilter(owner, frozenset(phases), since, last, until)
             expected = [
                 each
                 for each in jobs
                 if (owner is None or each.owner == owner)
                 and (each.phase in phases if phases else each.phase is not ExecutionPhase.ARCHIVED)
                 and (wanted.after is None or each.creation_time > wanted.after)
+                and (wanted.before is None or each.creation_time < wanted.before)
             ]
             expected.sort(key=lambda each: each.creation_time, reverse=True)
             found = list(store.list_references(wanted))
@@ -358,6 +382,41 @@ class TestLists:
             for each in found:
                 source = by_id.pop(each.job_id)
                 assert (each.phase, each.run_id, each.owner) == (source.phase, source.run_id, source.owner)
+
+    def test_several_records(self, store: JobStore) -> None:
+        ids = [made(store), made(store)]
+        assert {each.job_id for each in store.get_jobs([*ids, "f" * 32])} == {*ids}
+        assert store.get_jobs([]) == []
+
+    def test_search_by_words(self, store: JobStore) -> None:
+        def add(number: int, **about: Any) -> str:
+            return made(store, creation_time=add_seconds(T0, 86400 * number), **about)
+
+        query = (("QUERY", "SELECT ra FROM Survey.Stars"), ("MAXREC", "5"))
+        ids = [
+            add(0, parameters=query),
+            add(1, run_id="Pleiades run"),
+            add(2, note="For the\nPLEIADES paper", phase=ERROR),
+        ]
+        add(3, owner="brahe", note="pleiades")
+
+        def find(*words: str, **also: Any) -> list[str]:
+            return [each.job_id for each in search_jobs(store, JobFilter("kepler", words=words, **also))]
+
+        assert find("pleiades") == [ids[2], ids[1]]
+        assert find("pleiades", last=1) == find("pleiades", "paper") == [ids[2]]
+        assert find("pleiades", phases=frozenset({PENDING})) == find("run", "PLEIADES") == [ids[1]]
+        assert find("survey.stars") == find(ids[0][:30], "select") == find("2026-01-31") == [ids[0]]
+        assert find("pleiades", before=add_seconds(T0, 86400 * 2)) == [ids[1]]
+        assert find("nothing") == find("%") == []
+
+    def test_a_search_reads_a_bounded_number(self, store: JobStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(job_search, "MAX_SEARCHED", 3)
+        ids = [made(store, note="seen", creation_time=add_seconds(T0, n)) for n in range(5)]
+        found = search_jobs(store, JobFilter("kepler", words=("seen",)))
+        assert [each.job_id for each in found] == ids[:1:-1]
+        older = search_jobs(store, JobFilter("kepler", words=("seen",), before=add_seconds(T0, 2)))
+        assert [each.job_id for each in older] == ids[1::-1]
 
     def test_a_long_list_comes_in_pages_and_each_job_once(self, store: JobStore) -> None:
         made_jobs = [job(creation_time=add_seconds(T0, n // 700)) for n in range(2500)]

@@ -1,0 +1,55 @@
+"""Who else may read a user's table, in JSON. TAP does not define these resources.
+
+GET /tap/mydb/{name}/grants     the users and groups that may read the table
+POST /tap/mydb/{name}/grants    {"user": NAME} or {"group": NAME}: lets them read it
+DELETE /tap/mydb/{name}/grants  ?user=NAME or ?group=NAME: takes the right back
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from clickhouse_schema.engine_tables.user_table_record import Reader, UserTable
+from tap_service.handlers.json_body import read_json_object, read_text
+from tap_service.handlers.request_context import Skyhouse
+from tap_service.handlers.request_form import parse_urlencoded
+from tap_service.handlers.user_table_routes import User, describe_readers
+from tap_service.service_errors import ParameterFault
+
+router = APIRouter()
+
+_NO_STORE = {"Cache-Control": "no-store"}
+_KINDS = ("user", "group")
+
+
+@router.api_route("/mydb/{name}/grants", methods=["GET", "HEAD"])
+async def list_grants(name: str, skyhouse: Skyhouse, user: User) -> Response:
+    return _describe_grants(await run_in_threadpool(skyhouse.table_sharing.get_table, user, name))
+
+
+@router.post("/mydb/{name}/grants")
+async def add_grant(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
+    reader = _read_reader(await read_json_object(request, _KINDS))
+    return _describe_grants(await run_in_threadpool(skyhouse.table_sharing.add_reader, user, name, reader))
+
+
+@router.delete("/mydb/{name}/grants")
+async def remove_grant(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
+    reader = _read_reader(dict(parse_urlencoded(request.scope["query_string"], "the query string")))
+    return _describe_grants(await run_in_threadpool(skyhouse.table_sharing.remove_reader, user, name, reader))
+
+
+def _describe_grants(record: UserTable) -> Response:
+    return JSONResponse({"table": record.qualified_name, **describe_readers(record)}, headers=_NO_STORE)
+
+
+def _read_reader(given: Mapping[str, Any]) -> Reader:
+    named = [kind for kind in _KINDS if kind in given]
+    if len(named) != 1:
+        raise ParameterFault("give one name, as user or as group: with whom the table is shared")
+    return Reader.model_validate({"kind": named[0], "name": read_text(dict(given), named[0]).strip()})

@@ -1,0 +1,73 @@
+"""Sharing of user tables: their owners let other users and groups read them."""
+
+from __future__ import annotations
+
+from clickhouse_schema.engine_tables.user_table_record import Reader, UserTable
+from clickhouse_schema.visible_tables import EVERYBODY
+from tap_service.service_errors import Forbidden, NotFound, ParameterFault
+from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.user_tables.user_table_requests import UserTableService, translate_table_faults
+
+_MAX_READERS = 100
+#: an issuer's name, a colon, and a user or group of theirs
+_MAX_NAME = 320
+
+
+class UserTableSharing:
+    """Thread-safe. Methods raise the errors of ``service_errors``; ``owner`` is the user's name.
+
+    A reader need not exist: the answer never says which users and groups there are.
+    """
+
+    def __init__(self, tables: UserTableService, catalogue_cache: CatalogueCache) -> None:
+        self._tables = tables
+        self._catalogue_cache = catalogue_cache
+
+    def get_table(self, owner: str, name: str) -> UserTable:
+        """Return a table of the user, with its readers."""
+        with translate_table_faults(owner):
+            return self._tables.storage.get_table(owner, self._tables.parse_table_name(name))
+
+    def list_shared_tables(self, user: str) -> tuple[UserTable, ...]:
+        """Return the tables of others that the user may read, ordered by owner and name."""
+        return self._catalogue_cache.visible_tables(user).shared
+
+    def list_groups(self, user: str) -> list[str]:
+        """Return the groups of the user."""
+        return sorted(self._catalogue_cache.find_groups(user))
+
+    def add_reader(self, owner: str, name: str, reader: Reader) -> UserTable:
+        """Let a user or a group read a table; nothing changes if they may already."""
+        _check_reader(owner, reader)
+
+        def add(readers: set[Reader]) -> None:
+            readers.add(reader)
+            if len(readers) > _MAX_READERS:
+                raise Forbidden(
+                    f"a table is shared with up to {_MAX_READERS} users and groups: ask the operator for a group"
+                )
+
+        with translate_table_faults(owner):
+            return self._tables.storage.change_readers(owner, self._tables.parse_table_name(name), add)
+
+    def remove_reader(self, owner: str, name: str, reader: Reader) -> UserTable:
+        """Take a reader's right; it counts for queries and jobs that start from now on."""
+
+        def remove(readers: set[Reader]) -> None:
+            if reader not in readers:
+                raise NotFound(f"{name[:80]} is not shared with the {reader.kind} {reader.name[:80]!r}")
+            readers.remove(reader)
+
+        with translate_table_faults(owner):
+            return self._tables.storage.change_readers(owner, self._tables.parse_table_name(name), remove)
+
+
+def _check_reader(owner: str, reader: Reader) -> None:
+    if not 0 < len(reader.name) <= _MAX_NAME or not reader.name.isprintable():
+        raise ParameterFault(f"the name of a {reader.kind} has 1 to {_MAX_NAME} printable characters")
+    if reader == Reader(kind="user", name=owner):
+        raise ParameterFault("the table is yours: name another user")
+    if reader == Reader(kind="group", name=EVERYBODY):
+        raise ParameterFault(
+            f"a table cannot be shared with {EVERYBODY}: name users or groups, or ask the operator to publish it"
+        )

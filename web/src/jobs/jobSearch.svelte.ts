@@ -1,0 +1,82 @@
+/** The search in the list of jobs: at once in what the page knows, then in all that the service keeps. */
+
+import { isActive, type Job, type JobFilter, type Phase } from '../tap/uwsClient';
+import type { WatchedJob } from './watchedJob.svelte';
+import type { UserJobs } from './userJobs.svelte';
+
+/** a choice of phases: all, those that wait or run, or one */
+export type ShownPhase = 'all' | 'active' | Phase;
+
+const DAY = 86_400_000;
+/** milliseconds after the last key */
+const PAUSE = 350;
+
+export class JobSearch {
+    shown = $state<ShownPhase>('all');
+    words = $state('');
+    /** days such as 2026-11-21, in UTC as all times of jobs; '' without a bound */
+    from = $state('');
+    to = $state('');
+    /** why the service could not search; '' if it could */
+    failed = $state('');
+    #found = $state.raw<{ readonly words: string; readonly ids: ReadonlySet<string> }>({ words: '', ids: new Set() });
+
+    readonly filter: JobFilter = $derived(readFilter(this.words, this.from, this.to));
+    readonly isOn = $derived(Object.values(this.filter).some((each) => each !== undefined));
+
+    /** Ask the service after a pause. Return what ends that. */
+    askLater(jobs: UserJobs): (() => void) | undefined {
+        this.failed = '';
+        if (!this.isOn) return undefined;
+        const { filter, shown } = this;
+        const phases = shown === 'all' || shown === 'active' ? [] : [shown];
+        let isOver = false;
+        const timer = setTimeout(async () => {
+            try {
+                const ids = await jobs.findJobs(filter, phases);
+                if (!isOver) this.#found = { words: filter.words ?? '', ids };
+            } catch (error) {
+                if (!isOver) this.failed = (error as Error).message;
+            }
+        }, PAUSE);
+        return () => {
+            isOver = true;
+            clearTimeout(timer);
+        };
+    }
+
+    /** Whether a job is one of those that are looked for. */
+    matches(watched: WatchedJob): boolean {
+        const { words = '', after = -Infinity, before = Infinity } = this.filter;
+        const { phase, created } = watched;
+        const fits = this.shown === 'all' || (this.shown === 'active' ? isActive(phase) : phase === this.shown);
+        if (!fits || (created !== undefined && (created <= after || created >= before))) return false;
+        const isFound = this.#found.words === words && this.#found.ids.has(watched.id);
+        return words === '' || isFound || hasWords(searchedText(watched.id, watched.shownTitle, watched.job), words);
+    }
+}
+
+/** Read words and days; the bounds of a filter are exclusive. */
+export function readFilter(words: string, from: string, to: string): JobFilter {
+    const [first, last] = [Date.parse(from), Date.parse(to)];
+    return {
+        ...(words.trim() && { words: words.trim() }),
+        ...(Number.isFinite(first) && { after: first - 1 }),
+        ...(Number.isFinite(last) && { before: last + DAY }),
+    };
+}
+
+/** What words are looked for in, as the service does: docs/async.md. */
+export function searchedText(id: string, title: string, job: Job | undefined): string {
+    const day = job && new Date(job.created).toISOString().slice(0, 16).replace('T', ' ');
+    return [id, title, job?.info.note, day, ...(job?.parameters.map(([, value]) => value) ?? [])].join('\n');
+}
+
+/** Whether a text has all words, in any case. */
+export function hasWords(all: string, words: string): boolean {
+    const lower = all.toLowerCase();
+    return words
+        .toLowerCase()
+        .split(/\s+/)
+        .every((word) => lower.includes(word));
+}
