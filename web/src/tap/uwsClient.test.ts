@@ -1,6 +1,16 @@
 import { DOMParser } from '@xmldom/xmldom';
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
-import { createJob, deleteJob, fetchJob, isActive, isEnded, jobOf, listJobs, saveResultAs } from './uwsClient';
+import {
+    createJob,
+    deleteJob,
+    fetchJob,
+    isActive,
+    isEnded,
+    jobOf,
+    listJobs,
+    runJobToEnd,
+    saveResultAs,
+} from './uwsClient';
 import { previewOf } from './previewTable';
 import { queryForm, TapError } from './tapRequest';
 
@@ -130,6 +140,15 @@ describe('what is asked', () => {
             UPLOAD: 'mine,param:file0',
         });
         expect(body.get('file0')).toBeInstanceOf(Blob);
+    });
+
+    it('runs to the end with a checksum, or says why it failed', async () => {
+        const asked = answering(job('COMPLETED'));
+        const signal = new AbortController().signal;
+        expect((await runJobToEnd({ query: 'SELECT 1', checksum: true }, signal)).phase).toBe('COMPLETED');
+        expect(String(asked[0]!.init.body)).toContain('CHECKSUM=true');
+        answering(job('ABORTED'));
+        await expect(runJobToEnd({ query: 'SELECT 1' }, signal)).rejects.toThrow();
     });
 
     it('waits for a change, and lists the newest', async () => {
