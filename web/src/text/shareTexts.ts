@@ -8,6 +8,7 @@ export const shares = {
         title: 'Permanent link',
         what: 'The service keeps the query, its rows, the versions of its tables and a checksum under an address that you can cite. It runs the query once more for that.',
         name: 'Title',
+        nameHint: 'Nearby stars with planets',
         note: 'Note',
         noteHint: 'For readers: which figure it is, how it was made …',
         named: (user: string) => `Readers see my name (${user})`,
@@ -26,6 +27,7 @@ export const shares = {
     checksum: 'Checksum of the rows (SHA-256)',
     copyChecksum: 'Copy checksum',
     tables: 'Tables',
+    result: 'Result',
     asOf: (instant: string) => `as of ${instant}`,
     unknownVersion: 'version unknown',
     rows: (rows: number, cut: boolean) => formatCounted(rows, 'row') + (cut ? ', cut at the row limit' : ''),
@@ -57,6 +59,7 @@ export const shares = {
     },
     verify: {
         title: 'Is it still so?',
+        noTables: 'The query reads nothing but its uploads, which are kept with it.',
         checking: 'Comparing the tables …',
         same: 'The tables have not changed since.',
         changed: (names: string) => `Changed since: ${names}.`,
@@ -84,5 +87,6 @@ export const shares = {
         created: (day: string) => `made on ${day}`,
         deleteNamed: (title: string) => `Delete ${title}`,
         all: 'Your shares',
+        link: 'Shared results',
     },
 } as const;
