@@ -25,6 +25,7 @@ from tap_service.settings.settings_file import (
     find_settings_file,
     read_settings_file,
 )
+from tap_service.settings.share_settings import ShareSettings
 from tap_service.settings.site_settings import SiteSettings
 from tap_service.settings.upload_settings import UploadSettings, UserTableSettings
 
@@ -48,6 +49,7 @@ class Config(
     UserTableSettings,
     UploadSettings,
     EngineSettings,
+    ShareSettings,
     JobSettings,
     QuerySettings,
     ConnectionSettings,

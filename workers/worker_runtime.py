@@ -32,7 +32,7 @@ class WorkerRuntime:
         self._engine = open_remote_engine(config)
         self._work_classes = work_classes
         stores = open_job_stores(config)
-        self._jobs = stores.jobs
+        self._stores = stores
         self._queries = build_query_components(config, self._engine, stores.jobs, are_helpers_kept_ready=False)
         self._queue = build_job_queue(config, stores)
         self._dispatcher = CeleryDispatcher(app)
@@ -75,5 +75,5 @@ class WorkerRuntime:
     def close(self) -> None:
         self._runner.close()
         self._queries.close()
-        self._jobs.close()
+        self._stores.close()
         self._engine.close()

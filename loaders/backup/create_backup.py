@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,7 +17,7 @@ from clickhouse_schema.servers import Servers
 from loaders.backup.backup_manifest import BackupFile, Manifest, Part
 from loaders.backup.backup_target import BackupTarget
 from loaders.backup.engine_backup import back_up_tables
-from loaders.backup.job_backup import back_up_results, copy_jobs, iterate_jobs
+from loaders.backup.job_backup import back_up_results, copy_jobs, copy_shares, iterate_jobs
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.config import Config
@@ -26,6 +27,7 @@ from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE
 from tap_service.storage.open_storage import find_results_address, open_result_store
 from tap_service.storage.registry_store import REGISTRY_FILE
+from tap_service.storage.shares.sqlite_share_store import SHARES_FILE
 from tap_service.storage.site_state import SITE_FILE
 from tap_service.storage.sqlite_versions import copy_database
 from tap_service.storage.usage.sqlite_usage_store import USAGE_FILE
@@ -174,17 +176,16 @@ def _copy_files(
                     (copy_database if path.suffix == ".sqlite" else shutil.copy)(path, copy)
                     files.append(target.upload_file(copy, name, manifest.name))
         if Part.JOBS in request.parts:
-            store = copy_jobs(config, Path(scratch) / "jobs")
-            try:
+            copied = Path(scratch) / "jobs"
+            with closing(copy_jobs(config, copied)) as store, closing(copy_shares(config, copied)) as shares:
                 jobs = sum(1 for _ in iterate_jobs(store))
                 if Part.RESULTS in request.parts and (address := find_results_address(config)):
                     known = {file.name: file for backup in earlier for file in backup.results}
-                    results = back_up_results(store, open_result_store(address), target, known, reporter)
-            finally:
-                store.close()
-            whole = Path(scratch) / JOBS_FILE
-            copy_database(Path(scratch) / "jobs" / JOBS_FILE, whole)
-            files.append(target.upload_file(whole, JOBS_FILE, manifest.name))
+                    results = back_up_results(store, shares, open_result_store(address), target, known, reporter)
+            for name in (JOBS_FILE, SHARES_FILE):
+                whole = Path(scratch) / name
+                copy_database(copied / name, whole)
+                files.append(target.upload_file(whole, name, manifest.name))
     return manifest.model_copy(update={"files": tuple(files), "results": results, "jobs": jobs})
 
 

@@ -1,19 +1,24 @@
-"""The jobs of a backup, and the contents of the result store that they name."""
+"""The jobs and shares of a backup, and the contents of the result store that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from loaders.backup.backup_manifest import BackupFile
 from loaders.backup.backup_target import BackupTarget
 from loaders.progress_reporter import Reporter
 from tap_service.config import Config
+from tap_service.models.share import Share
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter
 from tap_service.storage.jobs.job_store import JobStore, NoSuchJob
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE, SqliteJobStore
 from tap_service.storage.results.result_store import ResultMissing, ResultStore
+from tap_service.storage.shares.redis_share_store import RedisShareStore
+from tap_service.storage.shares.share_store import ShareStore
+from tap_service.storage.shares.sqlite_share_store import SHARES_FILE, SqliteShareStore
 from tap_service.storage.sqlite_versions import copy_database
 
 
@@ -34,6 +39,22 @@ def copy_jobs(config: Config, folder: Path) -> SqliteJobStore:
     return SqliteJobStore(folder)
 
 
+def copy_shares(config: Config, folder: Path) -> SqliteShareStore:
+    """Copy all shares into a store in ``folder``; the caller closes it."""
+    if config.redis_url:
+        copy = SqliteShareStore(folder)
+        source = RedisShareStore(config.redis_url)
+        try:
+            for share in source.list_shares():
+                copy.write_share(share)
+        finally:
+            source.close()
+        return copy
+    if config.jobs_path is not None and (config.jobs_path / SHARES_FILE).exists():
+        copy_database(config.jobs_path / SHARES_FILE, folder / SHARES_FILE)
+    return SqliteShareStore(folder)
+
+
 def iterate_jobs(store: JobStore) -> Iterator[Job]:
     """Iterate over all jobs, the oldest first."""
     found = [each.job_id for each in store.list_references(JobFilter(None, frozenset(ExecutionPhase)))]
@@ -45,20 +66,26 @@ def iterate_jobs(store: JobStore) -> Iterator[Job]:
 
 
 def back_up_results(
-    jobs: JobStore, results: ResultStore, target: BackupTarget, known: dict[str, BackupFile], reporter: Reporter
+    jobs: JobStore,
+    shares: ShareStore,
+    results: ResultStore,
+    target: BackupTarget,
+    known: dict[str, BackupFile],
+    reporter: Reporter,
 ) -> tuple[BackupFile, ...]:
-    """Copy what the jobs have in the result store, unless it is among the ``known`` results of other backups."""
+    """Copy what jobs and shares have in the result store, unless it is among the ``known`` results of other backups."""
     found = []
-    for job in iterate_jobs(jobs):
-        for key, size in _list_keys(job):
-            reporter.check()
-            if key in known:
-                found.append(known[key])
-                continue
-            try:
-                found.append(target.upload_result(key, results.read_result(key, 0, size)))
-            except ResultMissing:  # deleted meanwhile, or there was no preview
-                continue
+    of_jobs = (keys for job in iterate_jobs(jobs) for keys in _list_keys(job))
+    of_shares = (keys for share in shares.list_shares() for keys in _list_share_keys(share))
+    for key, size in chain(of_jobs, of_shares):
+        reporter.check()
+        if key in known:
+            found.append(known[key])
+            continue
+        try:
+            found.append(target.upload_result(key, results.read_result(key, 0, size)))
+        except ResultMissing:  # deleted meanwhile, or there was no preview
+            continue
     return tuple(found)
 
 
@@ -88,3 +115,9 @@ def _list_keys(job: Job) -> Iterator[tuple[str, int]]:
         yield part, 1 << 62
     for file in job.files:
         yield file.key, file.size
+
+
+def _list_share_keys(share: Share) -> Iterator[tuple[str, int]]:
+    for stored in (share.result, *share.files):
+        if stored is not None:
+            yield stored.key, stored.size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 from clickhouse_schema.servers import Servers
@@ -20,6 +21,8 @@ from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE, SqliteJobStore
 from tap_service.storage.open_storage import find_results_address, open_result_store
+from tap_service.storage.shares.redis_share_store import RedisShareStore
+from tap_service.storage.shares.sqlite_share_store import SHARES_FILE, SqliteShareStore
 
 
 def restore_engine(engine: Engine, target: BackupTarget, manifest: Manifest, reporter: Reporter) -> None:
@@ -48,7 +51,7 @@ def restore_users(config: Config, target: BackupTarget, manifest: Manifest) -> N
 
 
 def restore_jobs(config: Config, target: BackupTarget, manifest: Manifest, parts: frozenset[Part]) -> None:
-    """Bring back jobs, and results if they are among ``parts``. Raises ``LoadError`` if there are jobs.
+    """Bring back jobs, shares, and results if they are among ``parts``. Raises ``LoadError`` if there are jobs.
 
     Jobs that were EXECUTING begin again when a service or a worker starts.
     """
@@ -74,6 +77,25 @@ def restore_jobs(config: Config, target: BackupTarget, manifest: Manifest, parts
         if (config.jobs_path / JOBS_FILE).exists():
             raise LoadError(f"there are jobs already: move {config.jobs_path} away first")
         target.download_file(file, manifest.name, config.jobs_path / JOBS_FILE)
+    _restore_shares(config, target, manifest)
+
+
+def _restore_shares(config: Config, target: BackupTarget, manifest: Manifest) -> None:
+    """Bring back shares, beside the jobs; backups of earlier versions have none."""
+    file = _find_file(manifest, SHARES_FILE)
+    if file is None:
+        return
+    if config.redis_url:
+        with tempfile.TemporaryDirectory(prefix="skyhouse-restore-") as scratch:
+            target.download_file(file, manifest.name, Path(scratch) / SHARES_FILE)
+            with (
+                closing(SqliteShareStore(Path(scratch))) as source,
+                closing(RedisShareStore(config.redis_url)) as to,
+            ):
+                for share in source.list_shares():
+                    to.write_share(share)
+    elif config.jobs_path is not None:
+        target.download_file(file, manifest.name, config.jobs_path / SHARES_FILE)
 
 
 def _refuse_jobs(store: JobStore) -> None:

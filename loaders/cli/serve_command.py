@@ -42,6 +42,7 @@ from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 from tap_service.storage.private_directory import create_private_directory
 from tap_service.storage.registry_store import RegistryStoreError
+from tap_service.storage.shares.share_store import ShareStoreUnavailable
 from tap_service.storage.site_state import SiteStateUnavailable
 from tap_service.storage.usage.usage_store import UsageUnavailable
 
@@ -58,6 +59,7 @@ _FAULTS = (
     JobStoreUnavailable,
     RegistryFileError,
     RegistryStoreError,
+    ShareStoreUnavailable,
     SiteStateUnavailable,
     UsageUnavailable,
 )

@@ -29,6 +29,7 @@ from tap_service.services.administration.job_administration import (
 from tap_service.services.administration.work_list import WorkList
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 from tap_service.storage.open_storage import open_job_stores, open_remote_engine
+from tap_service.storage.shares.share_store import ShareStoreUnavailable
 from tap_service.storage.site_state import SiteStateUnavailable, open_site_state
 
 #: how long a stopped query may take to end, and how often that is looked for
@@ -51,7 +52,7 @@ def open_administration(config: Config, data_path: Path) -> Iterator[Administrat
     ------
     LoadError, DataPathHeldError, EngineError
         The engine cannot be used.
-    JobStoreUnavailable, SiteStateUnavailable, OSError
+    JobStoreUnavailable, ShareStoreUnavailable, SiteStateUnavailable, OSError
         A store cannot be used.
     """
     opened = closing(open_remote_engine(config)) if config.clickhouse_url else open_engine(data_path, is_read_only=True)
@@ -65,7 +66,7 @@ def open_administration(config: Config, data_path: Path) -> Iterator[Administrat
             finally:
                 state.close()
         finally:
-            stores.jobs.close()
+            stores.close()
 
 
 def _list_jobs(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
@@ -134,7 +135,7 @@ def run_command(administration: Administration, command: str, arguments: Argumen
             reporter.output(json.dumps(row, ensure_ascii=False))
     except LoadCancelled:
         return EXIT_FAILED
-    except (AdministrationError, LoadError, JobStoreUnavailable, SiteStateUnavailable) as error:
+    except (AdministrationError, LoadError, JobStoreUnavailable, ShareStoreUnavailable, SiteStateUnavailable) as error:
         reporter.message(f"error: {error}")
         return EXIT_FAILED
     return 0

@@ -18,6 +18,7 @@ from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import DataPathHeldError
 from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
+from tap_service.storage.shares.share_store import ShareStoreUnavailable
 from tap_service.storage.site_state import SiteStateUnavailable
 
 
@@ -32,7 +33,7 @@ def run_and_report(
     """Run the command ``name`` and return its exit code; errors are reported, and that it was ``stopped``."""
     try:
         return command()
-    except (ReadError, EngineError, JobStoreUnavailable, SiteStateUnavailable, OSError) as error:
+    except (ReadError, EngineError, JobStoreUnavailable, ShareStoreUnavailable, SiteStateUnavailable, OSError) as error:
         reporter.message(f"error: {data_commands.explain_error(error)}")
     except (KeyboardInterrupt, LoadCancelled):
         reporter.message(stopped.format(command=name))

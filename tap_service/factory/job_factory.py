@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from dataclasses import replace
 
 from tap_service.config import Config
 from tap_service.factory.query_factory import QueryComponents
@@ -16,6 +17,7 @@ from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.services.jobs.job_queues import JobQueue, QueueRules
 from tap_service.services.jobs.job_runner import JobRunner
+from tap_service.services.shares.share_lifetimes import ShareLifetimes
 from tap_service.services.user_tables.user_table_expiry import UserTableExpiry
 from tap_service.services.user_tables.user_table_jobs import UserTableJobs
 from tap_service.storage.engine.engine import Engine
@@ -27,7 +29,8 @@ def build_job_queue(config: Config, stores: JobStores) -> JobQueue:
 
 
 def build_job_lifetimes(config: Config, engine: Engine, stores: JobStores) -> JobLifetimes:
-    return JobLifetimes(engine, stores.jobs, stores.results, UserTableExpiry(config, engine))
+    shares = ShareLifetimes(stores.shares, stores.results)
+    return JobLifetimes(engine, stores.jobs, stores.results, UserTableExpiry(config, engine), shares)
 
 
 def build_job_runner(
@@ -39,7 +42,7 @@ def build_job_runner(
 ) -> JobRunner:
     """Build the runner of this process, which the job store knows as ``worker``."""
     config, engine, preparation = queries.config, queries.engine, queries.preparation
-    stores = JobStores(stores.jobs, MeteredResults(stores.results, JobDisk(config, stores)))
+    stores = replace(stores, results=MeteredResults(stores.results, JobDisk(config, stores)))
     table_jobs = UserTableJobs(config, engine, stores, queries.user_tables, preparation)
     return JobRunner(
         config,

@@ -23,6 +23,9 @@ from tap_service.services.queries.sync_query import QueryService
 from tap_service.services.registry.harvest_requests import HarvestService
 from tap_service.services.registry.metadata_file import read_registry_file
 from tap_service.services.registry.published_records import PublishedRecords
+from tap_service.services.shares.share_access import ShareAccess
+from tap_service.services.shares.share_lifetimes import ShareLifetimes
+from tap_service.services.shares.share_requests import ShareService
 from tap_service.services.site.authentication import Authenticator, read_issuers
 from tap_service.services.site.blocked_networks import BlockedNetworks
 from tap_service.services.site.deployment_state import DeploymentState
@@ -54,6 +57,7 @@ class Services:
     incoming: ScratchSpace
     queries: QueryService
     jobs: JobService
+    shares: ShareService
     availability: AvailabilityService
     authenticator: Authenticator
     #: None without a file of registry metadata
@@ -77,7 +81,7 @@ class Services:
         self.work.close()
         await self.queries.close()
         await asyncio.to_thread(self._dispatcher.close)
-        self.stores.jobs.close()
+        self.stores.close()
         self.availability.close()
         self.authenticator.close()
         if self.registry is not None:
@@ -100,7 +104,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         The file of users, of token issuers, of registry metadata or of published records cannot be used.
     BlockedError
         The file of blocked addresses cannot be used.
-    JobStoreUnavailable, OSError
+    JobStoreUnavailable, ShareStoreUnavailable, OSError
         The directory for jobs cannot be used.
     """
     # a connection of its own: Accounts.version, by which passwords are remembered, changes with other connections' work
@@ -136,6 +140,14 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         request_log=LineLog(config.request_log, "request", components.mask, metrics.log_failures.labels("request").inc),
         queries=queries,
         jobs=jobs,
+        shares=ShareService(
+            config,
+            engine,
+            stores.shares,
+            stores.results,
+            ShareAccess(components.catalogue_cache),
+            ShareLifetimes(stores.shares, stores.results),
+        ),
         availability=AvailabilityService(engine, spools, stores.jobs, stores.results, announcements),
         authenticator=identities,
         own_tokens=OwnTokens(components.groups.accounts),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from fastapi import APIRouter, Request
@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.models.uws_job import JobResult
 from tap_service.service_errors import ClientGone, NotFound
 from tap_service.services.jobs.job_preview import PREVIEW_FORMAT
 from tap_service.services.jobs.job_requests import explain_missing_result
@@ -32,19 +33,30 @@ async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     if job.result is None:
         raise NotFound(explain_missing_result(job))
-    etag = f'"{job.result.etag}"'
+    client = caller.name if caller else origin.client
+    read_result = skyhouse.jobs.read_result
+    return await send_stored_result(
+        request, job.result, "result", lambda start, end: read_result(job, start, end, client)
+    )
+
+
+async def send_stored_result(
+    request: Request, result: JobResult, name: str, read_bytes: Callable[[int, int], Iterator[bytes]]
+) -> Response:
+    """Send a stored result, or the range that the request asks for; ``name`` is that of the file."""
+    etag = f'"{result.etag}"'
     headers = {
         "ETag": etag,
         "Accept-Ranges": "bytes",
         "Cache-Control": "private, no-cache",  # the job may be destroyed
-        "Content-Type": job.result.content_type,
-        "Content-Disposition": f'inline; filename="result.{job.result.extension}"',
+        "Content-Type": result.content_type,
+        "Content-Disposition": f'inline; filename="{name}.{result.extension}"',
     }
     if not _names_etag(request.headers.get("if-match", "*"), etag):
         return Response(status_code=412, headers=headers)
     if _names_etag(request.headers.get("if-none-match", "").replace("W/", ""), etag):
         return Response(status_code=304, headers=headers)
-    size = job.result.size
+    size = result.size
     whole = request.headers.get("if-range", etag) != etag
     part = None if whole else read_range(request.headers.get("range", ""), size)
     start, end = part or (0, size)
@@ -55,8 +67,7 @@ async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     if request.method == "HEAD":
         return Response(status_code=206 if part else 200, headers=headers)
-    client = caller.name if caller else origin.client
-    pieces = await run_in_threadpool(skyhouse.jobs.read_result, job, start, end, client)
+    pieces = await run_in_threadpool(read_bytes, start, end)
     return _StoredResult(pieces, 206 if part else 200, headers)
 
 

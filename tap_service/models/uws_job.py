@@ -10,6 +10,7 @@ from enum import StrEnum
 from tap_service.models.client_key import find_client_key
 from tap_service.models.piece_progress import PieceWork
 from tap_service.models.request_parameters import SINGLE_VALUED, Pair
+from tap_service.models.result_provenance import ResultProvenance
 from tap_service.models.timestamps import add_seconds
 from tap_service.models.work_class import EngineWait, Estimate, Place
 
@@ -38,23 +39,28 @@ Info = Mapping[str, str | int | float]
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """A stored result: its ``key`` in the result store, ``size`` in bytes, ``etag`` without quotes."""
+    """A stored result: its ``key`` in the result store, ``size`` in bytes, ``etag`` without quotes.
+
+    ``provenance``: None unless the job had CHECKSUM=true.
+    """
 
     key: str
     size: int
     content_type: str
     extension: str
     etag: str
+    provenance: ResultProvenance | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JobFile:
-    """An uploaded file of a job: the ``name`` of its part, and its ``key`` in the result store."""
+    """An uploaded file of a job: the ``name`` of its part, its ``key`` in the result store, and its SHA-256."""
 
     name: str
     key: str
     size: int
     content_type: str
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,4 +229,4 @@ def _canonical_name(name: str) -> str:
     return name.upper() if name.upper() in _TAP_PARAMETERS else name
 
 
-_TAP_PARAMETERS = frozenset({*SINGLE_VALUED, "UPLOAD", "REUSE"})
+_TAP_PARAMETERS = frozenset({*SINGLE_VALUED, "UPLOAD", "REUSE", "CHECKSUM"})

@@ -14,14 +14,23 @@ from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tap_service.storage.results.local_result_store import LocalResultStore
 from tap_service.storage.results.result_store import ResultStore
+from tap_service.storage.shares.share_store import ShareStore
+from tap_service.storage.shares.sqlite_share_store import SqliteShareStore
 from tap_service.storage.usage.sqlite_usage_store import SqliteUsageStore
 from tap_service.storage.usage.usage_store import UsageStore
 
 
 @dataclass(frozen=True, slots=True)
 class JobStores:
+    """The records of jobs and of shares, and the files of both."""
+
     jobs: JobStore
     results: ResultStore
+    shares: ShareStore
+
+    def close(self) -> None:
+        self.jobs.close()
+        self.shares.close()
 
 
 def open_remote_engine(config: Config, *, is_required: bool = True) -> Engine:
@@ -56,25 +65,28 @@ def open_remote_engine(config: Config, *, is_required: bool = True) -> Engine:
 
 
 def open_job_stores(config: Config) -> JobStores:
-    """Open the stores of jobs and of their results.
+    """Open the stores of jobs, of shares and of their results.
 
-    Redis need not answer yet: methods of its job store raise ``JobStoreUnavailable`` until it does.
+    Redis need not answer yet: methods of its stores raise ``JobStoreUnavailable`` or ``ShareStoreUnavailable`` until it
+    does.
 
     Raises
     ------
-    JobStoreUnavailable, OSError
+    JobStoreUnavailable, ShareStoreUnavailable, OSError
         A directory or the result store cannot be used.
     ValueError
         The settings name neither Redis nor a directory for jobs.
     """
     if config.redis_url:
         from tap_service.storage.jobs.redis_job_store import RedisJobStore
+        from tap_service.storage.shares.redis_share_store import RedisShareStore
 
-        return JobStores(RedisJobStore(config.redis_url), open_result_store(config.results_url))
+        results = open_result_store(config.results_url)
+        return JobStores(RedisJobStore(config.redis_url), results, RedisShareStore(config.redis_url))
     if config.jobs_path is None:
         raise ValueError("no directory for jobs is set: give SKYHOUSE_JOBS_PATH")
     jobs = SqliteJobStore(config.jobs_path)
-    return JobStores(jobs, open_result_store(find_results_address(config)))
+    return JobStores(jobs, open_result_store(find_results_address(config)), SqliteShareStore(config.jobs_path))
 
 
 def find_results_address(config: Config) -> str:

@@ -25,10 +25,13 @@ from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
 from loaders.tables.verify_table import verify_table
 from tap_service.config import Config
+from tap_service.models.result_provenance import ResultProvenance, TableVersion
+from tap_service.models.share import Share
 from tap_service.models.uws_job import ExecutionPhase, Job, JobResult
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.open_storage import open_remote_engine, open_result_store
+from tap_service.storage.shares.redis_share_store import RedisShareStore
 from tests.loaders.recorder import Recorder
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.object_store import running_object_store
@@ -227,6 +230,10 @@ def test_jobs_of_redis(tmp_path: Path) -> None:
         with closing(RedisJobStore(first.url)) as store:
             for job in jobs:
                 store.create_job(job)
+        provenance = ResultProvenance("f" * 64, 1, False, (TableVersion("s.stars", "17", now, 600),))
+        share = Share("kept", "alice", now, now + timedelta(days=9), now + timedelta(days=9), "q", 10, provenance)
+        with closing(RedisShareStore(first.url)) as shares:
+            shares.write_share(share)
         parts = frozenset({Part.JOBS, Part.RESULTS})
         request = BackupRequest(str(tmp_path / "target"), parts)
         manifest = create_backup(None, configs[0], request, Recorder())  # type: ignore[arg-type]  # no tables
@@ -235,6 +242,8 @@ def test_jobs_of_redis(tmp_path: Path) -> None:
         restore_jobs(configs[1], target, manifest, parts)
         with closing(RedisJobStore(second.url)) as store:
             assert [store.get_job(job.job_id) for job in jobs] == jobs
+        with closing(RedisShareStore(second.url)) as shares:
+            assert shares.list_shares() == [share]
         assert b"".join(open_result_store(configs[1].results_url).read_result("one-1", 0, 5)) == b"a,b\n1"
         with pytest.raises(LoadError, match="the Redis server has jobs already"):
             restore_jobs(configs[1], target, manifest, parts)

@@ -39,13 +39,22 @@ def write_stars(path: Path, first: int, rows: int) -> None:
 
 def run_job(service: Service, query: str) -> str:
     """The address of a job below /tap/async when it has ended."""
-    asked = urllib.parse.urlencode({"LANG": "ADQL", "FORMAT": "csv", "PHASE": "RUN", "QUERY": query}).encode()
+    asked = urllib.parse.urlencode(
+        {"LANG": "ADQL", "FORMAT": "csv", "PHASE": "RUN", "CHECKSUM": "true", "QUERY": query}
+    ).encode()
     with urllib.request.urlopen(f"http://127.0.0.1:{service.port}/tap/async", asked, timeout=30) as answer:
         address = urllib.parse.urlsplit(answer.url).path
     assert read(service, f"{address}/phase?WAIT=30") in (b"EXECUTING", b"COMPLETED", b"QUEUED")
     while read(service, f"{address}/phase") in (b"EXECUTING", b"QUEUED"):
         time.sleep(0.05)
     return address
+
+
+def make_share(service: Service, job: str) -> str:
+    """The address of a share of a job's result, below /tap/shares."""
+    asked = urllib.parse.urlencode({"JOB": job.rsplit("/", 1)[1], "TITLE": "Kept"}).encode()
+    with urllib.request.urlopen(f"http://127.0.0.1:{service.port}/tap/shares", asked, timeout=30) as answer:
+        return urllib.parse.urlsplit(json.load(answer)["url"]).path
 
 
 def read(service: Service, path: str, password: str = "") -> bytes:
@@ -74,6 +83,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     try:
         job = run_job(service, "SELECT TOP 50 id, ra FROM s.stars ORDER BY id")
         result = read(service, f"{job}/results/result").decode()
+        share = make_share(service, job)
         code, first, err = skyhouse(folder, "backup", "backups")
         assert code == 0, err
         assert skyhouse(folder, "load", "more.parquet", "--table", "s.stars", "--append")[0] == 0
@@ -82,7 +92,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert code == 0, err
     finally:
         stop(service)
-    expected = {"token": token, "job": job, "result": result, "first": first, "second": second}
+    expected = {"token": token, "job": job, "share": share, "result": result, "first": first, "second": second}
     (folder / "expected.json").write_text(json.dumps(expected))
     return folder
 
@@ -100,7 +110,7 @@ def restore(folder: Path, source: Path, *arguments: str) -> tuple[int, str, str]
 def test_backups_say_what_they_have(place: Path, expected: dict[str, str]) -> None:
     name, described = expected["first"].strip().split(": ")
     assert described.startswith("1 table (full, ")
-    assert ", users, 1 job, 2 files of results, " in described
+    assert ", users, 1 job, 3 files of results, " in described
     assert f"1 table (adds 0.0 MB to {name}), users" in expected["second"]
     code, out, _ = skyhouse(place, "backup", "backups", "--list")
     listed = (expected["first"] + expected["second"]).replace("Z: ", "Z\t")
@@ -121,6 +131,9 @@ def test_newest_backup_is_served_from_another_place(place: Path, expected: dict[
     try:
         assert service.rows(COUNT) == [str(ROWS + MORE)]
         assert read(service, f"{expected['job']}/results/result").decode() == expected["result"]
+        assert read(service, f"{expected['share']}/result").decode() == expected["result"]
+        assert json.loads(read(service, expected["share"]))["title"] == "Kept"
+        assert json.loads(read(service, f"{expected['share']}/check"))["same"] is False  # rows were appended to it
         assert read(service, "/tap/tables", expected["token"])
         # what comes after a restore is as ever
         write_stars(tmp_path / "last.parquet", ROWS + MORE, 7)

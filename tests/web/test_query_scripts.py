@@ -39,7 +39,7 @@ def service(demo_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactor
 
 def write(service: Served, **changes: Any) -> Any:
     asked = {
-        **{"tap": service.tap, "service": "Sky & house", "query": _QUERY, "isJob": False, "uploads": {}},
+        **{"tap": service.tap, "service": "Sky & house", "query": _QUERY, "isJob": False, "uploads": {}, "share": ""},
         **{"citations": ["2000A&A...355L..27H", "OpenNGC, 100% free"], "date": "2026-11-24T12:00:00Z"},
     }
     return run_module(_SCRIPT, asked | changes)
@@ -92,6 +92,15 @@ def test_references_escape_what_tex_would_read(service: Served) -> None:
     assert r"OpenNGC, 100\% free" in written
     assert r"Query of Sky \& house" in written
     assert written.count("@misc{") == 3
+
+
+def test_the_permanent_address_is_cited(service: Served, tmp_path: Path) -> None:
+    address = f"{service.tap}/shares/abc"
+    written = write(service, share=address)
+    assert f"# Cite {address}\n# Cite 2000A&A...355L..27H" in written["python"]
+    assert "5949-2777-1" in run_python(written["python"], tmp_path)
+    assert f"url = {{{address}}}" in written["bibtex"]
+    assert f"Cite <{address}>" in "".join(json.loads(written["notebook"])["cells"][0]["source"])
 
 
 def test_texts_are_python_literals(service: Served) -> None:

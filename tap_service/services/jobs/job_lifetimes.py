@@ -9,15 +9,18 @@ from dataclasses import replace
 from datetime import datetime
 
 from tap_service.constants import MAX_DEATHS, ORPHAN_AGE_SECONDS, ORPHAN_TABLE_SECONDS, SWEEP_SECONDS
+from tap_service.models.share import find_share_id
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError
 from tap_service.services.periodic_thread import PeriodicThread, call_and_log
+from tap_service.services.shares.share_lifetimes import ShareLifetimes
 from tap_service.services.user_tables.user_table_expiry import UserTableExpiry
 from tap_service.storage.engine import merge_tables
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.engine.query_tables import UPLOAD_OF_JOB, UPLOAD_OF_SYNC, drop_orphan_tables
 from tap_service.storage.jobs.job_store import UNFINISHED, IllegalTransition, JobStore, NoSuchJob
 from tap_service.storage.results.result_store import ResultStore
+from tap_service.storage.shares.share_store import ShareStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
 
@@ -28,9 +31,15 @@ _FAILURE = "expired and orphaned jobs cannot be ended now"
 
 class JobLifetimes:
     def __init__(
-        self, engine: Engine, jobs: JobStore, results: ResultStore, tables: UserTableExpiry | None = None
+        self,
+        engine: Engine,
+        jobs: JobStore,
+        results: ResultStore,
+        tables: UserTableExpiry | None = None,
+        shares: ShareLifetimes | None = None,
     ) -> None:
         self._engine = engine
+        self._shares = shares
         self._tables = tables
         self._jobs = jobs
         self._results = results
@@ -61,7 +70,9 @@ class JobLifetimes:
             _log.warning("query %s cannot be stopped yet: %s", query_id, error.detail)
 
     def destroy_expired(self, at: datetime) -> int:
-        """Destroy the jobs whose destruction time is past; return their number."""
+        """Destroy the jobs whose destruction time is past; return their number. Shares that are due go too."""
+        if self._shares is not None:
+            self._shares.delete_due(at)
         expired = self._jobs.list_expired(at, _MAX_DESTROYED_AT_ONCE)
         for job_id in expired:
             try:
@@ -118,7 +129,11 @@ class JobLifetimes:
                 self._tables.sweep_tables(alone=not minimum_age)
         except EngineError as error:
             _log.warning("tables of dead queries cannot be dropped now: %s", error.detail)
-        orphans = [key for key in self._results.list_keys(minimum_age) if not self._has_owner(key)]
+        try:
+            orphans = [key for key in self._results.list_keys(minimum_age) if not self._has_owner(key)]
+        except ShareStoreUnavailable as error:
+            _log.warning("orphaned results cannot be found now: %s", error)
+            return 0
         for key in orphans:
             self._results.delete_result(key)
         return len(orphans)
@@ -149,6 +164,8 @@ class JobLifetimes:
         return job.phase is ExecutionPhase.EXECUTING and str(job.attempt) == attempt
 
     def _has_owner(self, key: str) -> bool:
+        if find_share_id(key):
+            return self._shares is None or self._shares.has_owner(key)
         try:
             job = self._jobs.get_job(key.rpartition("-")[0])
         except NoSuchJob:

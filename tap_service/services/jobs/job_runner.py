@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -22,6 +22,7 @@ from tap_service.constants import (
 )
 from tap_service.models.engine_share import ENGINE_SHARES
 from tap_service.models.query_report import QueryReport
+from tap_service.models.result_provenance import ResultProvenance
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Info, Job, JobError, JobResult
 from tap_service.models.work_class import WorkClass
@@ -31,6 +32,7 @@ from tap_service.services.announcements import Announcements
 from tap_service.services.jobs.engine_patience import EnginePatience
 from tap_service.services.jobs.job_monitor import JobMonitor, JobRevoked, RunningJob
 from tap_service.services.jobs.job_preview import build_preview
+from tap_service.services.jobs.job_provenance import ProvenanceNote, parse_checksum
 from tap_service.services.jobs.job_queues import JobQueue
 from tap_service.services.jobs.piecewise_job import DataChanged, PiecewiseJobs, PiecewiseRun
 from tap_service.services.jobs.result_reuse import ResultReuse, compute_fingerprint, parse_reuse
@@ -199,7 +201,8 @@ class JobRunner:
 
     def _complete_from_reuse(self, job: Job, fingerprint: str, report: QueryReport) -> bool:
         """Complete the job with the result of an identical job, if one exists."""
-        if (found := self._reuse.reuse_result(job, fingerprint)) is None:
+        is_checked = parse_checksum(job.parameters)
+        if (found := self._reuse.reuse_result(job, fingerprint, with_checksum=is_checked)) is None:
             return False
         result, info = found
         report.status = "REUSED"
@@ -216,15 +219,24 @@ class JobRunner:
         try:
             if self._closing.is_set():
                 raise _ShuttingDown("the service is shutting down")
-            size = self._write_result(job, execution)
+            size, provenance = self._write_noted_result(job, execution)
         finally:
             self._monitor.remove_job(running)
         progress, output_format = running.progress, parameters.format
         if progress.bytes_read and progress.pieces is None:
             self._preparation.record_measured_cost(job.foreseen, progress.bytes_read, execution.clock.seconds)
         key = job.result_key
-        result = JobResult(key, size, output_format.content_type, output_format.extension, etag=key)
-        self._complete_job(job, execution.report, result, progress.info_at_end(), fingerprint)
+        result = JobResult(key, size, output_format.content_type, output_format.extension, key, provenance)
+        info = {**progress.info_at_end(), **({"checksum": provenance.checksum} if provenance else {})}
+        self._complete_job(job, execution.report, result, info, fingerprint)
+
+    def _write_noted_result(self, job: Job, execution: QueryExecution) -> tuple[int, ResultProvenance | None]:
+        """Run the query into the result store; return the bytes of the result, and its provenance if it is wanted."""
+        if not parse_checksum(job.parameters) or find_table_request(job.parameters):
+            return self._write_result(job, execution), None
+        with closing(ProvenanceNote(self._engine, execution, self._config.spool_path)) as note:
+            size = self._write_result(job, execution)
+            return size, note.finish()
 
     def _write_result(self, job: Job, execution: QueryExecution) -> int:
         """Run the query into the result store; return the bytes of the result."""

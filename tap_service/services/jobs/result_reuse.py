@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from adql import Translation
 from tap_service.constants import VERSION
@@ -21,7 +22,7 @@ from tap_service.storage.results.result_store import ResultMissing
 _TRUE, _FALSE = ("true", "1"), ("false", "0", "")
 
 #: fields of jobInfo that describe the result, and hold for its copy
-_RESULT_INFO = ("rowsWritten", "bytesWritten", "rowLimit", "queryStatus", "warning")
+_RESULT_INFO = ("rowsWritten", "bytesWritten", "rowLimit", "queryStatus", "warning", "checksum")
 
 
 def parse_reuse(pairs: Sequence[Pair]) -> bool:
@@ -57,19 +58,18 @@ class ResultReuse:
         self._jobs = stores.jobs
         self._results = stores.results
 
-    def reuse_result(self, job: Job, fingerprint: str) -> tuple[JobResult, Info] | None:
+    def reuse_result(self, job: Job, fingerprint: str, *, with_checksum: bool) -> tuple[JobResult, Info] | None:
         """Copy the result of a job with this fingerprint; return it with its jobInfo, or None without such a job."""
         for job_id in self._jobs.find_alike(fingerprint) if fingerprint else ():
             # the job was destroyed just now, or the store fails: then the query runs
             with suppress(NoSuchJob, ResultMissing, OSError):
                 first = self._jobs.get_job(job_id)
-                if first.result is None:
+                if first.result is None or (with_checksum and first.result.provenance is None):
                     continue
                 self._results.copy_result(first.result.key, job.result_key)
                 with suppress(ResultMissing):
                     self._results.copy_result(first.preview_key, job.preview_key)
-                found = first.result
-                result = JobResult(job.result_key, found.size, found.content_type, found.extension, found.etag)
+                result = replace(first.result, key=job.result_key)
                 info = {name: value for name, value in first.info.items() if name in _RESULT_INFO}
                 return result, {**info, "resultOf": job_id}
         return None

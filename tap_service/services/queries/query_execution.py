@@ -112,6 +112,8 @@ class QueryExecution:
         self.uploads: LoadedUploads | None = None
         #: called with the first batch on the thread of the run; its errors fail the run
         self.on_first_rows: Callable[[pa.RecordBatch], None] | None = None
+        #: called with each batch of the result, in order, on a thread of the run; its errors fail the run
+        self.on_rows: Callable[[pa.RecordBatch], None] | None = None
         self._stopped: ServiceError | None = None
         self._share = EngineShare()
         self._head = b""
@@ -207,6 +209,8 @@ class QueryExecution:
 
     def _encode_batch(self, sink: ByteSink, batch: pa.RecordBatch) -> None:
         self._write_bytes(sink, self._serializer.write_rows(batch))
+        if self.on_rows is not None:
+            self.on_rows(batch)
 
     def _next_batch(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
         """Return the next batch, and count the engine's time. A cancelled query may end like a complete one."""

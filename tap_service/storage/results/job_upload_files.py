@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +18,14 @@ _PIECE = 1 << 20
 def store_upload_file(results: ResultStore, key: str, name: str, part: Part) -> JobFile:
     """Store a part of a request. Raise OSError."""
     writer = results.create_result(key)
+    digest = hashlib.sha256()
     try:
         with part.open() as file:
             while piece := file.read(_PIECE):
+                digest.update(piece)
                 writer.write(piece)
         writer.end()
-        return JobFile(name, key, writer.commit(), part.content_type)
+        return JobFile(name, key, writer.commit(), part.content_type, digest.hexdigest())
     finally:
         writer.discard()
 

@@ -142,7 +142,8 @@ export class QueryRun {
             if (this.table || !this.active) return;
             const phase = watched.job?.phase;
             if (watched.gone) this.#endRun('failed', watched.gone);
-            else if (phase === 'COMPLETED') void this.#openSource({ kind: 'job', id });
+            else if (phase === 'COMPLETED')
+                void this.#openSource({ kind: 'job', id, ...(this.wanted && { files: this.wanted.files }) });
             else if (phase === 'ERROR') this.#failWithJob(watched);
             else if (phase && isEnded(phase))
                 this.#endRun('stopped', watched.job?.error?.message ?? text.editor.run.stopped);

@@ -32,6 +32,8 @@ export class QueryTab {
     selection = $state.raw({ text: '', from: 0 });
     /** the view that its results open with */
     view: View | undefined;
+    /** the layout of its result as JSON, for the next run too; '' is the usual one */
+    layout = $state('');
     /** offset of the cursor in `adql`, in UTF-16 units */
     cursor = 0;
     maxrec = $state<number | undefined>();

@@ -42,10 +42,10 @@ export class QueryTabs implements QueryOpener {
     }
 
     /** Open a query in a new tab and go there; `run` runs it at once. */
-    openQuery(adql: string, { title, run = false, files = {}, view }: OpenOptions = {}): QueryTab {
+    openQuery(adql: string, { title, run = false, files = {}, view, layout = '' }: OpenOptions = {}): QueryTab {
         const tab = this.#makeTab(adql, title);
         tab.files = files;
-        tab.view = view;
+        [tab.view, tab.layout] = [view, layout];
         this.#addTab(tab);
         if (run) tab.start();
         return tab;
@@ -69,11 +69,11 @@ export class QueryTabs implements QueryOpener {
     }
 
     /** Show a job's result, or a table that another program sent. */
-    showResult(source: Source, title: string): void {
+    showResult(source: Source, title: string, layout = ''): void {
         const same = source.kind === 'job' && this.tabs.find((tab) => isJob(tab.shown, source.id));
         if (same) return this.chooseTab(same.id);
         const tab = new QueryTab(newId(), source);
-        [tab.title, tab.named] = [title, true];
+        [tab.title, tab.named, tab.layout] = [title, true, layout];
         tab.restore();
         this.#addTab(tab);
     }

@@ -2,11 +2,8 @@
 
 import type { Table } from '../model/resultModel';
 import { estimateQuery, type Estimate } from '../tap/estimateClient';
-import { abortJob, createJob, fetchJob, isEnded } from '../tap/uwsClient';
+import { runJobToEnd } from '../tap/uwsClient';
 import { text } from '../text';
-
-/** Seconds that a request for a job's phase waits for a change. */
-const WAIT = 30;
 
 /** Return the estimate of a query. Raises Error with its first fault. */
 export async function loadEstimate(query: string, signal: AbortSignal, maxrec?: number): Promise<Estimate> {
@@ -31,7 +28,7 @@ export async function readResult<Value>(
     const asJob = isTooLong(await loadEstimate(query, signal, maxrec));
     if (asJob) onJob();
     const { openTable } = await import('../rows/workerTable.svelte');
-    const job = asJob ? await runJob(query, maxrec, signal) : '';
+    const job = asJob ? (await runJobToEnd({ query, maxrec }, signal)).id : '';
     signal.throwIfAborted();
     const table = openTable(asJob ? { kind: 'job', id: job } : { kind: 'sync', query, maxrec });
     try {
@@ -39,20 +36,6 @@ export async function readResult<Value>(
         return await read(table);
     } finally {
         table.close();
-    }
-}
-
-async function runJob(query: string, maxrec: number, signal: AbortSignal): Promise<string> {
-    const { id } = await createJob({ query, maxrec });
-    try {
-        for (;;) {
-            const job = await fetchJob(id, WAIT, signal);
-            if (job.phase === 'COMPLETED') return id;
-            if (isEnded(job.phase)) throw new Error(job.error?.message ?? text.editor.run.failed);
-        }
-    } catch (error) {
-        if (signal.aborted) void abortJob(id).catch(() => undefined);
-        throw error;
     }
 }
 

@@ -13,6 +13,8 @@ export interface OpenOptions {
     readonly files?: Record<string, Blob>;
     /** the part of the result that is shown first */
     readonly view?: View;
+    /** the layout of the result as JSON (results/resultLayout) */
+    readonly layout?: string;
 }
 
 export interface QueryOpener {
@@ -20,8 +22,8 @@ export interface QueryOpener {
     openQuery(adql: string, options?: OpenOptions): void;
     /** Insert text at the cursor of the current query, and go there. */
     insertText(text: string): void;
-    /** Show the result of a job, or a table from another program, in a tab of its own. */
-    showResult(source: Source, title: string): void;
+    /** Show the result of a job or a share, or a table from another program, in a tab of its own. */
+    showResult(source: Source, title: string, layout?: string): void;
 }
 
 let opener: QueryOpener | undefined;
@@ -32,4 +34,5 @@ export function provideQueryOpener(provided: QueryOpener): void {
 
 export const openQuery: QueryOpener['openQuery'] = (adql, options) => opener?.openQuery(adql, options);
 export const insertIntoQuery: QueryOpener['insertText'] = (text) => opener?.insertText(text);
-export const showResult: QueryOpener['showResult'] = (source, title) => opener?.showResult(source, title);
+export const showResult: QueryOpener['showResult'] = (source, title, layout) =>
+    opener?.showResult(source, title, layout);

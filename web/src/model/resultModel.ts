@@ -47,12 +47,24 @@ export interface TextRequest {
 /** The parts of a result's panel; both: table and plot side by side. */
 export type View = 'both' | 'table' | 'plot' | 'columns';
 
+/** A share that is shown: its permanent address, and that of its stored rows. */
+export interface SharedSource {
+    readonly address: string;
+    readonly rows: string;
+}
+
 /** Where a result comes from. */
 export type Source =
-    /** a query at /tap/sync with a row limit and uploads */
-    | { readonly kind: 'sync'; readonly query: string; readonly maxrec?: number; readonly files?: Record<string, Blob> }
-    /** the stored result of a job */
-    | { readonly kind: 'job'; readonly id: string }
+    /** a query at /tap/sync with a row limit and uploads; a share's rows are read from where they are stored */
+    | {
+          readonly kind: 'sync';
+          readonly query: string;
+          readonly maxrec?: number;
+          readonly files?: Record<string, Blob>;
+          readonly share?: SharedSource;
+      }
+    /** the stored result of a job, with its uploads if they are known */
+    | { readonly kind: 'job'; readonly id: string; readonly files?: Record<string, Blob> }
     /** a file that is already here (from SAMP, or dropped); it goes through /tap/sync as an upload if needed */
     | { readonly kind: 'file'; readonly file: Blob; readonly name: string };
 

@@ -12,6 +12,8 @@ export interface ScriptSource {
     readonly uploads: Readonly<Record<string, string>>;
     /** bibcodes or texts by which the tables want to be cited */
     readonly citations: readonly string[];
+    /** the permanent address of the result; '' for none */
+    readonly share: string;
     /** ISO 8601 */
     readonly date: string;
 }
@@ -27,7 +29,7 @@ export function pythonScript(source: ScriptSource): string {
     return `${pythonParts(source).join('\n\n')}\n\nprint(rows)\n`;
 }
 
-function pythonParts({ tap, query, maxrec, isJob, uploads, citations }: ScriptSource): string[] {
+function pythonParts({ tap, query, maxrec, isJob, uploads, citations, share }: ScriptSource): string[] {
     const names = Object.keys(uploads);
     const options = [
         ...(maxrec === undefined ? [] : [`maxrec=${maxrec}`]),
@@ -36,10 +38,9 @@ function pythonParts({ tap, query, maxrec, isJob, uploads, citations }: ScriptSo
     const imports = ['import pyvo', ...(names.length ? ['import base64', 'import io'] : [])];
     const files = names.map((name) => `${name}_file = io.BytesIO(base64.b64decode(\n    "${uploads[name]}"\n))`);
     const call = `tap.${isJob ? 'run_async' : 'run_sync'}(${['query', ...options].join(', ')})`;
+    const cited = [...(share ? [share] : []), ...citations];
     return [
-        [...citations.map((citation) => `# Cite ${citation.replace(/[\r\n]+/g, ' ')}`), ...imports.toSorted()].join(
-            '\n',
-        ),
+        [...cited.map((citation) => `# Cite ${citation.replace(/[\r\n]+/g, ' ')}`), ...imports.toSorted()].join('\n'),
         ...files,
         `tap = pyvo.dal.TAPService(${pythonText(tap)})\nquery = ${pythonText(query)}`,
         `rows = ${call}.to_table()`,
@@ -52,6 +53,7 @@ export function notebook(source: ScriptSource): string {
     const about = [
         `# ${source.service}`,
         `Query of ${source.date.slice(0, 10)} at <${source.tap}>.`,
+        ...(source.share ? [`Cite <${source.share}>, where the rows and their checksum are kept.`] : []),
         ...source.citations.map((citation) => `Cite ${citation}`),
     ];
     const plot =
@@ -90,7 +92,7 @@ export function stiltsCommand({ tap, query, maxrec, isJob, uploads }: ScriptSour
 }
 
 /** Return references in BibTeX: the tables as they want to be cited, and the query. */
-export function bibtex({ tap, service, query, citations, date }: ScriptSource): string {
+export function bibtex({ tap, service, query, citations, share, date }: ScriptSource): string {
     const entries = citations.map((citation, k) => {
         const bibcode = /^\d{4}[A-Za-z&.]{5}[\w.]{9}[A-Z:]$/.test(citation);
         const fields = bibcode
@@ -101,7 +103,7 @@ export function bibtex({ tap, service, query, citations, date }: ScriptSource): 
     const about: [string, string][] = [
         ['title', `Query of ${service}`],
         ['year', date.slice(0, 4)],
-        ['url', tap],
+        ['url', share || tap],
         ['note', `ADQL: ${query.replace(/\s+/g, ' ')}. Retrieved on ${date.slice(0, 10)}`],
     ];
     return [...entries, writeEntry('query', about)].join('\n');

@@ -19,6 +19,7 @@ export function loadRequestOf(source: Source): LoadRequest {
     if (source.kind === 'job')
         return { ...common, from: { url: addressOf(`async/${encodeURIComponent(source.id)}/results/result`) } };
     if (source.kind === 'file') return { ...common, from: { file: source.file } };
+    if (source.share) return { ...common, from: { url: source.share.rows } };
     const { query, maxrec } = source;
     const { values, files } = queryForm({ FORMAT: 'arrow', QUERY: query, MAXREC: maxrec }, source.files);
     return { ...common, from: { form: values, files } };

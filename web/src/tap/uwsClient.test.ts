@@ -8,6 +8,7 @@ import {
     isEnded,
     jobOf,
     listJobs,
+    runJobToEnd,
     saveResultAs,
     setName,
     setNote,
@@ -141,6 +142,15 @@ describe('what is asked', () => {
             UPLOAD: 'mine,param:file0',
         });
         expect(body.get('file0')).toBeInstanceOf(Blob);
+    });
+
+    it('runs to the end with a checksum, or says why it failed', async () => {
+        const asked = answering(job('COMPLETED'));
+        const signal = new AbortController().signal;
+        expect((await runJobToEnd({ query: 'SELECT 1', checksum: true }, signal)).phase).toBe('COMPLETED');
+        expect(String(asked[0]!.init.body)).toContain('CHECKSUM=true');
+        answering(job('ABORTED'));
+        await expect(runJobToEnd({ query: 'SELECT 1' }, signal)).rejects.toThrow();
     });
 
     it('waits for a change, and lists the newest', async () => {

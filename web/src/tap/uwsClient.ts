@@ -1,5 +1,6 @@
 /** UWS 1.1 jobs at /tap/async. Instants are milliseconds since 1970. */
 
+import { text } from '../text';
 import {
     askService,
     childText,
@@ -52,6 +53,8 @@ export interface JobInfo {
     readonly pieces?: number;
     readonly piecesDone?: number;
     readonly resultOf?: string;
+    /** of the rows, with CHECKSUM=true */
+    readonly checksum?: string;
     /** of an archived job: when its result was deleted, and the way out */
     readonly resultDeleted?: string;
     readonly plan?: string;
@@ -100,6 +103,8 @@ export interface NewJob {
     readonly format?: string;
     /** tables that the query calls TAP_UPLOAD.name */
     readonly files?: Record<string, Blob>;
+    /** note the checksum of the rows and the versions of the tables: docs/shares.md */
+    readonly checksum?: boolean;
 }
 
 const ENDED: readonly Phase[] = ['COMPLETED', 'ERROR', 'ABORTED', 'ARCHIVED'];
@@ -112,15 +117,33 @@ export const isActive = (phase: Phase): boolean => !isEnded(phase) && phase !== 
 
 /** Create a job and start it. Raises TapError, as all functions below. */
 export async function createJob(wanted: NewJob): Promise<Job> {
-    const { query, name, maxrec, format, files } = wanted;
-    const asked = { QUERY: query, RUNID: name || undefined, MAXREC: maxrec, RESPONSEFORMAT: format, PHASE: 'RUN' };
-    const body = queryBody(asked, files);
+    const { query, name, maxrec, format, files, checksum } = wanted;
+    const asked = { QUERY: query, RUNID: name || undefined, MAXREC: maxrec, RESPONSEFORMAT: format };
+    const body = queryBody({ ...asked, CHECKSUM: checksum ? 'true' : undefined, PHASE: 'RUN' }, files);
     return jobOf(await fetchDocument('async', { method: 'POST', body }));
 }
 
 /** Fetch a job; with `wait`, after a change of its phase or that many seconds. */
 export async function fetchJob(id: string, wait = 0, signal?: AbortSignal): Promise<Job> {
     return jobOf(await fetchDocument(jobPath(id) + (wait ? `?WAIT=${wait}` : ''), signal ? { signal } : {}));
+}
+
+/** Seconds that one request waits for a job's end. */
+const WAIT = 30;
+
+/** Create a job and wait for its result. Raises Error with the service's reason; stops the job with `signal`. */
+export async function runJobToEnd(wanted: NewJob, signal: AbortSignal): Promise<Job> {
+    const { id } = await createJob(wanted);
+    try {
+        for (;;) {
+            const job = await fetchJob(id, WAIT, signal);
+            if (job.phase === 'COMPLETED') return job;
+            if (isEnded(job.phase)) throw new Error(job.error?.message ?? text.editor.run.failed);
+        }
+    } catch (error) {
+        if (signal.aborted) void abortJob(id).catch(() => undefined);
+        throw error;
+    }
 }
 
 /** Which jobs to find: docs/async.md. Instants are milliseconds since 1970, exclusive. */
@@ -239,7 +262,18 @@ function readInstant(from: Element, name: string): number | undefined {
     return Number.isNaN(value) ? undefined : value;
 }
 
-const WORDS = ['note', 'workClass', 'stage', 'queryStatus', 'warning', 'waiting', 'resultOf', 'resultDeleted', 'plan'];
+const WORDS = [
+    'note',
+    'workClass',
+    'stage',
+    'queryStatus',
+    'warning',
+    'waiting',
+    'resultOf',
+    'resultDeleted',
+    'checksum',
+    'plan',
+];
 
 function infoOf(from: Element | undefined): JobInfo {
     const entries = [...(from?.children ?? [])].map(({ localName, textContent }) => {

@@ -14,6 +14,7 @@ export const common = {
         jobs: 'Jobs',
         uploads: 'Upload',
         object: 'Object',
+        shares: 'Shares',
         admin: 'Administration',
         account: 'Account',
     },

@@ -11,6 +11,7 @@ import { object } from './objectTexts';
 import { plots } from './plotTexts';
 import { results } from './resultTexts';
 import { samp } from './sampTexts';
+import { shares } from './shareTexts';
 import { signIn } from './signInTexts';
 import { tables } from './tableTexts';
 import { uploads } from './uploadTexts';
@@ -34,6 +35,7 @@ export const text = {
     plots,
     results,
     samp,
+    shares,
     signIn,
     tables,
     uploads,

@@ -1,0 +1,169 @@
+"""Shares: queries with their results, under addresses that can be cited. TAP does not define them.
+
+POST /tap/shares                      JOB (a COMPLETED one with CHECKSUM=true), TITLE, NOTE, NAMED, LAYOUT; its files
+GET /tap/shares                       the caller's shares
+GET /tap/shares/{id}                  all about it: in JSON, or a page for browsers
+GET /tap/shares/{id}/result           the rows as they were, as a job's result
+GET /tap/shares/{id}/uploads/{name}   a table that was uploaded with the query
+GET /tap/shares/{id}/check            whether its tables have changed since
+DELETE /tap/shares/{id}               KEY: what the answer to an anonymous POST has
+GET /tap/admin/shares                 LAST: the newest shares of all, for administrators
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
+
+from tap_service.documents.share_documents import describe_share, describe_versions, share_page
+from tap_service.handlers.admin_routes import require_admin
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_form import Form, parse_urlencoded, read_request_form
+from tap_service.handlers.result_routes import send_stored_result
+from tap_service.models.request_parameters import Pair
+from tap_service.models.share import Share
+from tap_service.models.timestamps import format_instant
+from tap_service.service_errors import ParameterFault
+from tap_service.services.shares.share_requests import MAX_LISTED, ShareWish, require_stored
+from tap_service.services.site.client_address import RequestOrigin
+
+router = APIRouter(prefix="/shares")
+admin_router = APIRouter(prefix="/admin", dependencies=[Depends(require_admin)])
+
+_READ = ["GET", "HEAD"]
+#: a share may be deleted, and its readers may change
+_FRESH = {"Cache-Control": "private, no-cache", "Vary": "Accept, Authorization"}
+_NO_STORE = {"Cache-Control": "no-store"}
+_PARAMETERS = ("JOB", "TITLE", "NOTE", "NAMED", "LAYOUT")
+
+
+@router.api_route("", methods=_READ)
+async def list_shares(skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    found = await run_in_threadpool(skyhouse.shares.list_shares, caller)
+    return JSONResponse([_list_entry(share, origin) for share in found], headers=_NO_STORE)
+
+
+@router.post("")
+async def create_share(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    with closing(await read_request_form(request, skyhouse)) as form:
+        given = _read_given(form)
+        job = await run_in_threadpool(skyhouse.jobs.get_job, given["JOB"], caller)
+        wish = ShareWish(given["TITLE"], given["NOTE"], _read_named(given["NAMED"]), given["LAYOUT"])
+        create = skyhouse.shares.create_share
+        share, key = await run_in_threadpool(create, job, caller, origin.client, wish, form.files)
+    url = _share_url(origin, share)
+    described = describe_share(share, url, skyhouse.config.title)
+    return JSONResponse({**described, "key": key}, 201, headers={**_NO_STORE, "Location": url})
+
+
+@router.api_route("/{share_id}", methods=_READ)
+async def show_share(share_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
+    url, title = _share_url(origin, share), skyhouse.config.title
+    if "text/html" in request.headers.get("accept", ""):
+        portal = f"{origin.base_url}/#/shares/{share.share_id}"
+        return HTMLResponse(share_page(share, url, title, portal), headers=_FRESH)
+    return JSONResponse(describe_share(share, url, title), headers=_FRESH)
+
+
+@router.api_route("/{share_id}/result", methods=_READ)
+async def send_result(share_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
+    read_result = skyhouse.shares.read_result
+    return await send_stored_result(
+        request, require_stored(share), f"{share.share_id}", lambda start, end: read_result(share, start, end)
+    )
+
+
+@router.api_route("/{share_id}/uploads/{name}", methods=_READ)
+async def send_upload(share_id: str, name: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
+    file, pieces = await run_in_threadpool(skyhouse.shares.read_file, share, name)
+    headers = {
+        **_FRESH,
+        "Content-Length": str(file.size),
+        # a page that a client has uploaded is no page of this service
+        "Content-Disposition": f'attachment; filename="{file.name}"',
+    }
+    return StreamingResponse(iterate_in_threadpool(pieces), headers=headers, media_type="application/octet-stream")
+
+
+@router.api_route("/{share_id}/check", methods=_READ)
+async def check_share(share_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
+    compared = await run_in_threadpool(skyhouse.shares.compare_versions, share)
+    then = describe_versions([each.then for each in compared])
+    present = describe_versions([each.now for each in compared if each.now is not None])
+    tables = {
+        each.then.name: {"same": each.is_same, "then": then[each.then.name], "now": present.get(each.then.name)}
+        for each in compared
+    }
+    return JSONResponse({"same": all(each.is_same for each in compared), "tables": tables}, headers=_NO_STORE)
+
+
+@router.delete("/{share_id}")
+async def delete_share(share_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    given = _read_once(parse_urlencoded(request.scope["query_string"], "the query string"), ("KEY",))
+    await run_in_threadpool(skyhouse.shares.delete_share, share_id, caller, given["KEY"])
+    return Response(status_code=204)
+
+
+@admin_router.get("/shares")
+async def list_all_shares(
+    skyhouse: Skyhouse, origin: Origin, last: Annotated[int, Query(alias="LAST", ge=1, le=MAX_LISTED)] = 100
+) -> Response:
+    found = await run_in_threadpool(skyhouse.shares.list_all, last)
+    entries = [{**_list_entry(share, origin), "owner": share.owner, "client": share.user} for share in found]
+    return JSONResponse(entries, headers=_NO_STORE)
+
+
+def _share_url(origin: RequestOrigin, share: Share) -> str:
+    return f"{origin.base_url}/tap/shares/{share.share_id}"
+
+
+def _list_entry(share: Share, origin: RequestOrigin) -> dict[str, Any]:
+    return {
+        "id": share.share_id,
+        "url": _share_url(origin, share),
+        "title": share.title,
+        "created": format_instant(share.creation_time),
+        "expires": format_instant(share.expiry),
+        "query": share.query,
+        "rows": share.provenance.rows,
+        "bytes": share.stored_bytes,
+        "kept": share.result is not None,
+    }
+
+
+def _read_given(form: Form) -> dict[str, str]:
+    too_long = next((name for name in form.files if name.upper() in _PARAMETERS), "")
+    if too_long:
+        raise ParameterFault(f"{too_long.upper()} is too long, or a file: send it as a text")
+    given = _read_once(form.pairs, _PARAMETERS)
+    if not given["JOB"]:
+        raise ParameterFault("give JOB: the id of a COMPLETED job that was created with CHECKSUM=true")
+    return given
+
+
+def _read_once(pairs: list[Pair], names: tuple[str, ...]) -> dict[str, str]:
+    """Return the parameters with these names, '' for those that are not given. Raise ParameterFault."""
+    given = dict.fromkeys(names, "")
+    seen = set()
+    for name, value in pairs:
+        known = name.upper()
+        if known in given:
+            if known in seen:
+                raise ParameterFault(f"the parameter {known} is given more than once; give it one value")
+            seen.add(known)
+            given[known] = value.strip()
+    return given
+
+
+def _read_named(value: str) -> bool:
+    if value.lower() not in ("", "true", "false"):
+        raise ParameterFault("NAMED is true or false: whether readers see your name")
+    return value.lower() == "true"

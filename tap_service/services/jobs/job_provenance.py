@@ -1,0 +1,74 @@
+"""CHECKSUM=true: a job notes the checksum of its rows and the versions of the tables that it has read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from clickhouse_schema.engine_tables.table_versions import read_table_versions
+from tap_service.models.request_parameters import Pair
+from tap_service.models.result_provenance import ResultProvenance, TableVersion
+from tap_service.models.timestamps import milliseconds_to_instant
+from tap_service.models.upload_parameter import UPLOAD_SCHEMA
+from tap_service.service_errors import ParameterFault
+from tap_service.services.jobs.row_checksum import RowChecksum
+from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.storage.engine.engine import Engine
+
+_TRUE, _FALSE = ("true", "1"), ("false", "0", "")
+_NANOSECONDS = 1_000_000
+
+
+def parse_checksum(pairs: Sequence[Pair]) -> bool:
+    """Return the value of CHECKSUM. Raises ParameterFault."""
+    given = [value.strip().lower() for name, value in pairs if name.upper() == "CHECKSUM"]
+    wrong = [value for value in given if value not in (*_TRUE, *_FALSE)]
+    if wrong or len(given) > 1:
+        raise ParameterFault(
+            "CHECKSUM is given once, as true or false: whether the job notes the checksum of its rows and the versions "
+            "of its tables"
+        )
+    return bool(given) and given[0] in _TRUE
+
+
+class ProvenanceNote:
+    """Follows one execution, from before its run to its end. Methods raise EngineError."""
+
+    def __init__(self, engine: Engine, execution: QueryExecution, directory: Path | None) -> None:
+        self._engine = engine
+        self._execution = execution
+        self._keys = [
+            (entry.schema.name, entry.table.name)
+            for entry in execution.translation.tables
+            if entry.schema.name != UPLOAD_SCHEMA
+        ]
+        self._checksum = RowChecksum(execution.translation.fields, directory)
+        self._before = read_table_versions(engine, self._keys)
+        execution.on_rows = self._checksum.add_rows
+
+    def finish(self) -> ResultProvenance:
+        """Return the provenance of the result that was written. A table that has changed meanwhile has no version."""
+        report, translation = self._execution.report, self._execution.translation
+        after = read_table_versions(self._engine, self._keys)
+        tables = {}
+        for entry in translation.tables:
+            key = (entry.schema.name, entry.table.name)
+            if entry.schema.name == UPLOAD_SCHEMA:
+                continue
+            version = self._before.get(key)
+            if version is None or after.get(key) != version:
+                tables[key] = TableVersion(entry.qualified_name, rows=entry.rows)
+            else:
+                changed = milliseconds_to_instant(version // _NANOSECONDS)
+                tables[key] = TableVersion(entry.qualified_name, str(version), changed, entry.rows)
+        schemas = {entry.schema.name: entry.schema for entry in translation.tables}.values()
+        return ResultProvenance(
+            self._checksum.compute(),
+            report.rows,
+            report.status == "OVERFLOW",
+            tuple(tables[key] for key in sorted(tables)),
+            tuple(dict.fromkeys(schema.citation for schema in schemas if schema.citation)),
+        )
+
+    def close(self) -> None:
+        self._checksum.close()

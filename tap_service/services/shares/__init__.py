@@ -1,0 +1,1 @@
+"""Shares: results under permanent addresses; requests, access, lifetimes."""

@@ -1,0 +1,59 @@
+"""Deletes shares and their stored results when their time is over."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+
+from tap_service.models.share import Share, find_share_id
+from tap_service.storage.results.result_store import ResultStore
+from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
+
+_log = logging.getLogger("skyhouse")
+
+_MAX_AT_ONCE = 1000
+
+
+class ShareLifetimes:
+    def __init__(self, shares: ShareStore, results: ResultStore) -> None:
+        self._shares = shares
+        self._results = results
+
+    def delete_share(self, share_id: str) -> None:
+        """Delete a share with all that it keeps. Raise NoSuchShare, ShareStoreUnavailable."""
+        share = self._shares.delete_share(share_id)
+        self._delete_stored(share.stored_keys)
+
+    def delete_due(self, at: datetime) -> None:
+        """Delete shares that have expired, and the results that others keep no longer; the record stays then."""
+        try:
+            for share in self._shares.list_due(at, _MAX_AT_ONCE):
+                with suppress(NoSuchShare):
+                    if share.expiry <= at:
+                        self.delete_share(share.share_id)
+                    else:
+                        self._drop_result(share)
+        except ShareStoreUnavailable as error:
+            _log.warning("expired shares cannot be deleted now: %s", error)
+
+    def has_owner(self, key: str) -> bool:
+        """Return whether a share keeps what the result store has under this key. Raise ShareStoreUnavailable."""
+        try:
+            return key in self._shares.get_share(find_share_id(key)).stored_keys
+        except NoSuchShare:
+            return False
+
+    def _drop_result(self, share: Share) -> None:
+        self._shares.write_share(replace(share, result=None))
+        if share.result is not None:
+            self._delete_stored((share.result.key,))
+
+    def _delete_stored(self, keys: tuple[str, ...]) -> None:
+        """If the store cannot be reached, the next sweep deletes them."""
+        try:
+            for key in keys:
+                self._results.delete_result(key)
+        except OSError as error:
+            _log.warning("the files of a share cannot be deleted yet: %s", error)

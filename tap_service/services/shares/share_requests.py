@@ -1,0 +1,313 @@
+"""Requests to /shares: each method is one request, and checks the caller's rights."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from clickhouse_schema.engine_tables.table_versions import read_table_versions
+from tap_service.config import Config
+from tap_service.models.identity import Identity
+from tap_service.models.result_provenance import ResultProvenance, TableVersion
+from tap_service.models.share import Share, hash_delete_key, make_share_id, result_key
+from tap_service.models.timestamps import add_seconds, milliseconds_to_instant, now
+from tap_service.models.upload_parameter import Part
+from tap_service.models.uws_job import Job, JobFile, JobResult
+from tap_service.service_errors import (
+    Forbidden,
+    NotFound,
+    ParameterFault,
+    QuotaExceeded,
+    ServiceUnavailable,
+    Unauthorized,
+)
+from tap_service.services.shares.share_access import ShareAccess, check_shareable
+from tap_service.services.shares.share_files import collect_uploads
+from tap_service.services.shares.share_lifetimes import ShareLifetimes
+from tap_service.storage.engine.engine import Engine, EngineError
+from tap_service.storage.results.job_upload_files import store_upload_file
+from tap_service.storage.results.result_store import ResultMissing, ResultStore
+from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
+
+_DAY_SECONDS = 86_400
+_NANOSECONDS = 1_000_000
+
+MAX_TITLE, MAX_NOTE, MAX_LAYOUT = 200, 4000, 60_000
+#: shares in a list
+MAX_LISTED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ShareWish:
+    """What the maker of a share says about it."""
+
+    title: str = ""
+    note: str = ""
+    is_named: bool = False
+    layout: str = ""
+
+    def check(self) -> None:
+        """Raise ParameterFault."""
+        if len(self.title) > MAX_TITLE or not (self.title.isprintable() or not self.title):
+            raise ParameterFault(f"TITLE has up to {MAX_TITLE} printable characters, in one line")
+        if len(self.note) > MAX_NOTE:
+            raise ParameterFault(f"NOTE has up to {MAX_NOTE} characters: shorten it")
+        if len(self.layout.encode("utf-8", "surrogatepass")) > MAX_LAYOUT:
+            raise ParameterFault(f"LAYOUT has up to {MAX_LAYOUT} bytes: show fewer plots")
+
+
+@dataclass(frozen=True, slots=True)
+class VersionComparison:
+    """A table when the share was made, and now; ``now`` None: it is gone."""
+
+    then: TableVersion
+    now: TableVersion | None
+
+    @property
+    def is_same(self) -> bool:
+        return self.now is not None and self.now.version == self.then.version
+
+
+class ShareService:
+    """Methods raise NotFound, Unauthorized, Forbidden and ServiceUnavailable."""
+
+    def __init__(
+        self,
+        config: Config,
+        engine: Engine,
+        shares: ShareStore,
+        results: ResultStore,
+        access: ShareAccess,
+        lifetimes: ShareLifetimes,
+    ) -> None:
+        self._config = config
+        self._engine = engine
+        self._shares = shares
+        self._results = results
+        self._access = access
+        self._lifetimes = lifetimes
+
+    def create_share(
+        self, job: Job, caller: Identity | None, client: str, wish: ShareWish, files: Mapping[str, Part]
+    ) -> tuple[Share, str]:
+        """Make a share of a job's result.
+
+        Parameters
+        ----------
+        job
+            A COMPLETED job with CHECKSUM=true, which the caller may use.
+        caller, client
+            The owner, and the address of an anonymous one.
+        wish
+            What the share says.
+        files
+            The files that the job had as uploads, by the names of their parts.
+
+        Returns
+        -------
+        tuple[Share, str]
+            The share, and the key with which an anonymous maker can delete it; '' for users.
+
+        Raises
+        ------
+        ParameterFault, Conflict
+            The job, the wish or the files do not fit.
+        Forbidden
+            The query reads the user's own tables.
+        QuotaExceeded
+            The caller's shares, or those of all, are too many or too large.
+        """
+        if not self._config.share_days:
+            raise Forbidden("this service makes no shares: its operator has set SKYHOUSE_SHARE_DAYS=0")
+        wish.check()
+        result, provenance = _require_result(job)
+        check_shareable(provenance)
+        share, key = self._build_share(job, result, provenance, caller, client, wish)
+        uploads = collect_uploads(share.share_id, job, files)
+        share = replace(share, files=tuple(file for file, _ in uploads))
+        with _translate_errors(share.share_id):
+            self._check_quota(share)
+            self._store_share(share, result, [part for _, part in uploads])
+        return share, key
+
+    def get_share(self, share_id: str, caller: Identity | None) -> Share:
+        """Raise NotFound also for an expired share, and Unauthorized or Forbidden for one with hidden tables."""
+        with _translate_errors(share_id):
+            share = self._shares.get_share(share_id)
+        if share.expiry <= now():
+            raise _not_found(share_id)
+        self._access.check_reader(share, caller)
+        return share if share.result_expiry > now() else replace(share, result=None)
+
+    def list_shares(self, caller: Identity | None) -> list[Share]:
+        """Return the caller's shares, the newest first; an anonymous caller has no list."""
+        if caller is None:
+            return []
+        with _translate_errors(""):
+            return self._shares.list_shares(caller.name, MAX_LISTED)
+
+    def list_all(self, last: int) -> list[Share]:
+        with _translate_errors(""):
+            return self._shares.list_shares(last=last)
+
+    def delete_share(self, share_id: str, caller: Identity | None, key: str = "") -> None:
+        """Delete a share of the caller, or an anonymous one by its ``key``; administrators delete all."""
+        with _translate_errors(share_id):
+            share = self._shares.get_share(share_id)
+            if not _may_delete(share, caller, key):
+                if caller is None and share.owner is not None:
+                    raise Unauthorized("this share is a user's: sign in as that user to delete it")
+                raise Forbidden("only its maker or an administrator deletes a share, an anonymous maker with its KEY")
+            self._lifetimes.delete_share(share_id)
+
+    def compare_versions(self, share: Share) -> list[VersionComparison]:
+        """Compare the tables of a share with what they are now. Raise ServiceUnavailable."""
+        tables = share.provenance.tables
+        keys = {table.name: _split_name(table.name) for table in tables}
+        try:
+            found = read_table_versions(self._engine, keys.values())
+        except EngineError as error:
+            raise ServiceUnavailable("the tables' versions cannot be read now. Try again later") from error
+        return [
+            VersionComparison(table, self._describe_now(table.name, found.get(keys[table.name]))) for table in tables
+        ]
+
+    def read_result(self, share: Share, start: int, end: int) -> Iterator[bytes]:
+        """Return the bytes [start, end) of the stored result."""
+        return self._read_stored(require_stored(share).key, start, end)
+
+    def read_file(self, share: Share, name: str) -> tuple[JobFile, Iterator[bytes]]:
+        """Return a table that was uploaded with the query, by its name."""
+        file = next((file for file in share.files if file.name == name), None)
+        if file is None:
+            raise NotFound(f"the query of this share has no upload {name[:60]!r}")
+        return file, self._read_stored(file.key, 0, file.size)
+
+    def _read_stored(self, key: str, start: int, end: int) -> Iterator[bytes]:
+        try:
+            return self._results.read_result(key, start, end)
+        except ResultMissing as error:
+            raise NotFound("the stored file of this share has been lost: run its query again") from error
+        except OSError as error:
+            raise ServiceUnavailable("the results cannot be read now. Try again later") from error
+
+    def _describe_now(self, name: str, version: int | None) -> TableVersion | None:
+        if version is None:
+            return None
+        return TableVersion(name, str(version), milliseconds_to_instant(version // _NANOSECONDS))
+
+    def _build_share(
+        self,
+        job: Job,
+        result: JobResult,
+        provenance: ResultProvenance,
+        caller: Identity | None,
+        client: str,
+        wish: ShareWish,
+    ) -> tuple[Share, str]:
+        share_id, created = make_share_id(), now()
+        key = "" if caller else secrets.token_urlsafe(16)
+        days, result_days = self._config.share_days, self._config.share_result_days
+        return Share(
+            share_id,
+            caller.name if caller else None,
+            created,
+            expiry=add_seconds(created, days * _DAY_SECONDS),
+            result_expiry=add_seconds(created, min(days, result_days) * _DAY_SECONDS),
+            query=find_parameter(job, "QUERY"),
+            maxrec=int(job.info.get("rowLimit", 0)),
+            provenance=provenance,
+            is_named=wish.is_named and caller is not None,
+            client=client,
+            title=wish.title,
+            note=wish.note,
+            restricted=self._access.find_restricted(provenance),
+            layout=wish.layout,
+            result=replace(result, key=result_key(share_id), provenance=None) if result_days else None,
+            delete_key=hash_delete_key(key) if key else "",
+        ), key
+
+    def _check_quota(self, share: Share) -> None:
+        """Raise QuotaExceeded. Requests at the same time may make a few shares more."""
+        config = self._config
+        number, size = self._shares.count_shares(share.user)
+        whose = "your shares" if share.owner is not None else "the shares of your address"
+        if number >= config.user_shares:
+            raise QuotaExceeded(f"{whose} are {number}, the maximum: delete one that nobody needs")
+        limit = config.user_share_disk if share.owner is not None else config.anonymous_share_disk
+        if limit and size + share.stored_bytes > limit:
+            raise QuotaExceeded(
+                f"{whose} would take {size + share.stored_bytes:,} bytes with this one, and may take {limit:,}: delete "
+                "others, or share fewer rows or columns"
+            )
+        if config.share_disk and self._shares.count_shares()[1] + share.stored_bytes > config.share_disk:
+            raise QuotaExceeded(
+                f"the shares of all would take more than the {config.share_disk:,} bytes that the service has for "
+                "them: share fewer rows, or ask its operator for room"
+            )
+
+    def _store_share(self, share: Share, result: JobResult, parts: Sequence[Part]) -> None:
+        """Write the record first, so that the sweep finds an owner for the files."""
+        self._shares.write_share(share)
+        try:
+            if share.result is not None:
+                self._results.copy_result(result.key, share.result.key)
+            for file, part in zip(share.files, parts, strict=True):
+                store_upload_file(self._results, file.key, file.name, part)
+        except BaseException as error:
+            self._lifetimes.delete_share(share.share_id)
+            if isinstance(error, ResultMissing):
+                raise NotFound("the result of this job has been lost: run the query again") from error
+            if isinstance(error, OSError):
+                raise ServiceUnavailable("the service cannot keep a result now. Try again later") from error
+            raise
+
+
+def require_stored(share: Share) -> JobResult:
+    """Return the stored result. Raise NotFound when it is kept no more."""
+    if share.result is None:
+        raise NotFound("the stored result of this share is kept no more: run its query again, and compare the checksum")
+    return share.result
+
+
+def find_parameter(job: Job, name: str) -> str:
+    return next((value for given, value in job.parameters if given.upper() == name), "")
+
+
+def _require_result(job: Job) -> tuple[JobResult, ResultProvenance]:
+    """Raise ParameterFault unless the job has a result, and knows from what."""
+    if job.result is None:
+        raise ParameterFault(f"the job has no result to share: it is {job.phase}")
+    provenance = job.result.provenance
+    if provenance is None:
+        raise ParameterFault(
+            "the job has not noted the checksum of its rows: create it again with CHECKSUM=true, then share that job"
+        )
+    return job.result, provenance
+
+
+def _may_delete(share: Share, caller: Identity | None, key: str) -> bool:
+    if caller is not None and (caller.admin or caller.name == share.owner):
+        return True
+    return bool(share.delete_key) and secrets.compare_digest(share.delete_key, hash_delete_key(key))
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    schema, _, table = name.partition(".")
+    return schema, table
+
+
+def _not_found(share_id: str) -> NotFound:
+    return NotFound(f"there is no share {share_id[:60]!r}: it never existed, was deleted, or has expired")
+
+
+@contextmanager
+def _translate_errors(share_id: str) -> Iterator[None]:
+    try:
+        yield
+    except NoSuchShare as error:
+        raise _not_found(share_id) from error
+    except ShareStoreUnavailable as error:
+        raise ServiceUnavailable(f"{error}. Try again later") from error

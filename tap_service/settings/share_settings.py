@@ -1,0 +1,52 @@
+"""Settings of shares: how long and how much the service keeps of them."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+
+class ShareSettings(BaseModel):
+    share_days: int = Field(
+        3650,
+        ge=0,
+        le=36_500,
+        title="How long a share is kept, in days",
+        description=(
+            "A share is a query under a permanent address, with the versions of its tables and the checksum of its "
+            "rows. 0: no shares are made; those that exist stay."
+        ),
+    )
+    share_result_days: int = Field(
+        365,
+        ge=0,
+        le=36_500,
+        title="How long a share keeps the rows, in days",
+        description=(
+            "After that the query, the versions and the checksum stay, by which the rows can be made and compared "
+            "again. 0: rows are not kept."
+        ),
+    )
+    user_shares: int = Field(
+        1000,
+        ge=1,
+        title="Shares of one user",
+        description="Anonymous clients count by address. The next one gets 507.",
+    )
+    user_share_disk: int = Field(
+        5 << 30,
+        ge=0,
+        title="Disk space for the shares of one user, in bytes",
+        description="Counts their rows, uploaded files and texts. The next share gets 507. 0: no limit.",
+    )
+    anonymous_share_disk: int = Field(
+        500 << 20,
+        ge=0,
+        title="Disk space for the shares of one anonymous address, in bytes",
+        description="As above; an IPv6 /64 network counts as one address.",
+    )
+    share_disk: int = Field(
+        50 << 30,
+        ge=0,
+        title="Disk space for the shares of all, in bytes",
+        description="As above. It comes on top of that of the jobs. 0: no limit.",
+    )

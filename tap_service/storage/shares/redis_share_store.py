@@ -1,0 +1,118 @@
+"""The share store of a cluster, in the Redis of the jobs.
+
+Keys with the prefix ``skyhouse:shares:``
+
+    records                   the shares by id, in JSON
+    created, created:<user>   ids by the instant of creation
+    due                       ids by the instant at which something of the share is to be deleted
+    bytes                     ids by the bytes that the share takes
+
+Each change writes all of them in one transaction, and can be repeated.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import cast
+
+import redis
+from pydantic import TypeAdapter
+from redis.backoff import ExponentialBackoff
+from redis.retry import Retry
+
+from tap_service.models.share import Share
+from tap_service.models.timestamps import instant_to_milliseconds
+from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
+
+_log = logging.getLogger("skyhouse")
+
+_PREFIX = "skyhouse:shares:"
+_RECORDS, _DUE, _BYTES = (_PREFIX + name for name in ("records", "due", "bytes"))
+
+#: how long Redis may take to answer
+_SECONDS = 5
+
+_RECORD: TypeAdapter[Share] = TypeAdapter(Share)
+
+
+class RedisShareStore(ShareStore):
+    """Shares in the Redis at ``url``, which need not answer yet."""
+
+    def __init__(self, url: str) -> None:
+        self._redis = redis.Redis.from_url(
+            url,
+            decode_responses=True,
+            socket_timeout=_SECONDS,
+            socket_connect_timeout=_SECONDS,
+            health_check_interval=30,
+            retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 3),
+        )
+
+    def write_share(self, share: Share) -> None:
+        created = instant_to_milliseconds(share.creation_time)
+        with _translate_errors(), self._redis.pipeline(transaction=True) as pipeline:
+            pipeline.hset(_RECORDS, share.share_id, _RECORD.dump_json(share).decode())
+            for user in ("", share.user):
+                pipeline.zadd(_list_key(user), {share.share_id: created})
+            pipeline.zadd(_DUE, {share.share_id: instant_to_milliseconds(share.due)})
+            pipeline.zadd(_BYTES, {share.share_id: share.stored_bytes})
+            pipeline.execute()
+
+    def get_share(self, share_id: str) -> Share:
+        with _translate_errors():
+            text = cast("str | None", self._redis.hget(_RECORDS, share_id))
+        if text is None:
+            raise NoSuchShare(share_id)
+        return _RECORD.validate_json(text)
+
+    def delete_share(self, share_id: str) -> Share:
+        share = self.get_share(share_id)
+        with _translate_errors(), self._redis.pipeline(transaction=True) as pipeline:
+            pipeline.hdel(_RECORDS, share_id)
+            for key in (_list_key(""), _list_key(share.user), _DUE, _BYTES):
+                pipeline.zrem(key, share_id)
+            is_deleted = pipeline.execute()[0]
+        if not is_deleted:
+            raise NoSuchShare(share_id)
+        return share
+
+    def list_shares(self, user: str = "", last: int | None = None) -> list[Share]:
+        with _translate_errors():
+            ids = self._redis.zrange(_list_key(user), 0, -1 if last is None else last - 1, desc=True)
+        return self._read_shares(cast(list[str], ids))
+
+    def list_due(self, at: datetime, limit: int) -> list[Share]:
+        with _translate_errors():
+            ids = self._redis.zrange(_DUE, "-inf", instant_to_milliseconds(at), byscore=True, offset=0, num=limit)
+        return self._read_shares(cast(list[str], ids))
+
+    def count_shares(self, user: str = "") -> tuple[int, int]:
+        with _translate_errors():
+            ids = cast(list[str], self._redis.zrange(_list_key(user), 0, -1))
+            sizes = self._redis.zmscore(_BYTES, ids) if ids else []
+        return len(ids), int(sum(size or 0 for size in sizes))
+
+    def close(self) -> None:
+        self._redis.close()
+
+    def _read_shares(self, ids: list[str]) -> list[Share]:
+        """Return the shares with these ids that still exist."""
+        with _translate_errors():
+            texts = cast("list[str | None]", self._redis.hmget(_RECORDS, ids)) if ids else []
+        return [_RECORD.validate_json(text) for text in texts if text is not None]
+
+
+def _list_key(user: str) -> str:
+    return f"{_PREFIX}created" + (f":{user}" if user else "")
+
+
+@contextmanager
+def _translate_errors() -> Iterator[None]:
+    try:
+        yield
+    except redis.RedisError as error:
+        _log.warning("the store of shares does not answer: %s", error)  # users read only that it does not
+        raise ShareStoreUnavailable("the store of shares does not answer") from error

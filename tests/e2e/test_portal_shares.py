@@ -1,0 +1,96 @@
+"""Shares in the portal: a permanent link is made, cited, opened, verified and deleted; also with an upload."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Shot
+from tests.e2e.test_portal_results import row_status, run_query
+from tests.tap_service.conftest import Served
+
+STARS = "SELECT TOP 40 tyc_id, ra, dec, vt_mag FROM tycho2.bright WHERE vt_mag < 3 ORDER BY tyc_id"
+
+
+def test_a_result_is_cited_and_verified(
+    page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None], tmp_path: Path
+) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    run_query(page, portal_url, STARS)
+    expect(row_status(page)).to_contain_text("40")
+    page.get_by_role("button", name="Cite").click()
+    dialog = page.get_by_role("dialog", name="Permanent link")
+    dialog.get_by_label("Title").fill("Bright <b>stars</b>")
+    dialog.get_by_label("Note").fill("Figure 1")
+    shot(page, "share-dialog")
+    dialog.get_by_role("button", name="Make permanent link").click()
+    expect(dialog.get_by_text("The link is permanent.")).to_be_visible()
+    address = dialog.get_by_role("link", name=re.compile("tap.shares.")).inner_text()
+    assert address in dialog.get_by_label("For a caption").input_value()
+    assert r"title = {Bright <b>stars</b>}" in dialog.get_by_label(re.compile("^BibTeX")).input_value()
+    shot(page, "share-made")
+    accessible(page)
+
+    # what the page says is what a script finds
+    share = httpx.get(address).json()
+    csv = portal.ask(STARS, FORMAT="csv").content
+    lines = sorted(csv.replace(b"\r", b"").splitlines())
+    assert share["checksum"] == hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest()
+    assert share["tables"]["tycho2.bright"]["rows"] > 100_000
+    expect(dialog.get_by_text(share["checksum"], exact=True)).to_be_visible()
+
+    dialog.get_by_role("link", name="Open its page").click()
+    expect(page.get_by_role("heading", name="Bright <b>stars</b>")).to_be_visible()
+    expect(page.get_by_text("The tables have not changed since.")).to_be_visible()
+    page.get_by_role("button", name="Verify").click()
+    expect(page.get_by_text("The query gives exactly these 40 rows today")).to_be_visible()
+    shot(page, "share-page")
+    accessible(page)
+
+    page.get_by_role("button", name="Show the rows as they were").click()
+    expect(row_status(page).last).to_contain_text("40")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Script").last.click()
+        page.get_by_role("button", name="Jupyter notebook").click()
+    download.value.save_as(tmp_path / "share.ipynb")
+    notebook = json.loads((tmp_path / "share.ipynb").read_text())
+    assert f"Cite <{address}>" in "".join(notebook["cells"][0]["source"])
+
+    page.goto(f"{portal_url}#/shares")
+    page.get_by_role("button", name="Delete Bright <b>stars</b>").click()
+    page.get_by_role("button", name="Delete it").click()
+    expect(page.get_by_text("There are none yet.")).to_be_visible()
+    assert httpx.get(address).status_code == 404
+
+
+def test_a_share_with_an_upload_is_read_by_others(
+    page: Page, open_page: Callable[..., Page], portal_url: str, shot: Shot
+) -> None:
+    page.goto(f"{portal_url}#/uploads")
+    listed = {"name": "mine.csv", "mimeType": "text/csv", "buffer": b"k,word\n7,x\n8,y\n9,z\n"}
+    page.locator("input[type=file]").first.set_input_files(listed)
+    expect(page.get_by_text("mine.csv").first).to_be_visible()
+    run_query(page, portal_url, "SELECT k, k * 2 AS twice, word FROM TAP_UPLOAD.mine WHERE k > 7")
+    expect(row_status(page)).to_contain_text("2")
+    page.get_by_role("button", name="Cite").click()
+    dialog = page.get_by_role("dialog", name="Permanent link")
+    expect(dialog.get_by_text("The uploaded rows of mine are kept with it")).to_be_visible()
+    dialog.get_by_role("button", name="Make permanent link").click()
+    dialog.get_by_role("link", name="Open its page").click()
+    expect(page.get_by_text("Uploaded with the query: mine")).to_be_visible()
+    reader = open_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    reader.goto(page.url)
+    expect(reader.get_by_text("Uploaded with the query: mine")).to_be_visible()
+    expect(reader.get_by_role("button", name="Delete")).to_have_count(0)
+    reader.get_by_role("button", name="Verify").click()
+    expect(reader.get_by_text("The query gives exactly these 2 rows today")).to_be_visible()
+    shot(reader, "share-phone")
+    reader.get_by_role("button", name="Open the query").click()
+    reader.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
+    expect(row_status(reader)).to_contain_text("2")

@@ -1,0 +1,272 @@
+"""Shares over HTTP, in both deployments: made from jobs, read, compared, deleted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from clickhouse_schema.engine_tables.catalogue_log import register_table
+from clickhouse_schema.schema_model import Column, Schema, Table
+from clickhouse_schema.table_ddl import create_table_sql
+from tap_service.models.timestamps import add_seconds, now
+from tests.tap_service.async_client import Job, create_job
+from tests.tap_service.conftest import Served
+from tests.tap_service.users import USERS
+
+STARS = "SELECT id, ra, mag, name FROM svc.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 5))"
+ALICE, BOB, ROOT = (("alice", USERS["alice"]), ("bob", USERS["bob"]), ("root", USERS["root"]))
+
+
+@pytest.fixture(scope="module", params=["embedded", "cluster"])
+def service(request: pytest.FixtureRequest, serve: Callable[..., Served], accounts: Path) -> Served:
+    start = serve if request.param == "embedded" else request.getfixturevalue("serve_cluster")
+    started: Served = start(accounts=accounts, public_url="https://example.org/archive", title="Archive of Uraniborg")
+    return started
+
+
+def http(service: Served, method: str, path: str, **options: Any) -> httpx.Response:
+    return httpx.request(method, f"{service.tap}/{path}", verify=False, timeout=60, **options)
+
+
+def done(service: Served, query: str = STARS, auth: tuple[str, str] | None = None, **parameters: str) -> Job:
+    job = create_job(service.tap, query, auth, **{"PHASE": "RUN", "CHECKSUM": "true", **parameters})
+    job.url = job.url.replace("https://example.org/archive", service.url)
+    assert job.wait_for_end() == "COMPLETED", job.message
+    return job
+
+
+def share(
+    service: Served, job: Job, auth: tuple[str, str] | None = None, status: int = 201, **options: Any
+) -> dict[str, Any]:
+    data = {"JOB": job.url.rsplit("/", 1)[1], **options.pop("data", {})}
+    answer = http(service, "POST", "shares", data=data, auth=auth, **options)
+    assert answer.status_code == status, answer.text
+    return answer.json() if status == 201 else {"message": answer.text}  # type: ignore[no-any-return]
+
+
+def rows_checksum(csv: bytes) -> str:
+    """As docs/shares.md tells its readers."""
+    lines = sorted(csv.replace(b"\r", b"").splitlines())
+    return hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest()
+
+
+def test_what_a_share_says(service: Served) -> None:
+    job = done(service, FORMAT="votable")
+    made = share(service, job, data={"TITLE": "Stars & <b>dust</b>", "NOTE": "first\nsecond", "LAYOUT": '{"v": 1}'})
+    assert made["url"] == f"https://example.org/archive/tap/shares/{made['id']}"
+    assert made["title"] == "Stars & <b>dust</b>"
+    assert (made["layout"], made["creator"], made["overflow"]) == ('{"v": 1}', None, False)
+    assert made["rows"] == int(job.info["rowsWritten"] or 0)
+    assert made["checksum"] == job.info["checksum"]
+    assert made["maxrec"] == 100_000
+    assert list(made["tables"]) == ["svc.stars"]
+    version = made["tables"]["svc.stars"]
+    assert version["rows"] is None  # these tables are not counted
+    assert version["changed"].endswith("Z")
+    assert version["version"].isdigit()
+    read = http(service, "GET", f"shares/{made['id']}")
+    assert read.headers["cache-control"] == "private, no-cache"
+    assert read.json() == {name: value for name, value in made.items() if name != "key"}
+    assert "https://ui.adsabs.harvard.edu/abs/2000A&A...355L..27H" in made["bibtex"]
+    assert r"title = {Stars \& <b>dust</b>}" in made["bibtex"]
+    # the checksum is that of the CSV that anybody gets
+    csv = service.ask(STARS, FORMAT="csv").content
+    assert rows_checksum(csv) == made["checksum"]
+
+
+def test_the_page_of_a_share_shows_texts_as_texts(service: Served) -> None:
+    hostile = '<script>alert("1")</script>'
+    made = share(service, done(service), data={"TITLE": hostile, "NOTE": f"{hostile}\n\n{hostile}"})
+    page = http(service, "GET", f"shares/{made['id']}", headers={"Accept": "text/html,*/*"})
+    assert page.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "<script" not in page.text
+    assert page.text.count("&lt;script&gt;") == 5  # title, heading, two lines, BibTeX
+    assert f"https://example.org/archive/#/shares/{made['id']}" in page.text
+    assert made["checksum"] in page.text
+    assert "svc.stars, as of 20" in page.text
+
+
+def test_the_stored_rows_stay_when_the_job_is_gone(service: Served) -> None:
+    job = done(service, FORMAT="csv")
+    rows, etag = job.rows(), job.get("/results/result").headers["etag"]
+    made = share(service, job)
+    job.delete()
+    path = f"shares/{made['id']}/result"
+    whole = http(service, "GET", path)
+    assert whole.text == rows
+    assert rows_checksum(whole.content) == made["checksum"]
+    assert whole.headers["etag"] == etag
+    assert whole.headers["content-disposition"] == f'inline; filename="{made["id"]}.csv"'
+    part = http(service, "GET", path, headers={"Range": "bytes=3-9"})
+    assert (part.status_code, part.content) == (206, rows.encode()[3:10])
+    assert http(service, "GET", path, headers={"If-None-Match": etag}).status_code == 304
+    assert http(service, "HEAD", path).headers["content-length"] == str(len(rows.encode()))
+    service.server.config.app.state.services.jobs._lifetimes.sweep_orphans(0)
+    assert http(service, "GET", path).text == rows
+
+
+def test_a_format_does_not_change_the_checksum_and_other_rows_do(service: Served) -> None:
+    found = {done(service, FORMAT=kind).info["checksum"] for kind in ("csv", "votable", "parquet", "fits")}
+    assert len(found) == 1
+    assert done(service, f"{STARS} ORDER BY name DESC").info["checksum"] in found
+    assert done(service, STARS.replace("5)", "4.9)")).info["checksum"] not in found
+    cut = done(service, MAXREC="3")
+    assert cut.info["checksum"] not in found
+    assert share(service, cut)["overflow"] is True
+
+
+def test_uploads_are_kept_with_a_share(service: Served) -> None:
+    query = "SELECT u.k, s.id FROM TAP_UPLOAD.mine AS u JOIN svc.stars AS s ON s.id = u.k"
+    data = {"QUERY": query, "LANG": "ADQL", "PHASE": "RUN", "CHECKSUM": "true", "UPLOAD": "mine,param:file0"}
+    right, wrong = ({"file0": ("t.csv", content, "text/csv")} for content in (b"k\n7\n8\n", b"k\n7\n9\n"))
+    created = http(service, "POST", "async", data=data, files=right)
+    job = Job(created.headers["location"].replace("https://example.org/archive", service.url))
+    assert job.wait_for_end() == "COMPLETED", job.message
+    assert "send the file &#x27;file0&#x27; again" in share(service, job, status=400)["message"].replace("'", "&#x27;")
+    assert "is not the one with which the job ran" in share(service, job, status=400, files=wrong)["message"]
+    made = share(service, job, files=right)
+    about = made["uploads"]["mine"]
+    assert about["sha256"] == hashlib.sha256(b"k\n7\n8\n").hexdigest()
+    path = about["url"].partition("/tap/")[2]
+    file = http(service, "GET", path)
+    assert file.content == b"k\n7\n8\n"
+    assert file.headers["content-disposition"] == 'attachment; filename="mine"'
+    assert list(made["tables"]) == ["svc.stars"]
+    again = {**data, "UPLOAD": "mine,param:f"}
+    repeated = http(service, "POST", "async", data=again, files={"f": ("f.csv", file.content, "text/csv")})
+    rerun = Job(repeated.headers["location"].replace("https://example.org/archive", service.url))
+    assert rerun.wait_for_end() == "COMPLETED"
+    assert rerun.info["checksum"] == made["checksum"]
+    assert http(service, "GET", f"{path}2").status_code == 404
+    inline = {**data, "UPLOAD": "mine,param:text", "text": "k\n7\n8\n"}
+    texts = http(service, "POST", "async", data=inline)
+    short = Job(texts.headers["location"].replace("https://example.org/archive", service.url))
+    assert short.wait_for_end() == "COMPLETED", short.message
+    assert share(service, short)["uploads"]["mine"]["sha256"] == about["sha256"]
+
+
+def test_a_change_of_a_table_is_told(service: Served) -> None:
+    table = Table(name="changing", columns=(Column.model_validate({"name": "n", "datatype": "long"}),))
+    schema = Schema(name="svc", tables=(table,))
+    service.engine.execute("DROP TABLE IF EXISTS svc.changing")
+    service.engine.execute(create_table_sql(table, "`svc`.`changing`"))
+    service.engine.execute("INSERT INTO svc.changing (n) VALUES (1), (2)")
+    register_table(service.engine, schema, table)
+    service.refresh()
+    made = share(service, done(service, "SELECT n FROM svc.changing"))
+    path = f"shares/{made['id']}/check"
+    first = http(service, "GET", path).json()
+    assert first["same"] is True
+    assert first["tables"]["svc.changing"]["now"]["version"] == made["tables"]["svc.changing"]["version"]
+    service.engine.execute("INSERT INTO svc.changing (n) VALUES (3)")
+    register_table(service.engine, schema, table)
+    changed = http(service, "GET", path).json()
+    assert changed["same"] is False
+    assert changed["tables"]["svc.changing"]["now"]["changed"] > made["tables"]["svc.changing"]["changed"]
+    assert done(service, "SELECT n FROM svc.changing").info["checksum"] != made["checksum"]
+
+
+def test_users_list_and_delete_their_own(service: Served) -> None:
+    made = share(service, done(service, auth=ALICE), ALICE, data={"NAMED": "true"})
+    assert made["creator"] == "alice"
+    assert made["key"] == ""
+    assert "author = {alice}" in made["bibtex"]
+    assert http(service, "GET", f"shares/{made['id']}").json()["creator"] == "alice"
+    assert [each["id"] for each in http(service, "GET", "shares", auth=ALICE).json()] == [made["id"]]
+    assert http(service, "GET", "shares", auth=BOB).json() == []
+    assert http(service, "GET", "shares").json() == []
+    path = f"shares/{made['id']}"
+    assert http(service, "DELETE", path).status_code == 401
+    assert http(service, "DELETE", path, params={"KEY": ""}, auth=BOB).status_code == 403
+    assert http(service, "GET", "admin/shares", auth=ALICE).status_code == 403
+    of_all = {each["id"]: each["owner"] for each in http(service, "GET", "admin/shares", auth=ROOT).json()}
+    assert of_all[made["id"]] == "alice"
+    assert http(service, "DELETE", path, auth=ALICE).status_code == 204
+    gone = http(service, "GET", path)
+    assert gone.status_code == 404
+    assert "there is no share" in gone.text
+
+
+def test_an_anonymous_maker_deletes_by_key(service: Served) -> None:
+    made = share(service, done(service))
+    path = f"shares/{made['id']}"
+    for key in ("", "wrong", made["id"], "ü"):
+        assert http(service, "DELETE", path, params={"KEY": key}).status_code == 403
+    assert http(service, "DELETE", path, params={"KEY": made["key"]}).status_code == 204
+    by_admin = share(service, done(service))
+    assert http(service, "DELETE", f"shares/{by_admin['id']}", auth=ROOT).status_code == 204
+    assert http(service, "GET", f"shares/{by_admin['id']}/result").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "said"),
+    [
+        ({"TITLE": "x" * 201}, 400, "TITLE has up to 200"),
+        ({"TITLE": "a\nb"}, 400, "TITLE has up to 200"),
+        ({"NOTE": "x" * 4001}, 400, "NOTE has up to 4000"),
+        ({"LAYOUT": "ä" * 30_001}, 400, "LAYOUT has up to 60000"),
+        ({"NAMED": "yes"}, 400, "NAMED is true or false"),
+        ({"JOB": ""}, 400, "give JOB"),
+        ({"JOB": "../async"}, 404, "there is no job"),
+        ({"JOB": ["a", "b"]}, 400, "JOB is given more than once"),
+    ],
+)
+def test_faults_of_requests(service: Served, given: dict[str, Any], status: int, said: str) -> None:
+    job = Job(f"{service.tap}/async/none") if "JOB" in given else done(service)
+    answer = share(service, job, status=status, data=given)
+    assert said in answer["message"]
+
+
+def test_jobs_that_cannot_be_shared(service: Served) -> None:
+    unnoted = done(service, CHECKSUM="false")
+    assert "create it again with CHECKSUM=true" in share(service, unnoted, status=400)["message"]
+    assert "checksum" not in unnoted.info
+    pending = create_job(service.tap, STARS, CHECKSUM="true")
+    assert "it is PENDING" in share(service, pending, status=400)["message"]
+    wrong = create_job(service.tap, STARS, CHECKSUM="maybe", PHASE="RUN")
+    wrong.url = wrong.url.replace("https://example.org/archive", service.url)
+    assert wrong.wait_for_end() == "ERROR"
+    assert "CHECKSUM is given once, as true or false" in wrong.message
+    share(service, done(service, auth=ALICE), BOB, status=403)
+
+
+@pytest.mark.parametrize("name", ["..%2Fjobs.sqlite", "share-x-result", "a" * 5000, "%00", "jobs.sqlite", "ü"])
+def test_ids_that_nobody_has(service: Served, name: str) -> None:
+    for path in ("", "/result", "/check", "/uploads/t"):
+        assert http(service, "GET", f"shares/{name}{path}").status_code == 404
+    assert http(service, "DELETE", f"shares/{name}").status_code == 404
+
+
+def test_shares_end(service: Served) -> None:
+    """The rows after a year by default, the record after ten; both by the thread that ends jobs."""
+    made = share(service, done(service))
+    services = service.server.config.app.state.services
+    lifetimes = services.jobs._lifetimes
+    lifetimes._shares.delete_due(add_seconds(now(), 366 * 86_400))
+    read = http(service, "GET", f"shares/{made['id']}").json()
+    assert read["result"] is None
+    assert read["checksum"] == made["checksum"]
+    lost = http(service, "GET", f"shares/{made['id']}/result")
+    assert lost.status_code == 404
+    assert "run its query again, and compare the checksum" in lost.text
+    assert "kept no more" in http(service, "GET", f"shares/{made['id']}", headers={"Accept": "text/html"}).text
+    assert not [key for key in services.stores.results.list_keys(0) if made["id"] in key]
+    lifetimes._shares.delete_due(add_seconds(now(), 3651 * 86_400))
+    assert http(service, "GET", f"shares/{made['id']}").status_code == 404
+
+
+def test_a_reused_result_has_its_checksum(service: Served) -> None:
+    query = f"{STARS} AND id < 5000"
+    done(service, query, ALICE, CHECKSUM="false")
+    first = done(service, query, ALICE, REUSE="true")
+    assert "resultOf" not in first.info  # the one without a checksum will not do
+    again = done(service, query, ALICE, REUSE="true")
+    assert again.info["resultOf"] == first.url.rsplit("/", 1)[1]
+    assert again.info["checksum"] == first.info["checksum"]
+    assert share(service, again, ALICE)["checksum"] == first.info["checksum"]

@@ -1,0 +1,127 @@
+"""The share store. Both stores run through the same tests."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tap_service.models.result_provenance import ResultProvenance, TableVersion
+from tap_service.models.share import Share
+from tap_service.models.timestamps import add_seconds
+from tap_service.models.uws_job import JobFile, JobResult
+from tap_service.storage.shares.redis_share_store import RedisShareStore
+from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
+from tap_service.storage.shares.sqlite_share_store import SHARES_FILE, SqliteShareStore
+from tests.tap_service.storage.redis_server import RedisServer, redis_server
+
+T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    with redis_server(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], ShareStore]:
+    """Open the test's own store, empty at first."""
+    if request.param == "sqlite":
+        return lambda: SqliteShareStore(tmp_path / "jobs")
+    server = request.getfixturevalue("redis")
+    server.flush()
+    return lambda: RedisShareStore(server.url)
+
+
+@pytest.fixture
+def store(reopen: Callable[[], ShareStore]) -> Iterator[ShareStore]:
+    store = reopen()
+    yield store
+    store.close()
+
+
+def share(**properties: Any) -> Share:
+    tables = (TableVersion("svc.stars", "17", T0, 5), TableVersion("svc.numbers"))
+    wanted = {
+        "share_id": f"share{next(_numbers)}",
+        "owner": "kepler",
+        "creation_time": T0,
+        "expiry": add_seconds(T0, 100),
+        "result_expiry": add_seconds(T0, 50),
+        "query": "q" * 10,
+        "maxrec": 1000,
+        "provenance": ResultProvenance("f" * 64, 5, True, tables, ("2000A&A...355L..27H",)),
+        **properties,
+    }
+    return Share(**wanted)
+
+
+RESULT = JobResult("share-a-result", 1000, "text/csv", "csv", "tag")
+
+
+def test_a_share_outlives_the_process(reopen: Callable[[], ShareStore]) -> None:
+    files = (JobFile("t", "share-a-file0", 7, "text/csv", "e" * 64),)
+    wanted = share(result=RESULT, files=files, restricted=frozenset({"svc.stars"}), title="Stérn", layout="{}")
+    first = reopen()
+    first.write_share(wanted)
+    first.close()
+    store = reopen()
+    assert store.get_share(wanted.share_id) == wanted
+    assert wanted.stored_bytes == 1000 + 7 + 10 + 5 + 2
+    store.close()
+
+
+def test_it_is_replaced_and_deleted_once(store: ShareStore) -> None:
+    kept, gone = share(result=RESULT), share(result=RESULT)
+    for each in (kept, gone):
+        store.write_share(each)
+    store.write_share(replace(kept, result=None))
+    assert store.get_share(kept.share_id).result is None
+    assert store.delete_share(gone.share_id) == gone
+    for missing in (store.get_share, store.delete_share):
+        with pytest.raises(NoSuchShare):
+            missing(gone.share_id)
+    assert store.count_shares() == store.count_shares("kepler") == (1, 10)
+
+
+def test_lists_are_of_one_user_and_begin_with_the_newest(store: ShareStore) -> None:
+    made = [share(creation_time=add_seconds(T0, second), owner=owner) for second, owner in enumerate("abab")]
+    anonymous = [share(owner=None, client=client, creation_time=T0) for client in ("192.0.2.1", "2001:db8::1")]
+    for each in (*made, *anonymous):
+        store.write_share(each)
+    assert store.list_shares("a") == [made[2], made[0]]
+    assert store.list_shares(last=2) == [made[3], made[2]]
+    assert len(store.list_shares()) == 6
+    assert store.list_shares("anonymous at 2001:db8::/64") == [anonymous[1]]
+    assert store.count_shares("b") == (2, 20)
+    assert store.count_shares() == (6, 60)
+    assert store.count_shares("nobody") == (0, 0)
+
+
+def test_what_is_due(store: ShareStore) -> None:
+    with_rows, without = share(result=RESULT), share(result=None)
+    for each in (with_rows, without):
+        store.write_share(each)
+    assert store.list_due(add_seconds(T0, 49), 10) == []
+    assert store.list_due(add_seconds(T0, 50), 10) == [with_rows]
+    store.write_share(replace(with_rows, result=None))
+    assert store.list_due(add_seconds(T0, 99), 10) == []
+    assert len(store.list_due(add_seconds(T0, 100), 10)) == 2
+    assert len(store.list_due(add_seconds(T0, 100), 1)) == 1
+
+
+def test_a_store_that_does_not_work_says_so(tmp_path: Path) -> None:
+    (tmp_path / SHARES_FILE).mkdir()
+    with pytest.raises(ShareStoreUnavailable, match="the store of shares does not work"):
+        SqliteShareStore(tmp_path)
+    away = RedisShareStore("redis://127.0.0.1:1/0")
+    with pytest.raises(ShareStoreUnavailable, match="does not answer"):
+        away.get_share("a")
+    away.close()
