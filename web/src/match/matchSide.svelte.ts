@@ -50,7 +50,7 @@ export class MatchSide {
         Object.assign(this, { table, columns: [], position: undefined, chosen: [], errors: '', moving: false });
         [this.failed, this.loading] = ['', table !== ''];
         try {
-            const columns = table ? await columnsOf(table) : [];
+            const columns = table ? await loadCandidates(table) : [];
             if (this.table !== table) return;
             this.columns = columns;
             this.position = this.file?.position ?? guessPosition(columns);
@@ -127,21 +127,6 @@ export class MatchSide {
             id: findIdColumn(this.columns)?.name,
         };
     }
-}
-
-async function columnsOf(table: string): Promise<readonly CandidateColumn[]> {
-    if (UPLOAD.test(table)) {
-        await files.restored;
-        return files.findFile(table.replace(UPLOAD, ''))?.columns ?? [];
-    }
-    const columns = await catalogue.loadColumns(table);
-    return columns.map(({ name, datatype, arraysize, xtype, unit, ucd, description }) => ({
-        name: unquoteName(name),
-        kind: kindOf(datatype, arraysize, xtype),
-        unit,
-        ucd,
-        description,
-    }));
 }
 
 /** Whether two names mean the same table. */
