@@ -63,7 +63,7 @@ export interface DraftRegion {
     /** name or position, as typed */
     readonly target: string;
     /** what was found for `target`; `name` is '' for a position */
-    readonly centre?: { readonly ra: number; readonly dec: number; readonly name: string };
+    readonly centre?: { readonly ra: number; readonly dec: number; readonly name: string } | undefined;
     /** radius, or width and height, as typed; bare numbers are in degrees */
     readonly size: string;
     readonly height: string;

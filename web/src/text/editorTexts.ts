@@ -73,6 +73,7 @@ export const editor = {
         running: 'Running …',
         loading: (rows: string) => `Loading the result: ${rows} …`,
         none: 'Run the query to see its rows here.',
+        orBuild: 'Without ADQL:',
         toJob: 'Go to the job',
         hide: 'Hide first rows',
         show: 'First rows',
