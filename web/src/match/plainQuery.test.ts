@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPlainQuery, writeSubquery } from './resultSide';
+import { isPlainQuery, writeSubquery } from './plainQuery';
 
 test.each([
     ['SELECT ra, dec FROM a.b WHERE x > 3', true],
