@@ -123,3 +123,25 @@ export function removeTable(draft: QueryDraft, alias: string): QueryDraft {
         region: gone.has(draft.region.alias) ? { ...draft.region, shape: 'everywhere', alias: '' } : draft.region,
     };
 }
+
+/** Return a column as a query of groups has it at first: the mean of numbers; rows are grouped by all others. */
+export function summarizeColumn({ alias, columns }: TableSide, column: string): DraftColumn {
+    const kind = columns.find(({ name }) => name === column)?.kind;
+    return kind === 'number' ? { alias, column, summary: 'AVG' } : { alias, column };
+}
+
+/** Make a draft one of groups: without identifiers and positions, which differ in each row. */
+export function groupRows(draft: QueryDraft, sides: readonly TableSide[]): QueryDraft {
+    const columns = sides.flatMap((side) => {
+        const { alias, position } = side;
+        const places = [position?.longitude.column, position?.latitude.column];
+        return draft.columns
+            .filter((one) => one.alias === alias && !places.includes(one.column))
+            .filter(
+                ({ column }) =>
+                    !/^meta\.(id|record)/i.test(side.columns.find(({ name }) => name === column)?.ucd ?? ''),
+            )
+            .map(({ column }) => summarizeColumn(side, column));
+    });
+    return { ...draft, result: 'groups', columns, order: [] };
+}

@@ -34,7 +34,7 @@ test.each([
     ['2', 'arcsec', '2 / 3600.', 2 / 3600],
     ['2 arcsec', 'deg', '2 / 3600.', 2 / 3600],
     ['30 arcmin', 'arcsec', '0.5', 0.5],
-    ['1', 'deg', '1.', 1],
+    ['1', 'deg', '1', 1],
 ] as const)('the angle %s, in %s unless it says so', (typed, unit, sql, degrees) => {
     const read = readAngle(typed, unit);
     expect(read).toMatchObject({ sql });

@@ -5,7 +5,6 @@ import { convertValue, isKnownUnit } from '../model/unitConversion';
 import { formatMicros, parseMicros } from '../model/instants';
 import { text } from '../text';
 import { formatUnit } from '../text/unitFormat';
-import { decimalSql } from '../uploads/positionSql';
 
 const texts = text.builder.values;
 
@@ -51,7 +50,7 @@ export function readAngle(typed: string, unit: 'deg' | 'arcsec'): TypedValue & {
     const degrees = inDegrees ? Number(written.sql) : Number(written.sql) / (unit === 'arcsec' ? 3600 : 1);
     if (!(degrees > 0 && degrees <= 180)) return { fault: texts.angle };
     const arcsec = Number((degrees * 3600).toPrecision(12));
-    const sql = degrees < 1 / 60 ? `${arcsec} / 3600.` : decimalSql(degrees);
+    const sql = degrees < 1 / 60 ? `${arcsec} / 3600.` : String(Number(degrees.toPrecision(12)));
     return { sql, degrees };
 }
 

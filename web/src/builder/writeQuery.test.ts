@@ -6,6 +6,7 @@ import {
     EMPTY_JOIN,
     EMPTY_REGION,
     freeAlias,
+    groupRows,
     removeTable,
     type DraftColumn,
     type DraftCondition,
@@ -115,6 +116,21 @@ test('conditions without a value are left out, wrong ones are faults', () => {
     ]);
 });
 
+test('a query of groups begins without identifiers and positions, with means of numbers', () => {
+    const named = {
+        ...objects,
+        columns: [{ ...objects.columns[1]!, ucd: 'meta.id' }, column('type', '', 'text'), column('ra')],
+    };
+    const all = draft({
+        tables: [{ alias: 'b', table: 'openngc.objects' }],
+        columns: [...chosen('b', 'name', 'type', 'ra'), ...chosen('a', 'vt_mag')],
+    });
+    expect(groupRows(all, [stars, named]).columns).toEqual([
+        { alias: 'a', column: 'vt_mag', summary: 'AVG' },
+        { alias: 'b', column: 'type' },
+    ]);
+});
+
 describe('regions', () => {
     const centre = { ra: 56.87, dec: 24.1, name: "O'Pleiades" };
     const circle = { ...EMPTY_REGION, shape: 'circle', alias: 'a', centre } as const;
@@ -138,7 +154,7 @@ describe('regions', () => {
         } as const;
         expect(written({ region: box, conditions: [where('vt_mag', 'below', '9')] })).toBe(
             'SELECT *\nFROM tycho2.bright\n' +
-                'WHERE 1 = CONTAINS(POINT(ra, dec), BOX(POINT(56.87, 24.1), 1., 30 / 3600.))\n  AND vt_mag < 9'.replace(
+                'WHERE 1 = CONTAINS(POINT(ra, dec), BOX(POINT(56.87, 24.1), 1, 30 / 3600.))\n  AND vt_mag < 9'.replace(
                     '\n  ',
                     '\n    ',
                 ),

@@ -17,9 +17,9 @@ export const builder = {
         joinable: 'Have a key in common',
     },
     join: {
-        by: (table: string) => `Rows of ${table} belong to`,
-        with: 'Rows of',
-        position: 'at the same position, within',
+        by: 'Rows belong together',
+        with: 'Join to',
+        position: 'at the same position',
         columns: 'with equal values',
         radius: 'Largest separation',
         radiusHelp: 'Such as 2 arcsec or 0.5 arcmin; a number without a unit is in arcseconds.',
@@ -28,7 +28,6 @@ export const builder = {
         removePair: 'Remove this pair',
         keepAll: 'Keep rows without a partner',
         separation: 'Add the separation as a column',
-        key: 'foreign key',
     },
     columns: {
         title: 'Columns',
