@@ -87,6 +87,7 @@ def test_joins_groups_and_conditions_after_on(page: Page, portal: Served, portal
     expect(adql).to_contain_text("WHERE type = 'OCl'")
     choose_table(page, "Join another table", "tycho bright")
     page.get_by_label("Largest separation").fill("3 arcmin")
+    expect(adql).to_contain_text("JOIN tycho2.bright AS b ON DISTANCE")
     page.get_by_label("What to return").select_option(label="groups of rows, with summaries")
     expect(page.get_by_text(GOOD)).to_be_visible()
     page.get_by_text("openngc.objects", exact=True).last.click()

@@ -13,6 +13,7 @@ import {
     EMPTY_DRAFT,
     EMPTY_JOIN,
     freeAlias,
+    summarizeColumn,
     type DraftColumn,
     type DraftCondition,
     type DraftJoin,
@@ -75,6 +76,16 @@ class BuilderState {
         this.change({ columns: [...this.draft.columns.filter((one) => one.alias !== alias), ...chosen] });
     }
 
+    /** Choose these columns of a table, in a query of groups with summaries. */
+    chooseColumns(side: TableSide, names: readonly string[]): void {
+        const { alias } = side;
+        const isGrouped = this.draft.result === 'groups';
+        this.changeColumns(
+            alias,
+            names.map((column) => (isGrouped ? summarizeColumn(side, column) : { alias, column })),
+        );
+    }
+
     /** Begin anew with a table. The region stays if the table has positions. */
     async chooseFirst(table: string): Promise<void> {
         const { region } = this.draft;
@@ -84,7 +95,7 @@ class BuilderState {
         void this.#loadKeys();
         const side = await this.#loadSide('a', table);
         if (!side) return;
-        this.changeColumns('a', chooseFew(side));
+        this.chooseColumns(side, findFew(side));
         this.changeRegion(side.position ? { alias: 'a' } : { alias: '', shape: 'everywhere' });
     }
 
@@ -96,7 +107,7 @@ class BuilderState {
         await this.#loadKeys();
         const side = await this.#loadSide(alias, table);
         if (!side) return;
-        this.changeColumns(alias, chooseFew(side));
+        if (this.draft.result !== 'groups') this.chooseColumns(side, findFew(side));
         this.changeJoin(alias, this.guessJoin(side));
     }
 
@@ -153,11 +164,10 @@ class BuilderState {
     }
 }
 
-/** Return the most useful columns of a table. */
-export function chooseFew({ alias, columns, position }: TableSide): DraftColumn[] {
+/** Return the names of the most useful columns of a table. */
+export function findFew({ columns, position }: TableSide): string[] {
     const first = firstColumns(columns, position);
-    const names = first.length > 0 ? first : columns.slice(0, FIRST).map(({ name }) => name);
-    return names.map((column) => ({ alias, column }));
+    return first.length > 0 ? first : columns.slice(0, FIRST).map(({ name }) => name);
 }
 
 export const builder = new BuilderState();

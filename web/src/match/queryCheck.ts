@@ -8,7 +8,8 @@ import { emptyVotable } from '../model/votableText';
 export type QueryCheck =
     | { readonly phase: 'none' }
     | { readonly phase: 'checking' }
-    | { readonly phase: 'good'; readonly estimate: Estimate }
+    /** `estimate`: unless only the columns of an upload were sent */
+    | { readonly phase: 'good'; readonly estimate?: Estimate }
     /** the service rejects the query */
     | { readonly phase: 'wrong'; readonly message: string }
     /** the service could not be asked */
@@ -30,15 +31,17 @@ export async function checkQuery(
     used: readonly CheckedUpload[],
     signal: AbortSignal,
 ): Promise<QueryCheck> {
+    const isEmptied = ({ fields, blob }: CheckedUpload) => fields && (!blob || blob.size > MAX_WHOLE_FILE);
     const files = Object.fromEntries(
-        used.flatMap(({ name, blob, fields }) => {
-            const sent = fields && (!blob || blob.size > MAX_WHOLE_FILE) ? emptyVotable(fields) : blob;
-            return sent ? [[name, sent] as const] : [];
+        used.flatMap((upload) => {
+            const sent = isEmptied(upload) ? emptyVotable(upload.fields!) : upload.blob;
+            return sent ? [[upload.name, sent] as const] : [];
         }),
     );
     try {
         const answer = await estimateQuery({ query, files }, signal);
-        if (!('faults' in answer)) return { phase: 'good', estimate: answer.estimate };
+        if (!('faults' in answer))
+            return used.some(isEmptied) ? { phase: 'good' } : { phase: 'good', estimate: answer.estimate };
         return {
             phase: 'wrong',
             message: answer.faults.map(({ message, hint }) => [message, hint].filter(Boolean).join('; ')).join('\n'),
