@@ -303,7 +303,9 @@ class Wizard:
         page.get_by_label("Radius, arcsec").fill(str(RADIUS))
 
     def choose(self, side: Locator, table: str) -> None:
-        side.get_by_label("Table", exact=True).select_option(table)
+        box = side.get_by_role("combobox", name="Table", exact=True)
+        box.fill(table)
+        box.press("Enter")
         expect(side.get_by_label("Right ascension", exact=True)).to_be_visible()
 
     def option(self, label: str, value: str) -> None:

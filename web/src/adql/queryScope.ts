@@ -38,6 +38,8 @@ export interface Scope {
     /** outputs of this query, which ORDER BY and GROUP BY may name */
     readonly outputs: readonly Output[];
     readonly clause: Clause;
+    /** tables of this query that stand before the position, in their order: an ON joins the last one to the others */
+    readonly joined: readonly Relation[];
 }
 
 interface OuterScope {
@@ -75,12 +77,17 @@ function scopeInQuery(items: readonly Node[], at: number, around: OuterScope): S
     const here: OuterScope = { relations: around.relations, withTables };
     const sole = select[0];
     if (isGroup(sole) && isQuery(sole) && isInside(sole, at)) return scopeInQuery(sole.items, at, here);
-    const own = relationsOf(fromPart(select), withTables);
+    const from = fromPart(select);
+    const own = relationsOf(from, withTables);
     const scope: Scope = {
         relations: [...own, ...around.relations],
         withTables,
         outputs: outputsOf(select, own),
         clause: '',
+        joined: relationsOf(
+            from.filter((node) => node.from < at),
+            withTables,
+        ),
     };
     return scopeInClause(select, at, scope, here, '');
 }
@@ -222,6 +229,6 @@ function outputOf(item: readonly Node[], relations: readonly Relation[]): Output
 
 function candidateRelations(qualifier: readonly string[], relations: readonly Relation[]): readonly Relation[] {
     if (qualifier.length === 0) return relations;
-    const found = relationOf({ relations, withTables: [], outputs: [], clause: '' }, qualifier);
+    const found = relationOf({ relations, withTables: [], outputs: [], clause: '', joined: [] }, qualifier);
     return found ? [found] : [];
 }

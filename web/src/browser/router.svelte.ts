@@ -1,7 +1,7 @@
 /** The page's address after `#`: `#/tables/tycho2.bright`, `#/query?adql=...`. It is never sent to a server. */
 
 export interface Route {
-    /** 'home', 'query', 'tables', 'explore', 'examples', 'jobs', 'uploads', 'object', 'shares', 'account' or 'admin'; else not found */
+    /** a key of `PAGES` in App.svelte; else not found */
     readonly page: string;
     /** the decoded rest of the path: a table's name, a job's id; '' if none */
     readonly item: string;

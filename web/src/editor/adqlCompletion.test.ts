@@ -78,4 +78,75 @@ describe('completion', () => {
         const down: Tables = { schemas, columns: () => Promise.reject(new Error('no answer')) };
         expect(await offered('SELECT | FROM bright', down)).toEqual(['bright bright']);
     });
+
+    describe('after ON', () => {
+        const at = (name: string, ucd: string, unit = ''): Column => ({ ...column(name, unit), ucd });
+        const place = [at('ra', 'pos.eq.ra;meta.main', 'deg'), at('dec', 'pos.eq.dec;meta.main', 'deg')];
+        const columns: Record<string, Column[]> = {
+            'g.source': [at('source_id', 'meta.id;meta.main'), ...place],
+            'g.epoch': [at('source_id', 'meta.id'), at('"of"', ''), column('mag', 'mag')],
+            'TAP_UPLOAD.mine': [column('l', 'deg'), column('b', 'deg')],
+        };
+        const joinable: Tables = {
+            schemas: ['g', 'TAP_UPLOAD'].map((name) => ({
+                ...{ name, description: '' },
+                tables: Object.keys(columns)
+                    .filter((table) => table.startsWith(name))
+                    .map((table) => ({ name: table, description: '' })),
+            })),
+            columns: (table) => Promise.resolve(columns[table]!),
+            keys: () =>
+                Promise.resolve([
+                    { from: 'g.epoch', target: 'g.source', columns: [{ from: 'of', target: 'source_id' }] },
+                ]),
+            position: (table) =>
+                table === 'TAP_UPLOAD.mine'
+                    ? {
+                          frame: 'GALACTIC',
+                          longitude: { column: 'l', form: 'deg' },
+                          latitude: { column: 'b', form: 'deg' },
+                      }
+                    : undefined,
+        };
+        const conditions = async (marked: string) =>
+            (await offered(marked, joinable)).filter((one) => /[=<]/.test(one));
+
+        test.each([
+            [
+                'SELECT * FROM g.source AS a JOIN g.epoch AS b ON |',
+                ['a.source_id = b."of" foreign key', 'a.source_id = b.source_id same identifier'],
+            ],
+            [
+                'SELECT * FROM g.source AS a JOIN source AS "B c" ON |WHERE 1 = 1',
+                [
+                    'a.source_id = "B c".source_id same identifier',
+                    'DISTANCE(a.ra, a.dec, "B c".ra, "B c".dec) < 1 / 3600. same position',
+                ],
+            ],
+            [
+                'SELECT * FROM g.source AS a JOIN TAP_UPLOAD.mine AS m ON | JOIN g.epoch AS b ON 1 = 1',
+                ["DISTANCE(POINT(a.ra, a.dec), POINT('GALACTIC', m.l, m.b)) < 1 / 3600. same position"],
+            ],
+            [
+                'SELECT * FROM (SELECT ra, dec FROM g.source) AS s JOIN g.source ON |',
+                ['DISTANCE(s.ra, s.dec, source.ra, source.dec) < 1 / 3600. same position'],
+            ],
+            ['SELECT * FROM g.source AS a JOIN g.epoch AS b ON a.ra > 1 AND |', []],
+        ])('%s', async (marked, expected) => expect(await conditions(marked)).toEqual(expected));
+
+        test('they come first, and without being asked for', async () => {
+            const doc = 'SELECT * FROM g.source AS a JOIN g.epoch AS b ON ';
+            const context = new CompletionContext(EditorState.create({ doc }), doc.length, false);
+            const options = (await findCompletions(context, joinable, functions))!.options;
+            const [first] = options.toSorted((one, other) => (other.boost ?? 0) - (one.boost ?? 0));
+            expect(first?.label).toBe('a.source_id = b."of"');
+        });
+
+        test('JOIN prefers tables that a key connects', async () => {
+            expect(await offered('SELECT * FROM g.source AS a JOIN |', joinable)).toContain(
+                'g.epoch has a key in common',
+            );
+            expect(await offered('SELECT * FROM |', joinable)).toContain('g.epoch table');
+        });
+    });
 });

@@ -5,6 +5,7 @@ import type { Completion, CompletionContext, CompletionResult } from '@codemirro
 import type { EditorView } from '@codemirror/view';
 import { lastPartOf, splitName, quoteName, unquoteName } from '../adql/adqlNames';
 import { text } from '../text';
+import { findJoinConditions, relatedTables, type JoinCondition } from './joinConditions';
 import { columnsOf, type KnownColumn, type Tables } from './relationColumns';
 import type { FunctionInfo } from './adqlFunctions';
 import { isName, equalIgnoringCase, splitTokens } from '../adql/adqlTokens';
@@ -28,8 +29,10 @@ export async function findCompletions(
     const adql = context.state.doc.toString();
     const tokens = splitTokens(adql);
     const typed = typedAt(tokens, context.pos);
-    if (!typed || (!context.explicit && !typed.prefix && typed.qualifier.length === 0)) return null;
+    const isAfterOn = typed?.before?.text === 'ON' && typed.qualifier.length === 0;
+    if (!typed || (!context.explicit && !typed.prefix && typed.qualifier.length === 0 && !isAfterOn)) return null;
     const scope = scopeAt(adql, context.pos, tokens);
+    if (isAfterOn && scope.clause !== 'ON') return null;
     const options = await optionsAt(typed, scope, tables, functions);
     const written = typed.prefix.startsWith('"') ? options.flatMap(quotedOptions) : options;
     return { from: typed.from, to: typed.to, options: written, validFor: /^[A-Za-z][A-Za-z0-9_]*$/ };
@@ -48,9 +51,10 @@ async function optionsAt(
     const words = keywordOptions(typed.prefix);
     const inFrom = scope.clause === 'FROM' || scope.clause === 'JOIN';
     if (inFrom && !(before && (isName(before) || before.text === ')')))
-        return [...relationOptions(scope, tables), ...words];
+        return [...relationOptions(scope, tables, await relatedTables(scope, tables)), ...words];
     if (inFrom) return words;
-    return [...(await valueOptions(scope, tables)), ...functions.map(functionOption), ...words];
+    const joins = before?.text === 'ON' ? (await findJoinConditions(scope.joined, tables)).map(joinOption) : [];
+    return [...joins, ...(await valueOptions(scope, tables)), ...functions.map(functionOption), ...words];
 }
 
 async function qualifiedOptions(qualifier: readonly string[], scope: Scope, tables: Tables): Promise<Completion[]> {
@@ -79,8 +83,13 @@ function schemaTableOptions(qualifier: readonly string[], tables: Tables): Compl
     }));
 }
 
-/** Offer what FROM accepts: tables, WITH tables, schemas. */
-function relationOptions(scope: Scope, tables: Tables): Completion[] {
+/** Offer a whole condition, before anything else. */
+function joinOption({ sql, by }: JoinCondition): Completion {
+    return { label: sql, type: 'text', detail: texts.joins[by], boost: { key: 99, id: 98, position: 97 }[by] };
+}
+
+/** Offer what FROM accepts: tables, WITH tables, schemas. Tables that a key connects with this query come first. */
+function relationOptions(scope: Scope, tables: Tables, related: readonly string[]): Completion[] {
     const own = scope.withTables.map(({ name }) => ({
         ...namedOption(name),
         type: 'class',
@@ -97,8 +106,7 @@ function relationOptions(scope: Scope, tables: Tables): Completion[] {
     const byName = all.map((table) => ({
         ...namedOption(splitName(table.name).map(unquoteName).join('.'), table.name),
         type: 'class',
-        detail: texts.table,
-        boost: 1,
+        ...(related.includes(table.name) ? { detail: texts.related, boost: 4 } : { detail: texts.table, boost: 1 }),
         info: () => tableTip(table.name, table.description, texts.table),
     }));
     return [...own, ...byName, ...schemas];

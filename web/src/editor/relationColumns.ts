@@ -1,13 +1,19 @@
 /** The columns of the relations in scope, resolved through aliases, WITH tables and derived tables. */
 
 import { splitName, unquoteName } from '../adql/adqlNames';
+import type { TableKey } from '../tap/tableKeys';
 import type { Column, Schema } from '../tap/vosiTables';
+import type { Position } from '../uploads/positionGuess';
 import { equalIgnoringCase } from '../adql/adqlTokens';
 import type { Output, Relation } from '../adql/queryScope';
 
 export interface Tables {
     readonly schemas: readonly Schema[];
     columns(table: string): Promise<readonly Column[]>;
+    /** Load the foreign keys between them. */
+    keys?(): Promise<readonly TableKey[]>;
+    /** Return the position that the user has chosen for a file. */
+    position?(table: string): Position | undefined;
 }
 
 /** A column to complete: its plain name and, if known, its description. */

@@ -2,7 +2,9 @@
 
 import type { Field } from '../model/resultModel';
 import type { Column } from '../tap/vosiTables';
+import { fileOf } from '../match/candidateColumns';
 import { catalogue } from '../tap/tableCatalogue.svelte';
+import { loadTableKeys } from '../tap/tableKeys';
 import { text } from '../text';
 import { files } from '../uploads/userFiles.svelte';
 import type { Tables } from './relationColumns';
@@ -34,6 +36,8 @@ export const allTables: Tables = {
         if (!table.startsWith(`${SCHEMA}.`)) return catalogue.loadColumns(table);
         return (files.findFile(table.slice(SCHEMA.length + 1))?.head?.fields ?? []).map(columnOf);
     },
+    keys: loadTableKeys,
+    position: (table) => fileOf(table)?.position,
 };
 
 function columnOf({ name, description = '', unit = '', ucd = '', utype = '', ...type }: Field): Column {

@@ -1,20 +1,26 @@
-/** One table of a match: a file or a stored table, with its choices. */
+/** One table of a match: a file, a stored table or an open result, with its choices. */
 
-import { catalogue } from '../tap/tableCatalogue.svelte';
-import { areSameNames, unquoteName } from '../adql/adqlNames';
+import { areSameNames, tableNameOfFile } from '../adql/adqlNames';
+import { openTables, type OpenTable } from '../model/openTables.svelte';
+import { MAX_UPLOADED_ROWS, writeShownRows } from '../model/shownRows';
+import { counted, text } from '../text';
 import { files, type UserFile } from '../uploads/userFiles.svelte';
-import { kindOf } from '../model/fieldKind';
+import { fileOf, isUpload, loadCandidates } from './candidateColumns';
+import type { CheckedUpload } from './queryCheck';
+import { subqueryOf } from './resultSide';
 import { guessPosition, type CandidateColumn, type Position } from '../uploads/positionGuess';
 import { firstColumns, findIdColumn, findMotionColumn } from './columnRoles';
 import { masPerYear, perArcsec, type PositionErrors, type Motion, type MatchTable } from './matchQuery';
 
-const UPLOAD = /^TAP_UPLOAD\./i;
-/** A file with at most this many columns is chosen whole. */
+const texts = text.uploads.wizard;
+/** A file or result with at most this many columns is chosen whole. */
 const MAX_WHOLE = 8;
 
 export class MatchSide {
-    /** as ADQL writes it; '' if none is chosen */
+    /** as ADQL writes it: a name, or a subquery in parentheses; '' if none is chosen */
     table = $state('');
+    /** the open result that it is */
+    result = $state.raw<OpenTable | undefined>();
     columns = $state.raw<readonly CandidateColumn[]>([]);
     position = $state.raw<Position | undefined>();
     /** names of the columns of the result */
@@ -28,17 +34,68 @@ export class MatchSide {
     /** why the columns are unknown; '' if they are known */
     failed = $state('');
 
-    /** Whether the table still exists: files may have been removed or renamed. */
+    /** Whether the table still exists: files may have been removed or renamed, results closed. */
     get isThere(): boolean {
-        return this.table !== '' && (!this.isFile || this.file !== undefined);
-    }
-
-    get isFile(): boolean {
-        return UPLOAD.test(this.table);
+        const { result } = this;
+        if (result) return openTables.list.some(({ table }) => table === result.table);
+        return this.table !== '' && (!isUpload(this.table) || this.file !== undefined);
     }
 
     get file(): UserFile | undefined {
-        return this.isFile ? files.findFile(this.table.replace(UPLOAD, '')) : undefined;
+        return this.result ? undefined : fileOf(this.table);
+    }
+
+    /** What sentences call it. */
+    get title(): string {
+        return this.result?.title ?? this.table;
+    }
+
+    /** How a result takes part in the query; '' for other tables. */
+    get how(): string {
+        if (!this.result) return '';
+        const rows = counted(this.result.table.shown, 'row');
+        return this.#isUploaded ? texts.resultSent(rows) : texts.resultRepeated;
+    }
+
+    get #isUploaded(): boolean {
+        return this.result !== undefined && isUpload(this.table);
+    }
+
+    /** What the query uploads of it. */
+    get uploads(): readonly CheckedUpload[] {
+        const { file, result } = this;
+        if (file) return [{ name: file.name, blob: file.blob, fields: file.head?.fields }];
+        return result && this.#isUploaded ? [{ name: this.#uploadName, fields: result.table.fields }] : [];
+    }
+
+    get #uploadName(): string {
+        return this.table.replace(/^TAP_UPLOAD\./i, '');
+    }
+
+    /** Return the files that the query uploads of it. Raises Error with a sentence. */
+    async writeFiles(): Promise<Record<string, Blob>> {
+        const { file, result } = this;
+        if (file) return files.blobsOf([file.name]);
+        if (!result || !this.#isUploaded) return {};
+        if (result.table.shown > MAX_UPLOADED_ROWS) throw new Error(texts.resultLarge(result.title, MAX_UPLOADED_ROWS));
+        return { [this.#uploadName]: (await writeShownRows(result.table)).file };
+    }
+
+    /** Choose an open result. */
+    async chooseResult(result: OpenTable): Promise<void> {
+        const { fields } = result.table;
+        this.#clear({ result, table: `TAP_UPLOAD.${tableNameOfFile(result.title, takenNames())}`, loading: true });
+        const subquery = await subqueryOf(result);
+        if (this.result !== result) return;
+        if (subquery) this.table = subquery;
+        [this.columns, this.loading] = [fields, false];
+        this.position = guessPosition(fields);
+        this.chooseFew();
+    }
+
+    #clear(part: Partial<Pick<MatchSide, 'table' | 'result' | 'loading'>>): void {
+        const nothing = { columns: [], position: undefined, chosen: [], errors: '', moving: false, failed: '' };
+        Object.assign(this, { ...nothing, result: undefined, ...part });
     }
 
     /** Choose a table and load its columns. Never raises; `failed` holds the reason. */
@@ -47,10 +104,9 @@ export class MatchSide {
             this.position = this.file?.position ?? this.position;
             return;
         }
-        Object.assign(this, { table, columns: [], position: undefined, chosen: [], errors: '', moving: false });
-        [this.failed, this.loading] = ['', table !== ''];
+        this.#clear({ table, loading: table !== '' });
         try {
-            const columns = table ? await columnsOf(table) : [];
+            const columns = table ? await loadCandidates(table) : [];
             if (this.table !== table) return;
             this.columns = columns;
             this.position = this.file?.position ?? guessPosition(columns);
@@ -72,7 +128,8 @@ export class MatchSide {
 
     /** Choose the most useful columns: identifier, position, magnitudes; all of a small file. */
     chooseFew(): void {
-        const all = this.isFile && this.columns.length <= MAX_WHOLE;
+        const isOwn = this.file !== undefined || this.result !== undefined;
+        const all = isOwn && this.columns.length <= MAX_WHOLE;
         this.chosen = all ? this.columns.map(({ name }) => name) : firstColumns(this.columns, this.position);
     }
 
@@ -129,20 +186,7 @@ export class MatchSide {
     }
 }
 
-async function columnsOf(table: string): Promise<readonly CandidateColumn[]> {
-    if (UPLOAD.test(table)) {
-        await files.restored;
-        return files.findFile(table.replace(UPLOAD, ''))?.columns ?? [];
-    }
-    const columns = await catalogue.loadColumns(table);
-    return columns.map(({ name, datatype, arraysize, xtype, unit, ucd, description }) => ({
-        name: unquoteName(name),
-        kind: kindOf(datatype, arraysize, xtype),
-        unit,
-        ucd,
-        description,
-    }));
-}
-
 /** Whether two names mean the same table. */
 export const isSameTable = (one: string, other: string): boolean => one !== '' && areSameNames(one, other);
+
+const takenNames = (): string[] => files.list.map(({ name }) => name);

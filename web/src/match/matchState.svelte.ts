@@ -4,6 +4,7 @@ import { text } from '../text';
 import { files } from '../uploads/userFiles.svelte';
 import { isRadius, matchAdql, outputNames, perArcsec, type Match } from './matchQuery';
 import { isSameTable, MatchSide } from './matchSide.svelte';
+import type { CheckedUpload } from './queryCheck';
 
 const texts = text.uploads.wizard;
 
@@ -26,11 +27,11 @@ class MatchState {
         const { left, right } = this;
         if (!left.isThere || !right.isThere) return texts.needTables;
         const unplaced = [left, right].find((side) => !side.position && !side.loading);
-        if (unplaced) return unplaced.failed || texts.needPosition(unplaced.table);
+        if (unplaced) return unplaced.failed || texts.needPosition(unplaced.title);
         if (left.loading || right.loading) return texts.reading;
         if ([left, right].some((side) => side.moving && !(isEpoch(side.from) && isEpoch(side.to))))
             return texts.needEpochs;
-        const bytes = Object.values(this.files).reduce((sum, file) => sum + file.size, 0);
+        const bytes = this.uploads.reduce((sum, { blob }) => sum + (blob?.size ?? 0), 0);
         if (files.most !== undefined && bytes > files.most) return text.uploads.tooLargeTogether(bytes, files.most);
         if (this.by === 'fixed') return isRadius(this.radius ?? NaN) ? '' : texts.needRadius;
         if (!left.errorColumn && !right.errorColumn) return texts.needErrors;
@@ -52,29 +53,37 @@ class MatchState {
         this.match ? explainMatch(this.match, [this.left, this.right]) : [],
     );
 
-    /** The files that the query uploads. */
-    get files(): Record<string, Blob> {
-        return files.blobsOf([this.left, this.right].flatMap(({ file }) => (file ? [file.name] : [])));
+    /** What the query uploads. */
+    get uploads(): readonly CheckedUpload[] {
+        const all = [this.left, this.right].flatMap((side) => side.uploads);
+        return all.filter(({ name }, at) => all.findIndex((other) => other.name === name) === at);
+    }
+
+    /** Return the files that the query uploads. Raises Error with a sentence. */
+    async writeFiles(): Promise<Record<string, Blob>> {
+        return { ...(await this.left.writeFiles()), ...(await this.right.writeFiles()) };
     }
 
     get title(): string {
-        const short = (table: string) => table.replace(/^TAP_UPLOAD\./i, '');
-        return `${short(this.left.table)} × ${short(this.right.table)}`;
+        const short = (title: string) => title.replace(/^TAP_UPLOAD\./i, '');
+        return `${short(this.left.title)} × ${short(this.right.title)}`;
     }
 }
 
 const isEpoch = (year: number | null): boolean => year !== null && year >= 1000 && year <= 3000;
 
-function explainMatch(match: Match, sides: readonly MatchSide[]): string[] {
+function explainMatch(match: Match, sides: readonly [MatchSide, MatchSide]): string[] {
     const { left, right, radius, choice, keep } = match;
-    const errors = [left, right].flatMap(({ table, errors }) => (errors ? [`${table}.${errors.column}`] : []));
+    const titled = [left, right].map((table, at) => ({ ...table, title: sides[at]!.title }));
+    const errors = titled.flatMap(({ title, errors }) => (errors ? [`${title}.${errors.column}`] : []));
     const within = 'arcsec' in radius ? texts.within(radius.arcsec) : texts.withinErrors(radius.times, errors);
     const isSelf = isSameTable(left.table, right.table);
     return [
-        texts.what(choice, keep, left.table, right.table, within),
+        texts.what(choice, keep, sides[0].title, sides[1].title, within),
         ...(keep === 'left' ? [texts.keptEmpty] : []),
         ...(keep === 'unmatched' ? [] : [texts.separation(outputNames(left.columns, right.columns).separation)]),
-        ...[left, right].flatMap(({ table, motion }) => (motion ? [texts.moved(table, motion.from, motion.to)] : [])),
+        ...titled.flatMap(({ title, motion }) => (motion ? [texts.moved(title, motion.from, motion.to)] : [])),
+        ...sides.flatMap(({ title, how }) => (how ? [`${title}: ${how}`] : [])),
         ...(isSelf ? [left.id ? texts.self : texts.selfUnknown] : []),
         ...('times' in radius ? sides.flatMap(warnUnknownUnit) : []),
     ];

@@ -44,7 +44,7 @@ describe('the tables that know an object', () => {
     });
 
     test('a series follows the key to a matched row, with its id as a literal', () => {
-        const keys = [{ from: 'sn.source', fromColumn: 'object_id', target: 'sn.object', targetColumn: 'id' }];
+        const keys = [{ from: 'sn.source', target: 'sn.object', columns: [{ from: 'object_id', target: 'id' }] }];
         const matched = [{ table: 'sn.object', names: ['id', 'ra'], row: ["o'1", 12] }];
         expect(seriesQuery(tables[1]!, keys, matched, [12, 3])).toBe(
             "SELECT mjd, mag, mag_err, filter\nFROM sn.source\nWHERE object_id = 'o''1'\nORDER BY mjd",

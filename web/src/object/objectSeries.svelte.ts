@@ -2,7 +2,8 @@
 
 import { queryRows } from '../tap/jsonRows';
 import type { ObjectMatches } from './objectMatches.svelte';
-import { loadKeys, MAX_SERIES_ROWS, seriesQuery, type ObjectTable, type TableKey } from './objectTables';
+import { loadTableKeys, type TableKey } from '../tap/tableKeys';
+import { MAX_SERIES_ROWS, seriesQuery, type ObjectTable } from './objectTables';
 import { readSeries, type ObservedSeries } from './timeSeries';
 
 export interface Curve {
@@ -26,7 +27,7 @@ export class ObjectSeries {
     async load(): Promise<void> {
         const tables = this.#found.tables.filter(({ series }) => series);
         if (!this.#found.done || tables.length === 0) return;
-        const keys = await loadKeys().catch((): TableKey[] => []);
+        const keys = await loadTableKeys().catch((): TableKey[] => []);
         for (const table of tables) {
             const curve = await this.#loadCurve(table, keys);
             if (this.#stop.signal.aborted) return;

@@ -1,9 +1,11 @@
 /** The tables that can say something about an object: those with positions, and those with time series of their rows. */
 
-import { areSameNames, lastPartOf, quoteLiteral } from '../adql/adqlNames';
+import { areSameNames, quoteLiteral, quoteName, unquoteName } from '../adql/adqlNames';
+import { equalIgnoringCase } from '../adql/adqlTokens';
+import type { TableKey } from '../tap/tableKeys';
 import { searchIndex } from '../tables/searchIndex.svelte';
 import type { SearchEntry } from '../tables/catalogueSearch';
-import { queryRows, type Value } from '../tap/jsonRows';
+import type { Value } from '../tap/jsonRows';
 import { catalogue } from '../tap/tableCatalogue.svelte';
 
 /** A table and what its columns mean, by UCD. Names are as ADQL writes them. */
@@ -18,14 +20,6 @@ export interface SeriesColumns {
     readonly value: string;
     readonly error?: string;
     readonly band?: string;
-}
-
-/** A column of one table that refers to a column of another. */
-export interface TableKey {
-    readonly from: string;
-    readonly fromColumn: string;
-    readonly target: string;
-    readonly targetColumn: string;
 }
 
 /** Load all tables that have positions or time series. Raises an Error with the reason. */
@@ -78,20 +72,6 @@ function seriesOf(columns: readonly SearchEntry[]): SeriesColumns | undefined {
     };
 }
 
-/** Load the foreign keys of one column each. Raises TapError. */
-export async function loadKeys(): Promise<TableKey[]> {
-    const found = await queryRows(
-        'SELECT k.from_table, c.from_column, k.target_table, c.target_column\n' +
-            'FROM TAP_SCHEMA.keys AS k JOIN TAP_SCHEMA.key_columns AS c ON k.key_id = c.key_id',
-    );
-    return found.data.map(([from, fromColumn, target, targetColumn]) => ({
-        from: String(from),
-        fromColumn: String(fromColumn),
-        target: String(target),
-        targetColumn: String(targetColumn),
-    }));
-}
-
 /** Rows without a key belong to one object if they are so near: degrees. */
 export const SAME_OBJECT = 2 / 3600;
 
@@ -113,10 +93,12 @@ export function seriesQuery(
     const chosen = [series.time, series.value, series.error, series.band].filter((name) => name !== undefined);
     const select = `SELECT ${chosen.join(', ')}\nFROM ${table.name}`;
     for (const key of keys.filter(({ from }) => areSameNames(from, table.name))) {
+        const [pair, further] = key.columns;
         const match = matched.find((each) => areSameNames(each.table, key.target));
-        const value = match?.row[match.names.findIndex((name) => areSameNames(name, lastPartOf(key.targetColumn)))];
+        if (!pair || further || !match) continue;
+        const value = match.row[match.names.findIndex((name) => equalIgnoringCase(unquoteName(name), pair.target))];
         const literal = value === undefined ? undefined : literalOf(value);
-        if (literal) return `${select}\nWHERE ${key.fromColumn} = ${literal}\nORDER BY ${series.time}`;
+        if (literal) return `${select}\nWHERE ${quoteName(pair.from)} = ${literal}\nORDER BY ${series.time}`;
     }
     if (!position) return undefined;
     const point = `POINT(${position.ra}, ${position.dec})`;

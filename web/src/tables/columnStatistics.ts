@@ -165,9 +165,9 @@ export function histogramOf(range: Range, cell: Value, missing: number): Histogr
 }
 
 /** Return the query for the most frequent values of a column. */
-export function frequentQuery(of: StatisticsSample, column: Column): string {
+export function frequentQuery(of: StatisticsSample, column: Column, most = MAX_FREQUENT): string {
     const name = column.name;
-    return `SELECT TOP ${MAX_FREQUENT} ${name}, COUNT(*) AS n\nFROM ${of.from}\nWHERE ${name} IS NOT NULL\nGROUP BY ${name}\nORDER BY n DESC`;
+    return `SELECT TOP ${most} ${name}, COUNT(*) AS n\nFROM ${of.from}\nWHERE ${name} IS NOT NULL\nGROUP BY ${name}\nORDER BY n DESC`;
 }
 
 /** Return the histogram as a query to continue from: a row per bin with its lower edge. */

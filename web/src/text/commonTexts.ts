@@ -8,6 +8,7 @@ export const common = {
     pages: {
         home: 'Sky',
         query: 'Query',
+        build: 'Build a query',
         tables: 'Tables',
         explore: 'Explore',
         examples: 'Examples',

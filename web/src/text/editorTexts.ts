@@ -8,7 +8,15 @@ export const editor = {
     placeholder: 'SELECT … FROM …   (Ctrl+Space completes, Ctrl+Enter runs)',
     indexed: 'indexed',
     moreForms: (count: number) => `and ${count} more forms`,
-    kinds: { table: 'table', schema: 'schema', alias: 'query', output: 'output', uploaded: 'WITH table' },
+    kinds: {
+        related: 'has a key in common',
+        joins: { key: 'foreign key', id: 'same identifier', position: 'same position' },
+        table: 'table',
+        schema: 'schema',
+        alias: 'query',
+        output: 'output',
+        uploaded: 'WITH table',
+    },
     place: (line: number, column: number) => `Line ${line}, column ${column}`,
     /** CodeMirror's own texts, by their English originals */
     phrases: {
@@ -73,6 +81,7 @@ export const editor = {
         running: 'Running …',
         loading: (rows: string) => `Loading the result: ${rows} …`,
         none: 'Run the query to see its rows here.',
+        orBuild: 'Without ADQL:',
         toJob: 'Go to the job',
         hide: 'Hide first rows',
         show: 'First rows',

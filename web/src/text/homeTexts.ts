@@ -55,6 +55,7 @@ export const home = {
         title: 'Three ways to begin',
         query: 'Write a query',
         queryWhat: 'in ADQL, with completion, errors where they are, and an estimate.',
+        orBuild: 'Without ADQL:',
         examples: 'Run an example',
         examplesWhat: 'cones, colour-magnitude diagrams, cross-matches: each runs as it is.',
         upload: 'Bring your own list',

@@ -2,6 +2,7 @@
 
 import { account } from './accountTexts';
 import { admin } from './adminTexts';
+import { builder } from './builderTexts';
 import { common } from './commonTexts';
 import { editor } from './editorTexts';
 import { explore } from './exploreTexts';
@@ -26,6 +27,7 @@ export {
 export const text = {
     account,
     admin,
+    builder,
     common,
     editor,
     explore,

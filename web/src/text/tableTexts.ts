@@ -37,6 +37,7 @@ export const tables = {
         first: 'Show first rows',
         open: 'Open as query',
         insert: 'Insert name',
+        match: 'Match this table',
         copy: 'Copy TAP address',
         day: (instant: string) => `${new Date(instant).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
         uncounted: (why: string) => `The rows of the table could not be counted: ${why}`,
@@ -75,6 +76,12 @@ export const tables = {
         search: 'Search',
         title: (where: string) => `Around ${where}`,
         radiusRange: 'The radius must be more than 0 and at most 180 degrees.',
+    },
+    chooser: {
+        placeholder: 'Name or words of its description',
+        list: 'Tables',
+        none: 'No table has these words in its name or description.',
+        more: (others: string) => `${others} more: type words of the name or description.`,
     },
     programs: {
         title: 'In other programs',

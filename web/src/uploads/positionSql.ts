@@ -37,7 +37,8 @@ export function sourceSql(alias: string, side: PlacedTable): string {
     ].join('\n');
 }
 
-const isConverted = ({ position }: PlacedTable): boolean =>
+/** Whether a subquery converts the position to degrees. */
+export const isConverted = ({ position }: Pick<PlacedTable, 'position'>): boolean =>
     position.longitude.form !== 'deg' || position.latitude.form !== 'deg';
 
 /** Return names for the converted angles that no column of the table has. */
@@ -46,11 +47,11 @@ const angleNames = ({ all }: PlacedTable): [string, string] => [
     makeUnique('latitude_deg', all),
 ];
 
-/** Return a table's position in ICRS, at the epoch of the match. */
+/** Return a table's position in ICRS, at the epoch of the match. Without an alias ('') it must not be converted. */
 export function pointSql(alias: string, side: PlacedTable): string {
     const { position, motion } = side;
     const columns = isConverted(side) ? angleNames(side) : [position.longitude.column, position.latitude.column];
-    const [longitude, latitude] = columns.map((column) => `${alias}.${quoteName(column)}`);
+    const [longitude, latitude] = columns.map((column) => qualifyName(alias, column));
     if (position.frame !== 'ICRS') return `POINT('${position.frame}', ${longitude}, ${latitude})`;
     if (!motion) return `POINT(${longitude}, ${latitude})`;
     const [ra, dec] = [motion.ra, motion.dec].map((column) => timesSql(`${alias}.${quoteName(column)}`, motion.mas));
@@ -58,6 +59,10 @@ export function pointSql(alias: string, side: PlacedTable): string {
     // the function rejects NULL, but a row without a position is not an error here
     return `CASE WHEN ${longitude} IS NOT NULL AND ${latitude} IS NOT NULL THEN ${moved} END`;
 }
+
+/** Return a column as a query names it. */
+export const qualifyName = (alias: string, column: string): string =>
+    alias ? `${alias}.${quoteName(column)}` : quoteName(column);
 
 function degreesSql(alias: string, { column, form }: Coordinate): string {
     const value = `${alias}.${quoteName(column)}`;
