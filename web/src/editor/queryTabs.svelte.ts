@@ -42,10 +42,10 @@ export class QueryTabs implements QueryOpener {
     }
 
     /** Open a query in a new tab and go there; `run` runs it at once. */
-    openQuery(adql: string, { title, run = false, files = {}, view }: OpenOptions = {}): QueryTab {
+    openQuery(adql: string, { title, run = false, files = {}, view, layout = '' }: OpenOptions = {}): QueryTab {
         const tab = this.#makeTab(adql, title);
         tab.files = files;
-        tab.view = view;
+        [tab.view, tab.layout] = [view, layout];
         this.#addTab(tab);
         if (run) tab.start();
         return tab;

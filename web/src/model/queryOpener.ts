@@ -13,6 +13,8 @@ export interface OpenOptions {
     readonly files?: Record<string, Blob>;
     /** the part of the result that is shown first */
     readonly view?: View;
+    /** the layout of the result as JSON (results/resultLayout) */
+    readonly layout?: string;
 }
 
 export interface QueryOpener {

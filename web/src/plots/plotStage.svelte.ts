@@ -7,7 +7,7 @@ import { PointIndex } from './nearestPoint';
 import { paintChosen, paintPicture } from './paintPlot';
 import type { Scene } from './plotScene';
 import { canvasPen } from '../canvas/pen';
-import { arrangeScene, type TablePlot } from './tablePlot.svelte';
+import { arrangeScene, type Brushed, type TablePlot } from './tablePlot.svelte';
 import { prepareCanvas } from '../canvas/pixelCanvas';
 import { describePart } from './plotDescription';
 import { AXES } from './plotSettings';
@@ -39,7 +39,7 @@ export class PlotStage implements GestureHost {
     #nearest: { scene: Scene; index: PointIndex } | undefined;
     #frames = { picture: 0, chosen: 0 };
     /** the brush that is being drawn: what was chosen before it, and what it has drawn so far */
-    #brush: { readonly before: Uint8Array | undefined; drawn?: Drawn | undefined } | undefined;
+    #brush: { readonly before: Uint8Array | undefined; step?: Pick<Brushed, 'drawn' | 'manner'> } | undefined;
     #timer: ReturnType<typeof setTimeout> | undefined;
 
     /** The scene to draw; undefined without data or room. */
@@ -220,7 +220,9 @@ export class PlotStage implements GestureHost {
         const brush = this.#brush;
         this.#brush = undefined;
         // conditions come at the end: their text would change the size of the picture below the pointer
-        if (brush) plot.chooseRows(kept ? plot.table.chosen : brush.before, kept ? brush.drawn : undefined);
+        if (!brush) return;
+        const step = kept && brush.step && { ...brush.step, before: brush.before };
+        plot.chooseRows(kept ? plot.table.chosen : brush.before, step || undefined);
     }
 
     /** Round a corner of a box to as few digits as the screen can tell apart. */
@@ -255,9 +257,8 @@ export class PlotStage implements GestureHost {
             places: tool === 'lasso' ? places : corners,
             pixel: Math.abs(view.u1 - view.u0) / box.width,
         };
-        const described = manner === 'new' ? drawn : undefined;
-        if (this.#brush) this.#brush.drawn = described;
-        plot.chooseRows(rows, this.#brush ? undefined : described);
+        if (this.#brush) this.#brush.step = { drawn, manner };
+        plot.chooseRows(rows, this.#brush ? undefined : { drawn, manner, before });
     }
 
     #hitAt(x: number, y: number): Hit | undefined {
