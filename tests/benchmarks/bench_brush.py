@@ -3,9 +3,9 @@
     python -m tests.benchmarks.bench_brush [rows]
 
 The service and the table are those of ``bench_portal``. The result stands as table, map, colour-magnitude diagram and histogram
-beside each other. A box grows over each of the plots in turn, moved by the mouse, while the page notes each picture of the browser and
-how often each plot has drawn the chosen rows. Reported for each brushed plot: the median of the times between pictures, the
-time that nine of ten keep, and the drawings of the other plots for each picture.
+beside each other. A box grows over each of the plots in turn, a step for each picture of the browser, while the
+page notes the times of the pictures and how often each plot has drawn the chosen rows. Reported for each brushed plot: the median of the times between pictures, the
+time that nine of ten keep, and the drawings of each plot for each picture.
 """
 
 from __future__ import annotations
@@ -23,27 +23,25 @@ STEPS = 150
 ROUNDS = 3
 KINDS = ("Scatter", "Histogram")
 
-_WATCH = """() => {
-    window.watched = {frames: [], drawn: {}, on: true};
-    const canvases = [...document.querySelectorAll('canvas.chosen')];
-    window.watched.observers = canvases.map((canvas) => {
-        const plot = canvas.closest('section').getAttribute('aria-label').split(':')[0];
-        window.watched.drawn[plot] = 0;
-        const observer = new MutationObserver(() => window.watched.drawn[plot]++);
-        observer.observe(canvas, {attributeFilter: ['data-drawn']});
-        return observer;
-    });
-    const note = (time) => {
-        window.watched.frames.push(time);
-        if (window.watched.on) requestAnimationFrame(note);
+#: A corner of a box goes from one place of the page to another, a step for each picture. Real presses have begun it.
+_DRAG = """([from, to, steps]) => new Promise((end) => {
+    const frames = [], drawn = {};
+    for (const canvas of document.querySelectorAll('canvas.chosen')) {
+        const plot = canvas.closest('section.tile').getAttribute('aria-label').split(':')[0];
+        drawn[plot] = 0;
+        new MutationObserver(() => drawn[plot]++).observe(canvas, {attributeFilter: ['data-drawn']});
+    }
+    const frame = document.elementFromPoint(...from).closest('[role=application]');
+    const step = (time) => {
+        frames.push(time);
+        if (frames.length > steps) return end({frames, drawn});
+        const [x, y] = from.map((start, axis) => start + ((to[axis] - start) * frames.length) / steps);
+        const options = {pointerId: 1, pointerType: 'mouse', buttons: 1, bubbles: true, clientX: x, clientY: y};
+        frame.dispatchEvent(new PointerEvent('pointermove', options));
+        requestAnimationFrame(step);
     };
-    requestAnimationFrame(note);
-}"""
-_END = """() => {
-    window.watched.on = false;
-    window.watched.observers.forEach((one) => one.disconnect());
-    return {frames: window.watched.frames, drawn: window.watched.drawn};
-}"""
+    requestAnimationFrame(step);
+})"""
 
 
 def show_plots(browser: Browser, url: str, rows: int) -> Page:
@@ -77,12 +75,12 @@ def brush(page: Page, plot: str) -> tuple[list[float], dict[str, float]]:
         tile.get_by_role("button", name="Box", exact=True).click()
     box = tile.locator("canvas.picture").bounding_box()
     assert box
-    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.2 * box["height"])
+    start = [box["x"] + 0.3 * box["width"], box["y"] + 0.2 * box["height"]]
+    end = [box["x"] + 0.8 * box["width"], box["y"] + 0.7 * box["height"]]
+    page.mouse.move(*start)
     page.mouse.down()
-    page.mouse.move(box["x"] + 0.32 * box["width"], box["y"] + 0.22 * box["height"], steps=5)
-    page.evaluate(_WATCH)
-    page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + 0.7 * box["height"], steps=STEPS)
-    watched = page.evaluate(_END)
+    page.mouse.move(start[0] + 8, start[1] + 8)
+    watched = page.evaluate(_DRAG, [start, end, STEPS])
     page.mouse.up()
     page.keyboard.press("Escape")
     frames = watched["frames"]

@@ -4,7 +4,7 @@ import type { Table } from '../model/resultModel';
 import type { Drawn } from './boxConditions';
 import { keepSettings, readSettings, type Json } from './keptSettings';
 import { loadPlotData } from './plotData';
-import { chosenRows, lassoTest, rectangleTest, type Manner, type Place } from './pointSelection';
+import { chosenRows, lassoArea, rectangleArea, type Manner, type Place } from './pointSelection';
 import type { PlotSettings } from './plotSettings';
 
 /** A box or line in a plot, and whether its rows are added to those chosen before. */
@@ -62,7 +62,7 @@ export async function repeatSteps(table: Table, kept: readonly KeptStep[]): Prom
         if (unknown.length) return unknown;
         const data = await loadPlotData(table, settings);
         if (data === 'columns') return [];
-        const inside = tool === 'lasso' ? lassoTest(places) : rectangleTest(places[0]!, places[1]!);
+        const inside = tool === 'lasso' ? lassoArea(places) : rectangleArea(places[0]!, places[1]!);
         const next = chosenRows(data.points, inside, table.rows, rows, manner);
         if (next) noteBrush(next, { manner, drawn: { tool, places }, settings }, rows);
         rows = next;

@@ -109,7 +109,6 @@ function mergeKept(usual: unknown, kept: unknown, reading: Reading, path: readon
     if (isColumn(path)) return readColumn(kept, reading) ?? usual;
     if (Array.isArray(usual)) return mergeItems(usual, kept, reading, path);
     if (isObject(usual)) return isObject(kept) ? mergeObject(usual, kept, reading, path) : usual;
-    if (kept === null) return undefined;
     const words = WORDS[path.join('.')];
     if (words) return chooseWord(words, kept, reading) ?? usual;
     const alike = usual === undefined ? ['number', 'boolean'].includes(typeof kept) : typeof kept === typeof usual;
