@@ -18,6 +18,8 @@ export interface KeptTab {
     /** the job of the last run, or of the result that is shown */
     readonly job?: string;
     readonly shows?: boolean;
+    /** the layout of its result as JSON (results/resultLayout), if it is not the usual one */
+    readonly layout?: string;
     /** names of the files that came with it; their bytes are not kept */
     readonly fileNames?: readonly string[];
 }
@@ -111,6 +113,7 @@ export class QueryTab {
             ...(this.maxrec !== undefined && { maxrec: this.maxrec }),
             ...(job !== undefined && { job }),
             ...(shown && { shows: true }),
+            ...(this.layout && { layout: this.layout }),
             ...(names.length > 0 && { fileNames: names }),
         };
     }
@@ -122,6 +125,7 @@ export class QueryTab {
         [tab.title, tab.named, tab.adql] = [kept.title, kept.named, kept.adql];
         [tab.maxrec, tab.format, tab.mode] = [kept.maxrec, kept.format ?? 'votable', kept.mode ?? 'auto'];
         tab.job = shown ? undefined : kept.job;
+        tab.layout = kept.layout ?? '';
         tab.lost = kept.fileNames ?? [];
         return tab;
     }

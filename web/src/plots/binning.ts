@@ -59,9 +59,9 @@ export function countBins(points: Points, low: number, high: number, bins: numbe
 
 /** Return the number of chosen points in each bin. */
 export function countChosen({ counts, places }: Histogram, { rows }: Points, chosen: Uint8Array): Float64Array {
-    const marked = new Float64Array(counts.length);
-    for (let k = 0; k < places.length; k++) if (chosen[rows[k]!] && places[k]! >= 0) marked[places[k]!]!++;
-    return marked;
+    const marked = new Float64Array(counts.length + 1);
+    for (let k = 0; k < places.length; k++) marked[places[k]! + 1]! += chosen[rows[k]!]! | 0;
+    return marked.subarray(1);
 }
 
 /** Counts over a view. The cells keep their place when the view moves. */

@@ -1,13 +1,14 @@
 /** A plot on the screen: draws changes and answers the pointer. */
 
-import { chosenRows, lassoTest, rectangleTest, thinLine, type Manner, type Place } from './pointSelection';
+import { chosenRows, lassoArea, rectangleArea, thinLine, type Manner, type Place } from './pointSelection';
+import { chosenFrames } from './frameQueue';
 import type { Size } from './plotLayout';
 import type { Drawn } from './boxConditions';
 import { PointIndex } from './nearestPoint';
 import { paintChosen, paintPicture } from './paintPlot';
 import type { Scene } from './plotScene';
 import { canvasPen } from '../canvas/pen';
-import { arrangeScene, type TablePlot } from './tablePlot.svelte';
+import { arrangeScene, type Brushed, type TablePlot } from './tablePlot.svelte';
 import { prepareCanvas } from '../canvas/pixelCanvas';
 import { describePart } from './plotDescription';
 import { AXES } from './plotSettings';
@@ -37,9 +38,9 @@ export class PlotStage implements GestureHost {
     /** milliseconds of the last drawing */
     took = 0;
     #nearest: { scene: Scene; index: PointIndex } | undefined;
-    #frames = { picture: 0, chosen: 0 };
+    #frame = 0;
     /** the brush that is being drawn: what was chosen before it, and what it has drawn so far */
-    #brush: { readonly before: Uint8Array | undefined; drawn?: Drawn | undefined } | undefined;
+    #brush: { readonly before: Uint8Array | undefined; step?: Pick<Brushed, 'drawn' | 'manner'> } | undefined;
     #timer: ReturnType<typeof setTimeout> | undefined;
 
     /** The scene to draw; undefined without data or room. */
@@ -79,9 +80,9 @@ export class PlotStage implements GestureHost {
 
     /** Draw once with the browser's next frame. */
     drawScene(canvas: HTMLCanvasElement): void {
-        if (this.#frames.picture) return;
-        this.#frames.picture = requestAnimationFrame(() => {
-            this.#frames.picture = 0;
+        if (this.#frame) return;
+        this.#frame = requestAnimationFrame(() => {
+            this.#frame = 0;
             const { scene } = this;
             if (!scene) return void prepareCanvas(canvas, 1, 1, 1);
             const start = performance.now();
@@ -100,18 +101,17 @@ export class PlotStage implements GestureHost {
         });
     }
 
-    /** Draw the chosen rows above the picture, once with the browser's next frame. */
+    /** Draw the chosen rows above the picture; the plot that is being brushed comes before the others. */
     drawChosen(canvas: HTMLCanvasElement): void {
-        if (this.#frames.chosen) return;
-        this.#frames.chosen = requestAnimationFrame(() => {
-            this.#frames.chosen = 0;
+        const draw = (): void => {
             const { scene } = this;
             const { chosen, chosenCount } = this.plot.table;
             if (!scene || !chosen) return void prepareCanvas(canvas, 1, 1, 1);
             const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
             paintChosen(canvasPen(context, scene.theme.font), scene, chosen);
             canvas.dataset['drawn'] = String(chosenCount);
-        });
+        };
+        chosenFrames.request(canvas, draw, this.#brush !== undefined);
     }
 
     /** Draw the layer above the picture: the line being drawn and the row under the pointer. */
@@ -220,7 +220,9 @@ export class PlotStage implements GestureHost {
         const brush = this.#brush;
         this.#brush = undefined;
         // conditions come at the end: their text would change the size of the picture below the pointer
-        if (brush) plot.chooseRows(kept ? plot.table.chosen : brush.before, kept ? brush.drawn : undefined);
+        if (!brush) return;
+        const step = kept && brush.step && { ...brush.step, before: brush.before };
+        plot.chooseRows(kept ? plot.table.chosen : brush.before, step || undefined);
     }
 
     /** Round a corner of a box to as few digits as the screen can tell apart. */
@@ -243,7 +245,7 @@ export class PlotStage implements GestureHost {
         const { plot, scene } = this;
         const [one, other] = [places[0]!, places.at(-1)!];
         const corners = this.flat ? ([[one[0], -1], [other[0], 1]] as const) : ([one, other] as const); // prettier-ignore
-        const inside = tool === 'lasso' ? lassoTest(places) : rectangleTest(...corners);
+        const inside = tool === 'lasso' ? lassoArea(places) : rectangleArea(...corners);
         const {
             data: { points },
             view,
@@ -255,9 +257,8 @@ export class PlotStage implements GestureHost {
             places: tool === 'lasso' ? places : corners,
             pixel: Math.abs(view.u1 - view.u0) / box.width,
         };
-        const described = manner === 'new' ? drawn : undefined;
-        if (this.#brush) this.#brush.drawn = described;
-        plot.chooseRows(rows, this.#brush ? undefined : described);
+        if (this.#brush) this.#brush.step = { drawn, manner };
+        plot.chooseRows(rows, this.#brush ? undefined : { drawn, manner, before });
     }
 
     #hitAt(x: number, y: number): Hit | undefined {

@@ -32,7 +32,8 @@ export function countChosenPixels(
     chosen: Uint8Array,
     pixels: number,
 ): Float32Array {
-    const hits = new Float32Array(pixels);
-    for (let k = 0; k < count; k++) if (chosen[rows[k]!] && places[k]! >= 0) hits[places[k]!]!++;
-    return hits;
+    // one more in front for points outside: without branches the pass takes the same time for any brush
+    const hits = new Float32Array(pixels + 1);
+    for (let k = 0; k < count; k++) hits[places[k]! + 1]! += chosen[rows[k]!]! | 0;
+    return hits.subarray(1);
 }

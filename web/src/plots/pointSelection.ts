@@ -1,23 +1,28 @@
 /** Choosing points in a rectangle or inside a line. */
 
-import type { Points } from './plotPoints';
+import type { Extent, Points } from './plotPoints';
 
 /** A place in the plane of scaled values. */
 export type Place = readonly [u: number, v: number];
-export type Inside = (u: number, v: number) => boolean;
 
-/** Return a test for the rectangle between two corners, edges included. */
-export function rectangleTest(one: Place, other: Place): Inside {
+/** An area of the plane: all of a rectangle, or what a test says of the places in it. */
+export interface Area {
+    readonly bounds: Extent;
+    readonly holds?: (u: number, v: number) => boolean;
+}
+
+/** Return the rectangle between two corners, edges included. */
+export function rectangleArea(one: Place, other: Place): Area {
     const [u0, u1] = [Math.min(one[0], other[0]), Math.max(one[0], other[0])];
     const [v0, v1] = [Math.min(one[1], other[1]), Math.max(one[1], other[1])];
-    return (u, v) => u >= u0 && u <= u1 && v >= v0 && v <= v1;
+    return { bounds: { u0, u1, v0, v1 } };
 }
 
 const BANDS = 256;
 
-/** Return a test for the inside of a closed line (even-odd rule). Its sides are sorted into bands of v. */
-export function lassoTest(line: readonly Place[]): Inside {
-    if (line.length < 3) return () => false;
+/** Return the inside of a closed line (even-odd rule). Its sides are sorted into bands of v. */
+export function lassoArea(line: readonly Place[]): Area {
+    if (line.length < 3) return { bounds: { u0: NaN, u1: NaN, v0: NaN, v1: NaN } };
     const vs = line.map(([, v]) => v);
     const us = line.map(([u]) => u);
     const [low, high] = [Math.min(...vs), Math.max(...vs)];
@@ -31,8 +36,7 @@ export function lassoTest(line: readonly Place[]): Inside {
         const [from, to] = [bandOf(Math.min(v, nextV)), bandOf(Math.max(v, nextV))];
         for (let band = from; band <= to; band++) bands[band]!.push(u, v, nextU, nextV);
     });
-    return (u, v) => {
-        if (v < low || v > high || u < left || u > right) return false;
+    const holds = (u: number, v: number): boolean => {
         const sides = bands[bandOf(v)]!;
         let within = false;
         for (let k = 0; k < sides.length; k += 4) {
@@ -41,14 +45,15 @@ export function lassoTest(line: readonly Place[]): Inside {
         }
         return within;
     };
+    return { bounds: { u0: left, u1: right, v0: low, v1: high }, holds };
 }
 
 export type Manner = 'new' | 'add' | 'remove';
 
-/** Return one byte per row, 1 for chosen rows; undefined if none is. */
+/** Return one byte per row, 1 for chosen rows; undefined if none is. Runs at every step of a brush over all points. */
 export function chosenRows(
-    points: Points,
-    inside: Inside,
+    { rows, u, v, count }: Points,
+    { bounds: { u0, u1, v0, v1 }, holds }: Area,
     total: number,
     before: Uint8Array | undefined,
     manner: Manner,
@@ -56,7 +61,11 @@ export function chosenRows(
     const marks = new Uint8Array(total);
     if (before && manner !== 'new') marks.set(before.subarray(0, total));
     const mark = manner === 'remove' ? 0 : 1;
-    for (let k = 0; k < points.count; k++) if (inside(points.u[k]!, points.v[k]!)) marks[points.rows[k]!] = mark;
+    for (let k = 0; k < count; k++) {
+        const at = u[k]!;
+        const up = v[k]!;
+        if (at >= u0 && at <= u1 && up >= v0 && up <= v1 && (!holds || holds(at, up))) marks[rows[k]!] = mark;
+    }
     return marks.includes(1) ? marks : undefined;
 }
 

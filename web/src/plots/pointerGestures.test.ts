@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { chosenRows, lassoTest, rectangleTest, thinLine, type Place } from './pointSelection';
+import { chosenRows, lassoArea, rectangleArea, thinLine, type Area, type Place } from './pointSelection';
 import { PointIndex } from './nearestPoint';
 import { planePoints } from './plotPoints';
 import { viewAfterKey, PointerGestures, type GestureHost } from './pointerGestures';
@@ -79,38 +79,43 @@ describe('views', () => {
     });
 });
 
+/** Whether a place is chosen by an area. */
+const testOf = (area: Area) => (u: number, v: number) => {
+    const points = { ...grid, rows: Uint32Array.of(0), u: Float64Array.of(u), v: Float64Array.of(v), count: 1 };
+    return chosenRows(points, area, 1, undefined, 'new') !== undefined;
+};
+
 describe('brushes', () => {
     test('a rectangle has its edges', () => {
-        const rows = chosenRows(grid, rectangleTest([4, 1], [2, 3]), 100, undefined, 'new')!;
+        const rows = chosenRows(grid, rectangleArea([4, 1], [2, 3]), 100, undefined, 'new')!;
         expect([...rows.keys()].filter((row) => rows[row])).toEqual([12, 13, 14, 22, 23, 24, 32, 33, 34]);
     });
     test('a lasso, concave and crossing itself', () => {
         const horseshoe: Place[] = [[0, 0], [10, 0], [10, 10], [7, 10], [7, 3], [3, 3], [3, 10], [0, 10]]; // prettier-ignore
-        const inside = lassoTest(horseshoe);
+        const inside = testOf(lassoArea(horseshoe));
         expect([inside(1, 8), inside(9, 8), inside(5, 8), inside(5, 1), inside(11, 5), inside(5, -1)]).toEqual([true, true, false, true, false, false]); // prettier-ignore
-        const bow = lassoTest([[0, 0], [10, 10], [10, 0], [0, 10]]); // prettier-ignore
+        const bow = testOf(lassoArea([[0, 0], [10, 10], [10, 0], [0, 10]])); // prettier-ignore
         expect([bow(1, 5), bow(9, 5), bow(5, 9), bow(5, 1)]).toEqual([true, true, false, false]);
     });
     test('a lasso agrees with a circle, however many sides it has', () => {
-        const around = lassoTest(
-            Array.from({ length: 720 }, (_, k): Place => [Math.cos(k / 114.6), Math.sin(k / 114.6)]),
-        );
+        const sides = Array.from({ length: 720 }, (_, k): Place => [Math.cos(k / 114.6), Math.sin(k / 114.6)]);
+        const around = testOf(lassoArea(sides));
         for (let k = 0; k < 2000; k++) {
             const [u, v] = [Math.sin(k * 12.9898) * 1.3, Math.cos(k * 78.233) * 1.3];
             if (Math.abs(Math.hypot(u, v) - 1) > 1e-3) expect(around(u, v)).toBe(Math.hypot(u, v) < 1);
         }
     });
     test('of less than three places is nothing', () => {
-        expect(lassoTest([[0, 0], [1, 1]])(0.5, 0.5)).toBe(false); // prettier-ignore
-        expect(lassoTest([[0, 0], [1, 0], [2, 0]])(1, 0)).toBe(false); // prettier-ignore
+        expect(testOf(lassoArea([[0, 0], [1, 1]]))(0.5, 0.5)).toBe(false); // prettier-ignore
+        expect(testOf(lassoArea([[0, 0], [1, 0], [2, 0]]))(1, 0)).toBe(false); // prettier-ignore
     });
     test('add to and take from what is chosen', () => {
-        const before = chosenRows(grid, rectangleTest([0, 0], [1, 0]), 100, undefined, 'new');
-        const more = chosenRows(grid, rectangleTest([3, 0], [3, 0]), 100, before, 'add')!;
+        const before = chosenRows(grid, rectangleArea([0, 0], [1, 0]), 100, undefined, 'new');
+        const more = chosenRows(grid, rectangleArea([3, 0], [3, 0]), 100, before, 'add')!;
         expect([0, 1, 2, 3].map((row) => more[row])).toEqual([1, 1, 0, 1]);
-        const less = chosenRows(grid, rectangleTest([0, 0], [1, 0]), 100, more, 'remove')!;
+        const less = chosenRows(grid, rectangleArea([0, 0], [1, 0]), 100, more, 'remove')!;
         expect([0, 1, 3].map((row) => less[row])).toEqual([0, 0, 1]);
-        expect(chosenRows(grid, rectangleTest([50, 50], [60, 60]), 100, undefined, 'new')).toBeUndefined();
+        expect(chosenRows(grid, rectangleArea([50, 50], [60, 60]), 100, undefined, 'new')).toBeUndefined();
     });
     test('lines lose places that are too near', () => {
         expect(thinLine([[0, 0], [0.5, 0], [1, 0], [5, 0]], 2)).toEqual([[0, 0], [5, 0]]); // prettier-ignore

@@ -1,4 +1,4 @@
-/** The plot of a table: settings, data, and the view. Kept as long as the table. */
+/** A plot of a table: settings, data, and the view. */
 
 import type { Table } from '../model/resultModel';
 import { countBins, suitableBins, type Histogram } from './binning';
@@ -9,12 +9,22 @@ import { hasLegend } from './paintPlot';
 import { AXES, isReversed, type Axis, type PlotKind, type AxisRole, type PlotSettings } from './plotSettings';
 import type { Box, View } from '../canvas/plotView';
 import { describeBox, type BoxChoice, type Drawn } from './boxConditions';
+import { noteBrush } from './brushSteps';
+import type { Manner } from './pointSelection';
 
 /** Least milliseconds between two looks at a growing table, and the factor on the time of the last one. */
 const BETWEEN = 400;
 const REST = 3;
 
-export type Tool = 'move' | 'zoom' | 'rectangle' | 'lasso';
+export const TOOLS = ['move', 'zoom', 'rectangle', 'lasso'] as const;
+export type Tool = (typeof TOOLS)[number];
+
+/** A box or line around rows, and the rows chosen before if its own were added to or taken from them. */
+export interface Brushed {
+    readonly drawn: Drawn;
+    readonly manner: Manner;
+    readonly before?: Uint8Array | undefined;
+}
 
 export class TablePlot {
     settings = $state.raw<PlotSettings | undefined>();
@@ -24,6 +34,8 @@ export class TablePlot {
     /** the user's view; undefined: everything */
     view = $state.raw<View | undefined>();
     tool = $state<Tool>('move');
+    /** its options are hidden, and it is not closed by mistake */
+    pinned = $state(false);
     /** the box of the chosen rows, if they were chosen by one */
     brushed = $state.raw<BoxChoice | undefined>();
 
@@ -74,11 +86,16 @@ export class TablePlot {
         this.view = undefined;
     }
 
-    /** Choose rows; `drawn` is the box or line around them, if they were chosen by one. */
-    chooseRows(rows: Uint8Array | undefined, drawn: Drawn | undefined): void {
+    /** Choose rows; `by` is the box or line around them, if they were chosen by one. */
+    chooseRows(rows: Uint8Array | undefined, by: Brushed | undefined): void {
         const { data, table } = this;
-        this.brushed =
-            rows && drawn && data && data !== 'columns' ? describeBox(data, table.fields, drawn, rows) : undefined;
+        this.brushed = undefined;
+        if (rows && by && data && data !== 'columns') {
+            if (by.manner === 'new') this.brushed = describeBox(data, table.fields, by.drawn, rows);
+            // the plane of a map depends on the longitude in its middle
+            const settings = data.settings.kind === 'sky' ? { ...data.settings, centre: data.centre } : data.settings;
+            noteBrush(rows, { manner: by.manner, drawn: by.drawn, settings }, by.before);
+        }
         table.chooseRows(rows);
     }
 
@@ -104,15 +121,6 @@ export class TablePlot {
             this.refresh();
         }
     }
-}
-
-const plots = new WeakMap<Table, TablePlot>();
-
-/** Return the plot of a table, as it was left. */
-export function plotOf(table: Table): TablePlot {
-    const known = plots.get(table) ?? new TablePlot(table);
-    plots.set(table, known);
-    return known;
 }
 
 /** The layout of a picture. */

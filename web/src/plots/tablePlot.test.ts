@@ -330,7 +330,7 @@ describe('a plot', () => {
         plot.changeSettings({ kind: 'scatter' });
         plot.refresh();
         await vi.waitFor(() => expect((plot.data as PlotData).settings.kind).toBe('scatter'));
-        plot.chooseRows(Uint8Array.of(1, 0, 0, 0), { tool: 'rectangle', places: [[0, 0], [1, 1]], pixel: 0.01 }); // prettier-ignore
+        plot.chooseRows(Uint8Array.of(1, 0, 0, 0), { drawn: { tool: 'rectangle', places: [[0, 0], [1, 1]], pixel: 0.01 }, manner: 'new' }); // prettier-ignore
         expect(plot.brushed?.condition).toContain('BETWEEN');
         expect(STARS.chosenCount).toBe(1);
         plot.chooseRows(undefined, undefined);

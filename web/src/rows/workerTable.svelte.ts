@@ -152,8 +152,11 @@ export class WorkerTable implements Table {
 
 /** Return the number of marked rows. Runs at every step of a brush over millions of rows. */
 function countMarks(rows: Uint8Array): number {
+    // four rows at a time: the sum of the four bytes of a word is the upper byte of its product with 0x01010101
+    const words = new Uint32Array(rows.buffer, rows.byteOffset, rows.byteOffset % 4 ? 0 : rows.length >> 2);
     let count = 0;
-    for (let row = 0; row < rows.length; row++) if (rows[row]) count++;
+    for (let at = 0; at < words.length; at++) count += Math.imul(words[at]!, 0x01010101) >>> 24;
+    for (let row = 4 * words.length; row < rows.length; row++) count += rows[row]!;
     return count;
 }
 

@@ -147,7 +147,7 @@ export const editor = {
     },
     share: {
         title: 'Link to this query',
-        what: 'Whoever opens the link gets the query in a new tab and decides when to run it. The query is in the link itself.',
+        what: 'Whoever opens the link gets the query in a new tab and decides when to run it. Query, plots, layout, filters and the brushed selection are in the link itself.',
         link: 'Link',
         copy: 'Copy',
         copied: 'Copied.',

@@ -20,6 +20,7 @@ export const plots = {
         under: (longitude: number, latitude: number, rows: number) =>
             `${longitude.toFixed(1)}° ${latitude > 0 ? '+' : ''}${latitude.toFixed(1)}° · ${formatCount(rows)} in this cell`,
     },
+    plot: 'Plot',
     kind: 'Kind of plot',
     kinds: { scatter: 'Scatter', density: 'Density', histogram: 'Histogram', sky: 'Sky', curve: 'Light curve' },
     tool: 'Drag tool',
@@ -47,6 +48,7 @@ export const plots = {
     csv: 'Plotted data (CSV)',
     noPicture: 'The browser could not make the picture.',
     options: 'Axes and options',
+    optionsShort: 'Options',
     roles: {
         x: 'Horizontal',
         y: 'Vertical',

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import type { Field } from '../model/resultModel';
+import { repeatSteps, keepStep, findSteps, noteBrush } from './brushSteps';
+import { defaultSettings } from './defaultSettings';
+import { findColumn, keepSettings, nameColumn, readSettings } from './keptSettings';
+import { MemoryTable, number, words } from './memoryTable.fixture';
+import type { PlotSettings } from './plotSettings';
+
+const FIELDS = [number('x'), number('y'), number('b'), number('v'), words('type')];
+const axis = (column: number, minus = -1) => ({ column, minus, log: false, reversed: undefined });
+const usual = defaultSettings(FIELDS);
+const copied = (json: unknown): unknown => JSON.parse(JSON.stringify(json));
+
+function changed(changes: Partial<PlotSettings>): PlotSettings {
+    return { ...usual, ...changes };
+}
+
+describe('settings by name', () => {
+    test('only what differs from the default is kept', () => {
+        expect(keepSettings(usual, FIELDS)).toEqual({});
+        const settings = changed({ kind: 'density', axes: { ...usual.axes, x: axis(2, 3) }, colour: 4, centre: 12 });
+        expect(keepSettings(settings, FIELDS)).toEqual({
+            kind: 'density',
+            axes: { x: { column: 'b', minus: 'v', log: false } },
+            colour: 'type',
+            centre: 12,
+        });
+    });
+    test('come back as they were, also when columns have moved', () => {
+        const settings = changed({
+            kind: 'histogram',
+            axes: { ...usual.axes, value: { ...axis(3), log: true, reversed: true } },
+            bins: 30,
+        });
+        const kept = copied(keepSettings(settings, FIELDS));
+        expect(readSettings(kept, FIELDS)).toEqual({ settings, unknown: [] });
+        const moved = [FIELDS[3]!, ...FIELDS.slice(0, 3)];
+        expect(readSettings(kept, moved).settings.axes.value).toMatchObject({ column: 0, log: true });
+    });
+    test('unknown columns and kinds leave the default, and are named', () => {
+        const kept = {
+            kind: 'pie',
+            axes: { x: { column: 'gone', minus: 'b', log: true } },
+            colour: 'type',
+            error: 'e',
+        };
+        const { settings, unknown } = readSettings(kept, FIELDS);
+        expect(settings).toEqual(changed({ colour: 4 }));
+        expect(unknown).toEqual(['pie', 'gone', 'e']);
+    });
+    test('nonsense changes nothing', () => {
+        const nonsense = { size: 'large', bins: { a: 1 }, logCounts: 1, axes: [1], frame: null, centre: 'x', other: 3 };
+        for (const kept of [null, 7, 'x', [], nonsense])
+            expect(readSettings(copied(kept), FIELDS).settings).toEqual(usual);
+    });
+    test('columns of the same name are told apart', () => {
+        const same: Field[] = [number('ra'), number('dec'), number('ra')];
+        expect(nameColumn(same, 2)).toEqual(['ra', 1]);
+        expect(findColumn(same, ['ra', 1])).toBe(2);
+        expect(findColumn(same, 'ra')).toBe(0);
+        expect(findColumn(same, null)).toBe(-1);
+        expect(findColumn(same, 'none')).toBeUndefined();
+    });
+});
+
+describe('brushes', () => {
+    const table = () => new MemoryTable(FIELDS.slice(0, 2), [[1, 2, 3, 4], [1, 2, 3, 4]]); // prettier-ignore
+    const settings = { ...defaultSettings(FIELDS.slice(0, 2)), kind: 'scatter' } as const;
+    const box = (low: number, high: number) => ({ tool: 'rectangle', places: [[low, low], [high, high]] }) as const; // prettier-ignore
+
+    test('are repeated on other rows, with those that were added', async () => {
+        const [first, second] = [Uint8Array.of(1, 1, 0, 0), Uint8Array.of(1, 1, 0, 1)];
+        noteBrush(first, { manner: 'new', drawn: box(0.5, 2.5), settings }, undefined);
+        noteBrush(second, { manner: 'add', drawn: box(3.5, 9), settings }, first);
+        const kept = copied(findSteps(second)!.map((step) => keepStep(step, table()))) as never;
+        const again = table();
+        expect(await repeatSteps(again, kept)).toEqual([]);
+        expect([...again.chosen!]).toEqual([1, 1, 0, 1]);
+        // what was repeated can be kept again
+        expect(copied(findSteps(again.chosen!)!.map((step) => keepStep(step, again)))).toEqual(kept);
+    });
+    test('of columns that are gone choose nothing', async () => {
+        const gone = [
+            { manner: 'new', ...box(0, 9), settings: { axes: { x: { column: 'z', minus: null } } } },
+        ] as const;
+        const other = table();
+        expect(await repeatSteps(other, gone)).toEqual(['z']);
+        expect(other.chosen).toBeUndefined();
+        expect(await repeatSteps(other, [{ ...gone[0], settings: {}, places: [['a', 1]] } as never])).toEqual([]);
+        expect(other.chosen).toBeUndefined();
+    });
+    test('rows chosen in another way have no steps', () => {
+        const [by, hand] = [Uint8Array.of(1), Uint8Array.of(1)];
+        noteBrush(by, { manner: 'add', drawn: box(0, 1), settings }, hand);
+        expect(findSteps(by)).toBeUndefined();
+    });
+});
