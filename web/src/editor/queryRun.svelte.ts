@@ -22,8 +22,12 @@ export interface RunRequest {
     /** format of a job's result */
     readonly format: string;
     readonly files: Record<string, Blob>;
-    /** offset of the query in the tab's text: a selection may be run */
+    /** the tab's whole text: a selection may be run */
+    readonly text: string;
+    /** offset of the query in the text */
     readonly offset: number;
+    /** called with the id of its job */
+    noteJob(id: string): void;
     /** Return the estimate, from the tab if it is current */
     loadEstimate(signal: AbortSignal): ReturnType<typeof estimateQuery>;
 }
@@ -137,6 +141,7 @@ export class QueryRun {
 
     #followJob(id: string): void {
         const watched = jobs.lookAt(id);
+        this.wanted?.noteJob(id);
         [this.watched, this.phase] = [watched, 'running'];
         this.#watchState(() => {
             if (this.table || !this.active) return;

@@ -18,6 +18,8 @@ export interface KeptTab {
     /** the job of the last run, or of the result that is shown */
     readonly job?: string;
     readonly shows?: boolean;
+    /** the job ran a part of the text */
+    readonly selected?: boolean;
     /** names of the files that came with it; their bytes are not kept */
     readonly fileNames?: readonly string[];
 }
@@ -42,12 +44,16 @@ export class QueryTab {
     lost = $state.raw<readonly string[]>([]);
     /** the uploads of its query: files that came with the tab, and files of the Upload page that the query names */
     readonly sent: Record<string, Blob> = $derived({ ...files.blobsOf(uploadsOf(this.adql)), ...this.files });
-    /** names of lost files that the query still needs */
-    readonly missing: readonly string[] = $derived(this.lost.filter((name) => !(name in this.sent)));
+    /** names of the uploaded tables that the query reads and that are not here */
+    readonly missing: readonly string[] = $derived(namesWithout(uploadsOf(this.adql), this.sent));
     /** a result without a query: this tab has no editor */
     readonly shown: Source | undefined;
-    /** the job of the last run before the page was reloaded */
-    job: string | undefined;
+    /** the job of the last run, in this window or another */
+    job = $state<string | undefined>();
+    /** the job ran a part of the text */
+    selected = $state(false);
+    /** another window has closed it */
+    closedElsewhere = $state(false);
     readonly estimateState = new TabEstimate();
     run = $state.raw<QueryRun | undefined>();
 
@@ -63,9 +69,11 @@ export class QueryTab {
         if (!adql.trim()) return;
         const { maxrec, sent, format } = this;
         const asked = { query: adql, maxrec, files: sent };
+        [this.job, this.selected] = [undefined, selected];
         const run = new QueryRun({
             ...{ adql, title: this.named ? this.title : '', mode, maxrec, format, files: sent },
-            offset: selected ? this.selection.from : 0,
+            ...{ text: this.adql, offset: selected ? this.selection.from : 0 },
+            noteJob: (id) => (this.job = id),
             loadEstimate: (signal) => this.estimateState.askNow(asked, signal),
         });
         this.#replaceRun(run);
@@ -97,8 +105,8 @@ export class QueryTab {
     toKept(): KeptTab | undefined {
         const shown = this.shown;
         if (shown && shown.kind !== 'job') return undefined;
-        const job = shown?.id ?? (this.run ? this.run.watched?.id : this.job);
-        const names = [...Object.keys(this.files), ...this.lost];
+        const job = shown?.id ?? this.job;
+        const names = [...new Set([...Object.keys(this.files), ...this.lost])].toSorted();
         return {
             id: this.id,
             title: this.title,
@@ -108,19 +116,32 @@ export class QueryTab {
             format: this.format,
             ...(this.maxrec !== undefined && { maxrec: this.maxrec }),
             ...(job !== undefined && { job }),
+            ...(job !== undefined && this.selected && { selected: true }),
             ...(shown && { shows: true }),
             ...(names.length > 0 && { fileNames: names }),
         };
+    }
+
+    /** Take over the state of a kept tab, which another window may have changed. A result that is shown stays. */
+    takeKept(kept: KeptTab): void {
+        [this.title, this.named, this.adql] = [kept.title, kept.named, kept.adql];
+        [this.maxrec, this.format, this.mode] = [kept.maxrec, kept.format ?? 'votable', kept.mode ?? 'auto'];
+        [this.job, this.selected] = [this.shown ? undefined : kept.job, kept.selected ?? false];
+        this.lost = (kept.fileNames ?? []).filter((name) => !(name in this.files));
+        this.closedElsewhere = false;
     }
 
     /** Restore a kept tab. */
     static fromKept(kept: KeptTab): QueryTab {
         const shown = kept.shows && kept.job ? ({ kind: 'job', id: kept.job } as const) : undefined;
         const tab = new QueryTab(kept.id, shown);
-        [tab.title, tab.named, tab.adql] = [kept.title, kept.named, kept.adql];
-        [tab.maxrec, tab.format, tab.mode] = [kept.maxrec, kept.format ?? 'votable', kept.mode ?? 'auto'];
-        tab.job = shown ? undefined : kept.job;
-        tab.lost = kept.fileNames ?? [];
+        tab.takeKept(kept);
         return tab;
     }
+}
+
+/** Return the names that are no key, ignoring case. */
+function namesWithout(names: readonly string[], files: Record<string, Blob>): string[] {
+    const known = Object.keys(files).map((name) => name.toLowerCase());
+    return names.filter((name) => !known.includes(name.toLowerCase()));
 }
