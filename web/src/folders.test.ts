@@ -57,6 +57,14 @@ test('no file imports itself through others', () => {
     expect(circles).toEqual([]);
 });
 
+test('what is loaded later shows a way out if it cannot be loaded', () => {
+    const wrong = FILES.filter((file) => !file.endsWith('.test.ts')).filter((file) => {
+        const source = readFileSync(join(ROOT, file), 'utf8');
+        return source.replace(/(?:loadPart\(|load=\{)\(\) => import\(/g, '').match(/\bimport\('/);
+    });
+    expect(wrong, 'use LoadedPart, or loadPart of browser/pagePart').toEqual([]);
+});
+
 test('file names say what a file holds without its folder', () => {
     const stems = FILES.filter((file) => !/\.(test|fixture|d)\.ts$/.test(file)).map((file) =>
         relative(dirname(file), file).split('.')[0]!.toLowerCase(),

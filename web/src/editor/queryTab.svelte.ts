@@ -106,7 +106,8 @@ export class QueryTab {
         const shown = this.shown;
         if (shown && shown.kind !== 'job') return undefined;
         const job = shown?.id ?? this.job;
-        const names = [...new Set([...Object.keys(this.files), ...this.lost])].toSorted();
+        const lost = this.lost.filter((name) => !(name in this.files));
+        const names = [...Object.keys(this.files), ...lost].toSorted();
         return {
             id: this.id,
             title: this.title,

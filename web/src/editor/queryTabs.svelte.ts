@@ -158,10 +158,11 @@ export class QueryTabs implements QueryOpener {
         const { changed, gone, kept } = this.#store.sync();
         this.unkept = !kept;
         for (const id of gone) this.#handleGone(id);
-        const known = new Map(this.tabs.map((tab) => [tab.id, tab]));
-        for (const tab of changed) known.get(tab.id)?.takeKept(tab);
-        const added = changed.filter(({ id }) => !known.has(id)).map((tab) => QueryTab.fromKept(tab));
-        if (added.length > 0) this.tabs = [...this.tabs, ...added];
+        for (const tab of changed) {
+            const there = this.tabs.find(({ id }) => id === tab.id);
+            if (there) there.takeKept(tab);
+            else this.tabs = [...this.tabs, QueryTab.fromKept(tab)];
+        }
         for (const tab of this.tabs) if (this.#store.isStored(tab.id)) tab.closedElsewhere = false;
         this.closed = this.#store.listClosed();
     }

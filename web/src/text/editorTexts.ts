@@ -32,7 +32,6 @@ export const editor = {
         'No diagnostics': 'No errors',
         'Selection deleted': 'Selection deleted',
     },
-    noEditor: 'The editor could not be loaded. Reload the page.',
     tabs: {
         label: 'Queries',
         help: 'Arrow keys move, F2 renames, Delete closes.',
@@ -60,7 +59,6 @@ export const editor = {
     },
     sizes: { tables: 'Width of the tables', editor: 'Height of the editor' },
     results: 'Result',
-    noPanel: 'The result could not be shown. Reload the page.',
     run: {
         run: 'Run',
         runSelected: 'Run selected',
@@ -139,10 +137,14 @@ export const editor = {
         upTo: (rows: string) => `Run with up to ${rows} rows`,
         sample: (percent: string, sky: boolean) => `Run a sample of ${percent} %${sky ? ', from the whole sky' : ''}`,
     },
-    uploads: 'Your files, uploaded with the query',
     sent: (names: string) => `sends ${names}`,
-    lost: (names: string) =>
-        `The browser has not kept the files of this query (${names}): add them again on the Upload page.`,
+    missing: {
+        label: 'Missing files',
+        lost: (name: string) => `The browser has not kept the file ${name} of this query.`,
+        unknown: (name: string) =>
+            `This query reads TAP_UPLOAD.${name}, a file of whoever wrote it. It is not in the link.`,
+        add: (name: string) => `Add a file as ${name}`,
+    },
     history: {
         title: 'Query history',
         search: 'Search history',
@@ -165,6 +167,11 @@ export const editor = {
         notCopied: 'The browser refused to copy: select the link and copy it.',
         damaged: 'The link is damaged: it contains no query.',
         shared: 'Shared query',
+        uploads: (names: string) =>
+            `The link does not contain your files (${names}): whoever opens it is asked to add them. To share them too:`,
+        save: (name: string) => `Save ${name} as a table in mydb, and query that`,
+        signIn: 'Sign in to save them as tables in mydb',
+        notebook: 'Download a notebook with the query and the files',
     },
     keys: {
         title: 'Keys',

@@ -101,13 +101,14 @@ class UserFiles {
         return this.#writing > 0;
     }
 
-    /** Add dropped or chosen files and read them one at a time. Never raises. */
-    async addFiles(chosen: Iterable<File>): Promise<void> {
+    /** Add dropped or chosen files and read them one at a time. `name`: for a single file. Never raises. */
+    async addFiles(chosen: Iterable<File>, name?: string): Promise<void> {
         await this.restored;
         const added: UserFile[] = [];
         for (const file of chosen) {
             const taken = [...this.list, ...added].map((other) => other.name);
-            added.push(new UserFile(tableNameOfFile(file.name, taken), file.name, await withUploadType(file)));
+            const own = name ?? tableNameOfFile(file.name, taken);
+            added.push(new UserFile(own, file.name, await withUploadType(file)));
         }
         this.list = [...this.list, ...added];
         await this.loadLimit();
