@@ -46,7 +46,16 @@ function compareVersions(page: string): LoadTrouble {
 /** Load style sheets again that did not arrive: import() asks for each only once. */
 async function reloadStyles(): Promise<void> {
     const links = [...document.head.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')];
-    await Promise.all(links.filter((link) => !link.sheet?.cssRules.length).map(reloadStyle));
+    await Promise.all(links.filter((link) => !hasRules(link)).map(reloadStyle));
+}
+
+function hasRules({ sheet }: HTMLLinkElement): boolean {
+    try {
+        return sheet !== null && sheet.cssRules.length > 0;
+    } catch {
+        // the answer was an error
+        return false;
+    }
 }
 
 function reloadStyle(link: HTMLLinkElement): Promise<void> {
