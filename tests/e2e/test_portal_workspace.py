@@ -188,9 +188,20 @@ class TestFiles:
     def test_are_in_the_tree_and_named_where_a_query_is_shared(
         self, page: Page, open_page: Callable[..., Page], portal_url: str, shot: Shot
     ) -> None:
-        page.goto(portal_url + "#/uploads")
-        page.locator("input[type=file]").first.set_input_files([MINE])
-        expect(page.get_by_text("2 rows").first).to_be_visible()
+        second = page.context.new_page()
+        for window, name in ((page, "mine.csv"), (second, "other.csv")):
+            window.goto(portal_url + "#/uploads")
+            window.locator("input[type=file]").first.set_input_files([{**MINE, "name": name}])
+            expect(window.get_by_role("heading", name=name)).to_be_visible()
+        # neither window has lost the other's file
+        for window in (page, second):
+            expect(window.locator("button.file")).to_have_count(2)
+            expect(window.locator("[aria-busy=true]")).to_have_count(0)
+        second.reload()
+        expect(second.locator("button.file")).to_have_text([re.compile("mine"), re.compile("other")])
+        second.get_by_role("button", name="Remove other").click()
+        expect(page.locator("button.file")).to_have_count(1)
+        second.close()
         page.get_by_role("link", name="Query", exact=True).click()
         tree = page.get_by_role("tree")
         tree.get_by_role("treeitem", name="mine").locator(".twisty").click()
@@ -202,7 +213,7 @@ class TestFiles:
         assert read_query(page).split() == ["SELECT", "label", "FROM", "TAP_UPLOAD.mine"]
         run_here(page)
         expect(row_count(page, "2 rows")).to_be_visible()
-        page.get_by_label("Search tables and columns").fill("label")
+        page.get_by_role("searchbox").first.fill("label")
         expect(tree.get_by_role("treeitem").first).to_contain_text("TAP_UPLOAD.mine")
         shot(page, "workspace-uploads")
         page.get_by_role("button", name="Share").click()

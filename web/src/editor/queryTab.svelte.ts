@@ -1,6 +1,7 @@
 /** A tab of the query page: a query with its settings and run, or a result from elsewhere. */
 
 import type { Source, View } from '../model/resultModel';
+import type { QueryFault } from '../tap/estimateClient';
 import { files } from '../uploads/userFiles.svelte';
 import { TabEstimate } from './tabEstimate.svelte';
 import { QueryRun, type RunMode } from './queryRun.svelte';
@@ -40,12 +41,19 @@ export class QueryTab {
     format = $state('votable');
     mode = $state<RunMode>('auto');
     files = $state.raw<Record<string, Blob>>({});
+    readonly estimateState = new TabEstimate();
     /** names of files that were lost when the page was reloaded */
     lost = $state.raw<readonly string[]>([]);
     /** the uploads of its query: files that came with the tab, and files of the Upload page that the query names */
     readonly sent: Record<string, Blob> = $derived({ ...files.blobsOf(uploadsOf(this.adql)), ...this.files });
     /** names of the uploaded tables that the query reads and that are not here */
     readonly missing: readonly string[] = $derived(namesWithout(uploadsOf(this.adql), this.sent));
+    /** the faults of the text, without those that the missing tables explain */
+    readonly faults: readonly QueryFault[] = $derived.by(() => {
+        const { faults } = this.estimateState;
+        const isMissing = ({ message }: QueryFault) => message.toUpperCase().includes('TAP_UPLOAD.');
+        return this.missing.length > 0 ? faults.filter((fault) => !isMissing(fault)) : faults;
+    });
     /** a result without a query: this tab has no editor */
     readonly shown: Source | undefined;
     /** the job of the last run, in this window or another */
@@ -54,7 +62,7 @@ export class QueryTab {
     selected = $state(false);
     /** another window has closed it */
     closedElsewhere = $state(false);
-    readonly estimateState = new TabEstimate();
+
     run = $state.raw<QueryRun | undefined>();
 
     constructor(id: string, shown?: Source) {

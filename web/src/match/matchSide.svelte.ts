@@ -65,9 +65,10 @@ export class MatchSide {
     /** Set the position columns; for a file, in other queries too. */
     setPosition(position: Position | undefined): void {
         this.position = position;
-        if (!this.file) return;
-        this.file.position = position;
-        void files.keepFiles();
+        const { file } = this;
+        if (!file) return;
+        file.position = position;
+        void files.keepFile(file);
     }
 
     /** Choose the most useful columns: identifier, position, magnitudes; all of a small file. */

@@ -142,7 +142,7 @@ export const editor = {
         label: 'Missing files',
         lost: (name: string) => `The browser has not kept the file ${name} of this query.`,
         unknown: (name: string) =>
-            `This query reads TAP_UPLOAD.${name}, a file of whoever wrote it. It is not in the link.`,
+            `This query reads TAP_UPLOAD.${name}, an uploaded file that is not here: links do not contain files.`,
         add: (name: string) => `Add a file as ${name}`,
     },
     history: {
