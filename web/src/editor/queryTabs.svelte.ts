@@ -113,6 +113,11 @@ export class QueryTabs implements QueryOpener {
     /** Open a closed tab again: the last one unless another is named. */
     reopenTab(id = this.closed[0]?.id): void {
         if (id === undefined) return;
+        const there = this.tabs.find((tab) => tab.id === id);
+        if (there) {
+            this.keepTab(there);
+            return this.chooseTab(id);
+        }
         const kept = this.#store.reopenTab(id);
         this.closed = this.#store.listClosed();
         if (!kept) return;

@@ -162,7 +162,8 @@ describe('the storage', () => {
         const { storage, windows } = openWindows('A', 'B');
         const tabs = [keptTab('b', 'SELECT b'), keptTab('a', 'SELECT a'), null];
         storage.setItem('skyhouse.tabs', JSON.stringify({ current: 'a', tabs }));
-        windows[0].sync();
+        expect(windows[0].sync().changed.map(({ id }) => id)).toEqual(['b', 'a']);
+        expect(windows[0].sync().changed).toEqual([]);
         expect(storage.getItem('skyhouse.tabs')).toBe(null);
         expect(storage.getItem('skyhouse.currentTab')).toBe('"a"');
         expect(windows[1].sync().changed.map(({ id }) => id)).toEqual(['b', 'a']);

@@ -83,13 +83,13 @@ export class TabStore {
 
     /** Write this window's changes, and return those of others. */
     sync(): TabNews {
-        this.#takeOldTabs();
+        const old = this.#takeOldTabs();
         const stored = this.#tabs.readAll().toSorted((one, other) => one.place - other.place);
         const ids = new Set(stored.map(({ id }) => id));
         const gone = [...this.#seen.keys()].filter((id) => !ids.has(id));
         for (const id of gone) this.#forgetTab(id);
         const changed = stored.filter((tab) => this.#isNews(tab)).map((tab) => this.#takeTab(tab));
-        return { changed, gone, kept: this.#writePending() };
+        return { changed: [...changed, ...old], gone, kept: this.#writePending() };
     }
 
     /** Whether a tab is stored, as far as this window knows. */
@@ -193,12 +193,14 @@ export class TabStore {
     }
 
     /** Earlier versions kept all tabs in one value. */
-    #takeOldTabs(): void {
+    #takeOldTabs(): KeptTab[] {
         const old = readStored<{ tabs?: readonly KeptTab[]; current?: string } | null>('tabs', null, this.storage);
-        if (!old) return;
+        if (!old) return [];
         writeStored('tabs', undefined, this.storage);
         if (old.current) writeStored(CURRENT, old.current, this.storage);
-        for (const kept of old.tabs?.filter(isKeptTab) ?? []) if (!this.#noted.has(kept.id)) this.noteTab(kept);
+        const tabs = old.tabs?.filter((kept) => isKeptTab(kept) && !this.#noted.has(kept.id)) ?? [];
+        for (const kept of tabs) this.noteTab(kept);
+        return tabs;
     }
 }
 
