@@ -55,7 +55,9 @@ def stop_job(served: Served, job: str) -> None:
 
 
 def read_remembered(page: Page) -> list[dict[str, Any]]:
-    return page.evaluate("JSON.parse(localStorage['skyhouse.jobs'] ?? '[]')")
+    return page.evaluate(
+        "Object.entries(localStorage).filter(([key]) => key.startsWith('skyhouse.jobs.')).map(([, job]) => JSON.parse(job))"
+    )
 
 
 def job_rows(page: Page) -> Locator:

@@ -8,7 +8,20 @@ import { expect, test } from 'vitest';
 const FOLDERS = [
     ...['text', 'adql', 'browser', 'model', 'tap', 'ui'],
     ...['decode', 'rows', 'canvas', 'sky', 'plots', 'samp', 'jobs', 'uploads', 'account', 'admin', 'shares', 'grid'],
-    ...['results', 'tables', 'match', 'builder', 'explore', 'object', 'home', 'aladin', 'editor', 'shell', 'pages', '.'],
+    ...[
+        'results',
+        'tables',
+        'match',
+        'builder',
+        'explore',
+        'object',
+        'home',
+        'aladin',
+        'editor',
+        'shell',
+        'pages',
+        '.',
+    ],
 ];
 
 const ROOT = import.meta.dirname;
@@ -55,6 +68,14 @@ test('no file imports itself through others', () => {
     };
     for (const file of FILES) visit(file, []);
     expect(circles).toEqual([]);
+});
+
+test('what is loaded later shows a way out if it cannot be loaded', () => {
+    const wrong = FILES.filter((file) => !file.endsWith('.test.ts')).filter((file) => {
+        const source = readFileSync(join(ROOT, file), 'utf8');
+        return source.replace(/(?:loadPart\(|load=\{)\(\) => import\(/g, '').match(/\bimport\('/);
+    });
+    expect(wrong, 'use LoadedPart, or loadPart of browser/pagePart').toEqual([]);
 });
 
 test('file names say what a file holds without its folder', () => {

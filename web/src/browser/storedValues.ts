@@ -1,8 +1,10 @@
 /** JSON values in the browser's storage. Without storage (private windows) nothing is kept and nothing breaks. */
 
-const PREFIX = 'skyhouse.';
+type ValueStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-export function readStored<T>(key: string, otherwise: T, storage: () => Storage = () => localStorage): T {
+export const PREFIX = 'skyhouse.';
+
+export function readStored<T>(key: string, otherwise: T, storage: () => ValueStorage = () => localStorage): T {
     try {
         const value = storage().getItem(PREFIX + key);
         return value === null ? otherwise : (JSON.parse(value) as T);
@@ -12,7 +14,7 @@ export function readStored<T>(key: string, otherwise: T, storage: () => Storage 
 }
 
 /** Return false if the browser has no room or no storage. */
-export function writeStored(key: string, value: unknown, storage: () => Storage = () => localStorage): boolean {
+export function writeStored(key: string, value: unknown, storage: () => ValueStorage = () => localStorage): boolean {
     try {
         if (value === undefined) storage().removeItem(PREFIX + key);
         else storage().setItem(PREFIX + key, JSON.stringify(value));

@@ -1,7 +1,8 @@
 /** The state of the query builder. It outlives the page, and is kept in the browser. */
 
 import { firstColumns } from '../match/columnRoles';
-import { fileOf, isUpload, loadCandidates } from '../match/candidateColumns';
+import { loadCandidates } from '../match/candidateColumns';
+import { fileOfTable, isUpload } from '../uploads/uploadSchema';
 import { findJoinPairs, findRelated } from '../match/joinPairs';
 import { readStored, writeStored } from '../browser/storedValues';
 import { loadTableKeys, type TableKey } from '../tap/tableKeys';
@@ -134,7 +135,7 @@ class BuilderState {
     /** The user's files that the query uploads. */
     get uploads() {
         return this.draft.tables.flatMap(({ table }) => {
-            const file = fileOf(table);
+            const file = fileOfTable(table);
             return file ? [{ name: file.name, blob: file.blob, fields: file.head?.fields }] : [];
         });
     }
@@ -153,7 +154,7 @@ class BuilderState {
             const columns = await loadCandidates(table);
             if (isUpload(table) && columns.length === 0) throw new Error(text.builder.missing.file(table));
             if (!this.draft.tables.some((one) => one.alias === alias && one.table === table)) return undefined;
-            const position = fileOf(table)?.position ?? guessPosition(columns);
+            const position = fileOfTable(table)?.position ?? guessPosition(columns);
             const side: TableSide = { alias, table, columns, position };
             this.sides = [...this.sides.filter((one) => one.alias !== alias), side];
             return side;

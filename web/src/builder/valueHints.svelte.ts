@@ -1,7 +1,7 @@
 /** What values the columns of conditions have: extremes, or the most frequent ones. Loaded when a condition asks. */
 
 import { SvelteMap } from 'svelte/reactivity';
-import { isUpload } from '../match/candidateColumns';
+import { isUpload } from '../uploads/uploadSchema';
 import { unquoteName } from '../adql/adqlNames';
 import { queryRows } from '../tap/jsonRows';
 import { catalogue } from '../tap/tableCatalogue.svelte';

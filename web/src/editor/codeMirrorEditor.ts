@@ -13,7 +13,7 @@ import { defaultKeymap, history, historyKeymap, isolateHistory } from '@codemirr
 import { bracketMatching } from '@codemirror/language';
 import { lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
-import { Compartment, EditorState, Prec, type Extension } from '@codemirror/state';
+import { Compartment, EditorState, Prec, Transaction, type Extension, type TransactionSpec } from '@codemirror/state';
 import {
     drawSelection,
     dropCursor,
@@ -31,7 +31,7 @@ import type { Tables } from './relationColumns';
 import { findCompletions } from './adqlCompletion';
 import { findNameCompletions } from './nameCompletion';
 import { adqlLanguage, EDITOR_APPEARANCE } from './adqlDialect';
-import { changesOf, fixLabel, type TextChange } from './queryFixes';
+import { changesOf, differenceOf, fixLabel, type TextChange } from './queryFixes';
 import { loadFunctions, functionsOf, type FunctionInfo } from './adqlFunctions';
 import { callHints, hoverHints } from './hoverTips';
 import { equalIgnoringCase, splitTokens } from '../adql/adqlTokens';
@@ -67,8 +67,14 @@ export class QueryEditor {
         if (this.#shown) this.#states.set(this.#shown, this.#view.state);
         this.#shown = id;
         const kept = this.#states.get(id);
-        this.#view.setState(kept?.doc.toString() === adql ? kept : this.#makeState(adql));
+        this.#view.setState(kept?.update(changeFromElsewhere(kept, adql)).state ?? this.#makeState(adql));
         void this.#loadFunctions();
+    }
+
+    /** Show a text that was written elsewhere. The cursor stays where it was, and undo goes on with what was typed here. */
+    takeText(adql: string): void {
+        const { state } = this.#view;
+        if (state.doc.toString() !== adql) this.#view.dispatch(changeFromElsewhere(state, adql));
     }
 
     /** Free the state of closed tabs. */
@@ -210,6 +216,12 @@ export class QueryEditor {
             }),
         ];
     }
+}
+
+/** Return the smallest change that makes the text this one; undo leaves it alone. */
+function changeFromElsewhere(state: EditorState, adql: string): TransactionSpec {
+    const changes = differenceOf(state.doc.toString(), adql);
+    return { changes: changes ? [changes] : [], annotations: Transaction.addToHistory.of(false) };
 }
 
 const shiftRange = ({ from, to }: { from: number; to: number }, by: number) => ({ from: from + by, to: to + by });

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { applyFixes, changesOf, fixLabel } from './queryFixes';
+import { applyFixes, changesOf, differenceOf, fixLabel } from './queryFixes';
 import { describeCut, describeExpectedCut, limitWaysOf } from './limitOutcome';
 import type { Estimate } from '../tap/estimateClient';
 
@@ -19,6 +19,18 @@ describe('replacements', () => {
         expect(applyFixes(`😀${adql}`, changesOf(`😀${adql}`, fixes, 2))).toBe(`😀${expected}`);
         expect(fixLabel(adql, fixes)).toBe(label);
     });
+});
+
+test.each([
+    ['SELECT a FROM t', 'SELECT a, b FROM t', { from: 8, to: 8, insert: ', b' }],
+    ['aaa', 'aa', { from: 2, to: 3, insert: '' }],
+    ['', 'x', { from: 0, to: 0, insert: 'x' }],
+    ['ab', 'cd', { from: 0, to: 2, insert: 'cd' }],
+    ['same', 'same', undefined],
+])('difference of %s and %s', (one, other, expected) => {
+    const change = differenceOf(one, other);
+    expect(change).toEqual(expected);
+    if (change) expect(applyFixes(one, [change])).toBe(other);
 });
 
 describe('the row limit', () => {

@@ -28,6 +28,17 @@ export function applyFixes(adql: string, changes: readonly TextChange[]): string
     return changes.reduceRight((text, { from, to, insert }) => text.slice(0, from) + insert + text.slice(to), adql);
 }
 
+/** Return the smallest single change that turns one text into another; undefined if they are equal. */
+export function differenceOf(one: string, other: string): TextChange | undefined {
+    if (one === other) return undefined;
+    const shorter = Math.min(one.length, other.length);
+    let from = 0;
+    while (from < shorter && one[from] === other[from]) from += 1;
+    let end = 0;
+    while (end < shorter - from && one.at(-1 - end) === other.at(-1 - end)) end += 1;
+    return { from, to: one.length - end, insert: other.slice(from, other.length - end) };
+}
+
 /** Return the label of the button that applies the fixes. */
 export function fixLabel(adql: string, fixes: readonly Fix[]): string {
     const texts = text.editor.fix;

@@ -1,6 +1,6 @@
 /** The queries that this browser has run, newest first. The oldest are dropped. */
 
-import { writeStored, readStored } from '../browser/storedValues';
+import { StoredItems } from '../browser/storedItems';
 
 export interface HistoryEntry {
     readonly id: string;
@@ -19,40 +19,48 @@ export interface HistoryEntry {
     readonly job?: string;
 }
 
-const KEY = 'history';
 const MAX_ENTRIES = 1000;
 const MAX_CHARACTERS = 1_000_000;
 
 export class QueryHistory {
-    entries = $state.raw<readonly HistoryEntry[]>(readStored<HistoryEntry[]>(KEY, []));
+    readonly #stored = new StoredItems('history', isHistoryEntry);
+    entries = $state.raw<readonly HistoryEntry[]>(sortEntries(this.#stored.readAll()));
+
+    constructor() {
+        this.#stored.listen(() => (this.entries = sortEntries(this.#stored.readAll())));
+    }
 
     /** Add a query that has started. */
     noteStart(entry: Omit<HistoryEntry, 'state'>): void {
-        this.#keepEntries(newestEntries([{ ...entry, state: 'running' }, ...this.#readEntries()]));
+        this.#change((all) => newestEntries([{ ...entry, state: 'running' }, ...all]));
     }
 
     /** Update an entry, for example when its query ends. */
     updateEntry(id: string, news: Partial<HistoryEntry>): void {
-        this.#keepEntries(this.#readEntries().map((entry) => (entry.id === id ? { ...entry, ...news } : entry)));
+        this.#change((all) => all.map((entry) => (entry.id === id ? { ...entry, ...news } : entry)));
     }
 
     removeEntry(id: string): void {
-        this.#keepEntries(this.#readEntries().filter((entry) => entry.id !== id));
+        this.#change((all) => all.filter((entry) => entry.id !== id));
     }
 
     clearAll(): void {
-        this.#keepEntries([]);
+        this.#change(() => []);
     }
 
-    /** Other windows of the browser write to the same store. */
-    #readEntries(): readonly HistoryEntry[] {
-        return readStored<readonly HistoryEntry[]>(KEY, this.entries);
+    #change(by: (all: readonly HistoryEntry[]) => readonly HistoryEntry[]): void {
+        this.entries = this.#stored.change((all) => by(sortEntries(all)));
     }
+}
 
-    #keepEntries(entries: readonly HistoryEntry[]): void {
-        this.entries = entries;
-        writeStored(KEY, entries);
-    }
+function isHistoryEntry(value: unknown): value is HistoryEntry {
+    const one = value as Partial<HistoryEntry> | null;
+    return typeof one?.id === 'string' && typeof one.adql === 'string' && typeof one.at === 'number';
+}
+
+/** Put the newest first. */
+function sortEntries(entries: readonly HistoryEntry[]): HistoryEntry[] {
+    return entries.toSorted((one, other) => other.at - one.at || (other.id > one.id ? 1 : -1));
 }
 
 /** Return the newest entries, as many as are kept. */

@@ -1,20 +1,14 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 
 vi.hoisted(() => {
-    const values = new Map<string, string>();
-    const localStorage = {
-        getItem: (key: string) => values.get(key) ?? null,
-        setItem: (key: string, value: string) => void values.set(key, value),
-        removeItem: (key: string) => void values.delete(key),
-        clear: () => values.clear(),
-    };
     const location = { hash: '', href: 'https://archive.example/sky/#/query' };
     const page = { document: { baseURI: 'http://localhost/' }, addEventListener: () => undefined };
-    Object.assign(globalThis, { localStorage, sessionStorage: localStorage, location, window: globalThis, ...page });
+    Object.assign(globalThis, { location, window: globalThis, ...page });
 });
 
 import { newestEntries, QueryHistory, type HistoryEntry } from './queryHistory.svelte';
 import { dayOf, searchEntries } from './historySearch';
+import { PageStorage } from '../browser/storedItems';
 import { fileName } from '../browser/saveFile';
 import { linkTo, readQuery } from './sharedLink';
 import { uploadsOf } from './uploadedTables';
@@ -23,7 +17,7 @@ const entry = (id: string, adql = `SELECT ${id}`): HistoryEntry => ({
     ...{ id, adql, title: `About ${id}`, at: 0, mode: 'sync', state: 'complete' },
 });
 
-beforeEach(() => localStorage.clear());
+beforeEach(() => vi.stubGlobal('localStorage', new PageStorage()));
 
 describe('history', () => {
     test('is bounded in number and size, the newest stay', () => {
@@ -49,6 +43,15 @@ describe('history', () => {
         expect(new QueryHistory().entries).toHaveLength(1);
         after.clearAll();
         expect(new QueryHistory().entries).toEqual([]);
+    });
+
+    test('has the queries of all windows', () => {
+        const [one, other] = [new QueryHistory(), new QueryHistory()];
+        one.noteStart({ ...entry('one'), at: 1 });
+        other.noteStart({ ...entry('two'), at: 2 });
+        one.updateEntry('one', { state: 'complete' });
+        expect(one.entries.map(({ id }) => id)).toEqual(['two', 'one']);
+        expect(new QueryHistory().entries.map(({ state }) => state)).toEqual(['running', 'complete']);
     });
 
     test('is searched by all words, in any case', () => {

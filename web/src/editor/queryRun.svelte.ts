@@ -9,6 +9,7 @@ import type { WatchedJob } from '../jobs/watchedJob.svelte';
 import { text } from '../text';
 import { shouldRunAsJob } from './tabEstimate.svelte';
 import { history } from './queryHistory.svelte';
+import { loadPart } from '../browser/pagePart';
 import { newId } from '../browser/uniqueId';
 
 /** How to run a query; auto: the estimate decides. */
@@ -22,8 +23,12 @@ export interface RunRequest {
     /** format of a job's result */
     readonly format: string;
     readonly files: Record<string, Blob>;
-    /** offset of the query in the tab's text: a selection may be run */
+    /** the tab's whole text: a selection may be run */
+    readonly text: string;
+    /** offset of the query in the text */
     readonly offset: number;
+    /** called with the id of its job */
+    noteJob(id: string): void;
     /** Return the estimate, from the tab if it is current */
     loadEstimate(signal: AbortSignal): ReturnType<typeof estimateQuery>;
 }
@@ -43,6 +48,8 @@ export class QueryRun {
     watched = $state.raw<WatchedJob | undefined>();
     source = $state.raw<Source | undefined>();
     table = $state.raw<Table | undefined>();
+    /** a result that could not be opened, because the page could not load what reads it */
+    unopened = $state.raw<Source | undefined>();
     /** milliseconds since 1970 */
     began = Date.now();
     /** elapsed time */
@@ -87,6 +94,14 @@ export class QueryRun {
         const entry = history.entries.find((one) => one.job === job);
         if (entry?.state === 'running') [this.#id, this.began] = [entry.id, entry.at];
         this.#followJob(job);
+    }
+
+    /** Open the result again that could not be opened. */
+    openAgain(): void {
+        const source = this.unopened;
+        if (!source) return;
+        [this.unopened, this.phase, this.message] = [undefined, 'running', ''];
+        void this.#openSource(source);
     }
 
     /** Stop the run and the engine's work for it. */
@@ -137,6 +152,7 @@ export class QueryRun {
 
     #followJob(id: string): void {
         const watched = jobs.lookAt(id);
+        this.wanted?.noteJob(id);
         [this.watched, this.phase] = [watched, 'running'];
         this.#watchState(() => {
             if (this.table || !this.active) return;
@@ -151,7 +167,15 @@ export class QueryRun {
     }
 
     async #openSource(source: Source): Promise<void> {
-        const { openTable } = await import('../rows/workerTable.svelte');
+        let openTable;
+        try {
+            ({ openTable } = await loadPart(() => import('../rows/workerTable.svelte')));
+        } catch (error) {
+            this.#effects?.();
+            this.unopened = source;
+            this.#endRun('failed', (error as Error).message);
+            return;
+        }
         if (this.#closed) return;
         const table = openTable(source);
         [this.source, this.table] = [source, table];

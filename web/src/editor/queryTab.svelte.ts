@@ -1,6 +1,7 @@
 /** A tab of the query page: a query with its settings and run, or a result from elsewhere. */
 
 import type { Source, View } from '../model/resultModel';
+import type { QueryFault } from '../tap/estimateClient';
 import { files } from '../uploads/userFiles.svelte';
 import { TabEstimate } from './tabEstimate.svelte';
 import { QueryRun, type RunMode } from './queryRun.svelte';
@@ -20,6 +21,8 @@ export interface KeptTab {
     readonly shows?: boolean;
     /** the layout of its result as JSON (results/resultLayout), if it is not the usual one */
     readonly layout?: string;
+    /** the job ran a part of the text */
+    readonly selected?: boolean;
     /** names of the files that came with it; their bytes are not kept */
     readonly fileNames?: readonly string[];
 }
@@ -42,17 +45,28 @@ export class QueryTab {
     format = $state('votable');
     mode = $state<RunMode>('auto');
     files = $state.raw<Record<string, Blob>>({});
+    readonly estimateState = new TabEstimate();
     /** names of files that were lost when the page was reloaded */
     lost = $state.raw<readonly string[]>([]);
     /** the uploads of its query: files that came with the tab, and files of the Upload page that the query names */
     readonly sent: Record<string, Blob> = $derived({ ...files.blobsOf(uploadsOf(this.adql)), ...this.files });
-    /** names of lost files that the query still needs */
-    readonly missing: readonly string[] = $derived(this.lost.filter((name) => !(name in this.sent)));
+    /** names of the uploaded tables that the query reads and that are not here */
+    readonly missing: readonly string[] = $derived(namesWithout(uploadsOf(this.adql), this.sent));
+    /** the faults of the text, without those that the missing tables explain */
+    readonly faults: readonly QueryFault[] = $derived.by(() => {
+        const { faults } = this.estimateState;
+        const isMissing = ({ message }: QueryFault) => message.toUpperCase().includes('TAP_UPLOAD.');
+        return this.missing.length > 0 ? faults.filter((fault) => !isMissing(fault)) : faults;
+    });
     /** a result without a query: this tab has no editor */
     readonly shown: Source | undefined;
-    /** the job of the last run before the page was reloaded */
-    job: string | undefined;
-    readonly estimateState = new TabEstimate();
+    /** the job of the last run, in this window or another */
+    job = $state<string | undefined>();
+    /** the job ran a part of the text */
+    selected = $state(false);
+    /** another window has closed it */
+    closedElsewhere = $state(false);
+
     run = $state.raw<QueryRun | undefined>();
 
     constructor(id: string, shown?: Source) {
@@ -67,9 +81,11 @@ export class QueryTab {
         if (!adql.trim()) return;
         const { maxrec, sent, format } = this;
         const asked = { query: adql, maxrec, files: sent };
+        [this.job, this.selected] = [undefined, selected];
         const run = new QueryRun({
             ...{ adql, title: this.named ? this.title : '', mode, maxrec, format, files: sent },
-            offset: selected ? this.selection.from : 0,
+            ...{ text: this.adql, offset: selected ? this.selection.from : 0 },
+            noteJob: (id) => (this.job = id),
             loadEstimate: (signal) => this.estimateState.askNow(asked, signal),
         });
         this.#replaceRun(run);
@@ -101,8 +117,9 @@ export class QueryTab {
     toKept(): KeptTab | undefined {
         const shown = this.shown;
         if (shown && shown.kind !== 'job') return undefined;
-        const job = shown?.id ?? (this.run ? this.run.watched?.id : this.job);
-        const names = [...Object.keys(this.files), ...this.lost];
+        const job = shown?.id ?? this.job;
+        const lost = this.lost.filter((name) => !(name in this.files));
+        const names = [...Object.keys(this.files), ...lost].toSorted();
         return {
             id: this.id,
             title: this.title,
@@ -112,21 +129,34 @@ export class QueryTab {
             format: this.format,
             ...(this.maxrec !== undefined && { maxrec: this.maxrec }),
             ...(job !== undefined && { job }),
+            ...(job !== undefined && this.selected && { selected: true }),
             ...(shown && { shows: true }),
             ...(this.layout && { layout: this.layout }),
             ...(names.length > 0 && { fileNames: names }),
         };
     }
 
+    /** Take over the state of a kept tab, which another window may have changed. A result that is shown stays. */
+    takeKept(kept: KeptTab): void {
+        [this.title, this.named, this.adql] = [kept.title, kept.named, kept.adql];
+        [this.maxrec, this.format, this.mode] = [kept.maxrec, kept.format ?? 'votable', kept.mode ?? 'auto'];
+        [this.job, this.selected] = [this.shown ? undefined : kept.job, kept.selected ?? false];
+        this.layout = kept.layout ?? '';
+        this.lost = (kept.fileNames ?? []).filter((name) => !(name in this.files));
+        this.closedElsewhere = false;
+    }
+
     /** Restore a kept tab. */
     static fromKept(kept: KeptTab): QueryTab {
         const shown = kept.shows && kept.job ? ({ kind: 'job', id: kept.job } as const) : undefined;
         const tab = new QueryTab(kept.id, shown);
-        [tab.title, tab.named, tab.adql] = [kept.title, kept.named, kept.adql];
-        [tab.maxrec, tab.format, tab.mode] = [kept.maxrec, kept.format ?? 'votable', kept.mode ?? 'auto'];
-        tab.job = shown ? undefined : kept.job;
-        tab.layout = kept.layout ?? '';
-        tab.lost = kept.fileNames ?? [];
+        tab.takeKept(kept);
         return tab;
     }
+}
+
+/** Return the names that are no key, ignoring case. */
+function namesWithout(names: readonly string[], files: Record<string, Blob>): string[] {
+    const known = Object.keys(files).map((name) => name.toLowerCase());
+    return names.filter((name) => !known.includes(name.toLowerCase()));
 }

@@ -1,6 +1,6 @@
 /** The tabs of the query page, kept in the browser. All pages open queries and results through this. */
 
-import { writeStored, readStored } from '../browser/storedValues';
+import { readStored, writeStored } from '../browser/storedValues';
 import { provideQueryOpener, type OpenOptions, type QueryOpener } from '../model/queryOpener';
 import type { Source } from '../model/resultModel';
 import { router } from '../browser/router.svelte';
@@ -8,7 +8,8 @@ import type { Fix, QueryFault } from '../tap/estimateClient';
 import { text } from '../text';
 import { applyFixes, changesOf, type TextChange } from './queryFixes';
 import { newId } from '../browser/uniqueId';
-import { QueryTab, type KeptTab } from './queryTab.svelte';
+import { QueryTab } from './queryTab.svelte';
+import { CURRENT, TabStore, type ClosedTab } from './tabStore';
 
 /** What the editor offers the tabs. */
 export interface EditorHandle {
@@ -20,10 +21,7 @@ export interface EditorHandle {
     focus(): void;
 }
 
-interface KeptTabs {
-    readonly current: string;
-    readonly tabs: readonly KeptTab[];
-}
+const sessionStore = () => sessionStorage;
 
 export class QueryTabs implements QueryOpener {
     tabs = $state.raw<readonly QueryTab[]>([]);
@@ -31,14 +29,24 @@ export class QueryTabs implements QueryOpener {
     readonly current: QueryTab = $derived(this.tabs.find((tab) => tab.id === this.currentId) ?? this.tabs[0]!);
     /** the browser has no room to keep the tabs */
     unkept = $state(false);
+    /** the last one first */
+    closed = $state.raw<readonly ClosedTab[]>([]);
     /** the editor of the current tab, once it is loaded */
     editor: EditorHandle | undefined;
+    readonly #store = new TabStore();
+    /** files that came with closed tabs */
+    // eslint-disable-next-line svelte/prefer-svelte-reactivity -- nothing shows it
+    readonly #closedFiles = new Map<string, Record<string, Blob>>();
 
     constructor() {
-        const { tabs, current } = readStored<KeptTabs>('tabs', { current: '', tabs: [] });
-        this.tabs = tabs.map((tab) => QueryTab.fromKept(tab));
-        if (this.tabs.length === 0) this.tabs = [this.#makeTab(text.editor.firstQuery)];
-        this.currentId = this.tabs.some((tab) => tab.id === current) ? current : this.tabs[0]!.id;
+        this.syncTabs();
+        this.#fillEmpty();
+        const last = [readStored(CURRENT, '', sessionStore), readStored(CURRENT, '')];
+        const current = last.find((id) => this.tabs.some((tab) => tab.id === id));
+        this.currentId = current ?? this.tabs.at(-1)!.id;
+        this.#store.listen(() => this.syncTabs());
+        // what other windows did while this one slept
+        for (const event of ['pageshow', 'focus']) window.addEventListener(event, () => this.syncTabs());
     }
 
     /** Open a query in a new tab and go there; `run` runs it at once. */
@@ -92,11 +100,46 @@ export class QueryTabs implements QueryOpener {
 
     /** Close a tab and show its neighbour, or a new tab after the last one. */
     closeTab(id: string): void {
-        const at = this.tabs.findIndex((tab) => tab.id === id);
-        this.tabs[at]?.close();
-        const rest = this.tabs.filter((tab) => tab.id !== id);
-        this.tabs = rest.length > 0 ? rest : [this.#makeTab('')];
-        if (this.currentId === id) this.currentId = this.tabs[Math.min(at, this.tabs.length - 1)]!.id;
+        this.syncTabs();
+        const tab = this.tabs.find((one) => one.id === id);
+        if (!tab) return;
+        const kept = tab.toKept();
+        if (kept) this.#store.closeTab(kept);
+        if (Object.keys(tab.files).length > 0) this.#closedFiles.set(id, tab.files);
+        this.closed = this.#store.listClosed();
+        this.#dropTab(tab);
+    }
+
+    /** Open a closed tab again: the last one unless another is named. */
+    reopenTab(id = this.closed[0]?.id): void {
+        if (id === undefined) return;
+        const there = this.tabs.find((tab) => tab.id === id);
+        if (there) {
+            this.keepTab(there);
+            return this.chooseTab(id);
+        }
+        const kept = this.#store.reopenTab(id);
+        this.closed = this.#store.listClosed();
+        if (!kept) return;
+        const tab = QueryTab.fromKept(kept);
+        tab.files = this.#closedFiles.get(id) ?? {};
+        tab.lost = tab.lost.filter((name) => !(name in tab.files));
+        this.#addTab(tab);
+    }
+
+    /** Forget the closed tabs. */
+    forgetClosed(): void {
+        this.#store.forgetClosed();
+        this.#closedFiles.clear();
+        this.closed = [];
+    }
+
+    /** Keep a tab that another window has closed. */
+    keepTab(tab: QueryTab): void {
+        const kept = tab.toKept();
+        if (kept) this.#store.keepTab(kept);
+        tab.closedElsewhere = false;
+        this.syncTabs();
     }
 
     renameTab(id: string, title: string): void {
@@ -105,15 +148,48 @@ export class QueryTabs implements QueryOpener {
         [tab.title, tab.named] = [title.trim(), true];
     }
 
-    /** Return the state to keep; reactive. */
-    currentState(): KeptTabs {
-        const tabs = this.tabs.map((tab) => tab.toKept()).filter((tab) => tab !== undefined);
-        return { current: this.currentId, tabs };
+    /** Note the state of all tabs, which `syncTabs` writes; reactive. */
+    noteTabs(): void {
+        for (const tab of this.tabs) {
+            const kept = tab.toKept();
+            if (kept) this.#store.noteTab(kept);
+        }
+        writeStored(CURRENT, this.currentId, sessionStore);
+        writeStored(CURRENT, this.currentId);
     }
 
-    /** Store the tabs in the browser. */
-    keepTabs(state: KeptTabs = this.currentState()): void {
-        this.unkept = !writeStored('tabs', state);
+    /** Write the changes of this window, and show those of others. */
+    syncTabs(): void {
+        const { changed, gone, kept } = this.#store.sync();
+        this.unkept = !kept;
+        for (const id of gone) this.#handleGone(id);
+        for (const tab of changed) {
+            const there = this.tabs.find(({ id }) => id === tab.id);
+            if (there) there.takeKept(tab);
+            else this.tabs = [...this.tabs, QueryTab.fromKept(tab)];
+        }
+        for (const tab of this.tabs) if (this.#store.isStored(tab.id)) tab.closedElsewhere = false;
+        this.closed = this.#store.listClosed();
+    }
+
+    /** Another window has closed a tab: it stays here while it is in sight or running. */
+    #handleGone(id: string): void {
+        const tab = this.tabs.find((one) => one.id === id);
+        if (!tab) return;
+        if (id === this.currentId || tab.run?.active) tab.closedElsewhere = true;
+        else this.#dropTab(tab);
+    }
+
+    #dropTab(tab: QueryTab): void {
+        const at = this.tabs.indexOf(tab);
+        tab.close();
+        this.tabs = this.tabs.filter((one) => one !== tab);
+        this.#fillEmpty();
+        if (this.currentId === tab.id) this.currentId = this.tabs[Math.min(at, this.tabs.length - 1)]!.id;
+    }
+
+    #fillEmpty(): void {
+        if (this.tabs.length === 0) this.tabs = [this.#makeTab(this.currentId ? '' : text.editor.firstQuery)];
     }
 
     #makeTab(adql: string, title?: string): QueryTab {

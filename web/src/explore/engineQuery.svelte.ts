@@ -1,5 +1,6 @@
 /** Queries of the panels: at once if the estimate allows, else as a job; cancelled when they are superseded. */
 
+import { loadPart } from '../browser/pagePart';
 import type { Table } from '../model/resultModel';
 import { estimateQuery, type Estimate } from '../tap/estimateClient';
 import { runJobToEnd } from '../tap/uwsClient';
@@ -27,7 +28,7 @@ export async function readResult<Value>(
 ): Promise<Value> {
     const asJob = isTooLong(await loadEstimate(query, signal, maxrec));
     if (asJob) onJob();
-    const { openTable } = await import('../rows/workerTable.svelte');
+    const { openTable } = await loadPart(() => import('../rows/workerTable.svelte'));
     const job = asJob ? (await runJobToEnd({ query, maxrec }, signal)).id : '';
     signal.throwIfAborted();
     const table = openTable(asJob ? { kind: 'job', id: job } : { kind: 'sync', query, maxrec });

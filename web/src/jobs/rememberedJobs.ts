@@ -1,6 +1,6 @@
 /** The jobs that this browser has started: the service keeps no list for anonymous users. */
 
-import { writeStored, readStored } from '../browser/storedValues';
+import { StoredItems } from '../browser/storedItems';
 
 export interface RememberedJob {
     readonly id: string;
@@ -17,21 +17,23 @@ export interface RememberedJob {
 
 /** More would only fill the browser's store; older jobs stay at the service until their destruction. */
 const MAX_JOBS = 200;
-export const KEY = 'jobs';
+const stored = new StoredItems('jobs', isRememberedJob);
 
 /** Return all of them, newest first. */
 export function readRemembered(): readonly RememberedJob[] {
-    const value = readStored<unknown>(KEY, []);
-    return Array.isArray(value) ? value.filter(isRememberedJob) : [];
+    return newestJobs(stored.readAll());
 }
 
-/** Change the stored list as it is now: another tab may have written it. */
+/** Change the stored jobs as they are now: another window may have changed them. */
 export function changeRemembered(by: (all: readonly RememberedJob[]) => RememberedJob[]): readonly RememberedJob[] {
-    const after = by(readRemembered())
-        .toSorted((one, other) => other.created - one.created)
-        .slice(0, MAX_JOBS);
-    writeStored(KEY, after);
-    return after;
+    return stored.change((all) => newestJobs(by(newestJobs(all))));
+}
+
+/** Call `handle` after another window has changed them. */
+export const watchRemembered = (handle: () => void): void => stored.listen(handle);
+
+function newestJobs(all: readonly RememberedJob[]): RememberedJob[] {
+    return all.toSorted((one, other) => other.created - one.created).slice(0, MAX_JOBS);
 }
 
 function isRememberedJob(value: unknown): value is RememberedJob {

@@ -19,7 +19,7 @@ import {
     type NewJob,
     type Phase,
 } from '../tap/uwsClient';
-import { changeRemembered, KEY, readRemembered, type RememberedJob } from './rememberedJobs';
+import { changeRemembered, readRemembered, watchRemembered, type RememberedJob } from './rememberedJobs';
 import { TapError } from '../tap/tapRequest';
 import { titleOf } from './jobWording';
 import { WatchedJob } from './watchedJob.svelte';
@@ -54,9 +54,7 @@ export class UserJobs {
     #asker = credentials.header;
 
     constructor() {
-        window.addEventListener('storage', ({ key }) => {
-            if (key === null || key.endsWith(`.${KEY}`)) this.#takeRemembered();
-        });
+        watchRemembered(() => this.#takeRemembered());
         this.#takeRemembered();
         $effect.root(() => {
             $effect(() => {

@@ -1,17 +1,14 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Job } from '../tap/uwsClient';
 import { changeRemembered, readRemembered } from './rememberedJobs';
+import { PageStorage } from '../browser/storedItems';
 import { RequestSlots } from '../browser/requestSlots';
 import { archivedText, canRunAgain, cutText, endText, progressWords, titleOf } from './jobWording';
 
 vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));
 
-const store = new Map<string, string>();
-vi.stubGlobal('localStorage', {
-    getItem: (key: string) => store.get(key) ?? null,
-    setItem: (key: string, value: string) => store.set(key, value),
-    removeItem: (key: string) => store.delete(key),
-});
+let store = new PageStorage();
+vi.stubGlobal('localStorage', store);
 
 const job: Job = {
     id: '1',
@@ -28,11 +25,11 @@ const job: Job = {
 const one = (id: string, created: number) => ({ id, title: id, created, owner: '', told: false });
 
 describe("the browser's memory", () => {
-    beforeEach(() => store.clear());
+    beforeEach(() => vi.stubGlobal('localStorage', (store = new PageStorage())));
 
-    it('keeps the newest, and takes what another tab has written', () => {
+    it('keeps the newest, and takes what another window has written', () => {
         changeRemembered(() => [one('a', 1)]);
-        store.set('skyhouse.jobs', JSON.stringify([one('b', 2), one('a', 1)]));
+        store.setItem('skyhouse.jobs.b', JSON.stringify(one('b', 2)));
         expect(changeRemembered((all) => [one('c', 3), ...all]).map(({ id }) => id)).toEqual(['c', 'b', 'a']);
         changeRemembered(() => Array.from({ length: 300 }, (_, at) => one(String(at), at)));
         expect(readRemembered()).toHaveLength(200);
@@ -41,7 +38,7 @@ describe("the browser's memory", () => {
 
     it('is empty where something else was kept', () => {
         for (const other of ['{"a": 1}', '[null, 3, {"id": 3}]', 'no JSON', 'null']) {
-            store.set('skyhouse.jobs', other);
+            store.setItem('skyhouse.jobs.x', other);
             expect(readRemembered()).toEqual([]);
         }
     });

@@ -5,7 +5,8 @@ import { openTables, type OpenTable } from '../model/openTables.svelte';
 import { MAX_UPLOADED_ROWS, writeShownRows } from '../model/shownRows';
 import { counted, text } from '../text';
 import { files, type UserFile } from '../uploads/userFiles.svelte';
-import { fileOf, isUpload, loadCandidates } from './candidateColumns';
+import { fileOfTable, isUpload } from '../uploads/uploadSchema';
+import { loadCandidates } from './candidateColumns';
 import type { CheckedUpload } from './queryCheck';
 import { subqueryOf } from './resultSide';
 import { guessPosition, type CandidateColumn, type Position } from '../uploads/positionGuess';
@@ -42,7 +43,7 @@ export class MatchSide {
     }
 
     get file(): UserFile | undefined {
-        return this.result ? undefined : fileOf(this.table);
+        return this.result ? undefined : fileOfTable(this.table);
     }
 
     /** What sentences call it. */
@@ -121,9 +122,10 @@ export class MatchSide {
     /** Set the position columns; for a file, in other queries too. */
     setPosition(position: Position | undefined): void {
         this.position = position;
-        if (!this.file) return;
-        this.file.position = position;
-        void files.keepFiles();
+        const { file } = this;
+        if (!file) return;
+        file.position = position;
+        void files.keepFile(file);
     }
 
     /** Choose the most useful columns: identifier, position, magnitudes; all of a small file. */

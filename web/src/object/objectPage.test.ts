@@ -11,7 +11,10 @@ import { spectralPointsOf } from './spectralPoints';
 import { projectTangent, unprojectTangent } from './tangentPlane';
 import { listBands, phaseOf, readSeries, seriesOfBand } from './timeSeries';
 
-vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));
+vi.hoisted(() => {
+    const page = { document: { baseURI: 'http://localhost/' }, location: { hash: '' } };
+    Object.assign(globalThis, { ...page, addEventListener: () => undefined });
+});
 
 const entry = (table: string, name: string, ucd: string): SearchEntry => ({
     ...{ kind: 'column', table, name, ucd, description: '', unit: '', principal: false },

@@ -1,5 +1,6 @@
 /** SAMP: exchanges tables and positions with other programs on this computer. */
 
+import { loadPart } from '../browser/pagePart';
 import { showResult } from '../model/queryOpener';
 import { service } from '../tap/serviceInfo.svelte';
 import { text } from '../text';
@@ -12,7 +13,7 @@ export type Received =
     | { readonly kind: 'sky'; readonly key: number; readonly from: string; readonly ra: number; readonly dec: number };
 
 /** sampjs is loaded on the first connection. */
-const loadConnection = () => import('./hubConnection');
+const loadConnection = () => loadPart(() => import('./hubConnection'));
 const MAX_RECEIVED = 20;
 const ANSWER_SECONDS = '20';
 

@@ -1,6 +1,7 @@
 /** The index of the search: all tables, and the columns of all tables, loaded on first use. */
 
-import { catalogue } from '../tap/tableCatalogue.svelte';
+import { catalogue, type Column } from '../tap/tableCatalogue.svelte';
+import { columnsOfFile, fileOfTable, uploadSchemas } from '../uploads/uploadSchema';
 import { queryRows, type Value } from '../tap/jsonRows';
 import { prepareEntry, searchEntries, type SearchEntry, type Findings, type PreparedEntry } from './catalogueSearch';
 
@@ -21,10 +22,21 @@ class SearchIndex {
     #version = -1;
 
     readonly #tables = $derived(
-        catalogue.schemas.flatMap((schema) => schema.tables.map((table) => prepareEntry(tableEntry(table)))),
+        [...uploadSchemas(), ...catalogue.schemas].flatMap(({ tables }) =>
+            tables.map((table) => prepareEntry(tableEntry(table))),
+        ),
+    );
+    /** the columns of the user's files */
+    readonly #uploaded = $derived(
+        uploadSchemas().flatMap(({ tables }) =>
+            tables.flatMap(({ name }) => {
+                const file = fileOfTable(name);
+                return file ? columnsOfFile(file).map((column) => prepareEntry(uploadedEntry(name, column))) : [];
+            }),
+        ),
     );
 
-    readonly #all = $derived([...this.#tables, ...this.#columns]);
+    readonly #all = $derived([...this.#tables, ...this.#uploaded, ...this.#columns]);
 
     /** Load all columns unless they are here. Never raises; `failed` holds the reason. */
     async loadColumns(): Promise<void> {
@@ -56,6 +68,10 @@ class SearchIndex {
 
 function tableEntry(table: { name: string; description: string }): SearchEntry {
     return { kind: 'table', table: table.name, ...table, unit: '', ucd: '', principal: true };
+}
+
+function uploadedEntry(table: string, { name, description, unit, ucd }: Column): SearchEntry {
+    return { kind: 'column', table, name, description, unit, ucd, principal: true };
 }
 
 function columnEntry([table, name, description, unit, ucd, principal]: readonly Value[]): SearchEntry {

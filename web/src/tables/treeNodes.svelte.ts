@@ -2,6 +2,7 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import { catalogue, type Column, type Schema } from '../tap/tableCatalogue.svelte';
+import { columnsOfFile, fileOfTable, UPLOAD_SCHEMA, uploadSchemas } from '../uploads/uploadSchema';
 import { lastPartOf } from '../adql/adqlNames';
 import { text } from '../text';
 import type { FoundEntry } from './catalogueSearch';
@@ -136,19 +137,24 @@ export class SchemaTreeState {
     readonly #openAtFirst = $derived.by(() => {
         const own = catalogue.schemas.filter((schema) => schema.name.toUpperCase() !== 'TAP_SCHEMA');
         const tables = own.reduce((sum, schema) => sum + schema.tables.length, 0);
-        return tables <= FEW_TABLES ? own.map((schema) => schema.name) : [];
+        return [UPLOAD_SCHEMA, ...(tables <= FEW_TABLES ? own.map((schema) => schema.name) : [])];
     });
 
     readonly nodes = $derived(
         flattenTree(
-            catalogue.schemas,
+            [...uploadSchemas(), ...catalogue.schemas],
             (id) => this.isOpen(id),
-            (table) => this.#columns.get(table),
+            (table) => this.#columnsOf(table),
         ),
     );
 
     isOpen(id: string): boolean {
         return this.#changed.get(id) ?? this.#openAtFirst.includes(id);
+    }
+
+    #columnsOf(table: string): Columns | undefined {
+        const file = fileOfTable(table);
+        return file ? columnsOfFile(file) : this.#columns.get(table);
     }
 
     /** Open or close a schema or table; load the columns of a table. */
@@ -167,7 +173,7 @@ export class SchemaTreeState {
     }
 
     async #loadColumns(table: string): Promise<void> {
-        const known = this.#columns.get(table);
+        const known = this.#columnsOf(table);
         if (known && !('failed' in Object(known))) return;
         this.#columns.set(table, 'loading');
         try {

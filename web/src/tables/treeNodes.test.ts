@@ -3,7 +3,10 @@ import type { Column, Schema } from '../tap/tableCatalogue.svelte';
 import { flattenTree, placeAfterKey, type Columns, type TreeNode } from './treeNodes.svelte';
 
 // the module that asks takes the service's address from the page's
-vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));
+vi.hoisted(() => {
+    const page = { document: { baseURI: 'http://localhost/' }, location: { hash: '' } };
+    Object.assign(globalThis, { ...page, window: globalThis, addEventListener: () => undefined });
+});
 
 const schemas: Schema[] = [
     {

@@ -26,6 +26,10 @@ export const common = {
     downtime: (start: string, end: string, note: string) =>
         `Downtime from ${start} to ${end} UTC${note ? `: ${note}` : ''}`,
     notFound: 'Page not found.',
+    updated: 'The portal has been updated. Reload the page to go on; your queries are kept.',
+    notLoaded: 'The browser could not load this part of the portal. Reload the page; your queries are kept.',
+    reload: 'Reload the page',
+    again: 'Try again',
     noAnswer: 'The service does not answer. Check the network, then try again.',
     failed: (status: number) => `The service answered with status ${status} and gave no reason.`,
 } as const;

@@ -40,7 +40,6 @@ export const editor = {
         'No diagnostics': 'No errors',
         'Selection deleted': 'Selection deleted',
     },
-    noEditor: 'The editor could not be loaded. Reload the page.',
     tabs: {
         label: 'Queries',
         help: 'Arrow keys move, F2 renames, Delete closes.',
@@ -48,6 +47,14 @@ export const editor = {
         close: (title: string) => `Close ${title}`,
         rename: 'Tab name',
         running: 'running',
+        closedElsewhere: 'This query was closed in another window.',
+        keep: 'Keep it',
+        closeHere: 'Close it here too',
+        closed: 'Closed',
+        closedLabel: 'Closed queries',
+        reopen: (title: string) => `Open ${title} again`,
+        replaced: 'replaced in another window',
+        forget: 'Forget these',
         unkept: 'The browser has no room to keep these tabs: they will be lost when the page is closed.',
     },
     tools: {
@@ -60,7 +67,6 @@ export const editor = {
     },
     sizes: { tables: 'Width of the tables', editor: 'Height of the editor' },
     results: 'Result',
-    noPanel: 'The result could not be shown. Reload the page.',
     run: {
         run: 'Run',
         runSelected: 'Run selected',
@@ -82,9 +88,24 @@ export const editor = {
         loading: (rows: string) => `Loading the result: ${rows} …`,
         none: 'Run the query to see its rows here.',
         orBuild: 'Without ADQL:',
+        faulty: (count: number) =>
+            `The query was not run: it has ${count === 1 ? 'an error, which is' : 'errors, which are'} listed below the editor.`,
         toJob: 'Go to the job',
         hide: 'Hide first rows',
         show: 'First rows',
+    },
+    stale: {
+        changed: {
+            text: 'This is the result of an earlier query.',
+            files: 'This is the result with an earlier version of your files.',
+        },
+        limitChanged: (limit: string) => `This is a result with another row limit. ${limit}`,
+        limit: (rows: string) => `Its row limit was ${rows}.`,
+        noLimit: 'It had the default row limit.',
+        title: 'The query of this result',
+        show: 'Show that query',
+        back: 'Back to that query',
+        run: 'Run the new one',
     },
     estimate: {
         label: 'Estimate',
@@ -125,10 +146,14 @@ export const editor = {
         upTo: (rows: string) => `Run with up to ${rows} rows`,
         sample: (percent: string, sky: boolean) => `Run a sample of ${percent} %${sky ? ', from the whole sky' : ''}`,
     },
-    uploads: 'Your files, uploaded with the query',
     sent: (names: string) => `sends ${names}`,
-    lost: (names: string) =>
-        `The browser has not kept the files of this query (${names}): add them again on the Upload page.`,
+    missing: {
+        label: 'Missing files',
+        lost: (name: string) => `The browser has not kept the file ${name} of this query.`,
+        unknown: (name: string) =>
+            `This query reads TAP_UPLOAD.${name}, an uploaded file that is not here: links do not contain files.`,
+        add: (name: string) => `Add a file as ${name}`,
+    },
     history: {
         title: 'Query history',
         search: 'Search history',
@@ -154,6 +179,11 @@ export const editor = {
         notCopied: 'The browser refused to copy: select the link and copy it.',
         damaged: 'The link is damaged: it contains no query.',
         shared: 'Shared query',
+        uploads: (names: string) =>
+            `The link does not contain your files (${names}): whoever opens it is asked to add them. To share them too:`,
+        save: (name: string) => `Save ${name} as a table in mydb, and query that`,
+        signIn: 'Sign in to save them as tables in mydb',
+        notebook: 'Download a notebook with the query and the files',
     },
     keys: {
         title: 'Keys',
@@ -170,6 +200,7 @@ export const editor = {
             ['Ctrl+Z, Ctrl+Y', 'Undo, redo'],
             ['Shift+Alt+N', 'New query'],
             ['Shift+Alt+W', 'Close the tab'],
+            ['Shift+Alt+T', 'Open the closed tab again'],
             ['Shift+Alt+← →', 'Previous, next tab'],
             ['Shift+Alt+H', 'History'],
             ['F1', 'Show these keys'],

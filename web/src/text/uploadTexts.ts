@@ -5,6 +5,7 @@ type Keep = 'matched' | 'left' | 'unmatched';
 
 export const uploads = {
     title: 'Your tables',
+    schema: 'Your files, uploaded with the query',
     views: 'Uploads',
     files: 'Files',
     match: 'Cross-match',

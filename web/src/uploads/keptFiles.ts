@@ -1,12 +1,14 @@
 /**
- * Files that the browser keeps across reloads, in IndexedDB. Without it (private windows) nothing is kept and nothing
- * breaks.
+ * Files that the browser keeps across reloads, in IndexedDB, each by itself: windows keep each other's files. Without it
+ * (private windows) nothing is kept and nothing breaks.
  */
 
+import { newId } from '../browser/uniqueId';
 import type { Head } from './fileHead';
 import type { Position } from './positionGuess';
 
 export interface KeptFile {
+    readonly id: string;
     readonly name: string;
     readonly filename: string;
     readonly blob: Blob;
@@ -18,6 +20,8 @@ export interface KeptFile {
 export const MAX_KEPT_BYTES = 64e6;
 
 const STORE = 'files';
+const LIST = 'all';
+const channel = typeof indexedDB === 'undefined' ? undefined : new BroadcastChannel('skyhouse.uploads');
 
 let opened: Promise<IDBDatabase> | undefined;
 const forget = () => (opened = undefined);
@@ -56,22 +60,48 @@ async function runTransaction<T>(mode: IDBTransactionMode, work: (store: IDBObje
 
 /** Return the kept files in order; none without storage. */
 export async function readKeptFiles(): Promise<KeptFile[]> {
-    const files: KeptFile[][] = await runTransaction('readonly', (store) => store.getAll()).catch(() => []);
-    return files.flat();
-}
-
-/** Keep these files and no others, as far as there is room. Return the names of the kept ones. */
-export async function keepFiles(files: readonly KeptFile[]): Promise<string[]> {
-    let bytes = 0;
-    const fitting = files.filter(({ blob }) => {
-        const fits = bytes + blob.size <= MAX_KEPT_BYTES;
-        if (fits) bytes += blob.size;
-        return fits;
-    });
     try {
-        await runTransaction('readwrite', (store) => store.put(fitting, 'all'));
-        return fitting.map(({ name }) => name);
+        await splitList();
+        const files: KeptFile[] = await runTransaction('readonly', (store) => store.getAll());
+        return files.toSorted((one, other) => (one.id < other.id ? -1 : 1));
     } catch {
         return [];
     }
+}
+
+/** Keep a file if there is room. Return whether it is kept. */
+export async function keepFile(file: KeptFile): Promise<boolean> {
+    const others = (await readKeptFiles()).filter(({ id }) => id !== file.id);
+    if (others.reduce((sum, { blob }) => sum + blob.size, file.blob.size) > MAX_KEPT_BYTES) return false;
+    return tryChange((store) => store.put(file, file.id));
+}
+
+export const forgetFile = (id: string): Promise<boolean> => tryChange((store) => store.delete(id));
+
+/** Call `handle` after another window has changed the files. */
+export function watchKeptFiles(handle: () => void): void {
+    channel?.addEventListener('message', handle);
+}
+
+async function tryChange(work: (store: IDBObjectStore) => IDBRequest): Promise<boolean> {
+    try {
+        await runTransaction('readwrite', work);
+        channel?.postMessage('changed');
+        return true;
+    } catch {
+        return false;
+    }
+}
+
+/** Earlier versions kept all files in one list. */
+async function splitList(): Promise<void> {
+    const list: Omit<KeptFile, 'id'>[] | undefined = await runTransaction('readonly', (store) => store.get(LIST));
+    if (!list) return;
+    await runTransaction('readwrite', (store) => {
+        for (const file of list) {
+            const id = newId();
+            store.put({ ...file, id }, id);
+        }
+        return store.delete(LIST);
+    });
 }

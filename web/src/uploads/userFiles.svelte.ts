@@ -3,7 +3,8 @@
 import { text } from '../text';
 import { service } from '../tap/serviceInfo.svelte';
 import { findElements } from '../tap/tapRequest';
-import { keepFiles, readKeptFiles } from './keptFiles';
+import { newId } from '../browser/uniqueId';
+import { forgetFile, keepFile, readKeptFiles, watchKeptFiles, type KeptFile } from './keptFiles';
 import { headOf, headQuery, type Head } from './fileHead';
 import { isTableName, tableNameOfFile } from '../adql/adqlNames';
 import { guessPosition, type CandidateColumn, type Position } from './positionGuess';
@@ -28,6 +29,7 @@ export class UserFile {
         readonly filename: string,
         /** its type tells the service the format */
         readonly blob: Blob,
+        readonly id = newId(),
     ) {
         this.name = name;
     }
@@ -83,15 +85,18 @@ class UserFiles {
     list = $state.raw<readonly UserFile[]>([]);
     /** byte limit of one request; undefined until known */
     most = $state<number | undefined>();
-    /** names of files that will be gone after a reload */
+    /** ids of files that will be gone after a reload */
     unkept = $state.raw<readonly string[]>([]);
+    /** ids of files that the browser keeps */
+    readonly #kept = new Set<string>();
     /** changes that are being written to the browser's storage */
     #writing = $state(0);
     /** settled when the kept files are restored */
     readonly restored: Promise<void>;
 
     constructor() {
-        this.restored = this.#restoreFiles();
+        this.restored = this.#takeKept();
+        watchKeptFiles(() => void this.#takeKept());
     }
 
     readonly ready: readonly UserFile[] = $derived(this.list.filter((file) => file.head));
@@ -101,18 +106,21 @@ class UserFiles {
         return this.#writing > 0;
     }
 
-    /** Add dropped or chosen files and read them one at a time. Never raises. */
-    async addFiles(chosen: Iterable<File>): Promise<void> {
+    /** Add dropped or chosen files and read them one at a time. `name`: for a single file. Never raises. */
+    async addFiles(chosen: Iterable<File>, name?: string): Promise<void> {
         await this.restored;
         const added: UserFile[] = [];
         for (const file of chosen) {
             const taken = [...this.list, ...added].map((other) => other.name);
-            added.push(new UserFile(tableNameOfFile(file.name, taken), file.name, await withUploadType(file)));
+            const own = name ?? tableNameOfFile(file.name, taken);
+            added.push(new UserFile(own, file.name, await withUploadType(file)));
         }
         this.list = [...this.list, ...added];
         await this.loadLimit();
-        for (const file of added) await file.readHead(this.most);
-        await this.keepFiles();
+        for (const file of added) {
+            await file.readHead(this.most);
+            await this.keepFile(file);
+        }
     }
 
     /** Load the service's upload limit once. Never raises. */
@@ -131,14 +139,15 @@ class UserFiles {
         const other = this.findFile(name);
         if (other && other !== file) return text.uploads.taken(name);
         file.name = name;
-        void this.keepFiles();
+        void this.keepFile(file);
         return '';
     }
 
     removeFile(file: UserFile): void {
         file.stop();
         this.list = this.list.filter((other) => other !== file);
-        void this.keepFiles();
+        this.#kept.delete(file.id);
+        void this.#write(() => forgetFile(file.id));
     }
 
     /** Return the uploads of a query that uses these tables. */
@@ -147,25 +156,45 @@ class UserFiles {
         return Object.fromEntries(found.map((file) => [file.name, file.blob]));
     }
 
-    /** Keep as many files in the browser as there is room for. */
-    async keepFiles(): Promise<void> {
-        const kept = this.list.flatMap(({ name, filename, blob, head, position }) =>
-            head ? [{ name, filename, blob, head, position }] : [],
-        );
-        this.#writing += 1;
-        const names = await keepFiles(kept);
-        this.#writing -= 1;
-        this.unkept = kept.map(({ name }) => name).filter((name) => !names.includes(name));
+    /** Keep a file in the browser if there is room, also after a change of its name or position. */
+    async keepFile(file: UserFile): Promise<void> {
+        const { id, name, filename, blob, head, position } = file;
+        if (!head) return;
+        const isKept = await this.#write(() => keepFile({ id, name, filename, blob, head, position }));
+        if (!this.list.includes(file)) return void this.#write(() => forgetFile(id));
+        if (isKept) this.#kept.add(id);
+        this.unkept = [...this.unkept.filter((other) => other !== id), ...(isKept ? [] : [id])];
     }
 
-    async #restoreFiles(): Promise<void> {
-        this.list = (await readKeptFiles()).map(({ name, filename, blob, head, position }) => {
-            const file = new UserFile(name, filename, blob);
-            file.reading = { phase: 'ready', head };
-            file.position = position;
-            return file;
-        });
+    async #write(work: () => Promise<boolean>): Promise<boolean> {
+        this.#writing += 1;
+        const isDone = await work();
+        this.#writing -= 1;
+        return isDone;
     }
+
+    /** Take over the kept files, which another window may have changed. */
+    async #takeKept(): Promise<void> {
+        const kept = await readKeptFiles();
+        const ids = kept.map(({ id }) => id);
+        const gone = [...this.#kept].filter((id) => !ids.includes(id));
+        const added = kept.filter(({ id }) => !this.list.some((file) => file.id === id));
+        for (const { id, name, position } of kept) {
+            const there = this.list.find((file) => file.id === id);
+            if (there) [there.name, there.position] = [name, position];
+        }
+        for (const id of gone) this.#kept.delete(id);
+        for (const id of ids) this.#kept.add(id);
+        if (gone.length + added.length === 0) return;
+        this.list = [...this.list.filter(({ id }) => !gone.includes(id)), ...added.map(restoreFile)];
+    }
+}
+
+function restoreFile({ id, name, filename, blob, head, position }: KeptFile): UserFile {
+    const file = new UserFile(name, filename, blob, id);
+    file.reading = { phase: 'ready', head };
+    file.position = position;
+    return file;
 }
 
 /** Load the byte limit of uploads from /capabilities; undefined if unknown. */
