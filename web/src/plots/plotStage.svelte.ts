@@ -4,6 +4,8 @@ import { chosenRows, lassoTest, rectangleTest, thinLine, type Manner, type Place
 import type { Size } from './plotLayout';
 import type { Drawn } from './boxConditions';
 import { PointIndex } from './nearestPoint';
+import { hasSummary, summarizeLayers, type LayerSummary } from './layerSummary';
+import { paintLayers } from './paintLayers';
 import { paintChosen, paintPicture } from './paintPlot';
 import type { Scene } from './plotScene';
 import { canvasPen } from '../canvas/pen';
@@ -36,6 +38,9 @@ export class PlotStage implements GestureHost {
     moving = $state(false);
     /** milliseconds of the last drawing */
     took = 0;
+    /** what the layers tell, since view and chosen rows came to rest */
+    summary = $state.raw<LayerSummary | undefined>();
+    #summaryTimer: ReturnType<typeof setTimeout> | undefined;
     #nearest: { scene: Scene; index: PointIndex } | undefined;
     #frames = { picture: 0, chosen: 0 };
     /** the brush that is being drawn: what was chosen before it, and what it has drawn so far */
@@ -111,6 +116,35 @@ export class PlotStage implements GestureHost {
             const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
             paintChosen(canvasPen(context, scene.theme.font), scene, chosen);
             canvas.dataset['drawn'] = String(chosenCount);
+        });
+    }
+
+    /** Compute the layers anew, soon: view and chosen rows may still change. */
+    summarizeSoon(): void {
+        clearTimeout(this.#summaryTimer);
+        const { scene } = this;
+        if (!scene) return;
+        if (!hasSummary(scene.data.settings)) return void (this.summary = undefined);
+        const { chosen } = this.plot.table;
+        const isNew = this.summary?.settings !== scene.data.settings;
+        this.#summaryTimer = setTimeout(() => (this.summary = summarizeLayers(scene, chosen)), isNew ? 0 : STILL);
+    }
+
+    /** Stop what is still to be computed. */
+    stopSummary(): void {
+        clearTimeout(this.#summaryTimer);
+    }
+
+    /** Draw the layers above points and chosen points. */
+    drawLayers(canvas: HTMLCanvasElement): void {
+        const { scene, summary } = this;
+        if (!scene || (!summary && scene.data.layers.overlays.length === 0)) return void prepareCanvas(canvas, 1, 1, 1);
+        const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
+        paintLayers(canvasPen(context, scene.theme.font), scene, summary);
+        canvas.dataset['drawn'] = JSON.stringify({
+            contours: summary?.contours.length ?? 0,
+            bins: summary?.binned.length ?? 0,
+            fit: summary?.fit,
         });
     }
 
