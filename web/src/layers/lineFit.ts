@@ -68,6 +68,18 @@ export function lineAt(fit: LineFit, x: number): { y: number; error: number } {
     return { y: fit.intercept + fit.slope * x, error };
 }
 
+/**
+ * Return where a line is best described: 0, or a round place near the pivot if 0 is far away, as in dates, where the
+ * intercept would be an extrapolation.
+ */
+export function originOf({ pivot, from, to }: LineFit): number {
+    const range = to - from;
+    if (Math.abs(pivot) < 10 * range) return 0;
+    const step = 10 ** Math.floor(Math.log10(range / 10));
+    // few digits: multiples of a power of ten are not exact below 1
+    return Number((Math.round(pivot / step) * step).toPrecision(12));
+}
+
 /** Return the weight of a row; 0 without an error of its own. */
 function weightOf(errors: Float64Array | undefined, at: number): number {
     if (!errors) return 1;

@@ -10,7 +10,7 @@ export function formatMeasured(value: number, error: number): string {
     if (!Number.isFinite(error) || !Number.isFinite(value)) return `${value} ± ${error}`;
     if (error === 0) return `${replaceMinus(String(Number(value.toPrecision(10))))} ± 0`;
     const largest = Math.floor(Math.log10(Math.max(Math.abs(value), error)));
-    const power = largest > 6 || largest < -4 ? largest : 0;
+    const power = largest > 6 || largest < -3 ? largest : 0;
     const scale = 10 ** power;
     // 0.0996 has the digits 0.10
     const place = Math.floor(Math.log10(Number(error.toPrecision(2)) / scale) + 1e-9) - 1;

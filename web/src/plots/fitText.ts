@@ -1,6 +1,7 @@
 /** A fitted line in words and numbers. */
 
 import { shortNumber } from '../canvas/axisTicks';
+import { lineAt, originOf } from '../layers/lineFit';
 import { formatMeasured } from '../layers/measuredNumber';
 import type { Field } from '../model/resultModel';
 import { text } from '../text';
@@ -17,10 +18,12 @@ export function describeFit(
     const { fit, settings, basis, weighted } = summary;
     if (!fit) return summary.unfit ? { equation: '', of: texts.unfit } : undefined;
     const [x, y] = fitNames(fields, settings);
-    const intercept = formatMeasured(fit.intercept, fit.interceptError);
+    const origin = originOf(fit);
+    const start = lineAt(fit, origin);
+    const intercept = formatMeasured(start.y, start.error);
     const slope = formatMeasured(fit.slope, fit.slopeError);
     return {
-        equation: `${y} = ${inBrackets(intercept)} + ${inBrackets(slope)} · ${x}`,
+        equation: `${y} = ${inBrackets(intercept)} + ${inBrackets(slope)} · ${origin === 0 ? x : `(${x} ${origin > 0 ? '−' : '+'} ${shortNumber(Math.abs(origin))})`}`,
         of: [
             texts.rms(shortNumber(Number(fit.rms.toPrecision(3)))),
             texts.rowsOf(fit.count, basis),

@@ -1,6 +1,7 @@
 /** The columns that the layers of a plot need: errors, the order of lines, other results. */
 
 import { AUTOMATIC, NO_COLUMN } from '../layers/layerSettings';
+import { openTables } from '../model/openTables.svelte';
 import type { Field, Table } from '../model/resultModel';
 import { text } from '../text';
 import { findErrorColumn } from './defaultSettings';
@@ -24,6 +25,8 @@ export interface LayerData {
     /** what orders connected points, by row; undefined: the horizontal axis */
     readonly order: Float64Array | undefined;
     readonly overlays: readonly OverlayData[];
+    /** of the plot's own result; '' if it has none */
+    readonly title: string;
 }
 
 /** Load what the layers of the settings need. */
@@ -41,6 +44,7 @@ export async function loadLayers(table: Table, settings: PlotSettings, frame: Pl
               : undefined,
         order: ordered >= 0 ? await table.readNumbers(ordered) : undefined,
         overlays: await loadOverlays(table.fields, settings, frame),
+        title: openTables.list.find((opened) => opened.table === table)?.title ?? '',
     };
 }
 
@@ -66,7 +70,8 @@ async function loadErrors(
             ? table.fields[columns[0]!]!.name
             : text.plots.layers.errorOf(quantityName(table.fields, axis));
     const shown = { name: of, unit, value: (row: number) => low[row]! };
-    if (!table.fields[upper]) return { low, high: low, log: axis.log, columns: [shown] };
+    // found ones are symmetric
+    if (lower === AUTOMATIC || !table.fields[upper]) return { low, high: low, log: axis.log, columns: [shown] };
     const high = await readErrors(table, [upper]);
     const shownHigh = { name: table.fields[upper].name, unit, value: (row: number) => high[row]! };
     return { low, high, log: axis.log, columns: [shown, shownHigh] };

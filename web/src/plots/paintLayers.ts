@@ -10,6 +10,7 @@ import type { LayerSummary } from './layerSummary';
 import { overlayColours } from './paintOverlays';
 import type { PlotData } from './plotData';
 import { isSamePlane } from './plotSettings';
+import type { Place } from './pointSelection';
 import type { Scene } from './plotScene';
 
 const SIZE = 12;
@@ -19,7 +20,7 @@ export function paintLayers(pen: Pen, scene: Scene, summary: LayerSummary | unde
     const { data, box } = scene;
     if (summary && isSamePlane(summary.settings, data.settings)) {
         pen.within(box, () => {
-            summary.contours.forEach((contour) => drawContour(pen, scene, contour));
+            drawContours(pen, scene, summary.contours);
             drawFit(pen, scene, summary);
             drawBinned(pen, scene, summary);
         });
@@ -31,26 +32,42 @@ export function paintLayers(pen: Pen, scene: Scene, summary: LayerSummary | unde
 const toScreen = ({ view, box }: Scene, line: readonly number[]) =>
     line.map((value, k) => (k % 2 === 0 ? xOnScreen(view, box, value) : yOnScreen(view, box, value)));
 
-function drawContour(pen: Pen, scene: Scene, { fraction, lines }: Contour): void {
+/** Draw all contours, then their labels where they do not touch each other. */
+function drawContours(pen: Pen, scene: Scene, contours: readonly Contour[]): void {
     const { theme, box } = scene;
-    const paths = lines.map((line) => toScreen(scene, line));
-    for (const path of paths) {
+    const all = contours.map(({ lines }) => lines.map((line) => toScreen(scene, line)));
+    for (const path of all.flat()) {
         pen.line(path, theme.ground, 3);
         pen.line(path, theme.text, 1.2);
     }
-    const longest = paths.reduce((one, other) => (other.length > one.length ? other : one), [] as number[]);
-    const place = labelPlace(longest, box);
     const style = { colour: theme.text, halo: theme.ground, size: 11, align: 'center' } as const;
-    if (place) pen.text(`${Math.round(100 * fraction)} %`, ...place, style);
+    const placed: Place[] = [];
+    // outer ones first: they have more room
+    for (let k = contours.length - 1; k >= 0; k--) {
+        const place = labelPlace(all[k]!, box, placed);
+        if (!place) continue;
+        placed.push(place);
+        pen.text(`${Math.round(100 * contours[k]!.fraction)} %`, ...place, style);
+    }
 }
 
-/** Return the lowest place of a line within a box: labels of nested contours stand below each other. */
-function labelPlace(path: readonly number[], { left, top, width, height }: Scene['box']): [number, number] | undefined {
-    let best: [number, number] | undefined;
-    for (let k = 0; k < path.length; k += 2) {
-        const [x, y] = [path[k]!, path[k + 1]!];
-        if (x < left + 16 || x > left + width - 16 || y < top + 8 || y > top + height - 8) continue;
-        if (!best || y > best[1]) best = [x, y];
+/** Least distance of two labels, in CSS pixels. */
+const APART = 26;
+
+/** Return the place on the lines that is farthest from other labels; undefined if none is far enough. */
+function labelPlace(paths: readonly number[][], box: Scene['box'], placed: readonly Place[]): Place | undefined {
+    const { left, top, width, height } = box;
+    let best: Place | undefined;
+    let most = APART;
+    for (const path of paths) {
+        if (path.length < 16) continue;
+        for (let k = 0; k < path.length; k += 2) {
+            const [x, y] = [path[k]!, path[k + 1]!];
+            if (x < left + 16 || x > left + width - 16 || y < top + 8 || y > top + height - 8) continue;
+            // the first label stands far up, where lines lie apart; the others far from it
+            const away = Math.min(2 * APART + top + height - y, ...placed.map(([u, v]) => Math.hypot(x - u, y - v)));
+            if (away > most) [best, most] = [[x, y], away];
+        }
     }
     return best;
 }
@@ -120,13 +137,16 @@ function wrapText(pen: Pen, content: string, width: number): string[] {
     return lines;
 }
 
-/** Name the overlays with their colours, in the corner on the right. */
-function drawOverlayNames(pen: Pen, scene: Scene, { layers }: PlotData): void {
+/** Name the overlays and the plot's own rows with their colours, in the lower corner on the right. */
+function drawOverlayNames(pen: Pen, scene: Scene, { layers, shades }: PlotData): void {
     const { box, theme } = scene;
-    const colours = overlayColours(scene);
-    const shown = layers.overlays.flatMap(({ overlay, points }, at) =>
+    const colours = overlayColours(scene).map(pixelToCss);
+    const others = layers.overlays.flatMap(({ overlay, points }, at) =>
         points ? [{ title: overlay.title, colour: colours[at]! }] : [],
     );
+    if (others.length === 0) return;
+    const own = layers.title && !shades ? [{ title: layers.title, colour: theme.accent }] : [];
+    const shown = [...own, ...others];
     const right = box.left + box.width - 8;
     shown.forEach(({ title, colour }, k) => {
         const y = box.top + box.height - 14 - 18 * (shown.length - 1 - k);
@@ -134,6 +154,6 @@ function drawOverlayNames(pen: Pen, scene: Scene, { layers }: PlotData): void {
         while (kept.length > 1 && pen.measure(kept, SIZE) > box.width / 2) kept = kept.slice(0, -1);
         const name = kept === title ? title : `${kept.slice(0, -1)}…`;
         pen.text(name, right - 15, y, { colour: theme.text, halo: theme.ground, align: 'right', size: SIZE });
-        pen.fill(right - 10, y - 5, 10, 10, pixelToCss(colour));
+        pen.fill(right - 10, y - 5, 10, 10, colour);
     });
 }

@@ -3,6 +3,7 @@
 import type { Pen } from '../canvas/pen';
 import type { Box } from '../canvas/plotView';
 import { sumMargins, type MarginalCounts } from '../layers/marginalCounts';
+import { text } from '../text';
 import { hasMarginals } from './offeredLayers';
 import { rasterOf } from './paintPoints';
 import { marginalRoom } from './plotLayout';
@@ -24,6 +25,9 @@ export function paintMarginals(pen: Pen, scene: Scene, faint: boolean): void {
     const [above, beside] = marginBoxes(scene);
     const { theme, box } = scene;
     pen.line([above.left, box.top - GAP, above.left + above.width, box.top - GAP], theme.quiet, 0.6);
+    const perBin = rasterOf(scene).raster.width / counts.across.length;
+    const most = text.plots.layers.highestBin(Math.round(Math.max(...counts.across) * perBin));
+    pen.text(most, above.left, above.top, { colour: theme.quiet, baseline: 'top', halo: theme.ground, size: 10 });
     pen.line([beside.left, beside.top, beside.left, beside.top + beside.height], theme.quiet, 0.6);
 }
 

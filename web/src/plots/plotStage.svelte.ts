@@ -4,6 +4,7 @@ import { chosenRows, lassoTest, rectangleTest, thinLine, type Manner, type Place
 import type { Size } from './plotLayout';
 import type { Drawn } from './boxConditions';
 import { PointIndex } from './nearestPoint';
+import { findBin, type BinHit } from './binHit';
 import { hasSummary, summarizeLayers, type LayerSummary } from './layerSummary';
 import { paintLayers } from './paintLayers';
 import { paintChosen, paintPicture } from './paintPlot';
@@ -35,6 +36,8 @@ export class PlotStage implements GestureHost {
     theme = $state.raw<Theme | undefined>();
     line = $state.raw<readonly Place[] | undefined>();
     hit = $state.raw<Hit | undefined>();
+    /** the bin under the pointer, with its mean or median */
+    bin = $state.raw<BinHit | undefined>();
     moving = $state(false);
     /** milliseconds of the last drawing */
     took = 0;
@@ -198,7 +201,7 @@ export class PlotStage implements GestureHost {
 
     setView(view: View | undefined): void {
         this.plot.view = view;
-        this.hit = undefined;
+        [this.hit, this.bin] = [undefined, undefined];
         this.moving = true;
         this.settleView();
     }
@@ -213,13 +216,14 @@ export class PlotStage implements GestureHost {
     }
 
     hoverAt(x: number, y: number): void {
-        const hit = this.#hitAt(x, y);
+        this.bin = this.scene && findBin(this.scene, this.summary, x, y);
+        const hit = this.bin ? undefined : this.#hitAt(x, y);
         if (hit?.point !== this.hit?.point) this.hit = hit;
         this.plot.table.hovered = hit?.row ?? -1;
     }
 
     clearHover(): void {
-        this.hit = undefined;
+        [this.hit, this.bin] = [undefined, undefined];
         this.plot.table.hovered = -1;
     }
 
