@@ -39,7 +39,8 @@ const inBrackets = (measured: string) =>
 export function fitNames(fields: readonly Field[], settings: PlotSettings): [string, string] {
     const [x, y] = AXES[settings.kind].map((role) => settings.axes[role]) as [Axis, Axis];
     const name = (axis: Axis, log: boolean) => {
-        const plain = quantityName(fields, axis);
+        const dates = fields[axis.column]?.kind === 'time' && axis.minus < 0;
+        const plain = quantityName(fields, axis) + (dates ? ' [MJD]' : '');
         return log ? `log₁₀ ${axis.minus >= 0 ? `(${plain})` : plain}` : axis.minus >= 0 ? `(${plain})` : plain;
     };
     return [name(x, x.log && settings.kind !== 'curve'), name(y, y.log)];

@@ -115,13 +115,11 @@ function drawFitText(pen: Pen, scene: Scene, summary: LayerSummary): void {
     const described = describeFit(scene.fields, summary);
     if (!described) return;
     const { box, theme, note } = scene;
-    const lines = [
-        ...wrapText(pen, described.equation, box.width - 12),
-        ...wrapText(pen, described.of, box.width - 12),
-    ];
+    const equation = wrapText(pen, described.equation, box.width - 12);
+    const lines = [...equation, ...wrapText(pen, described.of, box.width - 12)];
     const style = { baseline: 'top', halo: theme.ground, size: SIZE } as const;
     lines.forEach((line, k) => {
-        const colour = described.equation && k === 0 ? fitColour(scene) : theme.text;
+        const colour = k < equation.length ? fitColour(scene) : theme.text;
         pen.text(line, box.left + 6, box.top + 6 + (note ? 18 : 0) + 16 * k, { ...style, colour });
     });
 }

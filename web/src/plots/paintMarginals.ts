@@ -14,6 +14,8 @@ import { countChosenPixels, countPixels } from './pointPlaces';
 const BIN = 6;
 /** Distance from the plot, in CSS pixels. */
 const GAP = 3;
+/** Room above the highest bar for its count, in CSS pixels. */
+const HEAD = 13;
 
 const known = new WeakMap<Scene, MarginalCounts>();
 
@@ -65,7 +67,7 @@ function drawMargins(pen: Pen, scene: Scene, counts: MarginalCounts, all: Margin
     const [mostAcross, mostDown] = [Math.max(...all.across, 1e-9), Math.max(...all.down, 1e-9)];
     const [wide, high] = [above.width / counts.across.length, beside.height / counts.down.length];
     counts.across.forEach((count, bin) => {
-        const length = (count / mostAcross) * above.height;
+        const length = (count / mostAcross) * (above.height - HEAD);
         if (count) pen.fill(above.left + bin * wide, above.top + above.height - length, wide - 0.5, length, colour);
     });
     counts.down.forEach((count, bin) => {
