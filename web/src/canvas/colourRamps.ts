@@ -58,6 +58,12 @@ export function packPixel(red: number, green: number, blue: number): number {
     return ((255 << 24) | (Math.round(blue) << 16) | (Math.round(green) << 8) | Math.round(red)) >>> 0;
 }
 
+/** Return a colour with a part of another in it, 0 to 1. */
+export function mixColours(pixel: number, other: number, part: number): number {
+    const mixed = (shift: number) => ((pixel >> shift) & 255) * (1 - part) + ((other >> shift) & 255) * part;
+    return packPixel(mixed(0), mixed(8), mixed(16));
+}
+
 /** Return WCAG's relative luminance of a pixel, 0 to 1. */
 export function luminanceOf(pixel: number): number {
     const linear = (byte: number) => (byte <= 10 ? byte / 3294.6 : ((byte / 255 + 0.055) / 1.055) ** 2.4);

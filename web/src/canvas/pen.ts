@@ -18,6 +18,8 @@ export interface Pen {
     line(points: readonly number[], colour: string, width?: number): void;
     text(content: string, x: number, y: number, style: TextStyle): void;
     fill(x: number, y: number, width: number, height: number, colour: string): void;
+    /** fill the polygon through points x, y, x, y ... */
+    area(points: readonly number[], colour: string, opacity: number): void;
     /** a picture stretched to a rectangle */
     image(picture: HTMLCanvasElement, x: number, y: number, width: number, height: number, opacity?: number): void;
     /** clip what `draw` draws to a rectangle */
@@ -59,6 +61,14 @@ export function canvasPen(context: CanvasRenderingContext2D, font: string): Pen 
         fill(x, y, width, height, colour) {
             context.fillStyle = colour;
             context.fillRect(x, y, width, height);
+        },
+        area(points, colour, opacity) {
+            context.globalAlpha = opacity;
+            context.fillStyle = colour;
+            context.beginPath();
+            for (let k = 0; k < points.length; k += 2) context.lineTo(points[k]!, points[k + 1]!);
+            context.fill();
+            context.globalAlpha = 1;
         },
         image(picture, x, y, width, height, opacity = 1) {
             context.imageSmoothingEnabled = false;
@@ -111,6 +121,10 @@ export function svgPen(width: number, height: number, font: string, like: Pen): 
         fill(x, y, wide, high, colour) {
             const place = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;
             parts.push(`<rect ${place} fill="${escapeXml(colour)}"/>`);
+        },
+        area(points, colour, opacity) {
+            const around = points.map(rounded).join(' ');
+            parts.push(`<polygon points="${around}" fill="${escapeXml(colour)}" fill-opacity="${rounded(opacity)}"/>`);
         },
         image(picture, x, y, wide, high, opacity = 1) {
             const place = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;

@@ -11,6 +11,8 @@ export interface Histogram {
     readonly counts: Float64Array;
     /** the bin of every point, -1 outside: a brush counts by them */
     readonly places: Int32Array;
+    /** the counts of overlays in the same bins */
+    readonly overlays?: readonly Float64Array[];
 }
 
 const MAX_BINS = 2000;

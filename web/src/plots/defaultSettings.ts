@@ -1,6 +1,7 @@
 /** The first plot of a table, chosen by UCDs, units and names. */
 
 import type { Field } from '../model/resultModel';
+import { NO_LAYERS } from '../layers/layerSettings';
 import { isMagnitude, NO_AXIS, isPlottable, type Axis, type PlotKind, type PlotSettings } from './plotSettings';
 
 /** Return the first settings of a table's plot. */
@@ -33,6 +34,7 @@ export function defaultSettings(fields: readonly Field[]): PlotSettings {
         period: 0,
         phaseZero: undefined,
         calendar: fields[curve.time]?.kind === 'time',
+        layers: NO_LAYERS,
     };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { AUTOMATIC } from '../layers/layerSettings';
 import type { Field } from '../model/resultModel';
 import { repeatSteps, keepStep, findSteps, noteBrush } from './brushSteps';
 import { defaultSettings } from './defaultSettings';
@@ -52,6 +53,26 @@ describe('settings by name', () => {
         const nonsense = { size: 'large', bins: { a: 1 }, logCounts: 1, axes: [1], frame: null, centre: 'x', other: 3 };
         for (const kept of [null, 7, 'x', [], nonsense])
             expect(readSettings(copied(kept), FIELDS).settings).toEqual(usual);
+    });
+    test('layers and overlays come back', () => {
+        const overlay = { table: 'tab', title: 'Other', axes: { x: { column: 'ra', minus: '' } } };
+        const layers = {
+            ...usual.layers,
+            xError: AUTOMATIC,
+            yError: 3,
+            statistic: 'median',
+            overlays: [overlay],
+        } as const;
+        const kept = copied(keepSettings(changed({ layers }), FIELDS));
+        expect(kept).toEqual({
+            layers: { xError: AUTOMATIC, yError: 'v', statistic: 'median', overlays: [overlay] },
+        });
+        expect(readSettings(kept, FIELDS)).toEqual({ settings: changed({ layers }), unknown: [] });
+        const nonsense = {
+            layers: { overlays: [null, 3, { table: 1 }, { ...overlay, axes: { x: 'ra' } }], statistic: 'sum' },
+        };
+        const { settings } = readSettings(nonsense, FIELDS);
+        expect(settings.layers).toEqual({ ...usual.layers, overlays: [{ ...overlay, axes: {} }] });
     });
     test('columns of the same name are told apart', () => {
         const same: Field[] = [number('ra'), number('dec'), number('ra')];

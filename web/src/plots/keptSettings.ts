@@ -1,5 +1,6 @@
 /** The settings of a plot as JSON, with columns by name: they fit other results and survive in links. */
 
+import { AUTOMATIC, CONTOURS, LAYER_COLUMNS, readOverlays, STATISTICS } from '../layers/layerSettings';
 import type { Field } from '../model/resultModel';
 import { defaultSettings } from './defaultSettings';
 import { KINDS, type PlotSettings } from './plotSettings';
@@ -19,6 +20,7 @@ const COLUMNS = [
     'space.axes.*.minus',
     'space.distance',
     'space.sizes',
+    ...LAYER_COLUMNS.map((column) => `layers.${column}`),
 ].map((path) => path.split('.'));
 
 /** The settings that are one of several words. */
@@ -27,7 +29,12 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
     frame: ['equatorial', 'galactic'],
     skyStyle: ['points', 'density'],
     'space.by': ['columns', 'positions'],
+    'layers.contours': CONTOURS,
+    'layers.statistic': STATISTICS,
 };
+
+/** What reads the settings whose parts have no default. */
+const READERS: Readonly<Record<string, (kept: unknown) => unknown>> = { 'layers.overlays': readOverlays };
 
 const MOST_ITEMS = 16;
 
@@ -39,6 +46,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 /** Return a column's name; with its number among columns of the same name if it is not the first of them. */
 export function nameColumn(fields: readonly Field[], column: number): Json {
+    if (column === AUTOMATIC) return AUTOMATIC;
     const name = fields[column]?.name;
     if (name === undefined) return null;
     const before = fields.slice(0, column).filter((field) => field.name === name).length;
@@ -48,6 +56,7 @@ export function nameColumn(fields: readonly Field[], column: number): Json {
 /** Return the column of a kept name: -1 for none, undefined if the result does not have it. */
 export function findColumn(fields: readonly Field[], kept: unknown): number | undefined {
     if (kept === null) return -1;
+    if (kept === AUTOMATIC) return AUTOMATIC;
     const [name, before] = Array.isArray(kept) ? kept : [kept, 0];
     const same = [...fields.keys()].filter((at) => fields[at]!.name === name);
     return same[Number(before)];
@@ -107,6 +116,8 @@ interface Reading {
 function mergeKept(usual: unknown, kept: unknown, reading: Reading, path: readonly string[]): unknown {
     if (kept === undefined) return usual;
     if (isColumn(path)) return readColumn(kept, reading) ?? usual;
+    const reader = READERS[path.join('.')];
+    if (reader) return reader(kept);
     if (Array.isArray(usual)) return mergeItems(usual, kept, reading, path);
     if (isObject(usual)) return isObject(kept) ? mergeObject(usual, kept, reading, path) : usual;
     const words = WORDS[path.join('.')];

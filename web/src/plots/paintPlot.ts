@@ -7,15 +7,22 @@ import { drawAxes, drawGrid, type AxisStyle } from '../canvas/plotAxes';
 import { drawLegend } from '../canvas/legend';
 import type { Pen } from '../canvas/pen';
 import { paintBars, paintChosenBars, paintDensity, paintMap } from './paintCounts';
+import { summarizeLayers } from './layerSummary';
+import { paintConnected } from './paintConnected';
+import { paintErrorBars } from './paintErrorBars';
+import { paintLayers } from './paintLayers';
+import { paintChosenMarginals, paintMarginals } from './paintMarginals';
+import { paintOverlayBins, paintOverlays } from './paintOverlays';
 import { paintChosenPoints, paintPoints } from './paintPoints';
 import type { PlotData } from './plotData';
 import { legendBox, type Scene } from './plotScene';
 import { quantityLabel, type Axis, type AxisRole } from './plotSettings';
 
-/** Paint a whole plot: background, points or densities, axes, legend, notes, and the chosen rows. */
+/** Paint a whole plot: background, points or densities, axes, legend, notes, the chosen rows, and layers. */
 export function paintScene(pen: Pen, scene: Scene, chosen: Uint8Array | undefined): void {
     paintPicture(pen, scene, chosen !== undefined);
     if (chosen) paintChosen(pen, scene, chosen);
+    paintLayers(pen, scene, summarizeLayers(scene, chosen));
 }
 
 /** Paint everything but the chosen rows; all others are faint beside them. */
@@ -31,7 +38,10 @@ export function paintPicture(pen: Pen, scene: Scene, faint: boolean): void {
 /** Paint the chosen rows above the picture. */
 export function paintChosen(pen: Pen, scene: Scene, chosen: Uint8Array): void {
     if (scene.data.settings.kind === 'histogram') paintChosenBars(pen, scene, chosen);
-    else paintChosenPoints(pen, scene, chosen);
+    else {
+        paintChosenPoints(pen, scene, chosen);
+        paintChosenMarginals(pen, scene, chosen);
+    }
 }
 
 function paintPlane(pen: Pen, scene: Scene, faint: boolean): void {
@@ -39,13 +49,21 @@ function paintPlane(pen: Pen, scene: Scene, faint: boolean): void {
     const [x, y] = axisStyles(scene);
     drawGrid(pen, view, box, x, y, theme.line);
     const { kind } = data.settings;
-    if (kind === 'histogram') paintBars(pen, scene);
+    if (kind === 'histogram') {
+        paintBars(pen, scene);
+        paintOverlayBins(pen, scene);
+    } else {
+        paintErrorBars(pen, scene, faint);
+        paintConnected(pen, scene, faint);
+        paintMarginals(pen, scene, faint);
+    }
     const scale =
         kind === 'density'
             ? paintDensity(pen, scene)
             : kind === 'histogram'
               ? undefined
               : paintPoints(pen, scene, faint);
+    if (kind !== 'histogram') paintOverlays(pen, scene, faint);
     drawAxes(pen, view, box, x, y, theme);
     if (scale) drawLegend(pen, legendBox(scene), scale, theme);
 }
@@ -56,6 +74,7 @@ function paintSky(pen: Pen, scene: Scene, faint: boolean): void {
     if (!map) drawLines(pen, view, box, data.centre, theme);
     const scale = map ? paintMap(pen, scene) : paintPoints(pen, scene, faint);
     if (map) drawLines(pen, view, box, data.centre, theme);
+    paintOverlays(pen, scene, faint);
     drawLabels(pen, view, box, data.centre, theme);
     if (scale) drawLegend(pen, legendBox(scene), scale, theme);
 }

@@ -49,7 +49,6 @@ class PointRaster {
             shades: shades?.points,
             continuous: shades?.type === 'values',
             colours: shades ? (shades.type === 'values' ? theme.ramp : theme.kinds) : singleColour(theme.accent),
-            errors: data.errors,
         });
         return drawPixels(pixels, this.raster.width, this.raster.height);
     }
@@ -57,7 +56,8 @@ class PointRaster {
 
 const rasters = new WeakMap<Scene, PointRaster>();
 
-function rasterOf(scene: Scene): PointRaster {
+/** Return the raster of a scene's points. */
+export function rasterOf(scene: Scene): PointRaster {
     const known = rasters.get(scene) ?? new PointRaster(scene);
     rasters.set(scene, known);
     return known;

@@ -4,17 +4,10 @@ import type { Table } from '../model/resultModel';
 import { toVector } from '../sky/directions';
 import { frameConversion } from '../sky/skyFrames';
 import { isGalacticColumn } from './defaultSettings';
+import { epochOf } from './dayOffset';
+import { loadLayers, type LayerData } from './layerData';
 import { degreesOf, foldPoints, linePoints, planePoints, skyPoints, type Points } from './plotPoints';
-import {
-    AXES,
-    quantityName,
-    NO_AXIS,
-    quantityUnit,
-    type Axis,
-    type Quantity,
-    type AxisRole,
-    type PlotSettings,
-} from './plotSettings';
+import { AXES, type Axis, type AxisRole, type PlotSettings } from './plotSettings';
 import {
     kindShades,
     namedCodes,
@@ -25,15 +18,8 @@ import {
     type Codes,
     type Shades,
 } from './pointShades';
+import { shownColumn, type ShownColumn } from './shownColumn';
 import { SkyCellCounts } from './skyCellCounts';
-import { mjdToIso } from '../canvas/axisTicks';
-
-/** A plotted column, for tooltips and exports. */
-export interface ShownColumn {
-    readonly name: string;
-    readonly unit: string;
-    value(row: number): number | string;
-}
 
 export interface PlotData {
     /** axes first, then errors and colours */
@@ -41,13 +27,14 @@ export interface PlotData {
     readonly settings: PlotSettings;
     readonly points: Points;
     readonly shades: Shades | undefined;
-    /** half the error bar of each row, in values of the vertical axis */
-    readonly errors: Float64Array | undefined;
+    readonly layers: LayerData;
     /** sky only: the longitude in the middle, and the points in HEALPix cells */
     readonly centre: number;
     readonly cells: SkyCellCounts | undefined;
     /** offset of the time axis from MJD; undefined if it cannot show dates */
     readonly epoch: number | undefined;
+    /** the same, of folded times too */
+    readonly dayOffset: number | undefined;
 }
 
 /** Load the columns of the settings; 'columns' if an axis has none yet. */
@@ -59,22 +46,13 @@ export async function loadPlotData(table: Table, settings: PlotSettings): Promis
     const basic = kind === 'sky' ? await loadSky(table, settings, order) : await loadPlane(table, settings, order);
     const { coloured, ...rest } = await loadShades(table, settings, basic);
     const columns = await Promise.all(wanted.map((axis) => shownColumn(table, axis)));
-    const errors = rest.errors ? [await shownColumn(table, { column: settings.error, minus: -1 })] : [];
-    return { settings, ...rest, columns: [...columns, ...errors, ...coloured] };
+    const layers = await loadLayers(table, settings, rest);
+    const errors = [layers.xErrors, layers.yErrors].flatMap((axis) => axis?.columns ?? []);
+    return { settings, ...rest, layers, columns: [...columns, ...errors, ...coloured] };
 }
 
-type BasicData = Pick<PlotData, 'points' | 'errors' | 'centre' | 'cells' | 'epoch'>;
-const PLAIN = { errors: undefined, centre: 0, cells: undefined, epoch: undefined };
-
-async function shownColumn(table: Table, quantity: Quantity): Promise<ShownColumn> {
-    const { values, minus } = await columnsOf(table, { ...NO_AXIS, ...quantity });
-    const named = { name: quantityName(table.fields, quantity), unit: quantityUnit(table.fields, quantity) };
-    const dates = table.fields[quantity.column]?.kind === 'time' && !minus;
-    return {
-        ...named,
-        value: (row) => (dates ? mjdToIso(values[row]!, 'ms') : minus ? values[row]! - minus[row]! : values[row]!),
-    };
-}
+type BasicData = Pick<PlotData, 'points' | 'centre' | 'cells' | 'epoch' | 'dayOffset'>;
+const PLAIN = { centre: 0, cells: undefined, epoch: undefined, dayOffset: undefined };
 
 async function columnsOf(table: Table, axis: Axis) {
     const [values, minus] = await Promise.all([
@@ -90,7 +68,6 @@ async function loadPlane(table: Table, settings: PlotSettings, order: Uint32Arra
     if (!vertical) return { ...PLAIN, points: linePoints(order, x) };
     const y = await columnsOf(table, vertical);
     if (settings.kind !== 'curve') return { ...PLAIN, points: planePoints(order, x, y) };
-    const errors = settings.error >= 0 && !vertical.log ? await table.readNumbers(settings.error) : undefined;
     const points = planePoints(order, { ...x, log: false }, y);
     const field = table.fields[horizontal!.column]!;
     const days = horizontal!.minus < 0 && (field.kind === 'time' || field.unit === 'd' || /jd/i.test(field.name));
@@ -98,15 +75,9 @@ async function loadPlane(table: Table, settings: PlotSettings, order: Uint32Arra
     return {
         ...PLAIN,
         points: foldPoints(points, settings.period, (settings.phaseZero ?? 0) + (offset ?? 0)),
-        errors,
         epoch: settings.period > 0 ? undefined : offset,
+        dayOffset: offset,
     };
-}
-
-/** Return the offset from MJD of times in days that may be dates: MJD from 1858 to 2270, or JD. */
-function epochOf(first: number): number | undefined {
-    if (first > 2_400_000 && first < 2_600_000) return 2_400_000.5;
-    return first > 10_000 && first < 150_000 ? 0 : undefined;
 }
 
 async function loadSky(table: Table, settings: PlotSettings, order: Uint32Array): Promise<BasicData> {

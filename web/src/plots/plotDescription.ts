@@ -9,8 +9,14 @@ import type { View } from '../canvas/plotView';
 
 const texts = text.plots;
 
-/** Describe what the plot shows, with ranges and the number of points. */
-export function describePlot(data: PlotData, fields: readonly Field[], view: View, chosen: number, part = ''): string {
+/** Describe what the plot shows, with ranges, the number of points, and further notes. */
+export function describePlot(
+    data: PlotData,
+    fields: readonly Field[],
+    view: View,
+    chosen: number,
+    notes: readonly string[] = [],
+): string {
     const { kind, frame } = data.settings;
     const words: string[] = [];
     if (kind === 'sky') words.push(texts.description.sky(texts.frames[frame]));
@@ -21,7 +27,7 @@ export function describePlot(data: PlotData, fields: readonly Field[], view: Vie
         if (kind !== 'histogram') words.push(describeRange(y.label, [view.v0, view.v1], y.log));
     }
     words.push(texts.description.points(data.points.count));
-    if (part) words.push(part);
+    words.push(...notes);
     if (chosen) words.push(texts.description.chosen(chosen));
     return `${words.join('; ')}.`;
 }

@@ -45,7 +45,7 @@ export function csvLines(
     return pointLines(scene);
 }
 
-const joinLines = (rows: (string | number)[][]) => rows.map((row) => `${row.map(quoteCsv).join(',')}\r\n`);
+export const joinLines = (rows: (string | number)[][]) => rows.map((row) => `${row.map(quoteCsv).join(',')}\r\n`);
 
 function quoteCsv(value: string | number): string {
     if (typeof value === 'number') return Number.isNaN(value) ? '' : String(value);
@@ -72,7 +72,7 @@ function histogramLines(
 }
 
 /** Undo the scaling, without the noise of added steps. */
-const unscaleValue = (value: number, log: boolean) => Number((log ? 10 ** value : value).toPrecision(14));
+export const unscaleValue = (value: number, log: boolean) => Number((log ? 10 ** value : value).toPrecision(14));
 
 function densityLines({ data, view, box }: Pick<Scene, 'data' | 'view' | 'box'>): string[] {
     const grid = countGrid(data.points, view, box, BIN * data.settings.coarseness);

@@ -1,5 +1,6 @@
 /** The layout of a picture (plot, axes, legend) and the first view. */
 
+import { wholeExtent } from './overlayData';
 import type { PlotData } from './plotData';
 import type { Extent } from './plotPoints';
 import { LEGEND_WIDTH } from '../canvas/legend';
@@ -10,10 +11,14 @@ export interface Size {
     readonly height: number;
 }
 
+/** Return the room of the histograms above and beside a plot, in CSS pixels. */
+export const marginalRoom = ({ width, height }: Size): number => (width < 480 || height < 300 ? 36 : 60);
+
 /** Return the box of the plot within the picture, in CSS pixels. */
-export function plotBox(size: Size, sky: boolean, legend: boolean): Box {
-    const right = legend ? LEGEND_WIDTH + 14 : 16;
-    const [left, top, bottom] = sky ? [8, 8, 8] : [66, 12, 46];
+export function plotBox(size: Size, sky: boolean, legend: boolean, marginals = false): Box {
+    const room = marginals ? marginalRoom(size) : 0;
+    const right = (legend ? LEGEND_WIDTH + 14 : marginals ? 6 : 16) + room;
+    const [left, top, bottom] = sky ? [8, 8, 8] : [66, (marginals ? 4 : 12) + room, 46];
     return {
         left,
         top,
@@ -46,7 +51,8 @@ export function viewOfExtent({ u0, u1, v0, v1 }: Extent, reversed: { u: boolean;
 export const WHOLE_SKY: View = { u0: -2.03, u1: 2.03, v0: -1.03, v1: 1.03 };
 
 /** Return the view of the sky: all of it, or the surroundings of points in a small part. */
-export function skyView({ points: { extent, count } }: PlotData, box: Box): View {
+export function skyView({ points: { extent: own, count }, layers }: PlotData, box: Box): View {
+    const extent = wholeExtent(own, layers.overlays);
     const small = count > 0 && extent.u1 - extent.u0 < 1 && extent.v1 - extent.v0 < 0.5;
     if (!small) return equalizeScales(WHOLE_SKY, box);
     const least = 1e-5;

@@ -6,7 +6,8 @@ import { LEGEND_WIDTH } from '../canvas/legend';
 import type { Box, View } from '../canvas/plotView';
 import type { Histogram } from './binning';
 import type { PlotData } from './plotData';
-import type { Size } from './plotLayout';
+import { marginalRoom, type Size } from './plotLayout';
+import { hasMarginals } from './offeredLayers';
 
 export interface Scene {
     readonly data: PlotData;
@@ -25,7 +26,8 @@ export interface Scene {
     readonly note: string;
 }
 
-/** Return the place of the legend, on the right of the plot. */
-export function legendBox({ box }: Scene): Box {
-    return { left: box.left + box.width + 12, top: box.top, width: LEGEND_WIDTH, height: box.height };
+/** Return the place of the legend, on the right of the plot and of the histogram beside it. */
+export function legendBox({ box, size, data }: Scene): Box {
+    const left = box.left + box.width + 12 + (hasMarginals(data.settings) ? marginalRoom(size) : 0);
+    return { left, top: box.top, width: LEGEND_WIDTH, height: box.height };
 }

@@ -1,6 +1,7 @@
 /** The settings of a plot as plain values. */
 
 import { quoteName } from '../adql/adqlNames';
+import type { LayerSettings } from '../layers/layerSettings';
 import { formatUnit } from '../text/unitFormat';
 import type { Field } from '../model/resultModel';
 import type { Frame } from '../sky/skyFrames';
@@ -56,6 +57,7 @@ export interface PlotSettings {
     readonly phaseZero: number | undefined;
     /** calendar dates on the time axis */
     readonly calendar: boolean;
+    readonly layers: LayerSettings;
 }
 
 export const NO_AXIS: Axis = { column: -1, minus: -1, log: false, reversed: undefined };
@@ -100,4 +102,11 @@ export function isMagnitude(field: Field | undefined): boolean {
 export function quantityAdql(fields: readonly Field[], { column, minus }: Quantity): string {
     const first = quoteName(fields[column]?.name ?? '');
     return minus >= 0 ? `${first} - ${quoteName(fields[minus]?.name ?? '')}` : first;
+}
+
+/** Whether two settings have the same axes. */
+export function isSamePlane(one: PlotSettings, other: PlotSettings): boolean {
+    const axesOf = ({ kind, axes, period, phaseZero }: PlotSettings) =>
+        JSON.stringify([AXES[kind], AXES[kind].map((role) => axes[role]), period, phaseZero]);
+    return axesOf(one) === axesOf(other);
 }

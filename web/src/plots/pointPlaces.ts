@@ -25,6 +25,13 @@ export function pixelPlaces({ u, v, count }: Points, { view, width, height }: Ra
     return places;
 }
 
+/** Return the number of points in each pixel. */
+export function countPixels(places: Int32Array, pixels: number): Float32Array {
+    const hits = new Float32Array(pixels);
+    for (let k = 0; k < places.length; k++) if (places[k]! >= 0) hits[places[k]!]!++;
+    return hits;
+}
+
 /** Return the number of chosen points in each pixel. */
 export function countChosenPixels(
     { rows, count }: Points,

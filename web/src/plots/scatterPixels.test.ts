@@ -47,15 +47,6 @@ describe('points as pixels', () => {
         expect(lit(pixels)).toContain(44);
         expect(lit(pixels)).not.toContain(90);
     });
-    test('error bars reach as far as the error, on reversed axes too', () => {
-        for (const view of [VIEW, { ...VIEW, v0: 10, v1: 0 }]) {
-            const errors = Float64Array.of(2, NaN);
-            const pixels = scatterPixels(points([3.5, 7.5], [5.5, 5.5]), { ...raster, view }, { ...one, errors });
-            const column = lit(pixels).filter((at) => at % 10 === 3);
-            expect(column).toHaveLength(5);
-            expect(lit(pixels).filter((at) => at % 10 === 7)).toHaveLength(1);
-        }
-    });
     test('very many are drawn in CSS pixels', () => {
         expect(countIn(points([1, 20], [1, 1]), { u0: 5, u1: 0, v0: 0, v1: 5 })).toBe(1);
         expect([rasterRatio(1e6, 4e5, 2), rasterRatio(1000, 4e5, 2), rasterRatio(1e6, 4e5, 0.8)]).toEqual([1, 2, 0.8]);

@@ -23,8 +23,6 @@ export interface Mark {
     readonly continuous: boolean;
     /** the pixel of every point, if it is known */
     readonly places?: Int32Array | undefined;
-    /** half the length of vertical error bars, in values */
-    readonly errors?: Float64Array | undefined;
 }
 
 /** Denser points are drawn in CSS pixels even on finer screens. */
@@ -65,7 +63,6 @@ export function scatterPixels(points: Points, raster: Raster, mark: Mark): Uint3
     gatherPoints(points, raster, mark, layers);
     const radius = Math.max(usualRadius(layers[0]!, raster.ratio) * mark.size, (mark.least ?? 0) * raster.ratio);
     const drawn = radius < 0.6 ? layers : stampDiscs(layers, raster, radius);
-    if (mark.errors) gatherErrors(points, raster, mark, drawn);
     return colourPixels(drawn, mark);
 }
 
@@ -79,76 +76,37 @@ export function hitPixels(
     return colourPixels(radius < 0.6 ? [hits] : stampDiscs([hits], raster, radius), mark);
 }
 
-/** Return the contribution of each shade to the sums: the shade itself, or its colour's components. */
-function shadeParts({ shades, continuous, colours }: Mark): Float32Array {
-    const table = new Float32Array(colours.length * 3);
-    if (!shades) return table;
-    colours.forEach((colour, shade) => {
-        const values = continuous ? [shade, 0, 0] : [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
-        table.set(values, 3 * shade);
-    });
-    return table;
-}
+/** Return red, green and blue of each colour, one after the other. */
+export const colourParts = (colours: Ramp): Float32Array =>
+    Float32Array.from([...colours].flatMap((colour) => [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255]));
 
 function gatherPoints(points: Points, raster: Raster, mark: Mark, layers: Float32Array[]): void {
-    const [hits, sum, other] = layers;
+    const [hits, one, two, three] = layers;
     const at = mark.places ?? pixelPlaces(points, raster);
     const { count } = points;
-    if (!sum) {
+    if (!one) {
         for (let k = 0; k < count; k++) if (at[k]! >= 0) hits![at[k]!]!++;
         return;
     }
-    if (!other) {
-        const shades = mark.shades!;
+    const shades = mark.shades!;
+    if (!two || !three) {
         for (let k = 0; k < count; k++) {
             const place = at[k]!;
             if (place < 0) continue;
             hits![place]!++;
-            sum[place]! += shades[k]!;
+            one[place]! += shades[k]!;
         }
         return;
     }
-    const add = shadeAdder(mark, layers)!;
+    const parts = colourParts(mark.colours);
     for (let k = 0; k < count; k++) {
         const place = at[k]!;
         if (place < 0) continue;
+        const shade = 3 * shades[k]!;
         hits![place]!++;
-        add(place, k, 1);
-    }
-}
-
-type Add = (at: number, point: number, weight: number) => void;
-
-function shadeAdder(mark: Mark, [, one, two, three]: Float32Array[]): Add | undefined {
-    const { shades } = mark;
-    if (!shades || !one) return undefined;
-    const table = shadeParts(mark);
-    if (!two || !three) return (at, point, weight) => void (one[at]! += weight * table[3 * shades[point]!]!);
-    return (at, point, weight) => {
-        const shade = 3 * shades[point]!;
-        one[at]! += weight * table[shade]!;
-        two[at]! += weight * table[shade + 1]!;
-        three[at]! += weight * table[shade + 2]!;
-    };
-}
-
-/** Opacity of an error bar relative to its point. */
-const BAR = 0.5;
-
-function gatherErrors(points: Points, { view, width, height }: Raster, mark: Mark, layers: Float32Array[]): void {
-    const [ku, kv] = [width / (view.u1 - view.u0), height / (view.v1 - view.v0)];
-    const hits = layers[0]!;
-    const add = shadeAdder(mark, layers);
-    for (let k = 0; k < points.count; k++) {
-        const error = mark.errors![points.rows[k]!]!;
-        const i = Math.floor((points.u[k]! - view.u0) * ku);
-        if (!(error > 0) || i < 0 || i >= width) continue;
-        const ends = [(view.v1 - points.v[k]! - error) * kv, (view.v1 - points.v[k]! + error) * kv];
-        const to = Math.min(height - 1, Math.floor(Math.max(...ends)));
-        for (let j = Math.max(0, Math.floor(Math.min(...ends))); j <= to; j++) {
-            hits[j * width + i]! += BAR;
-            if (add) add(j * width + i, k, BAR);
-        }
+        one[place]! += parts[shade]!;
+        two[place]! += parts[shade + 1]!;
+        three[place]! += parts[shade + 2]!;
     }
 }
 
@@ -158,7 +116,8 @@ function opacityTable(opacity: number): Uint8Array {
     return Uint8Array.from({ length: 512 }, (_, k) => Math.round(255 * (1 - clear ** (k / 16))));
 }
 
-function colourPixels(
+/** Return pixels from hits and sums of colours. */
+export function colourPixels(
     [hits, one, two, three]: Float32Array[],
     mark: Pick<Mark, 'opacity' | 'colours'>,
 ): Uint32Array<ArrayBuffer> {

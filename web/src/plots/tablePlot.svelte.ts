@@ -6,6 +6,9 @@ import { loadPlotData, type PlotData } from './plotData';
 import { defaultSettings, findErrorColumn } from './defaultSettings';
 import { padRange, plotBox, skyView, viewOfExtent, type Size } from './plotLayout';
 import { hasLegend } from './paintPlot';
+import { AUTOMATIC, NO_COLUMN, type LayerSettings } from '../layers/layerSettings';
+import { hasMarginals } from './offeredLayers';
+import { wholeExtent } from './overlayData';
 import { AXES, isReversed, type Axis, type PlotKind, type AxisRole, type PlotSettings } from './plotSettings';
 import type { Box, View } from '../canvas/plotView';
 import { describeBox, type BoxChoice, type Drawn } from './boxConditions';
@@ -73,6 +76,12 @@ export class TablePlot {
         }
     }
 
+    changeLayers(changes: Partial<LayerSettings>): void {
+        if (this.settings) this.settings = { ...this.settings, layers: { ...this.settings.layers, ...changes } };
+        // the ranges cover all overlays
+        if (changes.overlays) this.view = undefined;
+    }
+
     setAxis(role: AxisRole, changes: Partial<Axis>): void {
         const { settings } = this;
         if (!settings) return;
@@ -81,8 +90,9 @@ export class TablePlot {
             role === 'flux' && changes.column !== undefined
                 ? findErrorColumn(this.table.fields, axis.column)
                 : settings.error;
+        const layers = role === 'x' || role === 'y' ? layersOfAxis(settings.layers, role, changes) : settings.layers;
         const centre = role === 'longitude' || role === 'latitude' ? undefined : settings.centre;
-        this.settings = { ...settings, axes: { ...settings.axes, [role]: axis }, error, centre };
+        this.settings = { ...settings, axes: { ...settings.axes, [role]: axis }, error, centre, layers };
         this.view = undefined;
     }
 
@@ -123,6 +133,13 @@ export class TablePlot {
     }
 }
 
+/** Return the layers for a changed axis: error columns that were chosen for another quantity are found anew. */
+function layersOfAxis(layers: LayerSettings, role: 'x' | 'y', changes: Partial<Axis>): LayerSettings {
+    if (changes.column === undefined && changes.minus === undefined) return layers;
+    const [lower, upper] = [`${role}Error`, `${role}ErrorUp`] as const;
+    return { ...layers, [lower]: layers[lower] >= 0 ? AUTOMATIC : layers[lower], [upper]: NO_COLUMN };
+}
+
 /** The layout of a picture. */
 export interface Arrangement {
     readonly box: Box;
@@ -137,8 +154,8 @@ export function arrangeScene(
     size: Size,
     looked: View | undefined,
 ): Arrangement {
-    const { settings, points } = data;
-    const box = plotBox(size, settings.kind === 'sky', hasLegend(data));
+    const { settings, points, layers } = data;
+    const box = plotBox(size, settings.kind === 'sky', hasLegend(data), hasMarginals(settings));
     if (settings.kind === 'sky') return { box, view: looked ?? skyView(data, box), histogram: undefined };
     const [horizontal, vertical] = axesOf(settings.kind).map((role) => settings.axes[role]);
     const reversed = {
@@ -148,19 +165,22 @@ export function arrangeScene(
                 : horizontal!.reversed === true,
         v: vertical !== undefined && isReversed(table.fields, vertical),
     };
-    const view = looked ?? viewOfExtent(points.extent, reversed);
+    const view = looked ?? viewOfExtent(wholeExtent(points.extent, layers.overlays), reversed);
     if (settings.kind !== 'histogram') return { box, view, histogram: undefined };
     const [low, high] = [Math.min(view.u0, view.u1), Math.max(view.u0, view.u1)];
     const bins = settings.bins || suitableBins(points.u, low, high);
-    const counted = countBins(points, low, high, bins);
+    const overlays = layers.overlays.map((one) =>
+        one.points ? countBins(one.points, low, high, bins).counts : new Float64Array(),
+    );
+    const counted = { ...countBins(points, low, high, bins), overlays };
     return { box, view: { ...view, ...countRange(counted, settings.logCounts) }, histogram: counted };
 }
 
 const axesOf = (kind: PlotKind) => AXES[kind];
 
 /** Return the vertical range of a histogram. */
-function countRange({ counts }: Histogram, log: boolean): { v0: number; v1: number } {
-    const most = counts.reduce((one, other) => Math.max(one, other), 1);
+function countRange({ counts, overlays = [] }: Histogram, log: boolean): { v0: number; v1: number } {
+    const most = [counts, ...overlays].flatMap((own) => [...own]).reduce((one, other) => Math.max(one, other), 1);
     if (log) return { v0: Math.log10(0.5), v1: padRange(0, Math.log10(most))[1] + 0.05 };
     return { v0: 0, v1: most * 1.06 };
 }

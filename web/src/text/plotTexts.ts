@@ -2,6 +2,66 @@ import { formatCount, formatCounted } from './numberFormat';
 
 const points = (value: number) => formatCounted(value, 'point');
 
+const layers = {
+    title: 'Layers',
+    xError: 'Horizontal errors',
+    yError: 'Vertical errors',
+    xErrorUp: 'Upper, if different',
+    yErrorUp: 'Upper, if different',
+    automatic: (columns: string) => `automatic (${columns})`,
+    alike: 'same as lower',
+    errorOf: (quantity: string) => `error of ${quantity}`,
+    connected: 'Connect points',
+    orderedBy: 'In order of',
+    orderedByAxis: 'the horizontal axis',
+    contours: 'Contours',
+    contourLevels: { none: '—', enclosed: 'of rows enclosed', peak: 'of the highest density' },
+    smoothing: 'Smoothing',
+    marginals: 'Marginal histograms',
+    highestBin: (rows: number) => `up to ${formatCounted(rows, 'row')} per bin`,
+    statistic: 'In bins',
+    statistics: { none: '—', mean: 'mean ± standard deviation', median: 'median, 16–84 %' },
+    statisticBins: 'Number of bins',
+    fitted: 'Fitted line',
+    fitHint:
+        'Least squares of the chosen rows, else of the rows in view, in the scales of the axes; with vertical errors, weighted by them. Shaded: ±1 standard error.',
+    rms: (rms: string) => `rms ${rms}`,
+    basis: { chosen: 'the chosen rows', view: 'the rows in view' },
+    rowsOf: (rows: number, basis: 'chosen' | 'view') =>
+        `${formatCounted(rows, 'row')} ${basis === 'chosen' ? 'chosen' : 'in view'}`,
+    weighted: 'weighted by errors',
+    chiSquare: (value: string) => `χ²/ν ${value}`,
+    binRows: (rows: number) => formatCounted(rows, 'row'),
+    unfit: 'No line: it needs three rows at different places of the horizontal axis.',
+    tooMany: 'Points are not connected: for an order by another column there are too many (more than 200,000).',
+    overlays: 'Other results',
+    addOverlay: 'Add a result',
+    noOverlay: 'Run another query in a new tab to show its rows here.',
+    chooseOverlay: 'choose …',
+    removeOverlay: (title: string) => `Remove ${title}`,
+    overlayAxis: (title: string, role: string) => `${title}, ${role}`,
+    overlayMatched: 'as matched',
+    trouble: {
+        closed: (title: string) => `${title} is closed: its rows are not shown`,
+        columns: (title: string) => `${title} has no such columns: choose them under Layers`,
+    },
+    saveBins: 'Values in bins (CSV)',
+    saveFit: 'Fitted line (CSV)',
+    description: {
+        errors: (columns: string) => `error bars from ${columns}`,
+        connected: (each: boolean) => (each ? 'points of each colour are connected' : 'points are connected'),
+        marginals: 'histograms of both axes beside it',
+        contours: {
+            enclosed: 'contours that enclose 10, 30, 50, 70 and 90 % of the rows in view',
+            peak: 'contours at 10, 30, 50, 70 and 90 % of the highest density',
+        },
+        binned: (statistic: string, bins: number, basis: string) =>
+            `${statistic} of ${basis} in ${formatCounted(bins, 'bin')}`,
+        fit: (equation: string, of: string) => `fitted line ${equation} (${of})`,
+        overlay: (title: string, rows: number) => `${points(rows)} of ${title} over it`,
+    },
+} as const;
+
 export const plots = {
     perDegree: 'rows / deg²',
     perBin: 'rows per bin',
@@ -113,4 +173,5 @@ export const plots = {
         notPositive: 'No value is above 0: a logarithmic axis cannot show them.',
         failed: (reason: string) => `The plot could not be drawn: ${reason}`,
     },
+    layers,
 } as const;
