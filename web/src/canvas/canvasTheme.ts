@@ -17,9 +17,10 @@ export interface Theme {
 
 const NAMES = ['ground', 'text', 'quiet', 'line', 'accent', 'warn'] as const;
 
-/** Read the colours at an element. */
-export function themeAt(element: HTMLElement): Theme {
+/** Read the colours at an element, or those of the page's other scheme. */
+export function themeAt(element: HTMLElement, scheme?: 'light' | 'dark'): Theme {
     const probe = document.createElement('span');
+    if (scheme) probe.style.colorScheme = scheme;
     element.append(probe);
     const colours = NAMES.map((name) => {
         probe.style.color = `var(--${name})`;

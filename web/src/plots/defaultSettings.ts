@@ -1,6 +1,7 @@
 /** The first plot of a table, chosen by UCDs, units and names. */
 
 import type { Field } from '../model/resultModel';
+import { cornerSettings, spaceSettings } from './formDefaults';
 import { isMagnitude, NO_AXIS, isPlottable, type Axis, type PlotKind, type PlotSettings } from './plotSettings';
 
 /** Return the first settings of a table's plot. */
@@ -33,6 +34,8 @@ export function defaultSettings(fields: readonly Field[]): PlotSettings {
         period: 0,
         phaseZero: undefined,
         calendar: fields[curve.time]?.kind === 'time',
+        corner: cornerSettings(fields, x, y.column),
+        space: spaceSettings(fields, x, y.column, sky[0] >= 0),
     };
 }
 

@@ -66,7 +66,7 @@ export async function loadPlotData(table: Table, settings: PlotSettings): Promis
 type BasicData = Pick<PlotData, 'points' | 'errors' | 'centre' | 'cells' | 'epoch'>;
 const PLAIN = { errors: undefined, centre: 0, cells: undefined, epoch: undefined };
 
-async function shownColumn(table: Table, quantity: Quantity): Promise<ShownColumn> {
+export async function shownColumn(table: Table, quantity: Quantity): Promise<ShownColumn> {
     const { values, minus } = await columnsOf(table, { ...NO_AXIS, ...quantity });
     const named = { name: quantityName(table.fields, quantity), unit: quantityUnit(table.fields, quantity) };
     const dates = table.fields[quantity.column]?.kind === 'time' && !minus;
@@ -76,7 +76,7 @@ async function shownColumn(table: Table, quantity: Quantity): Promise<ShownColum
     };
 }
 
-async function columnsOf(table: Table, axis: Axis) {
+export async function columnsOf(table: Table, axis: Axis) {
     const [values, minus] = await Promise.all([
         table.readNumbers(axis.column),
         axis.minus >= 0 ? table.readNumbers(axis.minus) : undefined,
@@ -182,7 +182,7 @@ async function loadShades(table: Table, settings: PlotSettings, basic: BasicData
     return { ...basic, points, shades: valueShades(points, values), coloured };
 }
 
-async function codesOf(table: Table, column: number): Promise<Codes | undefined> {
+export async function codesOf(table: Table, column: number): Promise<Codes | undefined> {
     const field = table.fields[column]!;
     if (field.kind === 'text' || field.kind === 'array') return textCodes(table, column);
     return namedCodes(field, numberCodes(await table.readNumbers(column)));
