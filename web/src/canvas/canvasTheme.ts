@@ -17,10 +17,9 @@ export interface Theme {
 
 const NAMES = ['ground', 'text', 'quiet', 'line', 'accent', 'warn'] as const;
 
-/** Read the colours at an element, or those of the page's other scheme. */
-export function themeAt(element: HTMLElement, scheme?: 'light' | 'dark'): Theme {
+/** Read the colours at an element. */
+export function themeAt(element: HTMLElement): Theme {
     const probe = document.createElement('span');
-    if (scheme) probe.style.colorScheme = scheme;
     element.append(probe);
     const colours = NAMES.map((name) => {
         probe.style.color = `var(--${name})`;
@@ -31,6 +30,18 @@ export function themeAt(element: HTMLElement, scheme?: 'light' | 'dark'): Theme 
     const named = Object.fromEntries(colours) as Record<(typeof NAMES)[number], string>;
     const dark = luminanceOf(cssToPixel(named.ground)) < 0.2;
     return { ...named, dark, font, ramp: makeRamp(dark), kinds: kindColours(dark) };
+}
+
+/** Read the page's light or dark colours, whichever it shows. */
+export function themeOf(scheme: 'light' | 'dark'): Theme {
+    const { dataset } = document.documentElement;
+    const before = dataset['theme'];
+    // the page is not painted between the two changes
+    dataset['theme'] = scheme;
+    const theme = themeAt(document.body);
+    if (before === undefined) delete dataset['theme'];
+    else dataset['theme'] = before;
+    return theme;
 }
 
 /** Call `changed` when the page's or the system's theme changes. Return a function that stops it. */

@@ -92,12 +92,12 @@ export function pdfPen(
             const shift = { left: 0, center: 0.5, right: 1 }[style.align ?? 'left'] * runsWidth(runs, size);
             const drop = { top: 0.76, middle: 0.36, bottom: -0.22 }[style.baseline ?? 'middle'] * size;
             const [left, base] = style.upright ? [x + drop, y + shift] : [x - shift, y + drop];
-            content.push(`/Span << /ActualText ${pdfText(said)} >> BDC`);
             if (style.halo && isVisible(style.halo)) {
-                content.push(`q 1 Tr 3 w ${cssParts(style.halo).rgb.map(n).join(' ')} RG`);
+                content.push(`/Artifact BMC q 1 Tr 3 w ${cssParts(style.halo).rgb.map(n).join(' ')} RG`);
                 writeRuns(runs, size, left, base, style);
-                content.push('Q');
+                content.push('Q EMC');
             }
+            content.push(`/Span << /ActualText ${pdfText(said)} >> BDC`);
             content.push(`${cssParts(style.colour).rgb.map(n).join(' ')} rg`);
             writeRuns(runs, size, left, base, style);
             content.push('EMC');

@@ -189,7 +189,7 @@ function drawPanelAxes(pen: Pen, { values, theme }: CornerScene, panel: CornerPa
         pen.text(label, x, bottom + 6, { colour, align: 'center', baseline: 'top', size: 11 });
     }
     if (last) {
-        const name = shortenLabel(pen, values.axes[column]!.label, box.width);
+        const name = fitLabel(pen, values.axes[column]!.label, box.width);
         pen.text(name, box.left + box.width / 2, bottom + 42, { colour, align: 'center', baseline: 'bottom' });
     }
     if (column === row) return;
@@ -200,6 +200,11 @@ function drawPanelAxes(pen: Pen, { values, theme }: CornerScene, panel: CornerPa
         if (column === 0) pen.text(label, box.left - 5, y, { colour, align: 'right', size: 11 });
     }
     if (column > 0) return;
-    const name = shortenLabel(pen, values.axes[row]!.label, box.height);
+    const name = fitLabel(pen, values.axes[row]!.label, box.height);
     pen.text(name, 4, box.top + box.height / 2, { colour, align: 'center', baseline: 'top', upright: true });
+}
+
+/** Return a label without its unit if there is no room for it. */
+function fitLabel(pen: Pen, label: string, room: number): string {
+    return pen.measure(label) <= room ? label : shortenLabel(pen, label.replace(/ \[.*\]$/, ''), room);
 }

@@ -149,6 +149,9 @@ function fadePixel(pixel: number, dark: boolean): number {
     return part(0) | part(8) | part(16);
 }
 
+/** Lower pictures have no legend of sizes (CSS pixels). */
+const ROOMY = 240;
+
 /** Paint the legends of colours and sizes on the right, and the note. */
 export function paintSpaceLegends(pen: Pen, scene: SpaceScene, fields: readonly Field[]): void {
     const { values, theme, size, note } = scene;
@@ -156,14 +159,14 @@ export function paintSpaceLegends(pen: Pen, scene: SpaceScene, fields: readonly 
     if (note) pen.text(note, 8, 8, style);
     const { shades, sizes, settings } = values;
     const left = sceneSize(scene).width + 4;
-    const room = sizes ? 110 : 0;
+    const room = sizes && size.height > ROOMY ? 110 : 0;
     const box: Box = { left, top: 12, width: LEGEND_WIDTH, height: Math.max(40, size.height - 40 - room) };
     if (shades?.type === 'kinds') drawKinds(pen, box, shades, theme);
     else if (shades) {
         const label = quantityLabel(fields, { column: settings.colour, minus: -1 });
         drawLegend(pen, box, { label, range: shades.range, log: false, ramp: theme.ramp }, theme);
     }
-    if (!sizes) return;
+    if (!sizes || !room) return;
     const [least, most] = discRadii(values);
     pen.text(sizes.label, left, size.height - room + 4, { colour: theme.text, size: 11 });
     [0, 0.5, 1].forEach((part, k) => {

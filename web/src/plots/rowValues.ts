@@ -68,7 +68,8 @@ export async function loadRowValues(table: Table, settings: PlotSettings): Promi
         : await Promise.all(wanted.map((axis) => readAxis(table, axis)));
     const extra = inSpace ? [settings.colour, byPosition ? settings.space.distance : -1, settings.space.sizes] : [];
     const quantities = [...shown, ...extra.filter((column) => column >= 0).map((column) => ({ column, minus: -1 }))];
-    const columns = await Promise.all(quantities.map((quantity) => shownColumn(table, quantity)));
+    const distinct = quantities.filter((one, at) => quantities.findIndex((two) => two.column === one.column && two.minus === one.minus) === at); // prettier-ignore
+    const columns = await Promise.all(distinct.map((quantity) => shownColumn(table, quantity)));
     const colour = inSpace ? await readColour(table, settings.colour) : undefined;
     // nothing is an outlier on the unit sphere
     const trimmed = inSpace ? settings.space.trimmed && !(byPosition && settings.space.distance < 0) : settings.corner.trimmed; // prettier-ignore
@@ -163,14 +164,14 @@ export function gatherPoints(
         else notPositive++;
     }
     const whole = complete.subarray(0, count);
-    const ends = raw.map(({ scaled }) => endsOf(whole, scaled, trimmed ? TAIL : 0));
+    const ends = raw.map(({ scaled }) => padRange(...endsOf(whole, scaled, trimmed ? TAIL : 0)));
     const rows = trimmed
         ? whole.filter((row) => raw.every(({ scaled }, k) => isWithin(scaled[row]!, ends[k]!)))
         : whole;
     const axes = raw.map(({ label, log, reversed, scaled }, k) => {
         const values = new Float64Array(rows.length);
         for (let point = 0; point < rows.length; point++) values[point] = scaled[rows[point]!]!;
-        const [low, high] = padRange(...ends[k]!);
+        const [low, high] = ends[k]!;
         return { label, log, values, range: reversed ? ([high, low] as const) : ([low, high] as const) };
     });
     return { rows, axes, missing, notPositive, beyond: whole.length - rows.length };

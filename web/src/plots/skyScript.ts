@@ -107,6 +107,9 @@ function regionOf({ view }: Scene): Region | undefined {
     return { west, east, south, north };
 }
 
+/** Lines above the map. */
+const GRID = ['ax.grid(linewidth=0.5)', 'ax.set_axisbelow(False)'];
+
 /** Return the lines for the frame: longitude grows to the left, the middle as in the portal. */
 function axesLines(scene: Scene): string[] {
     const { data } = scene;
@@ -118,7 +121,7 @@ function axesLines(scene: Scene): string[] {
             centre,
             'ax.set_xticks(np.radians(np.arange(-150, 180, 30)))',
             'ax.set_xticklabels([f"{(centre - away) % 360:.0f}°" for away in range(-150, 180, 30)])',
-            'ax.grid(linewidth=0.5)',
+            ...GRID,
         ];
     }
     const { west, east, south, north } = region;
@@ -131,7 +134,7 @@ function axesLines(scene: Scene): string[] {
         'ax.xaxis.set_major_formatter(lambda away, _: f"{(centre + away) % 360:g}°")',
         `ax.set_xlabel("${names[0]}")`,
         `ax.set_ylabel("${names[1]} [deg]")`,
-        'ax.grid(linewidth=0.5)',
+        ...GRID,
     ];
 }
 

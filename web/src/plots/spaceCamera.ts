@@ -19,8 +19,10 @@ export const FIRST_CAMERA: Camera = { longitude: -60, latitude: 24, zoom: 1, acr
 
 /** Distance of the camera; the corners of the cube are at the square root of 3. */
 const DISTANCE = 5;
-/** The smaller side of the picture shows this much at the middle's distance. */
-const SPAN = 4.1;
+/** The smaller side of the picture, without its margin, shows this much at the middle's distance. */
+const SPAN = 3.3;
+/** Room for numbers and names, in CSS pixels. */
+const MARGIN = 70;
 const DEGREE = Math.PI / 180;
 /** Degrees for a drag of a pixel. */
 const TURN = 0.4;
@@ -90,7 +92,7 @@ export function projectionOf(camera: Camera, size: Size): Projection {
         right: [-sinL, cosL, 0],
         up: [-sinB * cosL, -sinB * sinL, cosB],
         front: [cosB * cosL, cosB * sinL, sinB],
-        scale: (side / SPAN) * camera.zoom,
+        scale: (Math.max(0.6 * side, side - MARGIN) / SPAN) * camera.zoom,
         x: size.width / 2 + camera.across * side,
         y: size.height / 2 + camera.down * side,
         size,

@@ -90,13 +90,19 @@ export class SpaceRenderer {
         this.#drawPoints(frame, width, height, false);
     }
 
-    /** Wait until the picture is drawn, to measure its time. */
-    finish(): void {
-        this.#gl.readPixels(0, 0, 1, 1, this.#gl.RGBA, this.#gl.UNSIGNED_BYTE, new Uint8Array(4));
+    /** Wait until the graphics processor has done what it was asked for, without blocking the page. */
+    async finish(): Promise<void> {
+        const gl = this.#gl;
+        const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+        if (!fence) return;
+        gl.flush();
+        while (!gl.isContextLost() && gl.getSyncParameter(fence, gl.SYNC_STATUS) === gl.UNSIGNALED)
+            await new Promise((resolve) => setTimeout(resolve, 4));
+        gl.deleteSync(fence);
     }
 
     /** Return the point in front at a place, in CSS pixels; -1 if there is none. */
-    pick(frame: SpaceFrame, x: number, y: number): number {
+    async pick(frame: SpaceFrame, x: number, y: number): Promise<number> {
         const gl = this.#gl;
         const [width, height] = deviceSize(frame);
         if (!this.#points?.count || gl.isContextLost()) return -1;
@@ -105,14 +111,18 @@ export class SpaceRenderer {
         const side = 2 * REACH + 1;
         const [left, bottom] = [Math.round(x * frame.ratio) - REACH, height - Math.round(y * frame.ratio) - REACH];
         const pixels = new Uint8Array(4 * side * side);
-        gl.readPixels(left, bottom, side, side, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
-        let [found, least] = [-1, Infinity];
-        for (let k = 0; k < side * side; k++) {
-            const number = pixels[4 * k]! + 256 * pixels[4 * k + 1]! + 65536 * pixels[4 * k + 2]! - 1;
-            const away = Math.hypot((k % side) - REACH, Math.floor(k / side) - REACH);
-            if (pixels[4 * k + 3] && away < least) [found, least] = [number, away];
-        }
-        return found;
+        // through a buffer: reading at once would block the page until everything is drawn
+        const buffer = gl.createBuffer();
+        gl.bindBuffer(gl.PIXEL_PACK_BUFFER, buffer);
+        gl.bufferData(gl.PIXEL_PACK_BUFFER, pixels.length, gl.STREAM_READ);
+        gl.readPixels(left, bottom, side, side, gl.RGBA, gl.UNSIGNED_BYTE, 0);
+        gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
+        await this.finish();
+        gl.bindBuffer(gl.PIXEL_PACK_BUFFER, buffer);
+        gl.getBufferSubData(gl.PIXEL_PACK_BUFFER, 0, pixels);
+        gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
+        gl.deleteBuffer(buffer);
+        return nearestNumber(pixels, side);
     }
 
     /** Free the memory of the graphics processor. */
@@ -206,6 +216,17 @@ const makeTarget = (gl: WebGL2RenderingContext): Target => ({
     numbers: gl.createRenderbuffer(),
     depths: gl.createRenderbuffer(),
 });
+
+/** Return the number nearest to the middle of a square of pixels; -1 if there is none. */
+export function nearestNumber(pixels: Uint8Array, side: number): number {
+    let [found, least] = [-1, Infinity];
+    for (let k = 0; k < side * side; k++) {
+        const number = pixels[4 * k]! + 256 * pixels[4 * k + 1]! + 65536 * pixels[4 * k + 2]! - 1;
+        const away = Math.hypot((k % side) - (side - 1) / 2, Math.floor(k / side) - (side - 1) / 2);
+        if (pixels[4 * k + 3] && away < least) [found, least] = [number, away];
+    }
+    return found;
+}
 
 function deviceSize({ projection: { size }, ratio }: SpaceFrame): [number, number] {
     return [Math.max(1, Math.round(size.width * ratio)), Math.max(1, Math.round(size.height * ratio))];

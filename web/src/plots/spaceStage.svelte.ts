@@ -18,6 +18,7 @@ import type { TablePlot } from './tablePlot.svelte';
 const STILL = 160;
 /** Milliseconds for a picture while it moves. */
 const FLUENT = 40;
+const LEAST_SHARE = 0.02;
 
 /** The row under the pointer and its place. */
 export interface SpaceHit {
@@ -37,11 +38,19 @@ export class SpaceStage {
     failure = $state('');
     /** grows when the browser has given the context back */
     restored = $state(0);
+    /** milliseconds of the last drawing */
+    took = 0;
     #renderer: SpaceRenderer | undefined;
-    #loaded: { values: SpaceScene['values']; theme: Theme } | undefined;
+    #loaded: { values: SpaceScene['values']; theme: Theme; chosen: Uint8Array | undefined } | undefined;
+    #isDrawing = false;
+    #again = false;
     #frame: SpaceFrame | undefined;
     #share = 1;
     #timer: ReturnType<typeof setTimeout> | undefined;
+    /** where the pointer is, while it is over the plot */
+    #pointer: Place | undefined;
+    #picking = false;
+    #isHeld = false;
     #brush: { before: Uint8Array | undefined } | undefined;
 
     readonly scene = $derived.by<SpaceScene | undefined>(() => {
@@ -89,35 +98,40 @@ export class SpaceStage {
         paintSpaceBox(canvasPen(context, scene.theme.font), scene);
     }
 
+    /** Draw the points; again after it if anything has changed before the graphics processor is done. */
     drawPoints(canvas: HTMLCanvasElement): void {
         const { scene } = this;
         const renderer = this.#renderer;
         if (!scene || !renderer) return;
+        if (this.#isDrawing) return void (this.#again = true);
         const start = performance.now();
-        const { chosen } = this.plot.table;
-        if (this.#loaded?.values !== scene.values || this.#loaded.theme !== scene.theme) {
-            renderer.setPoints(spacePoints(scene.values, scene.theme));
-            this.#loaded = { values: scene.values, theme: scene.theme };
-            this.#share = 1;
-        }
+        this.#loadPoints(renderer, scene);
         const share = this.moving ? this.#share : 1;
-        const frame = frameOf(scene, renderRatio(scene.values.rows.length, scene.ratio), chosen !== undefined, share);
+        const { values, ratio, camera } = scene;
+        const frame = frameOf(scene, renderRatio(values.rows.length, ratio), this.plot.table.chosen !== undefined, share); // prettier-ignore
         this.#frame = { ...frame, share: 1 };
         renderer.draw(frame);
-        renderer.finish();
-        const took = performance.now() - start;
-        // where all points take too long, a share of them moves
-        if (this.moving) this.#share = Math.max(0.02, Math.min(1, this.#share * Math.min(1.5, FLUENT / took)));
-        const { camera, values } = scene;
         // tests read what is drawn where
-        canvas.dataset['drawn'] = JSON.stringify({ kind: 'space', points: values.rows.length, took, share, camera });
+        canvas.dataset['drawn'] = JSON.stringify({ kind: 'space', points: values.rows.length, share, camera });
+        this.#isDrawing = true;
+        void renderer.finish().then(() => {
+            this.took = performance.now() - start;
+            // where all points take too long, a share of them moves
+            this.#share = Math.max(LEAST_SHARE, Math.min(1, share * Math.min(1.5, FLUENT / this.took)));
+            this.#isDrawing = false;
+            if (!this.#again) return;
+            this.#again = false;
+            this.drawPoints(canvas);
+        });
     }
 
-    /** Mark the chosen rows. */
-    markChosen(): void {
-        const { scene } = this;
+    /** Send points and marks to the graphics processor if they have changed. */
+    #loadPoints(renderer: SpaceRenderer, { values, theme }: SpaceScene): void {
         const { chosen } = this.plot.table;
-        if (scene && this.#loaded) this.#renderer?.setChosen(chosen && markPoints(scene.values, chosen));
+        const isNew = this.#loaded?.values !== values || this.#loaded.theme !== theme;
+        if (isNew) renderer.setPoints(spacePoints(values, theme));
+        if (isNew || this.#loaded?.chosen !== chosen) renderer.setChosen(chosen && markPoints(values, chosen));
+        this.#loaded = { values, theme, chosen };
     }
 
     /** Draw what is above the points: legends, the line being drawn, the row under the pointer. */
@@ -157,28 +171,47 @@ export class SpaceStage {
     setCamera(camera: Camera): void {
         this.plot.camera = camera;
         this.hit = undefined;
-        this.moving = true;
-        clearTimeout(this.#timer);
-        this.#timer = setTimeout(() => (this.moving = false), STILL);
+        this.#move();
     }
 
-    hoverAt(x: number, y: number): void {
-        if (this.moving) return;
-        const row = this.#rowAt(x, y);
+    /** A finger or button is down, or none is any more: until then the picture moves on. */
+    hold(isHeld: boolean): void {
+        this.#isHeld = isHeld;
+        if (this.moving) this.#move();
+    }
+
+    /** Draw fast until nothing has moved for a moment. */
+    #move(): void {
+        this.moving = true;
+        clearTimeout(this.#timer);
+        if (!this.#isHeld) this.#timer = setTimeout(() => (this.moving = false), STILL);
+    }
+
+    async hoverAt(x: number, y: number): Promise<void> {
+        this.#pointer = [x, y];
+        if (this.moving || this.#picking) return;
+        this.#picking = true;
+        const row = await this.#rowAt(x, y);
+        this.#picking = false;
+        const now = this.#pointer;
+        if (!now || this.moving) return;
+        // the pointer has moved on meanwhile
+        if (now[0] !== x || now[1] !== y) return this.hoverAt(...now);
         const place = this.placeOf(row);
         this.hit = place && { row, x: place[0], y: place[1] };
         this.plot.table.hovered = row;
     }
 
     clearHover(): void {
+        this.#pointer = undefined;
         this.hit = undefined;
         this.plot.table.hovered = -1;
     }
 
     /** Choose the row at a place; with `several`, beside those that are chosen. */
-    clickAt(x: number, y: number, several: boolean): void {
+    async clickAt(x: number, y: number, several: boolean): Promise<void> {
         const { table } = this.plot;
-        const row = this.#rowAt(x, y);
+        const row = await this.#rowAt(x, y);
         if (row < 0) return several ? undefined : this.plot.chooseRows(undefined, undefined);
         const marks = new Uint8Array(table.rows);
         if (several && table.chosen) marks.set(table.chosen.subarray(0, marks.length));
@@ -191,6 +224,7 @@ export class SpaceStage {
         const { scene, plot } = this;
         if (!scene) return;
         this.#brush ??= { before: plot.table.chosen };
+        this.#move();
         const isBox = plot.tool === 'rectangle';
         const [[left, top], [right, bottom]] = [line[0]!, line.at(-1)!];
         this.line = isBox ? [[left, top], [right, top], [right, bottom], [left, bottom]] : [...line]; // prettier-ignore
@@ -218,10 +252,10 @@ export class SpaceStage {
         paintSpaceLegends(pen, scene, fields);
     }
 
-    #rowAt(x: number, y: number): number {
+    async #rowAt(x: number, y: number): Promise<number> {
         const { scene } = this;
         if (!scene || !this.#frame || !this.#renderer) return -1;
-        const number = this.#renderer.pick(this.#frame, x, y);
+        const number = await this.#renderer.pick(this.#frame, x, y);
         const { rows } = scene.values;
         return number < 0 ? -1 : (rows[pointAtNumber(number, rows.length)] ?? -1);
     }
