@@ -184,7 +184,9 @@ function drawPanelAxes(pen: Pen, { values, theme }: CornerScene, panel: CornerPa
         if (!label || x < box.left || x > right) continue;
         pen.line([x, bottom, x, bottom - 4], theme.quiet);
         const half = pen.measure(label, 11) / 2;
-        if (!last || x - half < taken + 6) continue;
+        // numbers of panels side by side do not touch
+        const isInside = x - half >= box.left - 2 && x + half <= right + 2;
+        if (!last || !isInside || x - half < taken + 6) continue;
         taken = x + half;
         pen.text(label, x, bottom + 6, { colour, align: 'center', baseline: 'top', size: 11 });
     }
