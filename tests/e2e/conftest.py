@@ -46,6 +46,9 @@ _FIREFOX_PREFERENCES = {
 #: Console messages of the browser for refusals and missing answers, which the page reports itself. Failures (500) are faults.
 _ANSWERED = re.compile(r"Failed to load resource: (the server responded with a status of (4\d\d|503)|net::ERR_)")
 
+#: Without a graphics processor, the browser itself reads what WebGL has drawn into its own picture, and warns that this is slow.
+_SOFTWARE_PICTURE = re.compile(r"GL Driver Message .* GPU stall due to ReadPixels")
+
 #: the hash of the style that Playwright adds for a picture; Firefox reports that the page's policy refuses it
 _PICTURE_STYLE = "sha256-YjaKGiklmzC6wjXA513HAMmzus8VE61XCOT+SmwNZWA="
 
@@ -221,7 +224,8 @@ def _list_complaints(message: ConsoleMessage, others: Sequence[str]) -> Iterator
     where = message.location["url"]
     parts = urlsplit(where)
     is_answer = parts.path.startswith("/tap") or parts.netloc in (*others, *_SAMP)
-    if message.type in ("error", "warning") and not (is_answer and _ANSWERED.match(message.text)):
+    is_known = (is_answer and _ANSWERED.match(message.text)) or _SOFTWARE_PICTURE.search(message.text)
+    if message.type in ("error", "warning") and not is_known:
         yield f"the console says ({where}): {message.text}"
 
 

@@ -32,6 +32,18 @@ export function themeAt(element: HTMLElement): Theme {
     return { ...named, dark, font, ramp: makeRamp(dark), kinds: kindColours(dark) };
 }
 
+/** Read the page's light or dark colours, whichever it shows. */
+export function themeOf(scheme: 'light' | 'dark'): Theme {
+    const { dataset } = document.documentElement;
+    const before = dataset['theme'];
+    // the page is not painted between the two changes
+    dataset['theme'] = scheme;
+    const theme = themeAt(document.body);
+    if (before === undefined) delete dataset['theme'];
+    else dataset['theme'] = before;
+    return theme;
+}
+
 /** Call `changed` when the page's or the system's theme changes. Return a function that stops it. */
 export function watchTheme(changed: () => void): () => void {
     const system = matchMedia('(prefers-color-scheme: dark)');

@@ -53,6 +53,16 @@ export function cssToPixel(colour: string): number {
     return packPixel((parts[0] ?? 0) * scale, (parts[1] ?? 0) * scale, (parts[2] ?? 0) * scale);
 }
 
+/** Return the components of a computed CSS colour, each from 0 to 1. */
+export function cssParts(colour: string): { readonly rgb: readonly [number, number, number]; readonly alpha: number } {
+    const pixel = cssToPixel(colour);
+    const alpha = colour.match(/[\d.]+(?:e-?\d+)?/g)?.[3];
+    return {
+        rgb: [(pixel & 255) / 255, ((pixel >> 8) & 255) / 255, ((pixel >> 16) & 255) / 255],
+        alpha: alpha === undefined ? 1 : Number(alpha),
+    };
+}
+
 /** Pack red, green and blue (0 to 255) into an opaque canvas pixel. */
 export function packPixel(red: number, green: number, blue: number): number {
     return ((255 << 24) | (Math.round(blue) << 16) | (Math.round(green) << 8) | Math.round(red)) >>> 0;

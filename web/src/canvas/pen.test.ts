@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { drawAxes, ticksOf } from './plotAxes';
 import { drawKinds, drawLegend } from './legend';
-import { svgPen, type Pen } from './pen';
+import { svgPen, TRANSPARENT, type Pen } from './pen';
 
 const like = { measure: (said: string) => 7 * said.length } as unknown as Pen;
 const INK = { text: 'black', quiet: 'grey', line: 'silver' };
@@ -58,4 +58,23 @@ test('legends: a bar with its range, of a single value too; names of kinds, cut 
     for (const said of ['1', '1000', '7', 'rows', 'G', '(none)', 'others'])
         expect(written).toContain(`>${said}</text>`);
     expect(written).toMatch(/>planet\w*…<\/text>/);
+});
+
+test('SVG: discs are shapes with colours of their own, in order', () => {
+    const pen = svgPen(400, 300, 'serif', like);
+    pen.discs({ x: [1, 2], y: [3, 4.567], count: 2, radius: [1, 2], colours: ['red', 'blue'], shades: [1, 0], opacity: 0.5 }); // prettier-ignore
+    pen.discs({ x: [9], y: [9], count: 1, radius: 3, colours: ['green'] });
+    expect(pen.document()).toContain(
+        '<g fill="none" stroke-linecap="round" stroke-opacity="0.5"><path stroke="blue" stroke-width="2" d="M1 3h0"/>' +
+            '<path stroke="red" stroke-width="4" d="M2 4.57h0"/></g>' +
+            '<g fill="none" stroke-linecap="round" stroke-opacity="1" stroke-width="6" stroke="green"><path d="M9 9h0"/></g>',
+    );
+});
+
+test('SVG: a transparent ground is not drawn, and texts have no halo of it', () => {
+    const pen = svgPen(400, 300, 'serif', like);
+    pen.fill(0, 0, 400, 300, TRANSPARENT);
+    pen.text('said', 1, 2, { colour: 'black', halo: TRANSPARENT });
+    expect(pen.document()).not.toContain('<rect');
+    expect(pen.document()).not.toContain('stroke');
 });

@@ -13,13 +13,30 @@ export interface TextStyle {
     readonly size?: number;
 }
 
+/** Filled discs, drawn in order. */
+export interface Discs {
+    readonly x: ArrayLike<number>;
+    readonly y: ArrayLike<number>;
+    readonly count: number;
+    /** of all, or of each, in CSS pixels */
+    readonly radius: number | ArrayLike<number>;
+    readonly colours: readonly string[];
+    /** which of the colours each has; default: the first */
+    readonly shades?: ArrayLike<number> | undefined;
+    /** of one disc; overlapping ones are denser */
+    readonly opacity?: number;
+}
+
 export interface Pen {
+    /** it writes shapes and not pixels: many points are better discs than an image */
+    readonly isVector?: boolean;
     /** a line through points x, y, x, y ... in CSS pixels */
     line(points: readonly number[], colour: string, width?: number): void;
     text(content: string, x: number, y: number, style: TextStyle): void;
     fill(x: number, y: number, width: number, height: number, colour: string): void;
     /** fill the polygon through points x, y, x, y ... */
     area(points: readonly number[], colour: string, opacity: number): void;
+    discs(discs: Discs): void;
     /** a picture stretched to a rectangle */
     image(picture: HTMLCanvasElement, x: number, y: number, width: number, height: number, opacity?: number): void;
     /** clip what `draw` draws to a rectangle */
@@ -70,6 +87,16 @@ export function canvasPen(context: CanvasRenderingContext2D, font: string): Pen 
             context.fill();
             context.globalAlpha = 1;
         },
+        discs({ x, y, count, radius, colours, shades, opacity = 1 }) {
+            context.globalAlpha = opacity;
+            for (let k = 0; k < count; k++) {
+                context.fillStyle = colours[shades ? shades[k]! : 0]!;
+                context.beginPath();
+                context.arc(x[k]!, y[k]!, typeof radius === 'number' ? radius : radius[k]!, 0, 2 * Math.PI);
+                context.fill();
+            }
+            context.globalAlpha = 1;
+        },
         image(picture, x, y, width, height, opacity = 1) {
             context.imageSmoothingEnabled = false;
             context.globalAlpha = opacity;
@@ -91,6 +118,10 @@ export function canvasPen(context: CanvasRenderingContext2D, font: string): Pen 
     };
 }
 
+/** The ground of transparent pictures. */
+export const TRANSPARENT = 'transparent';
+export const isVisible = (colour: string): boolean => colour !== TRANSPARENT;
+
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escapeXml = (content: string) => content.replace(/[&<>"]/g, (sign) => ESCAPES[sign]!);
 const ANCHORS = { left: 'start', center: 'middle', right: 'end' } as const;
@@ -102,6 +133,7 @@ export function svgPen(width: number, height: number, font: string, like: Pen): 
     let clips = 0;
     const rounded = (value: number) => String(Math.round(value * 100) / 100);
     return {
+        isVector: true,
         line(points, colour, thick = 1) {
             const through = points.map(rounded).join(' ');
             parts.push(
@@ -110,9 +142,10 @@ export function svgPen(width: number, height: number, font: string, like: Pen): 
         },
         text(content, x, y, style) {
             const place = `translate(${rounded(x)} ${rounded(y)})${style.upright ? ' rotate(-90)' : ''}`;
-            const halo = style.halo
-                ? ` stroke="${escapeXml(style.halo)}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"`
-                : '';
+            const halo =
+                style.halo && isVisible(style.halo)
+                    ? ` stroke="${escapeXml(style.halo)}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"`
+                    : '';
             parts.push(
                 `<text transform="${place}" dy="${SHIFTS[style.baseline ?? 'middle']}" text-anchor="${ANCHORS[style.align ?? 'left']}"` +
                     ` font-size="${style.size ?? TEXT_SIZE}" fill="${escapeXml(style.colour)}"${halo}>${escapeXml(content)}</text>`,
@@ -120,7 +153,20 @@ export function svgPen(width: number, height: number, font: string, like: Pen): 
         },
         fill(x, y, wide, high, colour) {
             const place = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;
-            parts.push(`<rect ${place} fill="${escapeXml(colour)}"/>`);
+            if (isVisible(colour)) parts.push(`<rect ${place} fill="${escapeXml(colour)}"/>`);
+        },
+        discs({ x, y, count, radius, colours, shades, opacity = 1 }) {
+            // lines of no length with round ends: the shortest form of a disc
+            const alike = typeof radius === 'number' ? ` stroke-width="${rounded(2 * radius)}"` : '';
+            const one = shades ? '' : ` stroke="${escapeXml(colours[0]!)}"`;
+            parts.push(`<g fill="none" stroke-linecap="round" stroke-opacity="${rounded(opacity)}"${alike}${one}>`);
+            const named = colours.map(escapeXml);
+            for (let k = 0; k < count; k++) {
+                const own = shades ? ` stroke="${named[shades[k]!]!}"` : '';
+                const wide = typeof radius === 'number' ? '' : ` stroke-width="${rounded(2 * radius[k]!)}"`;
+                parts.push(`<path${own}${wide} d="M${rounded(x[k]!)} ${rounded(y[k]!)}h0"/>`);
+            }
+            parts.push('</g>');
         },
         area(points, colour, opacity) {
             const around = points.map(rounded).join(' ');

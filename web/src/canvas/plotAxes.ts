@@ -26,7 +26,8 @@ export function ticksOf(style: AxisStyle, from: number, to: number, parts: numbe
     return (style.log ? logTicks : linearTicks)(from, to, parts);
 }
 
-const partCount = (length: number, each: number) => Math.max(2, Math.floor(length / each));
+/** Return the number of ticks for a length, one for each `each` CSS pixels. */
+export const partCount = (length: number, each: number) => Math.max(2, Math.floor(length / each));
 
 /** Draw grid lines at labelled ticks. */
 export function drawGrid(pen: Pen, view: View, box: Box, x: AxisStyle, y: AxisStyle, colour: string): void {
@@ -87,7 +88,7 @@ function drawHorizontal(pen: Pen, view: View, box: Box, style: AxisStyle, ink: I
 }
 
 /** Cut a label to the length of its axis. */
-function shortenLabel(pen: Pen, label: string, room: number): string {
+export function shortenLabel(pen: Pen, label: string, room: number): string {
     if (pen.measure(label) <= room) return label;
     let kept = label;
     while (kept.length > 1 && pen.measure(`${kept}…`) > room) kept = kept.slice(0, -1);

@@ -141,7 +141,8 @@ export class QueryTab {
         [this.title, this.named, this.adql] = [kept.title, kept.named, kept.adql];
         [this.maxrec, this.format, this.mode] = [kept.maxrec, kept.format ?? 'votable', kept.mode ?? 'auto'];
         [this.job, this.selected] = [this.shown ? undefined : kept.job, kept.selected ?? false];
-        this.layout = kept.layout ?? '';
+        // what is in sight here keeps its layout
+        if (!this.run) this.layout = kept.layout ?? '';
         this.lost = (kept.fileNames ?? []).filter((name) => !(name in this.files));
         this.closedElsewhere = false;
     }

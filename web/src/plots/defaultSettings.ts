@@ -1,6 +1,7 @@
 /** The first plot of a table, chosen by UCDs, units and names. */
 
 import type { Field } from '../model/resultModel';
+import { cornerSettings, spaceSettings } from './formDefaults';
 import { NO_LAYERS } from '../layers/layerSettings';
 import { isMagnitude, NO_AXIS, isPlottable, type Axis, type PlotKind, type PlotSettings } from './plotSettings';
 
@@ -35,6 +36,8 @@ export function defaultSettings(fields: readonly Field[]): PlotSettings {
         phaseZero: undefined,
         calendar: fields[curve.time]?.kind === 'time',
         layers: NO_LAYERS,
+        corner: cornerSettings(fields, x, y.column),
+        space: spaceSettings(fields, x, y.column, sky[0] >= 0),
     };
 }
 

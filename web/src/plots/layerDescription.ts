@@ -7,9 +7,21 @@ import type { LayerSummary } from './layerSummary';
 import { hasMarginals } from './offeredLayers';
 import { connectionOf } from './paintConnected';
 import type { PlotData } from './plotData';
+import { describePlot } from './plotDescription';
+import type { Scene } from './plotScene';
 import { isSamePlane } from './plotSettings';
 
 const texts = text.plots.layers;
+
+/** Describe a plot with its note and its layers. */
+export function describeScene(
+    { data, fields, view, note }: Scene,
+    chosen: number,
+    summary: LayerSummary | undefined,
+): string {
+    const notes = [note, ...describeLayers(data, fields, summary)].filter(Boolean);
+    return describePlot(data, fields, view, chosen, notes);
+}
 
 /** Describe the layers of a plot, each by itself. */
 export function describeLayers(

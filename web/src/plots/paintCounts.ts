@@ -1,14 +1,15 @@
 /** Paints counts: bars of a histogram, cells of a plane and of the sky. */
 
 import { emptySky } from '../canvas/canvasTheme';
+import type { Ramp } from '../canvas/colourRamps';
 import type { Scale } from '../canvas/legend';
 import type { Pen } from '../canvas/pen';
 import { drawPixels } from '../canvas/pixelCanvas';
-import { xOnScreen, yOnScreen } from '../canvas/plotView';
+import { xOnScreen, yOnScreen, type Box, type View } from '../canvas/plotView';
 import { cellCount } from '../sky/healpixCells';
 import { cellsOfPixels, countRange, logShade, paintCells } from '../sky/mapPixels';
 import { text } from '../text';
-import { countChosen, countGrid } from './binning';
+import { countChosen, countGrid, type DensityGrid } from './binning';
 import type { Scene } from './plotScene';
 import { orderFor } from './skyCellCounts';
 
@@ -43,10 +44,8 @@ function drawBars(pen: Pen, { histogram, view, box, data }: Scene, counts: Float
 /** Default size of a bin, in CSS pixels. */
 export const BIN = 4;
 
-/** Paint the counts of a grid. Return their scale. */
-export function paintDensity(pen: Pen, scene: Scene): Scale | undefined {
-    const { data, view, box, theme } = scene;
-    const grid = countGrid(data.points, view, box, BIN * data.settings.coarseness);
+/** Paint the counts of a grid as a picture with a pixel for each cell. */
+export function paintGrid(pen: Pen, grid: DensityGrid, view: View, box: Box, ramp: Ramp): void {
     const range: [number, number] = [1, Math.max(1, grid.most)];
     const pixels = new Uint32Array(grid.counts.length);
     // pictures run left to right and top down, the grid from the smallest values up
@@ -56,7 +55,7 @@ export function paintDensity(pen: Pen, scene: Scene): Scale | undefined {
             const count = grid.counts[j * grid.columns + i]!;
             if (count === 0) continue;
             const at = (up ? grid.rows - 1 - j : j) * grid.columns + (across ? i : grid.columns - 1 - i);
-            pixels[at] = theme.ramp[logShade(count, range)]!;
+            pixels[at] = ramp[logShade(count, range)]!;
         }
     }
     const xs = [xOnScreen(view, box, grid.u), xOnScreen(view, box, grid.u + grid.columns * grid.du)];
@@ -64,6 +63,14 @@ export function paintDensity(pen: Pen, scene: Scene): Scale | undefined {
     const [left, top] = [Math.min(...xs), Math.min(...ys)];
     const drawn = drawPixels(pixels, grid.columns, grid.rows);
     pen.within(box, () => pen.image(drawn, left, top, Math.max(...xs) - left, Math.max(...ys) - top));
+}
+
+/** Paint the counts of a grid. Return their scale. */
+export function paintDensity(pen: Pen, scene: Scene): Scale | undefined {
+    const { data, view, box, theme } = scene;
+    const grid = countGrid(data.points, view, box, BIN * data.settings.coarseness);
+    const range: [number, number] = [1, Math.max(1, grid.most)];
+    paintGrid(pen, grid, view, box, theme.ramp);
     return grid.most ? { label: text.plots.perBin, range, log: true, ramp: theme.ramp } : undefined;
 }
 
@@ -79,7 +86,7 @@ export function paintMap(pen: Pen, scene: Scene): Scale | undefined {
     const { data, view, box, theme } = scene;
     const { frame, coarseness } = data.settings;
     const order = orderFor(view, box.width, CELL * coarseness);
-    const coarse = scene.moving ? 2 : 1 / Math.min(scene.ratio, 1.5);
+    const coarse = scene.moving ? 2 : 1 / (scene.exact ? scene.ratio : Math.min(scene.ratio, 1.5));
     const layout = {
         frame,
         centre: data.centre,

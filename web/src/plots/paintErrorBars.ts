@@ -7,6 +7,7 @@ import { xOnScreen, yOnScreen } from '../canvas/plotView';
 import { errorBarPixels } from './errorBarPixels';
 import { barEnds, type AxisErrors } from './layerData';
 import { rasterOf } from './paintPoints';
+import { MAX_SHAPES } from './plotPicture';
 import type { Scene } from './plotScene';
 import { countIn } from './scatterPixels';
 
@@ -23,7 +24,7 @@ export function paintErrorBars(pen: Pen, scene: Scene, faint: boolean): void {
     const { xErrors, yErrors } = data.layers;
     if (!xErrors && !yErrors) return;
     pen.within(box, () => {
-        if (countIn(data.points, view) > MAX_LINES)
+        if (countIn(data.points, view) > (pen.isVector ? MAX_SHAPES : MAX_LINES))
             pen.image(pictureOf(scene), box.left, box.top, box.width, box.height, faint ? 0.35 : 1);
         else drawBars(pen, scene, faint ? PALE.faint : PALE.usual);
     });

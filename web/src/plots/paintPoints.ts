@@ -4,6 +4,8 @@ import { cssToPixel } from '../canvas/colourRamps';
 import { drawKinds, type Scale } from '../canvas/legend';
 import type { Pen } from '../canvas/pen';
 import { drawPixels } from '../canvas/pixelCanvas';
+import { MAX_SHAPES } from './plotPicture';
+import { paintShapes } from './paintShapes';
 import { colourColumn } from './plotData';
 import { quantityLabel } from './plotSettings';
 import { legendBox, type Scene } from './plotScene';
@@ -18,6 +20,8 @@ const FAINT = 0.35;
 class PointRaster {
     readonly raster: Raster;
     readonly opacity: number;
+    /** points in the view */
+    readonly count: number;
     #places: Int32Array | undefined;
     #picture: HTMLCanvasElement | undefined;
 
@@ -25,7 +29,8 @@ class PointRaster {
         const { data, view, box, ratio } = scene;
         const area = box.width * box.height;
         const count = countIn(data.points, view);
-        const fine = rasterRatio(count, area, ratio);
+        const fine = scene.exact ? ratio : rasterRatio(count, area, ratio);
+        this.count = count;
         const size = { width: Math.round(box.width * fine), height: Math.round(box.height * fine) };
         this.raster = { view, ...size, ratio: fine };
         this.opacity = usualOpacity(count, area);
@@ -67,8 +72,12 @@ export function rasterOf(scene: Scene): PointRaster {
 export function paintPoints(pen: Pen, scene: Scene, faint: boolean): Scale | undefined {
     const { data, theme, box } = scene;
     const { shades, settings } = data;
-    const { picture } = rasterOf(scene);
-    pen.within(box, () => pen.image(picture, box.left, box.top, box.width, box.height, faint ? FAINT : 1));
+    const points = rasterOf(scene);
+    if (pen.isVector && points.count <= MAX_SHAPES) paintShapes(pen, scene, points.opacity * (faint ? FAINT : 1));
+    else {
+        const { picture } = points;
+        pen.within(box, () => pen.image(picture, box.left, box.top, box.width, box.height, faint ? FAINT : 1));
+    }
     if (shades?.type === 'kinds') drawKinds(pen, legendBox(scene), shades, theme);
     if (shades?.type !== 'values') return undefined;
     const column = colourColumn(settings);
@@ -83,7 +92,8 @@ export function paintPoints(pen: Pen, scene: Scene, faint: boolean): Scale | und
 /** Paint the points of the chosen rows. */
 export function paintChosenPoints(pen: Pen, scene: Scene, chosen: Uint8Array): void {
     const { data, theme, box } = scene;
-    const { raster, places } = rasterOf(scene);
+    const { raster, places, count } = rasterOf(scene);
+    if (pen.isVector && count <= MAX_SHAPES) return paintShapes(pen, scene, 0.9, chosen);
     const hits = countChosenPixels(data.points, places, chosen, raster.width * raster.height);
     const mark = { size: Math.min(1, data.settings.size), least: 1.2, opacity: 0.9, colours: singleColour(theme.warn) };
     const drawn = drawPixels(hitPixels(hits, raster, mark), raster.width, raster.height);

@@ -54,7 +54,7 @@ export async function loadPlotData(table: Table, settings: PlotSettings): Promis
 type BasicData = Pick<PlotData, 'points' | 'centre' | 'cells' | 'epoch' | 'dayOffset'>;
 const PLAIN = { centre: 0, cells: undefined, epoch: undefined, dayOffset: undefined };
 
-async function columnsOf(table: Table, axis: Axis) {
+export async function columnsOf(table: Table, axis: Axis) {
     const [values, minus] = await Promise.all([
         table.readNumbers(axis.column),
         axis.minus >= 0 ? table.readNumbers(axis.minus) : undefined,
@@ -153,7 +153,7 @@ async function loadShades(table: Table, settings: PlotSettings, basic: BasicData
     return { ...basic, points, shades: valueShades(points, values), coloured };
 }
 
-async function codesOf(table: Table, column: number): Promise<Codes | undefined> {
+export async function codesOf(table: Table, column: number): Promise<Codes | undefined> {
     const field = table.fields[column]!;
     if (field.kind === 'text' || field.kind === 'array') return textCodes(table, column);
     return namedCodes(field, numberCodes(await table.readNumbers(column)));

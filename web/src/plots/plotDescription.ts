@@ -4,6 +4,7 @@ import type { Field, Table } from '../model/resultModel';
 import { text } from '../text';
 import { axisStyles } from './paintPlot';
 import type { PlotData } from './plotData';
+import type { RowValues } from './rowValues';
 import { mjdToIso, shortNumber } from '../canvas/axisTicks';
 import type { View } from '../canvas/plotView';
 
@@ -50,6 +51,42 @@ export function describeStatus(
     if (table.chosenCount) words.push(texts.status.chosen(table.chosenCount));
     if (table.state.phase === 'loading') words.push(texts.status.loading);
     return words.join(' · ');
+}
+
+/** Describe a corner plot or a plot in space, with the ranges of its quantities and the number of points. */
+export function describeValues({ settings, axes, rows }: RowValues, chosen: number, part = ''): string {
+    const kind = settings.kind === 'space' ? 'space' : 'corner';
+    const words: string[] = [texts.description[kind](...axes.map(({ label }) => label))];
+    for (const { label, range, log } of axes) words.push(describeRange(label, range, log));
+    words.push(texts.description.points(rows.length));
+    if (part) words.push(part);
+    if (chosen) words.push(texts.description.chosen(chosen));
+    return `${words.join('; ')}.`;
+}
+
+/** Describe how many rows a corner plot or a plot in space has, and why it has no others. */
+export function describeValuesStatus(
+    { settings, rows, missing, notPositive, beyond }: RowValues,
+    table: Pick<Table, 'state' | 'chosenCount'>,
+): string {
+    const words = [texts.status.points(rows.length, rows.length + missing + notPositive + beyond)];
+    if (missing) words.push(texts.status.missing(missing));
+    const isDistance = settings.kind === 'space' && settings.space.by === 'positions';
+    if (notPositive) words.push((isDistance ? texts.status.noDistance : texts.status.notPositive)(notPositive));
+    if (beyond) words.push(texts.status.beyond(beyond));
+    if (table.chosenCount) words.push(texts.status.chosen(table.chosenCount));
+    if (table.state.phase === 'loading') words.push(texts.status.loading);
+    return words.join(' · ');
+}
+
+/** Explain why a corner plot or a plot in space is empty; '' if it is not. */
+export function describeValuesProblem(values: RowValues | 'columns' | undefined, table: Pick<Table, 'state'>): string {
+    const waiting = table.state.phase === 'loading';
+    if (values === 'columns') return texts.problems.columns;
+    if (!values) return texts.problems.waiting;
+    if (values.rows.length) return '';
+    if (values.notPositive) return texts.problems.notPositive;
+    return values.missing ? texts.problems.together : waiting ? texts.problems.waiting : texts.problems.rows;
 }
 
 /** Describe that the rows are only part of the result; '' if they are all of it. */

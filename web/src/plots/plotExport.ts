@@ -1,36 +1,27 @@
-/** Exports of a plot: picture and data. */
+/** The data of a plot as CSV. */
 
 import { countChosen, countGrid } from './binning';
 import { BIN, CELL } from './paintCounts';
-import { paintScene } from './paintPlot';
 import type { Scene } from './plotScene';
-import { canvasPen, svgPen } from '../canvas/pen';
-import { prepareCanvas } from '../canvas/pixelCanvas';
+import type { RowValues } from './rowValues';
 import { orderFor } from './skyCellCounts';
-import { text } from '../text';
-
-/** Return the picture with axes and legend, in device pixels. */
-export async function exportPng(scene: Scene, chosen: Uint8Array | undefined): Promise<Blob> {
-    const canvas = document.createElement('canvas');
-    const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
-    paintScene(canvasPen(context, scene.theme.font), { ...scene, moving: false }, chosen);
-    return new Promise((resolve, reject) =>
-        canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(text.plots.noPicture))), 'image/png'),
-    );
-}
-
-/** Return the picture as SVG: axes and texts as vectors, points as pixels. */
-export function exportSvg(scene: Scene, chosen: Uint8Array | undefined): Blob {
-    const { width, height } = scene.size;
-    const like = canvasPen(document.createElement('canvas').getContext('2d')!, scene.theme.font);
-    const pen = svgPen(width, height, scene.theme.font, like);
-    paintScene(pen, { ...scene, moving: false }, chosen);
-    return new Blob([pen.document()], { type: 'image/svg+xml' });
-}
 
 /** Return the shown data as CSV: points, or bins with counts. */
 export function exportCsv(scene: Scene, chosen: Uint8Array | undefined): Blob {
     return new Blob(csvLines(scene, chosen), { type: 'text/csv' });
+}
+
+/** Return the rows of a corner plot or a plot in space as CSV. */
+export function valuesCsv({ rows, columns }: Pick<RowValues, 'rows' | 'columns'>): Blob {
+    const pieces = joinLines([['row', ...columns.map(({ name }) => name)]]);
+    for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+        const block = Array.from(rows.subarray(from, from + ROWS_AT_ONCE), (row) => [
+            row + 1,
+            ...columns.map(({ value }) => value(row)),
+        ]);
+        pieces.push(joinLines(block).join(''));
+    }
+    return new Blob(pieces, { type: 'text/csv' });
 }
 
 /** Return lines of CSV in blocks. */

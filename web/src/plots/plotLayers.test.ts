@@ -35,6 +35,7 @@ const TABLE = new MemoryTable(FIELDS, [
     [0.3, 0.4, 0.5, null],
     ['a', 'b', 'a', 'b'],
 ]);
+const SOURCE = { kind: 'sync', query: 'SELECT 1' } as const;
 const SIZE = { width: 600, height: 400 };
 
 async function load(layers: Partial<LayerSettings>, changes: Partial<PlotSettings> = {}, table = TABLE) {
@@ -203,7 +204,7 @@ describe('other results over a plot', () => {
         expect(matchQuantity([instants('X')], other.fields, axis(0)).column).toBe(-1);
     });
     test('the ranges cover all of them; one that was closed is missing and named', async () => {
-        close = openTables.add({ id: 'other', title: 'Other', table: other });
+        close = openTables.add({ id: 'other', title: 'Other', source: SOURCE, table: other });
         const data = await load({ overlays });
         expect([...data.layers.overlays[0]!.points!.u]).toEqual([-7, 2]);
         const { view } = arranged(data);
@@ -215,7 +216,7 @@ describe('other results over a plot', () => {
         expect(arranged(without).view.u0).toBeGreaterThan(0);
     });
     test('have columns of their own, by name; a histogram counts them in its bins', async () => {
-        close = openTables.add({ id: 'other', title: 'Other', table: other });
+        close = openTables.add({ id: 'other', title: 'Other', source: SOURCE, table: other });
         const chosen = [{ ...overlays[0]!, axes: { value: { column: 'label', minus: '' } } }];
         const { histogram } = arranged(await load({ overlays: chosen }, { kind: 'histogram' }));
         expect(histogram!.overlays![0]!.reduce((sum, count) => sum + count, 0)).toBe(3);
@@ -229,7 +230,7 @@ describe('other results over a plot', () => {
                 [times, times.map(() => 1)],
             );
         const mjd = curve([57388, 57389]);
-        close = openTables.add({ id: 'other', title: 'Other', table: curve([2457388.5, 2457390.5]) });
+        close = openTables.add({ id: 'other', title: 'Other', source: SOURCE, table: curve([2457388.5, 2457390.5]) });
         const data = await load({ overlays }, { kind: 'curve' }, mjd);
         expect([...data.layers.overlays[0]!.points!.u]).toEqual([57388, 57390]);
         const folded = await load({ overlays }, { kind: 'curve', period: 4, phaseZero: 57388 }, mjd);
@@ -241,7 +242,7 @@ describe('other results over a plot', () => {
                 [number('ra', 'pos.eq.ra', 'deg'), number('dec', 'pos.eq.dec', 'deg')],
                 [ra, ra.map(() => 0)],
             );
-        close = openTables.add({ id: 'other', title: 'Other', table: sky(11, 10) });
+        close = openTables.add({ id: 'other', title: 'Other', source: SOURCE, table: sky(11, 10) });
         const data = await load({ overlays }, { kind: 'sky' }, sky(9, 10, 11));
         expect(data.layers.overlays[0]!.points!.u[0]).toBeCloseTo(data.points.u[2]!, 12);
     });

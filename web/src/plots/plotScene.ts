@@ -18,6 +18,8 @@ export interface Scene {
     readonly theme: Theme;
     /** device pixels per CSS pixel */
     readonly ratio: number;
+    /** for a file: every raster has `ratio` pixels per CSS pixel, however many points there are */
+    readonly exact?: boolean;
     /** histograms only */
     readonly histogram: Histogram | undefined;
     /** the view is moving: maps may be coarser */

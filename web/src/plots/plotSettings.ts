@@ -6,8 +6,11 @@ import { formatUnit } from '../text/unitFormat';
 import type { Field } from '../model/resultModel';
 import type { Frame } from '../sky/skyFrames';
 
-export const KINDS = ['scatter', 'density', 'histogram', 'sky', 'curve'] as const;
+export const KINDS = ['scatter', 'density', 'histogram', 'sky', 'curve', 'corner', 'space'] as const;
 export type PlotKind = (typeof KINDS)[number];
+
+/** Whether a plot has a plane of two axes: not a corner plot, not one in space. */
+export const isPlane = (kind: PlotKind): boolean => kind !== 'corner' && kind !== 'space';
 
 /** What an axis shows: a column or the difference of two; -1: none. */
 export interface Quantity {
@@ -24,14 +27,37 @@ export interface Axis extends Quantity {
 export const ROLES = ['x', 'y', 'value', 'longitude', 'latitude', 'time', 'flux'] as const;
 export type AxisRole = (typeof ROLES)[number];
 
-/** The axes of each kind of plot: horizontal, vertical. */
+/** The axes of each kind of plot: horizontal, vertical. Corner plots and plots in space have their own settings. */
 export const AXES: Record<PlotKind, readonly AxisRole[]> = {
     scatter: ['x', 'y'],
     density: ['x', 'y'],
     histogram: ['value'],
     sky: ['longitude', 'latitude'],
     curve: ['time', 'flux'],
+    corner: [],
+    space: [],
 };
+
+/** Quantities in a corner plot. */
+export const MAX_CORNER = 5;
+
+export interface CornerSettings {
+    /** two to five */
+    readonly axes: readonly Axis[];
+    /** leave out the outermost values, so that outliers do not flatten the rest */
+    readonly trimmed: boolean;
+}
+
+export interface SpaceSettings {
+    /** three columns; or positions with a distance, else on the unit sphere */
+    readonly by: 'columns' | 'positions';
+    readonly axes: readonly [Axis, Axis, Axis];
+    /** column of distances or parallaxes; -1: the unit sphere */
+    readonly distance: number;
+    /** column that sizes the points; -1: none */
+    readonly sizes: number;
+    readonly trimmed: boolean;
+}
 
 export interface PlotSettings {
     readonly kind: PlotKind;
@@ -58,6 +84,8 @@ export interface PlotSettings {
     /** calendar dates on the time axis */
     readonly calendar: boolean;
     readonly layers: LayerSettings;
+    readonly corner: CornerSettings;
+    readonly space: SpaceSettings;
 }
 
 export const NO_AXIS: Axis = { column: -1, minus: -1, log: false, reversed: undefined };

@@ -4,6 +4,9 @@ import type { Field, Table } from '../model/resultModel';
 import { KIND_COUNT } from '../canvas/colourRamps';
 import type { Points } from './plotPoints';
 
+/** The row of each point. */
+type PointRows = Pick<Points, 'rows' | 'count'>;
+
 export type Shades =
     | {
           readonly type: 'values';
@@ -22,7 +25,7 @@ export type Shades =
 const TAIL = 0.005;
 
 /** Return shades for numbers by row. Points without a finite value get the first shade; see `withValue`. */
-export function valueShades(points: Points, values: Float64Array): Shades {
+export function valueShades(points: PointRows, values: Float64Array): Shades {
     const range = shadeRange(points, values);
     const shades = new Uint8Array(points.count);
     const scale = 255 / (range[1] - range[0] || 1);
@@ -50,7 +53,7 @@ export function withValue(points: Points, values: Float64Array): Points {
     };
 }
 
-function shadeRange(points: Points, values: Float64Array): [number, number] {
+function shadeRange(points: PointRows, values: Float64Array): [number, number] {
     const stride = Math.max(1, Math.floor(points.count / 50_000));
     const sample = new Float64Array(Math.ceil(points.count / stride));
     for (let k = 0; k < sample.length; k++) sample[k] = values[points.rows[k * stride]!]!;
@@ -67,7 +70,7 @@ export interface Codes {
 }
 
 /** Return shades for kinds; the most frequent get colours of their own. */
-export function kindShades(points: Points, { codes, names }: Codes): Shades {
+export function kindShades(points: PointRows, { codes, names }: Codes): Shades {
     const counts = new Float64Array(names.length);
     for (let k = 0; k < points.count; k++) counts[codes[points.rows[k]!]!]!++;
     const byCount = [...names.keys()].filter((code) => counts[code]! > 0).sort((a, b) => counts[b]! - counts[a]!);

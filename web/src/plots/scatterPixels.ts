@@ -50,6 +50,13 @@ function usualRadius(layer: Float32Array, ratio: number): number {
     return radius * ratio;
 }
 
+/** Return the default radius of a view's points, in CSS pixels. */
+export function pointRadius(points: Points, raster: Raster): number {
+    const hits = new Float32Array(raster.width * raster.height);
+    for (const place of pixelPlaces(points, raster)) if (place >= 0) hits[place]!++;
+    return usualRadius(hits, raster.ratio) / raster.ratio;
+}
+
 /** Return the default opacity of points from their density. */
 export function usualOpacity(count: number, area: number): number {
     const share = count / Math.max(1, area);

@@ -3,14 +3,17 @@
 import type { Table } from '../model/resultModel';
 import { countBins, suitableBins, type Histogram } from './binning';
 import { loadPlotData, type PlotData } from './plotData';
+import type { PlotPicture } from './plotPicture';
+import { loadRowValues, type RowValues } from './rowValues';
+import { FIRST_CAMERA, type Camera } from './spaceCamera';
 import { defaultSettings, findErrorColumn } from './defaultSettings';
 import { padRange, plotBox, skyView, viewOfExtent, type Size } from './plotLayout';
 import { hasLegend } from './paintPlot';
 import { AUTOMATIC, NO_COLUMN, type LayerSettings } from '../layers/layerSettings';
 import { hasMarginals } from './offeredLayers';
 import { wholeExtent } from './overlayData';
-import { AXES, isReversed, type Axis, type PlotKind, type AxisRole, type PlotSettings } from './plotSettings';
-import type { Box, View } from '../canvas/plotView';
+import { AXES, isPlane, isReversed, type Axis, type PlotKind, type AxisRole, type PlotSettings } from './plotSettings';
+import { equalizeScales, type Box, type View } from '../canvas/plotView';
 import { describeBox, type BoxChoice, type Drawn } from './boxConditions';
 import { noteBrush } from './brushSteps';
 import type { Manner } from './pointSelection';
@@ -32,6 +35,12 @@ export interface Brushed {
 export class TablePlot {
     settings = $state.raw<PlotSettings | undefined>();
     data = $state.raw<PlotData | 'columns' | undefined>();
+    /** of corner plots and plots in space */
+    values = $state.raw<RowValues | 'columns' | undefined>();
+    /** where a plot in space is looked at from */
+    camera = $state.raw<Camera>(FIRST_CAMERA);
+    /** what can be saved of a corner plot or a plot in space */
+    picture = $state.raw<PlotPicture | undefined>();
     /** error message */
     failure = $state('');
     /** the user's view; undefined: everything */
@@ -119,7 +128,8 @@ export class TablePlot {
         this.#running = true;
         this.#wanted = settings;
         try {
-            this.data = await loadPlotData(this.table, settings);
+            if (isPlane(settings.kind)) this.data = await loadPlotData(this.table, settings);
+            else this.values = await loadRowValues(this.table, settings);
             this.failure = '';
         } catch (error) {
             this.failure = error instanceof Error ? error.message : String(error);
@@ -156,7 +166,8 @@ export function arrangeScene(
 ): Arrangement {
     const { settings, points, layers } = data;
     const box = plotBox(size, settings.kind === 'sky', hasLegend(data), hasMarginals(settings));
-    if (settings.kind === 'sky') return { box, view: looked ?? skyView(data, box), histogram: undefined };
+    if (settings.kind === 'sky')
+        return { box, view: looked ? equalizeScales(looked, box) : skyView(data, box), histogram: undefined };
     const [horizontal, vertical] = axesOf(settings.kind).map((role) => settings.axes[role]);
     const reversed = {
         u:

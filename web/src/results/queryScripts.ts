@@ -29,6 +29,11 @@ export function pythonScript(source: ScriptSource): string {
     return `${pythonParts(source).join('\n\n')}\n\nprint(rows)\n`;
 }
 
+/** Return a Python script that runs the query and goes on with its `rows`. */
+export function pythonScriptWith(source: ScriptSource, rest: string): string {
+    return `${pythonParts(source).join('\n\n')}\n\n${rest}\n`;
+}
+
 function pythonParts({ tap, query, maxrec, isJob, uploads, citations, share }: ScriptSource): string[] {
     const names = Object.keys(uploads);
     const options = [
