@@ -34,7 +34,12 @@ export class JobSearch {
         const timer = setTimeout(async () => {
             try {
                 const ids = await jobs.findJobs(filter, phases);
-                if (!isOver) this.#found = { words: filter.words ?? '', ids };
+                if (isOver) return;
+                this.#found = { words: filter.words ?? '', ids };
+                // what the page knows of these is out of date
+                for (const watched of jobs.list) {
+                    if (ids.has(watched.id) && watched.job && !this.#hasWords(watched)) void watched.refresh();
+                }
             } catch (error) {
                 if (!isOver) this.failed = (error as Error).message;
             }
@@ -51,8 +56,12 @@ export class JobSearch {
         const { phase, created } = watched;
         const fits = this.shown === 'all' || (this.shown === 'active' ? isActive(phase) : phase === this.shown);
         if (!fits || (created !== undefined && (created <= after || created >= before))) return false;
-        const isFound = this.#found.words === words && this.#found.ids.has(watched.id);
-        return words === '' || isFound || hasWords(searchedText(watched.id, watched.shownTitle, watched.job), words);
+        return this.#hasWords(watched) || (this.#found.words === words && this.#found.ids.has(watched.id));
+    }
+
+    #hasWords({ id, shownTitle, job }: WatchedJob): boolean {
+        const { words = '' } = this.filter;
+        return words === '' || hasWords(searchedText(id, shownTitle, job), words);
     }
 }
 

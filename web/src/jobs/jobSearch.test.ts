@@ -58,7 +58,7 @@ describe('the search in jobs', () => {
         const state = Object.assign(new JobSearch(), { words: 'unseen' });
         expect(state.matches(watched)).toBe(false);
         const findJobs = vi.fn(() => Promise.resolve(new Set([job.id])));
-        state.askLater({ findJobs } as unknown as Parameters<JobSearch['askLater']>[0]);
+        state.askLater({ findJobs, list: [] } as unknown as Parameters<JobSearch['askLater']>[0]);
         await vi.runAllTimersAsync();
         expect(findJobs).toHaveBeenCalledWith({ words: 'unseen' }, []);
         expect(state.matches(watched)).toBe(true);
