@@ -339,7 +339,7 @@ class TestUser:
         # the page does not know this note, which another program has written: the service finds it
         second.post("/note", NOTE="quasars, once more")
         search.fill("quasars")
-        expect(job_rows(page).filter(has_text="parallax")).to_be_visible()
+        expect(job_rows(page).filter(has_text="parallax")).to_contain_text("quasars, once more")
         shot(page, "jobs-search")
         page.get_by_label("To", exact=True).fill("2020-01-01")
         expect(page.get_by_text("No job matches.")).to_be_visible()

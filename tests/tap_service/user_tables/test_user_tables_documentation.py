@@ -32,7 +32,10 @@ def test_the_commands_and_the_code_run(own: Served, tmp_path: Path) -> None:
         assert "loaded 1 rows into mydb.stars, which now has 3" in run.stdout
         assert "loaded 2 rows into mydb.stars, which now has 2" in run.stdout
         assert run.stdout.count("<uws:phase>COMPLETED<") == 3
-        told = json.loads(next(line for line in run.stdout.splitlines() if line.startswith("{")))
+        # answers in JSON do not end a line
+        documents = next(line for line in run.stdout.splitlines() if line.startswith("{"))
+        told, end = json.JSONDecoder().raw_decode(documents)
+        assert documents[end:].endswith('{"table":"mydb.stars","users":[],"groups":["lens"]}')
         assert [(table["name"], table["rows"]) for table in told["tables"]] == [
             ("mydb.brightest", 1),
             ("mydb.stars", 2),

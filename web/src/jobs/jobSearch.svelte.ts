@@ -1,6 +1,7 @@
 /** The search in the list of jobs: at once in what the page knows, then in all that the service keeps. */
 
 import { isActive, type Job, type JobFilter, type Phase } from '../tap/uwsClient';
+import { instantText } from './jobWording';
 import type { WatchedJob } from './watchedJob.svelte';
 import type { UserJobs } from './userJobs.svelte';
 
@@ -19,7 +20,7 @@ export class JobSearch {
     to = $state('');
     /** why the service could not search; '' if it could */
     failed = $state('');
-    #found = $state.raw<{ readonly words: string; readonly ids: ReadonlySet<string> }>({ words: '', ids: new Set() });
+    #found = $state.raw<{ readonly words: string; readonly ids: readonly string[] }>({ words: '', ids: [] });
 
     readonly filter: JobFilter = $derived(readFilter(this.words, this.from, this.to));
     readonly isOn = $derived(Object.values(this.filter).some((each) => each !== undefined));
@@ -34,7 +35,12 @@ export class JobSearch {
         const timer = setTimeout(async () => {
             try {
                 const ids = await jobs.findJobs(filter, phases);
-                if (!isOver) this.#found = { words: filter.words ?? '', ids };
+                if (isOver) return;
+                this.#found = { words: filter.words ?? '', ids };
+                // what the page knows of these is out of date
+                for (const watched of jobs.list) {
+                    if (ids.includes(watched.id) && watched.job && !this.#hasWords(watched)) void watched.refresh();
+                }
             } catch (error) {
                 if (!isOver) this.failed = (error as Error).message;
             }
@@ -51,8 +57,12 @@ export class JobSearch {
         const { phase, created } = watched;
         const fits = this.shown === 'all' || (this.shown === 'active' ? isActive(phase) : phase === this.shown);
         if (!fits || (created !== undefined && (created <= after || created >= before))) return false;
-        const isFound = this.#found.words === words && this.#found.ids.has(watched.id);
-        return words === '' || isFound || hasWords(searchedText(watched.id, watched.shownTitle, watched.job), words);
+        return this.#hasWords(watched) || (this.#found.words === words && this.#found.ids.includes(watched.id));
+    }
+
+    #hasWords({ id, shownTitle, job }: WatchedJob): boolean {
+        const { words = '' } = this.filter;
+        return words === '' || hasWords(searchedText(id, shownTitle, job), words);
     }
 }
 
@@ -68,7 +78,7 @@ export function readFilter(words: string, from: string, to: string): JobFilter {
 
 /** What words are looked for in, as the service does: docs/async.md. */
 export function searchedText(id: string, title: string, job: Job | undefined): string {
-    const day = job && new Date(job.created).toISOString().slice(0, 16).replace('T', ' ');
+    const day = job && instantText(job.created).slice(0, 16);
     return [id, title, job?.info.note, day, ...(job?.parameters.map(([, value]) => value) ?? [])].join('\n');
 }
 

@@ -57,8 +57,8 @@ describe('the search in jobs', () => {
         vi.useFakeTimers();
         const state = Object.assign(new JobSearch(), { words: 'unseen' });
         expect(state.matches(watched)).toBe(false);
-        const findJobs = vi.fn(() => Promise.resolve(new Set([job.id])));
-        state.askLater({ findJobs } as unknown as Parameters<JobSearch['askLater']>[0]);
+        const findJobs = vi.fn(() => Promise.resolve([job.id]));
+        state.askLater({ findJobs, list: [] } as unknown as Parameters<JobSearch['askLater']>[0]);
         await vi.runAllTimersAsync();
         expect(findJobs).toHaveBeenCalledWith({ words: 'unseen' }, []);
         expect(state.matches(watched)).toBe(true);

@@ -115,15 +115,15 @@ export class UserJobs {
      * Find jobs by words and dates among all that the service keeps for the user, add them to the list, and return their
      * ids; anonymous users have none. Raises TapError.
      */
-    async findJobs(wanted: JobFilter, phases: readonly Phase[]): Promise<ReadonlySet<string>> {
+    async findJobs(wanted: JobFilter, phases: readonly Phase[]): Promise<readonly string[]> {
         const asker = credentials.header;
         // without a list at the service, the page has to know them itself
         if (!asker) for (const watched of this.list) if (!watched.job) void watched.followUntilEnd();
         const found = asker ? await listJobs(MAX_LISTED, phases, wanted) : [];
-        if (asker !== credentials.header) return new Set();
+        if (asker !== credentials.header) return [];
         for (const reference of found) this.#findOrAdd(reference.id).takeReference(reference);
         this.#sortList();
-        return new Set(found.map(({ id }) => id));
+        return found.map(({ id }) => id);
     }
 
     /** Start a job that another program has created. Raises TapError. */

@@ -99,7 +99,9 @@ export const uploads = {
     mineRows: (rows: number) => formatCounted(rows, 'row'),
     sharedRows: (owner: string, rows: number) => `of ${owner}, ${formatCounted(rows, 'row')}`,
     sharedTitle: 'Shared with me',
-    sharedWith: (readers: number) => `shared with ${formatCount(readers)}`,
+    sharedWith: (readers: readonly string[]) =>
+        `shared with ${readers.slice(0, 3).join(', ')}` +
+        (readers.length > 3 ? ` and ${formatCount(readers.length - 3)} more` : ''),
     share: {
         open: 'Share …',
         openNamed: (name: string) => `Share ${name}`,
