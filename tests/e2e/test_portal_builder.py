@@ -90,7 +90,6 @@ def test_joins_groups_and_conditions_after_on(page: Page, portal: Served, portal
     expect(adql).to_contain_text("JOIN tycho2.bright AS b ON DISTANCE")
     page.get_by_label("What to return").select_option(label="groups of rows, with summaries")
     expect(page.get_by_text(GOOD)).to_be_visible()
-    page.get_by_text("openngc.objects", exact=True).last.click()
     columns = page.get_by_role("list", name="Columns of openngc.objects")
     columns.get_by_role("checkbox", name="const").check()
     columns.get_by_label("Summary of vmag").select_option(label="least")
@@ -98,7 +97,7 @@ def test_joins_groups_and_conditions_after_on(page: Page, portal: Served, portal
     expect(page.get_by_text(GOOD)).to_be_visible()
     query = adql.inner_text()
     assert "MIN(a.vmag) AS min_vmag" in query
-    assert query.endswith('GROUP BY a."const"') or query.endswith("GROUP BY a.const")
+    assert query.endswith("GROUP BY a.const")
     assert "JOIN tycho2.bright AS b ON DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.05" in query
     assert count_rows(portal, query) > 10
     shot(page, "builder-join")
@@ -125,7 +124,9 @@ def test_results_are_matched(page: Page, portal: Served, portal_url: str, shot: 
         page.goto(f"{portal_url}#/query?adql={quote(query)}")
         page.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
         page.get_by_role("button", name="Match with …").locator("visible=true").click()
-        expect(page.get_by_role("group", name="First table").get_by_label("Right ascension", exact=True)).to_have_value("ra")
+        expect(page.get_by_role("group", name="First table").get_by_label("Right ascension", exact=True)).to_have_value(
+            "ra"
+        )
         choose_table(page.get_by_role("group", name="Second table"), "Table", "tycho2.bright")
         page.get_by_label("Radius, arcsec").fill("20")
         expect(page.get_by_text(how)).to_be_visible()

@@ -71,7 +71,7 @@ export const builder = {
         to: 'to',
         several: 'several, separated by commas',
         instant: '2016-01-31T12:00',
-        converted: (values: string) => `= ${values}`,
+        converted: (values: string) => `= ${values}.`,
         unused: 'Enter a value: without one the condition is left out.',
         wildcards: '% stands for any text here, _ for any character.',
         range: (min: string, max: string, sampled: boolean) =>
