@@ -16,7 +16,7 @@ STALE = "This is the result of an earlier query."
 CLOSED = "This query was closed in another window."
 MINE = {"name": "mine.csv", "mimeType": "text/csv", "buffer": b"ra,dec,label\n56.75,24.12,Pleiades\n10.68,41.27,M31\n"}
 PAGES = (
-    *("home", "query", "tables", "tables/tycho2.bright", "explore/tycho2.bright", "examples", "jobs", "uploads"),
+    *("home", "query", "tables", "tables/tycho2.bright", "explore/no.table", "examples", "jobs", "uploads"),
     *("uploads/match", "object", "object?name=M31", "account", "admin", "nowhere"),
 )
 
