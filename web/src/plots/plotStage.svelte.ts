@@ -6,8 +6,7 @@ import type { Size } from './plotLayout';
 import type { Drawn } from './boxConditions';
 import { PointIndex } from './nearestPoint';
 import { findBin, type BinHit } from './binHit';
-import { hasSummary, summarizeLayers, type LayerSummary } from './layerSummary';
-import { paintLayers } from './paintLayers';
+import { StageLayers } from './stageLayers.svelte';
 import { paintChosen, paintPicture } from './paintPlot';
 import type { Scene } from './plotScene';
 import { canvasPen } from '../canvas/pen';
@@ -42,9 +41,7 @@ export class PlotStage implements GestureHost {
     moving = $state(false);
     /** milliseconds of the last drawing */
     took = 0;
-    /** what the layers tell, since view and chosen rows came to rest */
-    summary = $state.raw<LayerSummary | undefined>();
-    #summaryTimer: ReturnType<typeof setTimeout> | undefined;
+    readonly layers = new StageLayers();
     #nearest: { scene: Scene; index: PointIndex } | undefined;
     #frame = 0;
     /** the brush that is being drawn: what was chosen before it, and what it has drawn so far */
@@ -122,35 +119,6 @@ export class PlotStage implements GestureHost {
         chosenFrames.request(canvas, draw, this.#brush !== undefined);
     }
 
-    /** Compute the layers anew, soon: view and chosen rows may still change. */
-    summarizeSoon(): void {
-        clearTimeout(this.#summaryTimer);
-        const { scene } = this;
-        if (!scene) return;
-        if (!hasSummary(scene.data.settings)) return void (this.summary = undefined);
-        const { chosen } = this.plot.table;
-        const isNew = this.summary?.settings !== scene.data.settings;
-        this.#summaryTimer = setTimeout(() => (this.summary = summarizeLayers(scene, chosen)), isNew ? 0 : STILL);
-    }
-
-    /** Stop what is still to be computed. */
-    stopSummary(): void {
-        clearTimeout(this.#summaryTimer);
-    }
-
-    /** Draw the layers above points and chosen points. */
-    drawLayers(canvas: HTMLCanvasElement): void {
-        const { scene, summary } = this;
-        if (!scene || (!summary && scene.data.layers.overlays.length === 0)) return void prepareCanvas(canvas, 1, 1, 1);
-        const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
-        paintLayers(canvasPen(context, scene.theme.font), scene, summary);
-        canvas.dataset['drawn'] = JSON.stringify({
-            contours: summary?.contours.length ?? 0,
-            bins: summary?.binned.length ?? 0,
-            fit: summary?.fit,
-        });
-    }
-
     /** Draw the layer above the picture: the line being drawn and the row under the pointer. */
     drawOver(canvas: HTMLCanvasElement, row: number): void {
         const { scene, line } = this;
@@ -216,7 +184,7 @@ export class PlotStage implements GestureHost {
     }
 
     hoverAt(x: number, y: number): void {
-        this.bin = this.scene && findBin(this.scene, this.summary, x, y);
+        this.bin = this.scene && findBin(this.scene, this.layers.summary, x, y);
         const hit = this.bin ? undefined : this.#hitAt(x, y);
         if (hit?.point !== this.hit?.point) this.hit = hit;
         this.plot.table.hovered = hit?.row ?? -1;
