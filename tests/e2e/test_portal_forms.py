@@ -20,7 +20,6 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Shot
 from tests.e2e.test_portal_plots import CURVE, OBJECTS, choose_kind, option_select, plot_query, read_csv, save_plot
-from tests.tap_service.conftest import Served
 
 STARS = "SELECT tyc_id, bt_mag, vt_mag, pmra, pmdec, ra, dec FROM tycho2.bright WHERE vt_mag < 6.5 ORDER BY tyc_id"
 FEW = "SELECT TOP 60 tyc_id, ra, dec, vt_mag FROM tycho2.bright WHERE vt_mag < 6 AND bt_mag IS NOT NULL ORDER BY vt_mag, tyc_id"
@@ -134,6 +133,12 @@ def test_three_dimensions(
     open_page: Callable[..., Page], portal_url: str, shot: Shot, accessible: Callable[[Page], None]
 ) -> None:
     page = open_page(viewport={"width": 1366, "height": 768})
+    browser = page.context.browser
+    assert browser
+    draws = page.evaluate("() => document.createElement('canvas').getContext('webgl2') !== null")
+    if browser.browser_type.name == "firefox" and not draws:
+        pytest.skip("Firefox has no WebGL on a system without OpenGL")
+    assert draws
     plot_query(page, portal_url, FEW)
     first = show_form(page, "3D")
     assert first["points"] == 60
@@ -212,9 +217,7 @@ def run_script(page: Page, folder: Path) -> int:
     return int(ran.stdout.split()[-1])
 
 
-def test_pictures_of_any_size_and_scripts(
-    open_page: Callable[..., Page], portal_url: str, portal: Served, tmp_path: Path, shot: Shot
-) -> None:
+def test_pictures_of_any_size(open_page: Callable[..., Page], portal_url: str, shot: Shot) -> None:
     page = open_page(viewport={"width": 1366, "height": 768}, color_scheme="dark")
     plot_query(page, portal_url, OBJECTS)
     choose_kind(page, "Scatter")
@@ -228,7 +231,6 @@ def test_pictures_of_any_size_and_scripts(
     assert pdf.startswith(b"%PDF-1.7")
     assert b"/Subtype /Image" not in pdf
     assert b"/BaseFont /Helvetica" in pdf
-    assert run_script(page, tmp_path / "scatter") == points
 
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("button", name="Picture of any size").click()
@@ -257,8 +259,14 @@ def test_pictures_of_any_size_and_scripts(
     # the page is dark, the picture is not
     assert corner == [255, 255, 255, 255]
 
-    corner_points = show_form(page, "Corner")["points"]
-    assert run_script(page, tmp_path / "corner") == corner_points > 1000
+
+def test_scripts_draw_the_same_rows(page: Page, portal_url: str, tmp_path: Path) -> None:
+    plot_query(page, portal_url, OBJECTS)
+    choose_kind(page, "Scatter")
+    option_select(page, "Colour by").select_option(label="type")
+    assert run_script(page, tmp_path / "scatter") == choose_kind(page, "Scatter")["points"] > 1000
+    points = show_form(page, "Corner")["points"]
+    assert run_script(page, tmp_path / "corner") == points > 1000
     plot_query(page, portal_url, CURVE)
     points = choose_kind(page, "Light curve")["points"]
-    assert run_script(page, tmp_path / "curve") == points
+    assert run_script(page, tmp_path / "curve") == points > 100

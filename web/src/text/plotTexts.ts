@@ -145,7 +145,6 @@ export const plots = {
             `${formatCounted(shown, 'point')} become an image of the given fineness, because vector files have at most ${formatCount(limit)} as shapes; axes and texts stay vectors. Filter the table or zoom in for fewer points.`,
     },
     corner: {
-        quantities: 'Quantities',
         quantity: (place: number) => `Quantity ${place}`,
         add: 'Add a quantity',
         remove: (name: string) => `Remove ${name}`,
