@@ -13,6 +13,7 @@ from __future__ import annotations
 import shutil
 import statistics
 import sys
+from itertools import pairwise
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -84,7 +85,7 @@ def brush(page: Page, plot: str) -> tuple[list[float], dict[str, float]]:
     page.mouse.up()
     page.keyboard.press("Escape")
     frames = watched["frames"]
-    times = [after - before for before, after in zip(frames, frames[1:], strict=False)]
+    times = [after - before for before, after in pairwise(frames)]
     return times, {name: count / len(times) for name, count in watched["drawn"].items()}
 
 
