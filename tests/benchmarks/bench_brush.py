@@ -2,10 +2,10 @@
 
     python -m tests.benchmarks.bench_brush [rows]
 
-The service and the table are those of ``bench_portal``. The result stands as table, map, colour-magnitude diagram and histogram
-beside each other. A box grows over each of the plots in turn, a step for each picture of the browser, while the
-page notes the times of the pictures and how often each plot has drawn the chosen rows. Reported for each brushed plot: the median of the times between pictures, the
-time that nine of ten keep, and the drawings of each plot for each picture.
+The service and the table are those of ``bench_portal``. Map, colour-magnitude diagram and histogram stand beside the table. A box
+grows over each of the plots in turn, a step for each picture of the browser, while the page notes the times of the
+pictures and how often each plot has drawn the chosen rows. Reported for each brushed plot: the median of the times between
+pictures, the time that nine of ten keep, and the drawings of each plot for each picture.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import shutil
 import statistics
 import sys
+from itertools import pairwise
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -84,7 +85,7 @@ def brush(page: Page, plot: str) -> tuple[list[float], dict[str, float]]:
     page.mouse.up()
     page.keyboard.press("Escape")
     frames = watched["frames"]
-    times = [after - before for before, after in zip(frames, frames[1:], strict=False)]
+    times = [after - before for before, after in pairwise(frames)]
     return times, {name: count / len(times) for name, count in watched["drawn"].items()}
 
 

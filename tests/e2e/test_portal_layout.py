@@ -23,9 +23,7 @@ def tile(page: Page, title: str) -> Locator:
 
 
 def titles(page: Page) -> list[str]:
-    return [
-        one.get_attribute("aria-label") or "" for one in page.locator("section.tile").locator("visible=true").all()
-    ]
+    return [one.get_attribute("aria-label") or "" for one in page.locator("section.tile").locator("visible=true").all()]
 
 
 def add_plot(page: Page, kind: str) -> None:
@@ -73,11 +71,16 @@ class TestLayout:
         add_plot(page, "Scatter")
         assert [one.split(":")[0] for one in titles(page)] == ["Table", "Sky", "Scatter", "Histogram"]
 
+        scatter = tile(page, "Scatter")
+        scatter.get_by_text("Options", exact=True).click()
+        scatter.get_by_role("combobox", name="Colour by").select_option(label="type")
+        scatter.get_by_text("Options", exact=True).click()
+
         # all of it is on the screen
         for one in page.locator("section.tile").all():
             box = one.bounding_box()
             assert box
-            assert box["y"] + box["height"] <= 768
+            assert box["y"] + box["height"] < 769
             assert box["height"] >= 150
 
         # rows chosen in one plot are marked in all
@@ -125,10 +128,10 @@ class TestLayout:
         expect(tile(other, "Scatter").locator("canvas.chosen")).to_have_attribute("data-drawn", number)
         assert titles(other) == arranged
 
-        # another query keeps what fits it: the columns of the scatter plot are gone
+        # another query keeps what fits it: the column that coloured the scatter plot is gone
         other.locator(".cm-content").fill("SELECT name, ra, dec, vmag FROM openngc.objects")
         run_query(other)
-        expect(other.get_by_text("Left out of the layout")).to_contain_text("bmag")
+        expect(other.get_by_text("Left out of the layout")).to_contain_text("type")
         assert len(titles(other)) == 4
         expect(other.get_by_text(re.compile("chosen$")).locator("visible=true")).to_have_count(0)
 
