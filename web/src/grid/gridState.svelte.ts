@@ -1,11 +1,13 @@
 /** The state of a table on the page: position, widths, active cell, fetched cells. */
 
-import { parseCondition } from './typedCondition';
+import { ColumnArrangement } from './columnArrangement.svelte';
+import { describeFilter, parseCondition } from './typedCondition';
 import { sexagesimalOf, formatCell, styleOf, type Style } from './cellFormat';
 import { fillTemplate, isWebAddress, readResultLinks } from '../rows/resultLinks';
 import { parseXml } from '../tap/tapRequest';
 import { TableClosed } from '../rows/workerLink';
-import type { Cell, Filter, Table } from '../model/resultModel';
+import { moveColumns } from '../model/columnMoves';
+import type { Cell, Field, Filter, Table } from '../model/resultModel';
 import {
     firstWidth,
     MIN_WIDTH,
@@ -25,18 +27,17 @@ const AROUND = { rows: 60, columns: 4 };
 /** Fetch again when fewer rows than this are left. */
 const LEAST = 20;
 const SAMPLE = 60;
+/** Most of the width that pinned columns take. */
+const PINNED_PART = 0.6;
 const ANGLE = ['+00:00:00.000'];
 
 interface Fetched {
     readonly from: number;
-    readonly first: number;
-    /** the column after the last one */
-    readonly last: number;
     readonly version: number;
     readonly rows: Uint32Array;
     readonly cells: readonly Cell[][];
-    /** columns behind those from `first` to `last`: links need them */
-    readonly others: readonly number[];
+    /** place of each fetched column in `cells` */
+    readonly at: ReadonlyMap<number, number>;
 }
 
 /** A rectangle of cells, both ends included. */
@@ -49,16 +50,25 @@ export class GridState {
     readonly scroller = new GridScroller(ROW_HEIGHT);
     /** the visible part, in pixels */
     box = $state.raw({ left: 0, width: 0, height: 0 });
+    /** widths of the table's columns, in pixels */
     widths = $state.raw<readonly number[]>([]);
-    active = $state.raw<CellPlace>({ place: 0, column: 0 });
+    active = $state.raw<CellPlace>({ place: 0, slot: 0 });
     /** the other corner of the block; undefined: only the active cell */
     corner = $state.raw<CellPlace | undefined>(undefined);
+    /** the column whose menu is open; -1: none */
+    menuColumn = $state(-1);
+    /** the computed column that is being edited; '': a new one; undefined: none */
+    editedColumn = $state<string | undefined>();
+    /** the counts of values stand beside the table */
+    isFaceted = $state(false);
     /** the active row is open beside the table */
     isRowOpen = $state(false);
     #sexagesimal = $state(false);
     filtering = $state(false);
-    /** filter texts above the columns */
-    typed = $state.raw<Readonly<Record<number, string>>>({});
+    /** filter texts above the columns, as they were typed */
+    #typed = $state.raw<Readonly<Record<number, string>>>({});
+    /** a text was typed, and the table is not yet filtered by it */
+    #isTyping = $state(false);
     fetched = $state.raw<Fetched | undefined>(undefined);
     /** grows when the scroller moves */
     moves = $state(0);
@@ -66,15 +76,33 @@ export class GridState {
     #asking: Promise<void> | undefined;
     #again = false;
     #measured = 0;
-    // eslint-disable-next-line svelte/prefer-svelte-reactivity -- nothing is drawn of it
-    readonly #drawn = new Set<number>();
+    /** the columns that widths and texts belong to */
+    #known: readonly Field[] = [];
+    /** columns whose width the user set */
+    #drawn: ReadonlySet<number> = new Set();
+    readonly arrangement: ColumnArrangement;
 
     #textWidth: TextWidth = (text) => text.length * 8;
 
-    constructor(readonly table: Table) {}
+    constructor(readonly table: Table) {
+        this.arrangement = new ColumnArrangement(table);
+    }
 
-    readonly starts = $derived(columnStarts(this.widths));
-    readonly columns = $derived(columnsInSight(this.starts, this.box.left, this.box.left + this.box.width));
+    /** Start of each slot: the shown columns from the left. */
+    readonly starts = $derived.by(() =>
+        columnStarts(this.arrangement.shown.map((column) => this.widths[column] ?? MIN_WIDTH)),
+    );
+    /** Slots that stay at the left; none where they would leave no room for the others. */
+    readonly pinned: number = $derived.by(() => {
+        const count = this.arrangement.pinnedCount;
+        return (this.starts[count] ?? 0) <= PINNED_PART * this.box.width ? count : 0;
+    });
+    /** The visible slots [from, to) beside the pinned ones. */
+    readonly slots: [number, number] = $derived.by(() => {
+        const left = this.box.left + (this.starts[this.pinned] ?? 0);
+        const [from, to] = columnsInSight(this.starts, left, Math.max(left + 1, this.box.left + this.box.width));
+        return [Math.max(from, this.pinned), Math.max(to, this.pinned)];
+    });
     readonly places = $derived.by((): [number, number] => {
         void this.moves;
         this.scroller.setSize(this.table.shown, this.box.height);
@@ -83,8 +111,8 @@ export class GridState {
     readonly block = $derived.by((): Block => {
         const [one, other] = [this.active, this.corner ?? this.active];
         const [low, high] = [Math.min(one.place, other.place), Math.max(one.place, other.place)];
-        const [left, right] = [Math.min(one.column, other.column), Math.max(one.column, other.column)];
-        return { from: { place: Math.max(low, 0), column: left }, to: { place: high, column: right } };
+        const [left, right] = [Math.min(one.slot, other.slot), Math.max(one.slot, other.slot)];
+        return { from: { place: Math.max(low, 0), slot: left }, to: { place: high, slot: right } };
     });
     readonly resultLinks = $derived.by(() => readResultLinks(parseXml(this.table.about || '<VOTABLE/>')));
     readonly #linkColumns = $derived(
@@ -108,15 +136,21 @@ export class GridState {
             });
     }
 
-    isInBlock(place: number, column: number): boolean {
+    /** Return the column in a slot; -1 if there is none. */
+    columnAt(slot: number): number {
+        return this.arrangement.shown[slot] ?? -1;
+    }
+
+    isInBlock(place: number, slot: number): boolean {
         if (!this.corner) return false;
         const { from, to } = this.block;
-        return place >= from.place && place <= to.place && column >= from.column && column <= to.column;
+        return place >= from.place && place <= to.place && slot >= from.slot && slot <= to.slot;
     }
 
     /** Measure widths and decimals from the first rows, and again from all over the complete table. */
     async measureColumns(font: string): Promise<void> {
         const { table } = this;
+        if (this.#known !== table.fields) this.#followColumns();
         const stage = !table.fields.length ? 0 : !table.rows ? 1 : table.state.phase === 'loading' ? 2 : 3;
         if (stage <= this.#measured) return;
         this.#measured = stage;
@@ -130,6 +164,23 @@ export class GridState {
         } catch (error) {
             if (!(error instanceof TableClosed)) throw error;
         }
+    }
+
+    /** Keep widths and texts with their columns, of which some were added or removed. */
+    #followColumns(): void {
+        const moved = moveColumns(this.#known, this.table.fields);
+        const follow = <Value>(values: Iterable<[number, Value]>): [number, Value][] =>
+            [...values].flatMap(([column, value]) => {
+                const found = moved({ column });
+                return found ? [[found.column, value] as [number, Value]] : [];
+            });
+        const widths = new Map(follow(this.widths.entries()));
+        this.widths = this.table.fields.map((_, column) => widths.get(column) ?? 0);
+        this.#drawn = new Set(follow([...this.#drawn].map((column) => [column, 0])).map(([column]) => column));
+        this.#typed = Object.fromEntries(
+            follow(Object.entries(this.#typed).map(([column, words]) => [Number(column), words])),
+        );
+        [this.#known, this.#measured] = [this.table.fields, 0];
     }
 
     /** Columns only get wider; widths that the user set stay. */
@@ -155,14 +206,14 @@ export class GridState {
     /** Fit a column to its visible values. */
     fitColumn(column: number): void {
         const field = this.table.fields[column];
-        const at = this.fetched && column - this.fetched.first;
+        const at = this.fetched?.at.get(column);
         if (!field || at === undefined) return;
         const texts = this.fetched?.cells.map((row) => formatCell(row[at] ?? null, this.styleOfColumn(column))) ?? [];
         this.setWidth(column, firstWidth(field, texts, this.#textWidth));
     }
 
     setWidth(column: number, width: number): void {
-        this.#drawn.add(column);
+        this.#drawn = new Set([...this.#drawn, column]);
         const fitted = Math.round(Math.min(Math.max(width, MIN_WIDTH), MAX_WIDTH));
         this.widths = this.widths.map((known, at) => (at === column ? fitted : known));
     }
@@ -174,11 +225,8 @@ export class GridState {
 
     /** Return a fetched value; undefined if it is not fetched yet. */
     cellAt(place: number, column: number): Cell | undefined {
-        const { fetched } = this;
-        if (!fetched) return undefined;
-        const { first, last, others } = fetched;
-        const at = column >= first && column < last ? column - first : last - first + others.indexOf(column);
-        return fetched.cells[place - fetched.from]?.[at];
+        const at = this.fetched?.at.get(column);
+        return at === undefined ? undefined : this.fetched!.cells[place - this.fetched!.from]?.[at];
     }
 
     /** Return the address that a cell leads to: its own, or its column's LINK. */
@@ -205,15 +253,12 @@ export class GridState {
         while (this.#again) {
             this.#again = false;
             if (this.#isCovered()) continue;
-            const { fields, version } = this.table;
+            const { version } = this.table;
             const from = Math.max(0, this.places[0] - AROUND.rows);
-            const first = Math.max(0, this.columns[0] - AROUND.columns);
-            const last = Math.min(fields.length, this.columns[1] + AROUND.columns);
-            const seen = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
-            const others = this.#linkColumns.filter((column) => column < first || column >= last);
+            const columns = [...new Set([...this.#columnsAround(AROUND.columns), ...this.#linkColumns])];
             try {
-                const page = await this.table.readPage(from, this.places[1] + AROUND.rows, [...seen, ...others]);
-                this.fetched = { from, first, last, version, others, ...page };
+                const page = await this.table.readPage(from, this.places[1] + AROUND.rows, columns);
+                this.fetched = { from, version, at: new Map(columns.map((column, at) => [column, at])), ...page };
             } catch (error) {
                 // the tab was closed meanwhile
                 if (error instanceof TableClosed) return;
@@ -222,25 +267,74 @@ export class GridState {
         }
     }
 
+    /** The visible columns, and as many as `margin` on both sides. */
+    #columnsAround(margin: number): number[] {
+        const { shown } = this.arrangement;
+        const [from, to] = this.slots;
+        return [...shown.slice(0, this.pinned), ...shown.slice(Math.max(this.pinned, from - margin), to + margin)];
+    }
+
     /** Whether the visible cells and a margin are fetched and current. */
     #isCovered(): boolean {
-        const { fetched, places, columns, table } = this;
-        if (fetched?.version !== table.version || fetched.first > columns[0] || fetched.last < columns[1]) return false;
+        const { fetched, places, table } = this;
+        if (fetched?.version !== table.version) return false;
+        if (this.#columnsAround(0).some((column) => !fetched.at.has(column))) return false;
         const [least, most] = [Math.max(0, places[0] - LEAST), Math.min(table.shown, places[1] + LEAST)];
         return fetched.from <= least && fetched.from + fetched.rows.length >= most;
     }
 
-    /** Filter by the typed conditions; unreadable ones filter nothing. */
-    filterBy(typed: Readonly<Record<number, string>>): Promise<void> {
-        this.typed = typed;
-        const conditions = Object.keys(typed).map((key) => this.conditionOf(Number(key)));
+    /** Take a condition as it is typed; `filterByTyped` applies it. */
+    typeCondition(column: number, words: string): void {
+        [this.#typed, this.#isTyping] = [{ ...this.#typed, [column]: words }, true];
+    }
+
+    /** Filter by what was typed; unreadable conditions filter nothing. */
+    filterByTyped(): Promise<void> {
+        const typed = Object.keys(this.#typed).map(Number);
+        this.#isTyping = false;
+        const others = this.table.filters.filter(({ column }) => !typed.includes(column));
+        const conditions = typed.map((column) => this.conditionOf(column));
+        const read = conditions.filter((found): found is Filter => typeof found === 'object');
+        this.#typed = Object.fromEntries(Object.entries(this.#typed).filter(([, words]) => words));
+        return this.#filterBy([...others, ...read]);
+    }
+
+    /** Replace the conditions of a column; undefined: none. */
+    filterColumn(column: number, filter: Filter | undefined): Promise<void> {
+        const { [column]: before, ...typed } = this.#typed;
+        void before;
+        this.#typed = typed;
+        const others = this.table.filters.filter((other) => other.column !== column);
+        return this.#filterBy(filter ? [...others, filter] : others);
+    }
+
+    /** Show all rows again. */
+    clearFilters(): Promise<void> {
+        this.#typed = {};
+        return this.#filterBy([]);
+    }
+
+    #filterBy(filters: readonly Filter[]): Promise<void> {
         this.scroller.scrollTo(0);
         this.moves++;
-        return this.table.filterBy(conditions.filter((found): found is Filter => typeof found === 'object'));
+        return this.table.filterBy(filters);
+    }
+
+    /** Return the text above a column: as it was typed, or what describes its filter. */
+    conditionText(column: number): string {
+        const field = this.table.fields[column];
+        const own = this.table.filters.filter((filter) => filter.column === column);
+        const typed = this.#typed[column];
+        if (typed !== undefined) {
+            const found = this.conditionOf(column);
+            const isCurrent = own.some((filter) => JSON.stringify(filter) === JSON.stringify(found));
+            if (this.#isTyping || found === 'wrong' || isCurrent) return typed;
+        }
+        return field && own[0] ? describeFilter(own[0], field) : '';
     }
 
     conditionOf(column: number): Filter | undefined | 'wrong' {
         const field = this.table.fields[column];
-        return field && parseCondition(this.typed[column] ?? '', field, column);
+        return field && parseCondition(this.#typed[column] ?? '', field, column);
     }
 }

@@ -2,6 +2,7 @@
 
 import { quoteName } from '../adql/adqlNames';
 import { formatUnit } from '../text/unitFormat';
+import type { moveColumns } from '../model/columnMoves';
 import type { Field } from '../model/resultModel';
 import type { Frame } from '../sky/skyFrames';
 
@@ -100,4 +101,17 @@ export function isMagnitude(field: Field | undefined): boolean {
 export function quantityAdql(fields: readonly Field[], { column, minus }: Quantity): string {
     const first = quoteName(fields[column]?.name ?? '');
     return minus >= 0 ? `${first} - ${quoteName(fields[minus]?.name ?? '')}` : first;
+}
+
+/** Return settings whose columns have moved; those that are gone are none. */
+export function moveSettings(settings: PlotSettings, moved: ReturnType<typeof moveColumns>): PlotSettings {
+    const move = (column: number) => moved({ column })?.column ?? -1;
+    const axes = Object.fromEntries(
+        ROLES.map((role) => {
+            const axis = settings.axes[role];
+            return [role, { ...axis, column: move(axis.column), minus: move(axis.minus) }];
+        }),
+    ) as Record<AxisRole, Axis>;
+    const [colour, band, error] = [move(settings.colour), move(settings.band), move(settings.error)];
+    return { ...settings, axes, colour, band, error };
 }

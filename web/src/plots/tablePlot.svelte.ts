@@ -1,12 +1,21 @@
 /** The plot of a table: settings, data, and the view. Kept as long as the table. */
 
-import type { Table } from '../model/resultModel';
+import { moveColumns } from '../model/columnMoves';
+import type { Field, Table } from '../model/resultModel';
 import { countBins, suitableBins, type Histogram } from './binning';
 import { loadPlotData, type PlotData } from './plotData';
 import { defaultSettings, findErrorColumn } from './defaultSettings';
 import { padRange, plotBox, skyView, viewOfExtent, type Size } from './plotLayout';
 import { hasLegend } from './paintPlot';
-import { AXES, isReversed, type Axis, type PlotKind, type AxisRole, type PlotSettings } from './plotSettings';
+import {
+    AXES,
+    isReversed,
+    moveSettings,
+    type Axis,
+    type PlotKind,
+    type AxisRole,
+    type PlotSettings,
+} from './plotSettings';
 import type { Box, View } from '../canvas/plotView';
 import { describeBox, type BoxChoice, type Drawn } from './boxConditions';
 
@@ -27,6 +36,8 @@ export class TablePlot {
     /** the box of the chosen rows, if they were chosen by one */
     brushed = $state.raw<BoxChoice | undefined>();
 
+    /** the columns that the settings mean */
+    #fields: readonly Field[] = [];
     #wanted: PlotSettings | undefined;
     #running = false;
     #again = false;
@@ -39,12 +50,22 @@ export class TablePlot {
     refresh(): void {
         if (!this.settings && this.table.fields.length) this.settings = defaultSettings(this.table.fields);
         if (!this.settings) return;
+        this.#followColumns();
         if (this.#running) return void (this.#again = true);
         const changed = this.#wanted !== this.settings;
         const due = this.#done.at + Math.max(BETWEEN, REST * this.#done.took) - performance.now();
         clearTimeout(this.#timer);
         if (changed || due <= 0) void this.#loadData(this.settings);
         else this.#timer = setTimeout(() => this.refresh(), due);
+    }
+
+    /** Keep the settings with their columns, of which some were added or removed. */
+    #followColumns(): void {
+        const { fields } = this.table;
+        if (this.#fields === fields) return;
+        if (this.#fields.length > fields.length)
+            this.settings = moveSettings(this.settings!, moveColumns(this.#fields, fields));
+        this.#fields = fields;
     }
 
     /** Change settings; the view stays if its axes do. */

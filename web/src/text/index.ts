@@ -2,6 +2,7 @@
 
 import { account } from './accountTexts';
 import { admin } from './adminTexts';
+import { columns } from './columnTexts';
 import { common } from './commonTexts';
 import { editor } from './editorTexts';
 import { explore } from './exploreTexts';
@@ -25,6 +26,7 @@ export {
 export const text = {
     account,
     admin,
+    columns,
     common,
     editor,
     explore,
