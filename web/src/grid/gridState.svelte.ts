@@ -1,13 +1,13 @@
 /** The state of a table on the page: position, widths, active cell, fetched cells. */
 
 import { ColumnArrangement } from './columnArrangement.svelte';
-import { describeFilter, parseCondition } from './typedCondition';
+import { TypedFilters } from './typedFilters.svelte';
 import { sexagesimalOf, formatCell, styleOf, type Style } from './cellFormat';
 import { fillTemplate, isWebAddress, readResultLinks } from '../rows/resultLinks';
 import { parseXml } from '../tap/tapRequest';
 import { TableClosed } from '../rows/workerLink';
-import { moveColumns } from '../model/columnMoves';
-import type { Cell, Field, Filter, Table } from '../model/resultModel';
+import { oldPlaces } from '../model/columnMoves';
+import type { Cell, Field, Table } from '../model/resultModel';
 import {
     firstWidth,
     MIN_WIDTH,
@@ -37,7 +37,7 @@ interface Fetched {
     readonly rows: Uint32Array;
     readonly cells: readonly Cell[][];
     /** place of each fetched column in `cells` */
-    readonly at: ReadonlyMap<number, number>;
+    readonly at: Readonly<Record<number, number>>;
 }
 
 /** A rectangle of cells, both ends included. */
@@ -65,10 +65,6 @@ export class GridState {
     isRowOpen = $state(false);
     #sexagesimal = $state(false);
     filtering = $state(false);
-    /** filter texts above the columns, as they were typed */
-    #typed = $state.raw<Readonly<Record<number, string>>>({});
-    /** a text was typed, and the table is not yet filtered by it */
-    #isTyping = $state(false);
     fetched = $state.raw<Fetched | undefined>(undefined);
     /** grows when the scroller moves */
     moves = $state(0);
@@ -78,14 +74,16 @@ export class GridState {
     #measured = 0;
     /** the columns that widths and texts belong to */
     #known: readonly Field[] = [];
-    /** columns whose width the user set */
-    #drawn: ReadonlySet<number> = new Set();
+    /** whether the user set the width of a column */
+    #drawn: readonly boolean[] = [];
     readonly arrangement: ColumnArrangement;
+    readonly filters: TypedFilters;
 
     #textWidth: TextWidth = (text) => text.length * 8;
 
     constructor(readonly table: Table) {
         this.arrangement = new ColumnArrangement(table);
+        this.filters = new TypedFilters(table, () => this.#goToTop());
     }
 
     /** Start of each slot: the shown columns from the left. */
@@ -168,18 +166,10 @@ export class GridState {
 
     /** Keep widths and texts with their columns, of which some were added or removed. */
     #followColumns(): void {
-        const moved = moveColumns(this.#known, this.table.fields);
-        const follow = <Value>(values: Iterable<[number, Value]>): [number, Value][] =>
-            [...values].flatMap(([column, value]) => {
-                const found = moved({ column });
-                return found ? [[found.column, value] as [number, Value]] : [];
-            });
-        const widths = new Map(follow(this.widths.entries()));
-        this.widths = this.table.fields.map((_, column) => widths.get(column) ?? 0);
-        this.#drawn = new Set(follow([...this.#drawn].map((column) => [column, 0])).map(([column]) => column));
-        this.#typed = Object.fromEntries(
-            follow(Object.entries(this.#typed).map(([column, words]) => [Number(column), words])),
-        );
+        const places = oldPlaces(this.#known, this.table.fields);
+        this.widths = places.map((old) => this.widths[old] ?? 0);
+        this.#drawn = places.map((old) => this.#drawn[old] ?? false);
+        this.filters.followColumns(places);
         [this.#known, this.#measured] = [this.table.fields, 0];
     }
 
@@ -194,7 +184,7 @@ export class GridState {
         );
         this.widths = fields.map((field, column) => {
             const known = this.widths[column] ?? 0;
-            if (this.#drawn.has(column)) return known;
+            if (this.#drawn[column]) return known;
             return Math.max(known, firstWidth(field, this.#sampleTexts(cells, column), this.#textWidth));
         });
     }
@@ -206,14 +196,14 @@ export class GridState {
     /** Fit a column to its visible values. */
     fitColumn(column: number): void {
         const field = this.table.fields[column];
-        const at = this.fetched?.at.get(column);
+        const at = this.fetched?.at[column];
         if (!field || at === undefined) return;
         const texts = this.fetched?.cells.map((row) => formatCell(row[at] ?? null, this.styleOfColumn(column))) ?? [];
         this.setWidth(column, firstWidth(field, texts, this.#textWidth));
     }
 
     setWidth(column: number, width: number): void {
-        this.#drawn = new Set([...this.#drawn, column]);
+        this.#drawn = this.table.fields.map((_, at) => at === column || this.#drawn[at] === true);
         const fitted = Math.round(Math.min(Math.max(width, MIN_WIDTH), MAX_WIDTH));
         this.widths = this.widths.map((known, at) => (at === column ? fitted : known));
     }
@@ -225,7 +215,7 @@ export class GridState {
 
     /** Return a fetched value; undefined if it is not fetched yet. */
     cellAt(place: number, column: number): Cell | undefined {
-        const at = this.fetched?.at.get(column);
+        const at = this.fetched?.at[column];
         return at === undefined ? undefined : this.fetched!.cells[place - this.fetched!.from]?.[at];
     }
 
@@ -255,10 +245,16 @@ export class GridState {
             if (this.#isCovered()) continue;
             const { version } = this.table;
             const from = Math.max(0, this.places[0] - AROUND.rows);
-            const columns = [...new Set([...this.#columnsAround(AROUND.columns), ...this.#linkColumns])];
+            const around = this.#columnsAround(AROUND.columns);
+            const columns = [...around, ...this.#linkColumns.filter((column) => !around.includes(column))];
             try {
                 const page = await this.table.readPage(from, this.places[1] + AROUND.rows, columns);
-                this.fetched = { from, version, at: new Map(columns.map((column, at) => [column, at])), ...page };
+                this.fetched = {
+                    from,
+                    version,
+                    at: Object.fromEntries(columns.map((column, at) => [column, at])),
+                    ...page,
+                };
             } catch (error) {
                 // the tab was closed meanwhile
                 if (error instanceof TableClosed) return;
@@ -278,63 +274,13 @@ export class GridState {
     #isCovered(): boolean {
         const { fetched, places, table } = this;
         if (fetched?.version !== table.version) return false;
-        if (this.#columnsAround(0).some((column) => !fetched.at.has(column))) return false;
+        if (this.#columnsAround(0).some((column) => fetched.at[column] === undefined)) return false;
         const [least, most] = [Math.max(0, places[0] - LEAST), Math.min(table.shown, places[1] + LEAST)];
         return fetched.from <= least && fetched.from + fetched.rows.length >= most;
     }
 
-    /** Take a condition as it is typed; `filterByTyped` applies it. */
-    typeCondition(column: number, words: string): void {
-        [this.#typed, this.#isTyping] = [{ ...this.#typed, [column]: words }, true];
-    }
-
-    /** Filter by what was typed; unreadable conditions filter nothing. */
-    filterByTyped(): Promise<void> {
-        const typed = Object.keys(this.#typed).map(Number);
-        this.#isTyping = false;
-        const others = this.table.filters.filter(({ column }) => !typed.includes(column));
-        const conditions = typed.map((column) => this.conditionOf(column));
-        const read = conditions.filter((found): found is Filter => typeof found === 'object');
-        this.#typed = Object.fromEntries(Object.entries(this.#typed).filter(([, words]) => words));
-        return this.#filterBy([...others, ...read]);
-    }
-
-    /** Replace the conditions of a column; undefined: none. */
-    filterColumn(column: number, filter: Filter | undefined): Promise<void> {
-        const { [column]: before, ...typed } = this.#typed;
-        void before;
-        this.#typed = typed;
-        const others = this.table.filters.filter((other) => other.column !== column);
-        return this.#filterBy(filter ? [...others, filter] : others);
-    }
-
-    /** Show all rows again. */
-    clearFilters(): Promise<void> {
-        this.#typed = {};
-        return this.#filterBy([]);
-    }
-
-    #filterBy(filters: readonly Filter[]): Promise<void> {
+    #goToTop(): void {
         this.scroller.scrollTo(0);
         this.moves++;
-        return this.table.filterBy(filters);
-    }
-
-    /** Return the text above a column: as it was typed, or what describes its filter. */
-    conditionText(column: number): string {
-        const field = this.table.fields[column];
-        const own = this.table.filters.filter((filter) => filter.column === column);
-        const typed = this.#typed[column];
-        if (typed !== undefined) {
-            const found = this.conditionOf(column);
-            const isCurrent = own.some((filter) => JSON.stringify(filter) === JSON.stringify(found));
-            if (this.#isTyping || found === 'wrong' || isCurrent) return typed;
-        }
-        return field && own[0] ? describeFilter(own[0], field) : '';
-    }
-
-    conditionOf(column: number): Filter | undefined | 'wrong' {
-        const field = this.table.fields[column];
-        return field && parseCondition(this.#typed[column] ?? '', field, column);
     }
 }

@@ -3,19 +3,24 @@
 import type { Field } from './resultModel';
 
 /**
- * Return a function that gives an object with a `column` its new place, by the column's name; undefined if the column
- * is gone. Where as many columns are there as before, a renamed one keeps its place.
+ * Return the old place of each column, by its name; -1 for a new one. Where as many columns are there as before, a
+ * renamed one keeps its place.
  */
+export function oldPlaces(before: readonly Field[], after: readonly Field[]): number[] {
+    return after.map(({ name }, at) => {
+        if (before[at]?.name === name || before.length === after.length) return at;
+        return before.findIndex((field) => field.name === name);
+    });
+}
+
+/** Return a function that gives an object with a `column` its new place; undefined if the column is gone. */
 export function moveColumns(
     before: readonly Field[],
     after: readonly Field[],
 ): <Placed extends { readonly column: number }>(placed: Placed) => Placed | undefined {
-    const places = before.map(({ name }, at) => {
-        if (after[at]?.name === name || before.length === after.length) return at;
-        return after.findIndex((field) => field.name === name);
-    });
+    const places = oldPlaces(before, after);
     return (placed) => {
-        const column = places[placed.column] ?? -1;
+        const column = placed.column < 0 ? -1 : places.indexOf(placed.column);
         return column < 0 ? undefined : { ...placed, column };
     };
 }

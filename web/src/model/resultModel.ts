@@ -149,8 +149,9 @@ export interface Table {
     readonly computed: readonly ComputedColumn[];
     /** Replace the computed columns. Raises ExpressionFault or UnitFault, and changes nothing then. */
     computeColumns(columns: readonly ComputedColumn[]): Promise<void>;
-    /** Return the first shown values of a computed column, without adding it. */
+    /** Return the first shown values of a computed column, without adding it. Raises as `computeColumns`. */
     previewColumn(column: ComputedColumn): Promise<Cell[]>;
+    /** Count the values of columns, each among the rows that pass the filters of the others. */
     countFacets(columns: readonly number[]): Promise<Facet[]>;
     /** Return values of rows, whether they are shown or not. */
     readRows(rows: Uint32Array, columns: readonly number[]): Promise<Cell[][]>;

@@ -1,21 +1,14 @@
 /** Rows with columns that are computed from the others, batch by batch as they arrive. */
 
-import { planColumn, planColumns, type ColumnPlan } from '../expression/computedColumn';
+import type { ColumnPlan } from '../expression/computedColumn';
 import { evaluatePlan, type RowSource, type Vector } from '../expression/planEvaluation';
 import { isNull, textReader, writeNumbers, type Bytes, type ColumnPart } from '../model/columnParts';
 import { ColumnStore } from '../model/columnStore';
 import { parseMjd } from '../model/instants';
-import type { Cell, ComputedColumn, Field } from '../model/resultModel';
+import type { Cell } from '../model/resultModel';
 
 export class ComputedRows extends ColumnStore {
-    #stored: readonly Field[] = [];
-    #computed: readonly ComputedColumn[] = [];
     #plans: readonly ColumnPlan[] = [];
-
-    override setFields(fields: readonly Field[]): void {
-        this.#stored = fields;
-        super.setFields(fields);
-    }
 
     override addBatch(length: number, parts: readonly ColumnPart[]): void {
         const all = [...parts];
@@ -23,12 +16,12 @@ export class ComputedRows extends ColumnStore {
         super.addBatch(length, all);
     }
 
-    /** Replace the computed columns. Those before the first change stay. Raises as `planColumns`. */
-    computeColumns(columns: readonly ComputedColumn[]): void {
-        const plans = planColumns(columns, this.#stored);
-        const changed = columns.findIndex((column, at) => !isSameColumn(column, this.#computed[at]));
-        const kept = changed < 0 ? columns.length : changed;
-        this.dropColumns(this.#stored.length + kept);
+    /** Replace the computed columns. Those before the first change stay. */
+    computeColumns(plans: readonly ColumnPlan[]): void {
+        const stored = this.fields.length - this.#plans.length;
+        const changed = plans.findIndex((plan, at) => !isSamePlan(plan, this.#plans[at]));
+        const kept = changed < 0 ? plans.length : changed;
+        this.dropColumns(stored + kept);
         for (const plan of plans.slice(kept)) {
             const parts = this.starts.map((_, batch) => {
                 const others = this.fields.map((_, column) => this.partsOf(column)[batch]!);
@@ -36,12 +29,11 @@ export class ComputedRows extends ColumnStore {
             });
             this.addColumn(plan.field, parts);
         }
-        [this.#computed, this.#plans] = [columns, plans];
+        this.#plans = plans;
     }
 
-    /** Compute a column for some rows only. Raises as `planColumn`. */
-    previewColumn(column: ComputedColumn, rows: readonly number[]): Cell[] {
-        const { plan, field } = planColumn(column, this.fields);
+    /** Compute a column for some rows only. */
+    previewColumn({ plan, field }: ColumnPlan, rows: readonly number[]): Cell[] {
         const source: RowSource = {
             length: rows.length,
             readNumbers: (at) => {
@@ -66,11 +58,8 @@ export class ComputedRows extends ColumnStore {
     }
 }
 
-const isSameColumn = (one: ComputedColumn, other: ComputedColumn | undefined): boolean =>
-    one.name === other?.name &&
-    one.expression === other.expression &&
-    one.unit === other.unit &&
-    one.isDeclared === other.isDeclared;
+const isSamePlan = (one: ColumnPlan, other: ColumnPlan | undefined): boolean =>
+    JSON.stringify([one.field, one.plan]) === JSON.stringify([other?.field, other?.plan]);
 
 function computePart({ plan, field }: ColumnPlan, length: number, parts: readonly ColumnPart[]): ColumnPart {
     const { values, missing } = evaluatePlan(plan, {

@@ -32,12 +32,12 @@ const calls: WorkerCalls = {
         store.arrangeRows(sorting, filters);
         return loading.reportProgress(true);
     },
-    computeColumns(columns, sorting, filters) {
-        store.computeColumns(columns);
+    computeColumns(plans, sorting, filters) {
+        store.computeColumns(plans);
         store.arrangeRows(sorting, filters);
         return { ...loading.reportProgress(true), fields: store.fields };
     },
-    previewColumn: (column) => store.previewColumn(column, [...store.rowsAt(0, PREVIEWED)]),
+    previewColumn: (plan) => store.previewColumn(plan, [...store.rowsAt(0, PREVIEWED)]),
     countFacets: (columns) => store.countFacets(columns),
     readRows: (rows, columns) => Array.from(rows, (row) => store.readRow(row, columns)),
     writeText: (what, chosen) => writtenRows(what, chosen),
@@ -50,11 +50,10 @@ function writtenVotable(what: TextRequest, chosen: Uint8Array | undefined): Blob
     const fields = columns.map((column) => store.fields[column]!);
     if (what.numbered) fields.push({ name: what.numbered, datatype: 'int', kind: 'number' });
     const pieces: string[] = [];
-    let piece: string[] = [];
-    let number = 0;
-    for (const row of rowsToWrite(what, chosen)) {
+    const piece: string[] = [];
+    for (const [number, row] of rowsToWrite(what, chosen).entries()) {
         const cells = store.readRow(row, columns);
-        piece.push(writeRow(what.numbered ? [...cells, number++] : cells));
+        piece.push(writeRow(what.numbered ? [...cells, number] : cells));
         if (piece.length >= BLOCK) pieces.push(piece.splice(0).join(''));
     }
     return filledVotable(fields, [...pieces, piece.join('')]);

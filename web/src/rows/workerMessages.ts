@@ -1,6 +1,7 @@
 /** The messages between the page and a table's worker. */
 
-import type { ComputedColumn, Field, Filter, Sort, Table, TextRequest } from '../model/resultModel';
+import type { ColumnPlan } from '../expression/computedColumn';
+import type { Field, Filter, Sort, Table, TextRequest } from '../model/resultModel';
 
 /** Where the rows come from. */
 export interface LoadRequest {
@@ -48,11 +49,11 @@ export interface WorkerCalls {
     arrange(sorting: readonly Sort[], filters: readonly Filter[]): Progress;
     /** Also sorts and filters anew: the columns of both may have moved. */
     computeColumns(
-        columns: readonly ComputedColumn[],
+        plans: readonly ColumnPlan[],
         sorting: readonly Sort[],
         filters: readonly Filter[],
     ): Progress & { readonly fields: readonly Field[] };
-    previewColumn(column: ComputedColumn): Reply<'previewColumn'>;
+    previewColumn(plan: ColumnPlan): Reply<'previewColumn'>;
     countFacets(columns: readonly number[]): Reply<'countFacets'>;
     readRows(rows: Uint32Array, columns: readonly number[]): Reply<'readRows'>;
     writeText(what: TextRequest, chosen: Uint8Array | undefined): Blob;

@@ -109,14 +109,15 @@ export class WorkerTable implements Table {
         const moved = moveColumns(this.fields, [...stored, ...plans.map(({ field }) => field)]);
         const sorting = this.sorting.flatMap((sort) => moved(sort) ?? []);
         const filters = this.filters.flatMap((filter) => (filter.column < 0 ? filter : (moved(filter) ?? [])));
-        const { fields, ...progress } = await this.#link.askWorker('computeColumns', columns, sorting, filters);
+        const { fields, ...progress } = await this.#link.askWorker('computeColumns', plans, sorting, filters);
         this.#link.forgetAnswers();
         [this.computed, this.fields, this.sorting, this.filters] = [columns, fields, sorting, filters];
         this.#takeProgress(progress);
     }
 
-    previewColumn(column: ComputedColumn): Promise<Cell[]> {
-        return this.#link.askWorker('previewColumn', column);
+    async previewColumn(column: ComputedColumn): Promise<Cell[]> {
+        const { planColumn } = await import('../expression/computedColumn');
+        return this.#link.askWorker('previewColumn', planColumn(column, this.fields));
     }
 
     countFacets(columns: readonly number[]): Promise<Facet[]> {
