@@ -5,13 +5,13 @@ import { text } from '../text';
 
 /** What is wrong in an expression, at offsets [from, to) in UTF-16 units; `fix` replaces that part. */
 export class ExpressionFault extends Error {
-    constructor(
-        message: string,
-        readonly from: number,
-        readonly to: number,
-        readonly fix?: string,
-    ) {
+    readonly from: number;
+    readonly to: number;
+    readonly fix: string | undefined;
+
+    constructor(message: string, from: number, to: number, fix?: string) {
         super(message);
+        [this.from, this.to, this.fix] = [from, to, fix];
     }
 }
 

@@ -132,9 +132,12 @@ export function conversionFactor(from: Unit, to: Unit): number {
     return Number.isInteger(rounded) || Number.isInteger(1 / rounded) ? rounded : factor;
 }
 
-/** Write a unit as a VOUnit: "km.s**-1"; '' for pure numbers. */
+/** Write a unit as a VOUnit: "km.s**-1", "m**(0.5)"; '' for pure numbers. */
 export function writeUnit(unit: Unit): string {
-    return unit.factors
-        .map(({ name, power }) => (power === 1 ? name : `${name}**${Number(power.toPrecision(12))}`))
-        .join('.');
+    return unit.factors.map(({ name, power }) => (power === 1 ? name : `${name}**${writePower(power)}`)).join('.');
+}
+
+function writePower(power: number): string {
+    const written = String(Number(power.toPrecision(12)));
+    return Number.isInteger(Number(written)) ? written : `(${written})`;
 }
