@@ -34,6 +34,10 @@ def cell_at(page: Page, place: int, column: int) -> Locator:
     return page.locator(f'[role=gridcell][data-place="{place}"][data-column="{column}"]')
 
 
+def open_downloads(page: Page) -> None:
+    page.get_by_role("region", name="Result", exact=True).get_by_role("button", name="Download", exact=True).click()
+
+
 def list_names(grid: Locator) -> list[str]:
     """The names of the columns, from the left."""
     headers = grid.get_by_role("columnheader").locator("b").all()
@@ -88,7 +92,7 @@ def test_computed_columns(page: Page, portal_url: str, shot: Shot, accessible: C
     grid.get_by_role("columnheader", name="colour").click(button="right")
     page.get_by_role("menuitem", name="Remove").click()
     expect(grid.get_by_role("columnheader", name="colour")).to_have_count(0)
-    expect(page.get_by_role("region", name="Result", exact=True)).not_to_contain_text("shown")
+    expect(page.get_by_role("region", name="Result", exact=True)).not_to_contain_text(re.compile(r"\d shown"))
     assert abs(float(cell_at(page, 0, 6).inner_text()) - 60 * float(cell_at(page, 0, 2).inner_text())) < 1e-3
 
 
@@ -111,6 +115,7 @@ def test_hidden_moved_and_pinned_columns(page: Page, portal_url: str, shot: Shot
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Alt+Shift+ArrowLeft")
+    page.wait_for_timeout(500); print("DEBUG", page.url, grid.count(), grid.aria_snapshot()[:600] if grid.count() else page.locator("body").inner_text()[:500])
     assert list_names(grid)[:2] == ["vmag", "name"]
     page.keyboard.press("Alt+ArrowDown")
     menu = page.get_by_role("menu", name="Menu of column vmag")
@@ -131,7 +136,7 @@ def test_hidden_moved_and_pinned_columns(page: Page, portal_url: str, shot: Shot
     expect(dialog).to_contain_text("5 of 6 columns shown")
     dialog.get_by_role("button", name="Close").click()
     with page.expect_download() as downloading:
-        page.get_by_role("button", name="Download", exact=True).click()
+        open_downloads(page)
         page.get_by_role("button", name="300 rows, CSV").click()
     lines = Path(downloading.value.path()).read_text().splitlines()
     assert lines[0] == "vmag,name,ra,dec,type"
@@ -164,7 +169,7 @@ def test_facets_and_selections(page: Page, portal_url: str, shot: Shot, accessib
     facets.get_by_role("button", name=f"Exclude {kind}", exact=True).click()
     expect(page.get_by_label("Filter type")).to_have_value(f"!= {kind}")
     facets.get_by_role("button", name="Clear all filters").click()
-    expect(result).not_to_contain_text("shown")
+    expect(result).not_to_contain_text(re.compile(r"\d shown"))
 
     cell_at(page, 1, 0).click()
     cell_at(page, 3, 0).click(modifiers=["Shift"])
@@ -199,7 +204,7 @@ def test_rows_as_shown_in_files_and_queries(page: Page, portal_url: str, shot: S
     grid.get_by_role("columnheader", name="colour").click()
     shown = int(re.search(r"(\d+) shown", result.inner_text())[1])  # type: ignore[index]
 
-    page.get_by_role("button", name="Download", exact=True).click()
+    open_downloads(page)
     page.get_by_role("button", name="Rows as shown or chosen …").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Format").select_option(label="VOTable")
