@@ -7,7 +7,20 @@ import { expect, test } from 'vitest';
 /** From the lowest to the highest; README.md says what is in each. */
 const FOLDERS = [
     ...['text', 'adql', 'browser', 'model', 'tap', 'ui'],
-    ...['decode', 'expression', 'rows', 'canvas', 'sky', 'plots', 'samp', 'jobs', 'uploads', 'match', 'account', 'admin'],
+    ...[
+        'decode',
+        'expression',
+        'rows',
+        'canvas',
+        'sky',
+        'plots',
+        'samp',
+        'jobs',
+        'uploads',
+        'match',
+        'account',
+        'admin',
+    ],
     ...['grid', 'results', 'tables', 'explore', 'object', 'home', 'editor', 'shell', 'pages', '.'],
 ];
 

@@ -8,6 +8,7 @@ import { moveCell, nextSorting, type CellPlace } from './cellMoves';
 
 /** Pixels that a key widens a column by. */
 const STEP = 16;
+const SIDES: Readonly<Record<string, 1 | -1>> = { ArrowRight: 1, ArrowLeft: -1 };
 
 export class GridInput {
     readonly #grid: GridState;
@@ -33,7 +34,8 @@ export class GridInput {
     /** Handle a key; `link` is the link of the active cell. Return false if the key has no effect. */
     handleKey(event: KeyboardEvent, link: HTMLElement | null, report: (sentence: string) => void): boolean {
         const far = event.ctrlKey || event.metaKey;
-        if (event.altKey) return this.#changeColumn(event);
+        if (event.altKey || (event.shiftKey && this.#grid.active.place < 0 && SIDES[event.key]))
+            return this.#changeColumn(event);
         if (far && event.key.toLowerCase() === 'a') void chooseAll(this.#table);
         else if (far && event.key.toLowerCase() === 'c') void copyBlock(this.#grid).then(report);
         else if (event.key === 'Escape') this.#clearChoice();
@@ -49,8 +51,8 @@ export class GridInput {
         return to !== undefined;
     }
 
-    /** On a column name: make it wider or narrower, with Shift move it; open its menu. */
-    #changeColumn({ key, shiftKey }: KeyboardEvent): boolean {
+    /** On a column name: with Alt make it wider or narrower, or open its menu; with Shift move it. */
+    #changeColumn({ key, altKey }: KeyboardEvent): boolean {
         const grid = this.#grid;
         const { place, slot } = grid.active;
         const column = grid.columnAt(slot);
@@ -59,9 +61,9 @@ export class GridInput {
             grid.menuColumn = column;
             return true;
         }
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[key] as 1 | -1 | undefined;
+        const step = SIDES[key];
         if (step === undefined) return false;
-        if (shiftKey) {
+        if (!altKey) {
             grid.arrangement.stepColumn(column, step);
             this.activateCell({ place, slot: grid.arrangement.shown.indexOf(column) });
         } else grid.setWidth(column, (grid.widths[column] ?? 0) + step * STEP);
