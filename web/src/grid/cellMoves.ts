@@ -1,14 +1,14 @@
 /** Where a key moves the active cell. */
 
-/** A cell; `place` -1 is the header. */
+/** A cell; `place` -1 is the header, `slot` counts the shown columns from the left. */
 export interface CellPlace {
     readonly place: number;
-    readonly column: number;
+    readonly slot: number;
 }
 
 export interface GridExtent {
     readonly places: number;
-    readonly columns: number;
+    readonly slots: number;
     /** rows per page */
     readonly page: number;
 }
@@ -18,26 +18,26 @@ export function moveCell(
     at: CellPlace,
     key: string,
     far: boolean,
-    { places, columns, page }: GridExtent,
+    { places, slots, page }: GridExtent,
 ): CellPlace | undefined {
-    const [last, end] = [places - 1, columns - 1];
-    const to = (place: number, column: number): CellPlace => ({
+    const [last, end] = [places - 1, slots - 1];
+    const to = (place: number, slot: number): CellPlace => ({
         place: Math.min(Math.max(place, -1), last),
-        column: Math.min(Math.max(column, 0), Math.max(end, 0)),
+        slot: Math.min(Math.max(slot, 0), Math.max(end, 0)),
     });
     switch (key) {
         case 'ArrowDown':
-            return to(far ? last : at.place + 1, at.column);
+            return to(far ? last : at.place + 1, at.slot);
         case 'ArrowUp':
-            return to(far ? Math.min(0, at.place - 1) : at.place - 1, at.column);
+            return to(far ? Math.min(0, at.place - 1) : at.place - 1, at.slot);
         case 'ArrowRight':
-            return to(at.place, far ? end : at.column + 1);
+            return to(at.place, far ? end : at.slot + 1);
         case 'ArrowLeft':
-            return to(at.place, far ? 0 : at.column - 1);
+            return to(at.place, far ? 0 : at.slot - 1);
         case 'PageDown':
-            return to(at.place + page, at.column);
+            return to(at.place + page, at.slot);
         case 'PageUp':
-            return to(Math.max(Math.min(at.place, 0), at.place - page), at.column);
+            return to(Math.max(Math.min(at.place, 0), at.place - page), at.slot);
         case 'Home':
             return to(far ? 0 : at.place, 0);
         case 'End':

@@ -11,18 +11,19 @@ export const MAX_CELLS = 2_000_000;
 /** Copy the marked block, else the chosen rows, else the active cell. Return the message. */
 export async function copyBlock(grid: GridState): Promise<string> {
     const { table, block } = grid;
-    if (!grid.corner && table.chosenCount) return copyRows(table, 'tsv');
-    const columns = Array.from({ length: block.to.column - block.from.column + 1 }, (_, at) => block.from.column + at);
+    const { shown } = grid.arrangement;
+    if (!grid.corner && table.chosenCount) return copyRows(table, 'tsv', shown);
+    const columns = shown.slice(block.from.slot, block.to.slot + 1);
     const rows = { from: block.from.place, to: block.to.place + 1 };
     const cells = columns.length * (rows.to - rows.from);
     return writeToClipboard(table, { format: 'tsv', rows, columns, bare: true }, cells, counted(cells, 'cell'));
 }
 
-/** Copy the chosen rows, else the shown ones, with a header line. Return the message. */
-export function copyRows(table: Table, format: 'csv' | 'tsv'): Promise<string> {
+/** Copy columns of the chosen rows, else of the shown ones, with a header line. Return the message. */
+export function copyRows(table: Table, format: 'csv' | 'tsv', columns: readonly number[]): Promise<string> {
     const rows = table.chosenCount ? 'chosen' : 'shown';
     const number = table.chosenCount || table.shown;
-    return writeToClipboard(table, { format, rows }, number * table.fields.length, counted(number, 'row'));
+    return writeToClipboard(table, { format, rows, columns }, number * columns.length, counted(number, 'row'));
 }
 
 async function writeToClipboard(table: Table, what: TextRequest, cells: number, words: string): Promise<string> {

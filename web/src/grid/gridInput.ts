@@ -8,6 +8,7 @@ import { moveCell, nextSorting, type CellPlace } from './cellMoves';
 
 /** Pixels that a key widens a column by. */
 const STEP = 16;
+const SIDES: Readonly<Record<string, 1 | -1>> = { ArrowRight: 1, ArrowLeft: -1 };
 
 export class GridInput {
     readonly #grid: GridState;
@@ -33,7 +34,8 @@ export class GridInput {
     /** Handle a key; `link` is the link of the active cell. Return false if the key has no effect. */
     handleKey(event: KeyboardEvent, link: HTMLElement | null, report: (sentence: string) => void): boolean {
         const far = event.ctrlKey || event.metaKey;
-        if (event.altKey) return this.#resizeByKey(event.key);
+        if (event.altKey || (event.shiftKey && this.#grid.active.place < 0 && SIDES[event.key]))
+            return this.#changeColumn(event);
         if (far && event.key.toLowerCase() === 'a') void chooseAll(this.#table);
         else if (far && event.key.toLowerCase() === 'c') void copyBlock(this.#grid).then(report);
         else if (event.key === 'Escape') this.#clearChoice();
@@ -43,17 +45,28 @@ export class GridInput {
     }
 
     #moveByKey(event: KeyboardEvent, far: boolean): boolean {
-        const { places, columns } = { places: this.#table.shown, columns: this.#table.fields.length };
-        const to = moveCell(this.#grid.active, event.key, far, { places, columns, page: this.#grid.scroller.page });
+        const { places, slots } = { places: this.#table.shown, slots: this.#grid.arrangement.shown.length };
+        const to = moveCell(this.#grid.active, event.key, far, { places, slots, page: this.#grid.scroller.page });
         if (to) this.activateCell(to, event.shiftKey);
         return to !== undefined;
     }
 
-    #resizeByKey(key: string): boolean {
-        const { place, column } = this.#grid.active;
-        const step = { ArrowRight: STEP, ArrowLeft: -STEP }[key];
-        if (place >= 0 || step === undefined) return false;
-        this.#grid.setWidth(column, (this.#grid.widths[column] ?? 0) + step);
+    /** On a column name: with Alt make it wider or narrower, or open its menu; with Shift move it. */
+    #changeColumn({ key, altKey }: KeyboardEvent): boolean {
+        const grid = this.#grid;
+        const { place, slot } = grid.active;
+        const column = grid.columnAt(slot);
+        if (place >= 0 || column < 0) return false;
+        if (key === 'ArrowDown') {
+            grid.menuColumn = column;
+            return true;
+        }
+        const step = SIDES[key];
+        if (step === undefined) return false;
+        if (!altKey) {
+            grid.arrangement.stepColumn(column, step);
+            this.activateCell({ place, slot: grid.arrangement.shown.indexOf(column) });
+        } else grid.setWidth(column, (grid.widths[column] ?? 0) + step * STEP);
         return true;
     }
 
@@ -63,7 +76,8 @@ export class GridInput {
     }
 
     #actOnCell(event: KeyboardEvent, link: HTMLElement | null): void {
-        const { place, column } = this.#grid.active;
+        const { place, slot } = this.#grid.active;
+        const column = this.#grid.columnAt(slot);
         if (place < 0) void this.#table.sortBy(nextSorting(this.#table.sorting, column, event.shiftKey));
         else if (event.key === 'Enter' && link && !event.shiftKey) link.click();
         else if (event.key === 'Enter') this.#grid.isRowOpen = true;
@@ -77,7 +91,7 @@ export class GridInput {
     /** Start a block of cells. */
     handlePress(event: PointerEvent): void {
         const at = pointedAt(event);
-        this.#pressed = at && at.column >= 0 ? at : undefined;
+        this.#pressed = at && at.slot >= 0 ? at : undefined;
         this.#grid.corner = undefined;
     }
 
@@ -85,8 +99,8 @@ export class GridInput {
     handleHover(event: PointerEvent): void {
         const [at, grid, from] = [pointedAt(event), this.#grid, this.#pressed];
         this.#table.hovered = at ? grid.rowAt(at.place) : -1;
-        if (!at || !from || event.pointerType !== 'mouse' || !(event.buttons & 1) || at.column < 0) return;
-        if (!grid.corner && at.place === from.place && at.column === from.column) return;
+        if (!at || !from || event.pointerType !== 'mouse' || !(event.buttons & 1) || at.slot < 0) return;
+        if (!grid.corner && at.place === from.place && at.slot === from.slot) return;
         [grid.corner, grid.active] = [from, at];
     }
 
@@ -94,7 +108,7 @@ export class GridInput {
     handleOpening(event: MouseEvent): void {
         const at = pointedAt(event);
         if (!at) return;
-        this.#grid.active = { place: at.place, column: at.column < 0 ? this.#grid.active.column : at.column };
+        this.#grid.active = { place: at.place, slot: at.slot < 0 ? this.#grid.active.slot : at.slot };
         this.#grid.isRowOpen = true;
     }
 
@@ -103,7 +117,7 @@ export class GridInput {
         const [at, grid, table] = [pointedAt(event), this.#grid, this.#table];
         this.#pressed = undefined;
         if (!at || grid.corner || (event.target instanceof Element && event.target.closest('a, button'))) return;
-        grid.active = { place: at.place, column: Math.max(0, at.column) };
+        grid.active = { place: at.place, slot: Math.max(0, at.slot) };
         const more = event.ctrlKey || event.metaKey;
         if (event.shiftKey) return void chooseBetween(table, this.#pivot, at.place, more);
         this.#pivot = at.place;
@@ -112,8 +126,8 @@ export class GridInput {
     }
 }
 
-/** Return the cell of an event; column -1 is the row number. */
+/** Return the cell of an event; slot -1 is the row number. */
 function pointedAt(event: Event): CellPlace | undefined {
     const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-place]') : null;
-    return cell ? { place: Number(cell.dataset['place']), column: Number(cell.dataset['column'] ?? -1) } : undefined;
+    return cell ? { place: Number(cell.dataset['place']), slot: Number(cell.dataset['slot'] ?? -1) } : undefined;
 }

@@ -1,11 +1,13 @@
 /** The state of a table on the page: position, widths, active cell, fetched cells. */
 
-import { parseCondition } from './typedCondition';
+import { ColumnArrangement } from './columnArrangement.svelte';
+import { TypedFilters } from './typedFilters.svelte';
 import { sexagesimalOf, formatCell, styleOf, type Style } from './cellFormat';
 import { fillTemplate, isWebAddress, readResultLinks } from '../rows/resultLinks';
 import { parseXml } from '../tap/tapRequest';
 import { TableClosed } from '../rows/workerLink';
-import type { Cell, Filter, Table } from '../model/resultModel';
+import { oldPlaces } from '../model/columnMoves';
+import type { Cell, Field, Table } from '../model/resultModel';
 import {
     firstWidth,
     MIN_WIDTH,
@@ -25,18 +27,17 @@ const AROUND = { rows: 60, columns: 4 };
 /** Fetch again when fewer rows than this are left. */
 const LEAST = 20;
 const SAMPLE = 60;
+/** Most of the width that pinned columns take. */
+const PINNED_PART = 0.6;
 const ANGLE = ['+00:00:00.000'];
 
 interface Fetched {
     readonly from: number;
-    readonly first: number;
-    /** the column after the last one */
-    readonly last: number;
     readonly version: number;
     readonly rows: Uint32Array;
     readonly cells: readonly Cell[][];
-    /** columns behind those from `first` to `last`: links need them */
-    readonly others: readonly number[];
+    /** place of each fetched column in `cells` */
+    readonly at: Readonly<Record<number, number>>;
 }
 
 /** A rectangle of cells, both ends included. */
@@ -49,16 +50,21 @@ export class GridState {
     readonly scroller = new GridScroller(ROW_HEIGHT);
     /** the visible part, in pixels */
     box = $state.raw({ left: 0, width: 0, height: 0 });
+    /** widths of the table's columns, in pixels */
     widths = $state.raw<readonly number[]>([]);
-    active = $state.raw<CellPlace>({ place: 0, column: 0 });
+    active = $state.raw<CellPlace>({ place: 0, slot: 0 });
     /** the other corner of the block; undefined: only the active cell */
     corner = $state.raw<CellPlace | undefined>(undefined);
+    /** the column whose menu is open; -1: none */
+    menuColumn = $state(-1);
+    /** the computed column that is being edited; '': a new one; undefined: none */
+    editedColumn = $state<string | undefined>();
+    /** the counts of values stand beside the table */
+    isFaceted = $state(false);
     /** the active row is open beside the table */
     isRowOpen = $state(false);
     #sexagesimal = $state(false);
     filtering = $state(false);
-    /** filter texts above the columns */
-    typed = $state.raw<Readonly<Record<number, string>>>({});
     fetched = $state.raw<Fetched | undefined>(undefined);
     /** grows when the scroller moves */
     moves = $state(0);
@@ -66,15 +72,35 @@ export class GridState {
     #asking: Promise<void> | undefined;
     #again = false;
     #measured = 0;
-    // eslint-disable-next-line svelte/prefer-svelte-reactivity -- nothing is drawn of it
-    readonly #drawn = new Set<number>();
+    /** the columns that widths and texts belong to */
+    #known: readonly Field[] = [];
+    /** whether the user set the width of a column */
+    #drawn: readonly boolean[] = [];
+    readonly arrangement: ColumnArrangement;
+    readonly filters: TypedFilters;
 
     #textWidth: TextWidth = (text) => text.length * 8;
 
-    constructor(readonly table: Table) {}
+    constructor(readonly table: Table) {
+        this.arrangement = new ColumnArrangement(table);
+        this.filters = new TypedFilters(table, () => this.#goToTop());
+    }
 
-    readonly starts = $derived(columnStarts(this.widths));
-    readonly columns = $derived(columnsInSight(this.starts, this.box.left, this.box.left + this.box.width));
+    /** Start of each slot: the shown columns from the left. */
+    readonly starts = $derived.by(() =>
+        columnStarts(this.arrangement.shown.map((column) => this.widths[column] ?? MIN_WIDTH)),
+    );
+    /** Slots that stay at the left; none where they would leave no room for the others. */
+    readonly pinned: number = $derived.by(() => {
+        const count = this.arrangement.pinnedCount;
+        return (this.starts[count] ?? 0) <= PINNED_PART * this.box.width ? count : 0;
+    });
+    /** The visible slots [from, to) beside the pinned ones. */
+    readonly slots: [number, number] = $derived.by(() => {
+        const left = this.box.left + (this.starts[this.pinned] ?? 0);
+        const [from, to] = columnsInSight(this.starts, left, Math.max(left + 1, this.box.left + this.box.width));
+        return [Math.max(from, this.pinned), Math.max(to, this.pinned)];
+    });
     readonly places = $derived.by((): [number, number] => {
         void this.moves;
         this.scroller.setSize(this.table.shown, this.box.height);
@@ -83,8 +109,8 @@ export class GridState {
     readonly block = $derived.by((): Block => {
         const [one, other] = [this.active, this.corner ?? this.active];
         const [low, high] = [Math.min(one.place, other.place), Math.max(one.place, other.place)];
-        const [left, right] = [Math.min(one.column, other.column), Math.max(one.column, other.column)];
-        return { from: { place: Math.max(low, 0), column: left }, to: { place: high, column: right } };
+        const [left, right] = [Math.min(one.slot, other.slot), Math.max(one.slot, other.slot)];
+        return { from: { place: Math.max(low, 0), slot: left }, to: { place: high, slot: right } };
     });
     readonly resultLinks = $derived.by(() => readResultLinks(parseXml(this.table.about || '<VOTABLE/>')));
     readonly #linkColumns = $derived(
@@ -108,15 +134,21 @@ export class GridState {
             });
     }
 
-    isInBlock(place: number, column: number): boolean {
+    /** Return the column in a slot; -1 if there is none. */
+    columnAt(slot: number): number {
+        return this.arrangement.shown[slot] ?? -1;
+    }
+
+    isInBlock(place: number, slot: number): boolean {
         if (!this.corner) return false;
         const { from, to } = this.block;
-        return place >= from.place && place <= to.place && column >= from.column && column <= to.column;
+        return place >= from.place && place <= to.place && slot >= from.slot && slot <= to.slot;
     }
 
     /** Measure widths and decimals from the first rows, and again from all over the complete table. */
     async measureColumns(font: string): Promise<void> {
         const { table } = this;
+        if (this.#known !== table.fields) this.#followColumns();
         const stage = !table.fields.length ? 0 : !table.rows ? 1 : table.state.phase === 'loading' ? 2 : 3;
         if (stage <= this.#measured) return;
         this.#measured = stage;
@@ -132,6 +164,15 @@ export class GridState {
         }
     }
 
+    /** Keep widths and texts with their columns, of which some were added or removed. */
+    #followColumns(): void {
+        const places = oldPlaces(this.#known, this.table.fields);
+        this.widths = places.map((old) => this.widths[old] ?? 0);
+        this.#drawn = places.map((old) => this.#drawn[old] ?? false);
+        this.filters.followColumns(places);
+        [this.#known, this.#measured] = [this.table.fields, 0];
+    }
+
     /** Columns only get wider; widths that the user set stay. */
     #fitColumns(cells: readonly Cell[][]): void {
         const { fields } = this.table;
@@ -143,7 +184,7 @@ export class GridState {
         );
         this.widths = fields.map((field, column) => {
             const known = this.widths[column] ?? 0;
-            if (this.#drawn.has(column)) return known;
+            if (this.#drawn[column]) return known;
             return Math.max(known, firstWidth(field, this.#sampleTexts(cells, column), this.#textWidth));
         });
     }
@@ -155,14 +196,14 @@ export class GridState {
     /** Fit a column to its visible values. */
     fitColumn(column: number): void {
         const field = this.table.fields[column];
-        const at = this.fetched && column - this.fetched.first;
+        const at = this.fetched?.at[column];
         if (!field || at === undefined) return;
         const texts = this.fetched?.cells.map((row) => formatCell(row[at] ?? null, this.styleOfColumn(column))) ?? [];
         this.setWidth(column, firstWidth(field, texts, this.#textWidth));
     }
 
     setWidth(column: number, width: number): void {
-        this.#drawn.add(column);
+        this.#drawn = this.table.fields.map((_, at) => at === column || this.#drawn[at] === true);
         const fitted = Math.round(Math.min(Math.max(width, MIN_WIDTH), MAX_WIDTH));
         this.widths = this.widths.map((known, at) => (at === column ? fitted : known));
     }
@@ -174,11 +215,8 @@ export class GridState {
 
     /** Return a fetched value; undefined if it is not fetched yet. */
     cellAt(place: number, column: number): Cell | undefined {
-        const { fetched } = this;
-        if (!fetched) return undefined;
-        const { first, last, others } = fetched;
-        const at = column >= first && column < last ? column - first : last - first + others.indexOf(column);
-        return fetched.cells[place - fetched.from]?.[at];
+        const at = this.fetched?.at[column];
+        return at === undefined ? undefined : this.fetched!.cells[place - this.fetched!.from]?.[at];
     }
 
     /** Return the address that a cell leads to: its own, or its column's LINK. */
@@ -205,15 +243,18 @@ export class GridState {
         while (this.#again) {
             this.#again = false;
             if (this.#isCovered()) continue;
-            const { fields, version } = this.table;
+            const { version } = this.table;
             const from = Math.max(0, this.places[0] - AROUND.rows);
-            const first = Math.max(0, this.columns[0] - AROUND.columns);
-            const last = Math.min(fields.length, this.columns[1] + AROUND.columns);
-            const seen = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
-            const others = this.#linkColumns.filter((column) => column < first || column >= last);
+            const around = this.#columnsAround(AROUND.columns);
+            const columns = [...around, ...this.#linkColumns.filter((column) => !around.includes(column))];
             try {
-                const page = await this.table.readPage(from, this.places[1] + AROUND.rows, [...seen, ...others]);
-                this.fetched = { from, first, last, version, others, ...page };
+                const page = await this.table.readPage(from, this.places[1] + AROUND.rows, columns);
+                this.fetched = {
+                    from,
+                    version,
+                    at: Object.fromEntries(columns.map((column, at) => [column, at])),
+                    ...page,
+                };
             } catch (error) {
                 // the tab was closed meanwhile
                 if (error instanceof TableClosed) return;
@@ -222,25 +263,24 @@ export class GridState {
         }
     }
 
+    /** The visible columns, and as many as `margin` on both sides. */
+    #columnsAround(margin: number): number[] {
+        const { shown } = this.arrangement;
+        const [from, to] = this.slots;
+        return [...shown.slice(0, this.pinned), ...shown.slice(Math.max(this.pinned, from - margin), to + margin)];
+    }
+
     /** Whether the visible cells and a margin are fetched and current. */
     #isCovered(): boolean {
-        const { fetched, places, columns, table } = this;
-        if (fetched?.version !== table.version || fetched.first > columns[0] || fetched.last < columns[1]) return false;
+        const { fetched, places, table } = this;
+        if (fetched?.version !== table.version) return false;
+        if (this.#columnsAround(0).some((column) => fetched.at[column] === undefined)) return false;
         const [least, most] = [Math.max(0, places[0] - LEAST), Math.min(table.shown, places[1] + LEAST)];
         return fetched.from <= least && fetched.from + fetched.rows.length >= most;
     }
 
-    /** Filter by the typed conditions; unreadable ones filter nothing. */
-    filterBy(typed: Readonly<Record<number, string>>): Promise<void> {
-        this.typed = typed;
-        const conditions = Object.keys(typed).map((key) => this.conditionOf(Number(key)));
+    #goToTop(): void {
         this.scroller.scrollTo(0);
         this.moves++;
-        return this.table.filterBy(conditions.filter((found): found is Filter => typeof found === 'object'));
-    }
-
-    conditionOf(column: number): Filter | undefined | 'wrong' {
-        const field = this.table.fields[column];
-        return field && parseCondition(this.typed[column] ?? '', field, column);
     }
 }

@@ -89,22 +89,22 @@ test('a column begins as wide as its name and values, within bounds', () => {
 });
 
 test('keys go to cells, and stay within the table', () => {
-    const extent = { places: 1000, columns: 5, page: 20 };
-    const from = { place: 10, column: 2 };
+    const extent = { places: 1000, slots: 5, page: 20 };
+    const from = { place: 10, slot: 2 };
     const to = (key: string, far = false, at = from) => moveCell(at, key, far, extent);
-    expect(to('ArrowDown')).toEqual({ place: 11, column: 2 });
-    expect(to('ArrowUp', false, { place: 0, column: 2 })).toEqual({ place: -1, column: 2 });
-    expect(to('ArrowUp', true)).toEqual({ place: 0, column: 2 });
-    expect(to('ArrowRight', true)).toEqual({ place: 10, column: 4 });
-    expect(to('PageDown')).toEqual({ place: 30, column: 2 });
-    expect(to('PageUp')).toEqual({ place: 0, column: 2 });
-    expect(to('PageDown', false, { place: 990, column: 2 })).toEqual({ place: 999, column: 2 });
-    expect(to('Home')).toEqual({ place: 10, column: 0 });
-    expect(to('End', true)).toEqual({ place: 999, column: 4 });
+    expect(to('ArrowDown')).toEqual({ place: 11, slot: 2 });
+    expect(to('ArrowUp', false, { place: 0, slot: 2 })).toEqual({ place: -1, slot: 2 });
+    expect(to('ArrowUp', true)).toEqual({ place: 0, slot: 2 });
+    expect(to('ArrowRight', true)).toEqual({ place: 10, slot: 4 });
+    expect(to('PageDown')).toEqual({ place: 30, slot: 2 });
+    expect(to('PageUp')).toEqual({ place: 0, slot: 2 });
+    expect(to('PageDown', false, { place: 990, slot: 2 })).toEqual({ place: 999, slot: 2 });
+    expect(to('Home')).toEqual({ place: 10, slot: 0 });
+    expect(to('End', true)).toEqual({ place: 999, slot: 4 });
     expect(to('x')).toBeUndefined();
-    expect(moveCell({ place: -1, column: 0 }, 'ArrowDown', false, { places: 0, columns: 0, page: 1 })).toEqual({
+    expect(moveCell({ place: -1, slot: 0 }, 'ArrowDown', false, { places: 0, slots: 0, page: 1 })).toEqual({
         place: -1,
-        column: 0,
+        slot: 0,
     });
 });
 

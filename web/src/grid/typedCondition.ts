@@ -1,17 +1,68 @@
-/** Conditions typed above a column: `> 5`, `3..4.5`, `2016-01-01..`, `true`, a part of a text. */
+/** Conditions typed above a column: `> 5`, `3..4.5`, `2016-01-01..`, `true`, a part of a text, `= A | B`, `!= A`. */
 
 import type { Field, Filter } from '../model/resultModel';
 import { nextDouble } from '../model/adjacentFloats';
-import { parseMjd } from '../model/instants';
+import { formatMjd, parseMjd } from '../model/instants';
 
 /** Parse a condition: undefined if empty, 'wrong' if unreadable. */
 export function parseCondition(typed: string, field: Field, column: number): Filter | undefined | 'wrong' {
     const words = typed.trim();
     if (!words) return undefined;
+    const values = parseValues(words, field, column);
+    if (values) return values;
     if (field.kind === 'text' || field.kind === 'array') return { column, contains: words };
     const read = field.kind === 'boolean' ? parseBoolean : field.kind === 'time' ? parseMjd : parseNumber;
     const found = parseRange(words, read);
     return found ? { column, ...found } : 'wrong';
+}
+
+/** Parse `= A | B`, `!= A`; undefined if it is something else: a number may also follow `=`. */
+function parseValues(words: string, field: Field, column: number): Filter | undefined | 'wrong' {
+    const found = /^(=|!=|<>|≠)\s*(.+)$/s.exec(words);
+    if (!found) return undefined;
+    const [, sign, list] = found;
+    const values = [...list!.matchAll(/\s*("(?:[^"]|"")*"|[^|]*?)\s*(?:\||$)/gs)]
+        .map((piece) => piece[1]!)
+        .filter(Boolean)
+        .map((word) =>
+            word === 'NULL' ? null : /^".*"$/s.test(word) ? word.slice(1, -1).replaceAll('""', '"') : word,
+        );
+    const isText = field.kind === 'text' || field.kind === 'array';
+    // NaN and instants to any digit are ranges
+    if (!isText && sign === '=' && values.length === 1 && values[0] !== null) return undefined;
+    if (values.some((value) => value !== null && !isValueOf(field, value))) return 'wrong';
+    return sign === '=' ? { column, oneOf: values } : { column, noneOf: values };
+}
+
+function isValueOf({ kind }: Field, value: string): boolean {
+    if (kind === 'number') return !Number.isNaN(parseNumber(value));
+    if (kind === 'boolean') return value === 'true' || value === 'false';
+    return kind !== 'time' || !Number.isNaN(parseMjd(value));
+}
+
+/** Describe a filter as it would be typed. */
+export function describeFilter(filter: Filter, { kind }: Field): string {
+    if ('rows' in filter) return filter.title;
+    if ('contains' in filter) return filter.contains;
+    if ('oneOf' in filter) return `= ${filter.oneOf.map(writeValue).join(' | ')}`;
+    if ('noneOf' in filter) return `!= ${filter.noneOf.map(writeValue).join(' | ')}`;
+    const { min, max } = filter;
+    const write = (value: number) =>
+        kind === 'time' ? formatMjd(value) : kind === 'boolean' ? String(!!value) : String(value);
+    if (min !== undefined && min === max) return write(min);
+    return min === undefined
+        ? `<= ${write(max ?? Infinity)}`
+        : max === undefined
+          ? `>= ${write(min)}`
+          : `${write(min)}..${write(max)}`;
+}
+
+/** Quotes keep a value apart from the signs between values, and from NULL. */
+function writeValue(value: string | null): string {
+    if (value === null) return 'NULL';
+    return value === 'NULL' || value !== value.trim() || !value || /[|"]/.test(value)
+        ? `"${value.replaceAll('"', '""')}"`
+        : value;
 }
 
 type Range = { min?: number; max?: number };

@@ -2,7 +2,7 @@
 
 import { areSameNames, tableNameOfFile } from '../adql/adqlNames';
 import { openTables, type OpenTable } from '../model/openTables.svelte';
-import { MAX_UPLOADED_ROWS, writeShownRows } from '../model/shownRows';
+import { MAX_UPLOADED_ROWS } from '../rows/rowsUpload';
 import { counted, text } from '../text';
 import { files, type UserFile } from '../uploads/userFiles.svelte';
 import { fileOfTable, isUpload } from '../uploads/uploadSchema';
@@ -79,7 +79,7 @@ export class MatchSide {
         if (file) return files.blobsOf([file.name]);
         if (!result || !this.#isUploaded) return {};
         if (result.table.shown > MAX_UPLOADED_ROWS) throw new Error(texts.resultLarge(result.title, MAX_UPLOADED_ROWS));
-        return { [this.#uploadName]: (await writeShownRows(result.table)).file };
+        return { [this.#uploadName]: await result.table.writeText({ format: 'votable', rows: 'shown' }) };
     }
 
     /** Choose an open result. */

@@ -5,13 +5,14 @@ import { fetchJob } from '../tap/uwsClient';
 import { isPlainQuery, writeSubquery } from './plainQuery';
 
 /**
- * Return the query of a result if it returns the rows that are shown: complete, unfiltered, without uploads. Otherwise
+ * Return the query of a result if it returns the rows that are shown: complete, unfiltered, without uploads and computed columns. Otherwise
  * undefined: its rows are uploaded.
  */
 export async function subqueryOf({ table, source }: OpenTable): Promise<string | undefined> {
-    const { state, filters, fields } = table;
+    const { state, filters, fields, computed } = table;
     const names = new Set(fields.map(({ name }) => name.toLowerCase()));
-    const isWhole = state.phase === 'complete' && state.overflow === undefined && filters.length === 0;
+    const isWhole =
+        state.phase === 'complete' && state.overflow === undefined && filters.length + computed.length === 0;
     if (!isWhole || names.size < fields.length || source.kind === 'file') return undefined;
     // the query of a job that is gone is unknown
     const query =

@@ -20,6 +20,18 @@ export class ColumnStore {
         parts.forEach((part, column) => this.#columns[column]?.push(part));
     }
 
+    /** Add a column whose parts are as long as the batches. */
+    protected addColumn(field: Field, parts: readonly ColumnPart[]): void {
+        this.fields = [...this.fields, field];
+        this.#columns.push([...parts]);
+    }
+
+    /** Drop the columns from `first` on. */
+    protected dropColumns(first: number): void {
+        this.fields = this.fields.slice(0, first);
+        this.#columns.length = this.fields.length;
+    }
+
     partsOf(column: number): readonly ColumnPart[] {
         return this.#columns[column] ?? [];
     }

@@ -10,6 +10,8 @@ export interface Field {
     readonly ucd?: string;
     readonly utype?: string;
     readonly description?: string;
+    /** the page computes it: its expression over the other columns */
+    readonly expression?: string;
     /** how it is shown, sorted and plotted; `time` are instants (readNumbers() returns MJD) */
     readonly kind: 'number' | 'text' | 'boolean' | 'time' | 'array';
 }
@@ -28,20 +30,64 @@ export interface Sort {
     readonly descending: boolean;
 }
 
-/** A condition on a column: a range of numbers or instants, or a part of the text. All conditions must hold. */
+/**
+ * A condition on a column: a range of numbers or instants, a part of the text, or some values (as text, null for NULL and NaN);
+ * or that a row is one of some. All conditions must hold. NULL meets none but those that name it, and `noneOf`.
+ */
 export type Filter =
     | { readonly column: number; readonly min?: number; readonly max?: number }
-    | { readonly column: number; readonly contains: string };
+    | { readonly column: number; readonly contains: string }
+    | { readonly column: number; readonly oneOf: readonly (string | null)[] }
+    | { readonly column: number; readonly noneOf: readonly (string | null)[] }
+    /** `column` is -1; one byte per row */
+    | { readonly column: -1; readonly rows: Uint8Array; readonly title: string };
+
+/** A column that the page computes. */
+export interface ComputedColumn {
+    readonly name: string;
+    readonly expression: string;
+    /** VOUnit of the result; default: as the expression gives it */
+    readonly unit?: string;
+    /** the numbers are in `unit` already: nothing is converted */
+    readonly isDeclared?: boolean;
+}
+
+/** The values of a column, and how many rows each has among those that pass the filters of the other columns. */
+export type Facet =
+    /** most frequent in the whole result first */
+    | { readonly type: 'values'; readonly values: readonly FacetValue[] }
+    /** numbers and instants: bins of equal width */
+    | {
+          readonly type: 'bins';
+          readonly min: number;
+          readonly max: number;
+          /** rows in each bin: of all, and of those that pass */
+          readonly all: readonly number[];
+          readonly passing: readonly number[];
+          /** passing rows without a value */
+          readonly missing: number;
+      }
+    /** more different texts than can be listed, or no value at all */
+    | { readonly type: 'many' | 'none' };
+
+export interface FacetValue {
+    /** null: NULL or NaN */
+    readonly value: string | null;
+    readonly all: number;
+    readonly passing: number;
+}
 
 /** A request for rows as text. */
 export interface TextRequest {
-    readonly format: 'csv' | 'tsv';
+    readonly format: 'csv' | 'tsv' | 'votable';
     /** shown rows; chosen rows (in the order shown, hidden ones last); or the places [from, to) */
     readonly rows: 'shown' | 'chosen' | { readonly from: number; readonly to: number };
     /** default: all */
     readonly columns?: readonly number[];
     /** without the header line */
     readonly bare?: boolean;
+    /** VOTable: name of a further column with the number of each row, from 0 */
+    readonly numbered?: string;
 }
 
 /** The parts of a result's panel; both: table and plot side by side. */
@@ -111,6 +157,16 @@ export interface Table {
     summarizeColumn(column: number): Promise<{ min: number; max: number; mean: number; missing: number }>;
     sortBy(by: readonly Sort[]): Promise<void>;
     filterBy(by: readonly Filter[]): Promise<void>;
+    /** The columns that the page computes: the last ones of `fields`. */
+    readonly computed: readonly ComputedColumn[];
+    /** Replace the computed columns. Raises ExpressionFault or UnitFault, and changes nothing then. */
+    computeColumns(columns: readonly ComputedColumn[]): Promise<void>;
+    /** Return the first shown values of a computed column, without adding it. Raises as `computeColumns`. */
+    previewColumn(column: ComputedColumn): Promise<Cell[]>;
+    /** Count the values of columns, each among the rows that pass the filters of the others. */
+    countFacets(columns: readonly number[]): Promise<Facet[]>;
+    /** Return values of rows, whether they are shown or not. */
+    readRows(rows: Uint32Array, columns: readonly number[]): Promise<Cell[][]>;
     /** `rows`: one byte per row; undefined: choose none */
     chooseRows(rows: Uint8Array | undefined): void;
     /** Return rows as text with a header line, for a file or the clipboard. */

@@ -1,6 +1,7 @@
 /** The settings of a plot as JSON, with columns by name: they fit other results and survive in links. */
 
 import { AUTOMATIC, CONTOURS, LAYER_COLUMNS, readOverlays, STATISTICS } from '../layers/layerSettings';
+import type { moveColumns } from '../model/columnMoves';
 import type { Field } from '../model/resultModel';
 import { defaultSettings } from './defaultSettings';
 import { KINDS, type PlotSettings } from './plotSettings';
@@ -60,6 +61,17 @@ export function findColumn(fields: readonly Field[], kept: unknown): number | un
     const [name, before] = Array.isArray(kept) ? kept : [kept, 0];
     const same = [...fields.keys()].filter((at) => fields[at]!.name === name);
     return same[Number(before)];
+}
+
+/** Return settings whose columns have moved; those that are gone are none. */
+export function moveSettings(settings: PlotSettings, moved: ReturnType<typeof moveColumns>): PlotSettings {
+    const move = (value: unknown, path: readonly string[]): unknown => {
+        if (isColumn(path)) return Number(value) < 0 ? value : (moved({ column: Number(value) })?.column ?? -1);
+        if (Array.isArray(value)) return value.map((item, at) => move(item, [...path, String(at)]));
+        if (!isObject(value)) return value;
+        return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, move(inner, [...path, key])]));
+    };
+    return move(settings, []) as PlotSettings;
 }
 
 /** Return the settings that differ from the default ones of the table. */

@@ -1,6 +1,6 @@
 /** A table in memory for unit tests. */
 
-import type { Cell, Field, Filter, Sort, State, Table, TextRequest } from '../model/resultModel';
+import type { Cell, ComputedColumn, Facet, Field, Filter, Sort, State, Table, TextRequest } from '../model/resultModel';
 
 export class MemoryTable implements Table {
     state: State = { phase: 'complete' };
@@ -8,6 +8,7 @@ export class MemoryTable implements Table {
     sorting: readonly Sort[] = [];
     filters: readonly Filter[] = [];
     chosen: Uint8Array | undefined;
+    computed: readonly ComputedColumn[] = [];
     hovered = -1;
     shownRows: readonly number[];
 
@@ -49,6 +50,18 @@ export class MemoryTable implements Table {
     }
     async filterBy(by: readonly Filter[]) {
         this.filters = by;
+    }
+    async computeColumns(columns: readonly ComputedColumn[]) {
+        this.computed = columns;
+    }
+    async previewColumn(): Promise<Cell[]> {
+        return [];
+    }
+    async countFacets(): Promise<Facet[]> {
+        return [];
+    }
+    async readRows(rows: Uint32Array, columns: readonly number[]) {
+        return Array.from(rows, (row) => columns.map((column) => this.columns[column]?.[row] ?? null));
     }
     chooseRows(rows: Uint8Array | undefined): void {
         this.chosen = rows;

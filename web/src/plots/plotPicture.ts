@@ -1,5 +1,6 @@
 /** A picture that can be drawn at any size, and files of it. */
 
+import { loadPart } from '../browser/pagePart';
 import type { Theme } from '../canvas/canvasTheme';
 import { canvasPen, svgPen, type Pen } from '../canvas/pen';
 import { prepareCanvas } from '../canvas/pixelCanvas';
@@ -48,7 +49,7 @@ export async function writePicture(picture: PlotPicture, format: PictureFormat, 
         picture.paint(pen, look);
         return new Blob([pen.document()], { type: 'image/svg+xml' });
     }
-    const { pdfPen } = await import('../canvas/pdfPen');
+    const { pdfPen } = await loadPart(() => import('../canvas/pdfPen'));
     const measure = (characters: string, size: number) => like.measure(characters, size);
     const draw = (characters: string, size: number, colour: string, ratio: number) => {
         const canvas = document.createElement('canvas');

@@ -3,6 +3,8 @@
 import { makeRamp, kindColours } from '../canvas/colourRamps';
 import type { Field, Filter, Table } from '../model/resultModel';
 import { KIND_COUNT } from '../canvas/colourRamps';
+import { parseMjd } from '../model/instants';
+import { text } from '../text';
 import { quantityLabel, type Quantity } from './plotSettings';
 import type { Shades } from './pointShades';
 import type { Size } from './plotLayout';
@@ -77,12 +79,27 @@ function writeFilter(fields: readonly Field[], filter: Filter): string {
         const wanted = py(filter.contains.toLowerCase());
         return `shown &= np.char.find(np.char.lower(words(${columnName(fields, filter.column)})), ${wanted}) >= 0`;
     }
+    if ('rows' in filter) throw new Error(text.plots.noScriptOfRows(filter.title));
     const values = readColumn(fields, filter.column);
+    if ('oneOf' in filter) return `shown &= ${writeMembership(fields, filter.column, filter.oneOf)}`;
+    if ('noneOf' in filter) return `shown &= ~${writeMembership(fields, filter.column, filter.noneOf)}`;
     const ends = [
         ...(filter.min === undefined ? [] : [`shown &= ${values} >= ${filter.min}`]),
         ...(filter.max === undefined ? [] : [`shown &= ${values} <= ${filter.max}`]),
     ];
     return ends.join('\n');
+}
+
+/** Return the expression for the rows whose value is one of a list; null is no value. */
+function writeMembership(fields: readonly Field[], column: number, values: readonly (string | null)[]): string {
+    const { kind } = fields[column]!;
+    const known = values.filter((value) => value !== null);
+    if (kind === 'text' || kind === 'array')
+        return `np.isin(words(${columnName(fields, column)}), [${values.map((value) => py(value ?? '')).join(', ')}])`;
+    const numbers = readColumn(fields, column);
+    const read = { number: Number, boolean: (value: string) => Number(value === 'true'), time: parseMjd }[kind];
+    const within = `np.isin(${numbers}, [${known.map((value) => pyNumber(read(value))).join(', ')}])`;
+    return known.length < values.length ? `(${within} | np.isnan(${numbers}))` : within;
 }
 
 /** Return the figure and its size in inches. */

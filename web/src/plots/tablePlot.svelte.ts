@@ -1,6 +1,7 @@
 /** A plot of a table: settings, data, and the view. */
 
-import type { Table } from '../model/resultModel';
+import { moveColumns } from '../model/columnMoves';
+import type { Field, Table } from '../model/resultModel';
 import { countBins, suitableBins, type Histogram } from './binning';
 import { loadPlotData, type PlotData } from './plotData';
 import type { PlotPicture } from './plotPicture';
@@ -14,6 +15,7 @@ import { hasMarginals } from './offeredLayers';
 import { wholeExtent } from './overlayData';
 import { AXES, isPlane, isReversed, type Axis, type PlotKind, type AxisRole, type PlotSettings } from './plotSettings';
 import { equalizeScales, type Box, type View } from '../canvas/plotView';
+import { moveSettings } from './keptSettings';
 import { describeBox, type BoxChoice, type Drawn } from './boxConditions';
 import { noteBrush } from './brushSteps';
 import type { Manner } from './pointSelection';
@@ -51,6 +53,8 @@ export class TablePlot {
     /** the box of the chosen rows, if they were chosen by one */
     brushed = $state.raw<BoxChoice | undefined>();
 
+    /** the columns that the settings mean */
+    #fields: readonly Field[] = [];
     #wanted: PlotSettings | undefined;
     #running = false;
     #again = false;
@@ -63,12 +67,22 @@ export class TablePlot {
     refresh(): void {
         if (!this.settings && this.table.fields.length) this.settings = defaultSettings(this.table.fields);
         if (!this.settings) return;
+        this.#followColumns();
         if (this.#running) return void (this.#again = true);
         const changed = this.#wanted !== this.settings;
         const due = this.#done.at + Math.max(BETWEEN, REST * this.#done.took) - performance.now();
         clearTimeout(this.#timer);
         if (changed || due <= 0) void this.#loadData(this.settings);
         else this.#timer = setTimeout(() => this.refresh(), due);
+    }
+
+    /** Keep the settings with their columns, of which some were added or removed. */
+    #followColumns(): void {
+        const { fields } = this.table;
+        if (this.#fields === fields) return;
+        if (this.#fields.length > fields.length)
+            this.settings = moveSettings(this.settings!, moveColumns(this.#fields, fields));
+        this.#fields = fields;
     }
 
     /** Change settings; the view stays if its axes do. */

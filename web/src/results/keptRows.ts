@@ -3,30 +3,26 @@
 import type { Field, Filter, Sort } from '../model/resultModel';
 import { findColumn, nameColumn, type Json } from '../plots/keptSettings';
 
-/** Filters and sorting; texts typed above the columns. */
 export interface KeptRows {
     readonly sorting?: Json;
     readonly filters?: Json;
-    readonly typed?: Json;
 }
 
 export interface ReadRows {
     readonly sorting: readonly Sort[];
     readonly filters: readonly Filter[];
-    readonly typed: Readonly<Record<number, string>>;
     /** names of columns that the table does not have */
     readonly unknown: readonly string[];
 }
 
-/** Return filters and sorting with columns by name. */
-export function keepRows(fields: readonly Field[], { sorting, filters, typed }: Omit<ReadRows, 'unknown'>): KeptRows {
-    const written = Object.entries(typed).filter(([, words]) => words.trim());
+/** Return filters and sorting with columns by name. Filters to single rows, which have no column, are left out. */
+export function keepRows(fields: readonly Field[], { sorting, filters }: Omit<ReadRows, 'unknown'>): KeptRows {
+    const ofColumns = filters.filter((filter) => !('rows' in filter));
     const named = <Part extends { readonly column: number }>(part: Part) =>
         ({ ...part, column: nameColumn(fields, part.column) }) as unknown as Json;
     return {
         ...(sorting.length && { sorting: sorting.map(named) }),
-        ...(filters.length && { filters: filters.map(named) }),
-        ...(written.length && { typed: written.map(([column, words]) => [nameColumn(fields, Number(column)), words]) }),
+        ...(ofColumns.length && { filters: ofColumns.map(named) }),
     };
 }
 
@@ -49,19 +45,25 @@ export function readRows(kept: KeptRows, fields: readonly Field[]): ReadRows {
         descending: 'descending' in part && part.descending === true,
     }));
     const filters = partsOf(kept.filters).flatMap((part) => readFilter(part, fields) ?? []);
-    const typed = (Array.isArray(kept.typed) ? kept.typed : []).flatMap((pair: unknown) => {
-        const [name, words] = Array.isArray(pair) ? pair : [];
-        const column = typeof words === 'string' ? (findColumn(fields, name) ?? -1) : -1;
-        return column < 0 ? [] : [[column, words as string] as const];
-    });
-    return { sorting, filters, typed: Object.fromEntries(typed), unknown };
+    return { sorting, filters, unknown };
 }
 
-function readFilter(
-    part: { column: number; min?: unknown; max?: unknown; contains?: unknown },
-    fields: readonly Field[],
-) {
-    const { column, min, max, contains } = part;
+interface KeptFilter {
+    readonly column: number;
+    readonly min?: unknown;
+    readonly max?: unknown;
+    readonly contains?: unknown;
+    readonly oneOf?: unknown;
+    readonly noneOf?: unknown;
+}
+
+const areValues = (values: unknown): values is (string | null)[] =>
+    Array.isArray(values) && values.every((value) => value === null || typeof value === 'string');
+
+function readFilter(part: KeptFilter, fields: readonly Field[]): Filter | undefined {
+    const { column, min, max, contains, oneOf, noneOf } = part;
+    if (areValues(oneOf)) return { column, oneOf };
+    if (areValues(noneOf)) return { column, noneOf };
     const isText = ['text', 'array'].includes(fields[column]!.kind);
     if (isText) return typeof contains === 'string' ? { column, contains } : undefined;
     const ends = {

@@ -112,8 +112,9 @@ test('the next chosen one is sought from the active place on, and from the top a
 
 describe('copied', () => {
     const grid = (made: Table, corner = false) => {
-        const block = { from: { place: 1, column: 0 }, to: { place: 2, column: 1 } };
-        return { table: made, block, corner: corner ? block.to : undefined } as unknown as GridState;
+        const block = { from: { place: 1, slot: 0 }, to: { place: 2, slot: 1 } };
+        const arrangement = { shown: [1, 0] };
+        return { table: made, block, arrangement, corner: corner ? block.to : undefined } as unknown as GridState;
     };
 
     test('a block of cells goes before chosen rows, these before the active cell', async () => {
@@ -122,15 +123,15 @@ describe('copied', () => {
         expect(await copyBlock(grid(made, true))).toBe('Copied 4 cells.');
         expect(await copyBlock(grid(made))).toBe('Copied 1 row.');
         expect(made.asked).toEqual([
-            { format: 'tsv', rows: { from: 1, to: 3 }, columns: [0, 1], bare: true },
-            { format: 'tsv', rows: 'chosen' },
+            { format: 'tsv', rows: { from: 1, to: 3 }, columns: [1, 0], bare: true },
+            { format: 'tsv', rows: 'chosen', columns: [1, 0] },
         ]);
         expect(clipboard.splice(0)).toEqual(['x\t1', 'x\t1\n']);
     });
 
     test('too much is not copied', async () => {
         const made = Object.assign(table(), { shown: MAX_CELLS });
-        expect(await copyRows(made, 'csv')).toContain('too much for the clipboard');
+        expect(await copyRows(made, 'csv', [0, 1])).toContain('too much for the clipboard');
         expect(clipboard).toEqual([]);
     });
 });

@@ -3,6 +3,7 @@
  * stands in links; columns are named there, so that it fits the result of a changed query as far as possible.
  */
 
+import type { KeptArrangement } from '../grid/columnArrangement.svelte';
 import { GridState } from '../grid/gridState.svelte';
 import type { Table, View } from '../model/resultModel';
 import { findSteps, keepStep, repeatSteps, type KeptStep } from '../plots/brushSteps';
@@ -36,14 +37,7 @@ export interface KeptLayout extends KeptRows {
     readonly largest?: string;
     readonly plots?: readonly KeptPlot[];
     readonly selection?: KeptSelection;
-    /** the arrangement of the table's columns, which is another part's */
-    readonly columns?: unknown;
-}
-
-/** Another part of the result that is kept with its layout. */
-export interface KeptPart {
-    toKept(): unknown;
-    fromKept(kept: unknown): Promise<void> | void;
+    readonly columns?: KeptArrangement;
 }
 
 /** More rows than these are not kept by their numbers. */
@@ -69,8 +63,6 @@ export class ResultLayout {
     front = $state('');
     /** columns and kinds of plots that the result does not have */
     unknown = $state.raw<readonly string[]>([]);
-    /** the columns' arrangement */
-    columns: KeptPart | undefined;
     readonly plots: TablePlots;
     readonly grid: GridState;
     /** what is kept until it has been restored */
@@ -105,18 +97,19 @@ export class ResultLayout {
     async restore(): Promise<void> {
         const kept = this.#waiting;
         if (!kept) return;
-        if (kept.columns !== undefined) await this.columns?.fromKept(kept.columns);
+        // plots and filters may be of computed columns
+        const left = kept.columns ? await this.grid.arrangement.fromKept(kept.columns) : [];
         const { fields } = this.table;
+        this.unknown = left;
         this.#restorePlots(kept);
         this.view = VIEWS.find((view) => view === kept.view);
         this.tiles = readTiles(kept.tiles, [TABLE, ...this.#ids]) ?? this.#usualTiles;
         this.largest = listTiles(this.tiles).find((tile) => tile === kept.largest);
         const sameQuery = kept.query === hashOf(this.options.query);
         if (sameQuery) {
-            const { sorting, filters, typed, unknown } = readRows(kept, fields);
+            const { sorting, filters, unknown } = readRows(kept, fields);
             this.unknown = [...this.unknown, ...unknown];
-            this.grid.typed = typed;
-            this.grid.filtering = Object.keys(typed).length > 0;
+            this.grid.filtering = filters.length > 0;
             this.#selection = kept.selection;
             if (filters.length) await this.table.filterBy(filters);
             if (sorting.length) await this.table.sortBy(sorting);
@@ -128,7 +121,7 @@ export class ResultLayout {
         if (!Array.isArray(plots)) return;
         const kept = plots.filter((plot): plot is KeptPlot => typeof plot === 'object' && plot !== null);
         const read = kept.map(({ settings }) => readSettings(settings, this.table.fields));
-        this.unknown = read.flatMap(({ unknown }) => unknown);
+        this.unknown = [...this.unknown, ...read.flatMap(({ unknown }) => unknown)];
         this.plots.replaceAll(read.map(({ settings }) => settings));
         this.plots.list.forEach(({ plot }, at) => {
             const { view, tool, pinned } = kept[at] ?? ({} as Partial<KeptPlot>);
@@ -161,11 +154,11 @@ export class ResultLayout {
         const usual = renameTiles(this.#usualTiles, renamed);
         const kept = plots.list.map(({ plot }) => this.#keepPlot(plot));
         const isUsual = kept.length === 1 && JSON.stringify(kept[0]) === '{"settings":{}}';
-        const columns = this.columns?.toKept();
+        const columns = grid.arrangement.toKept();
         const selection = this.#selection ?? this.#keepSelection();
         const { sorting, filters } = table;
         const rows = {
-            ...keepRows(table.fields, { sorting, filters, typed: grid.typed }),
+            ...keepRows(table.fields, { sorting, filters }),
             ...(selection && { selection }),
         };
         return {
@@ -173,7 +166,7 @@ export class ResultLayout {
             ...(JSON.stringify(tiles) !== JSON.stringify(usual) && { tiles }),
             ...(this.largest && { largest: renamed(this.largest) }),
             ...(!isUsual && { plots: kept }),
-            ...(columns !== undefined && { columns }),
+            ...(Object.keys(columns).length && { columns }),
             ...rows,
             ...(Object.keys(rows).length && { query: hashOf(this.options.query) }),
         };

@@ -1,15 +1,17 @@
 /** A result's rows in memory, in the order in which they are shown. */
 
-import { ColumnStore } from '../model/columnStore';
-import type { Filter, Sort } from '../model/resultModel';
+import type { Facet, Filter, Sort } from '../model/resultModel';
+import { ComputedRows } from './computedRows';
+import { FacetCounter } from './facetCounts';
 import { filterRows, rowRange } from './rowFilter';
 import { sortRows } from './rowSort';
 
-export class ArrangedRows extends ColumnStore {
+export class ArrangedRows extends ComputedRows {
     /** undefined: all rows, as they arrived */
     #order: Uint32Array<ArrayBuffer> | undefined;
     #sorting: readonly Sort[] = [];
     #filters: readonly Filter[] = [];
+    readonly #facets = new FacetCounter(this);
 
     get isArranged(): boolean {
         return this.#sorting.length + this.#filters.length > 0;
@@ -23,6 +25,11 @@ export class ArrangedRows extends ColumnStore {
     arrangeRows(sorting = this.#sorting, filters = this.#filters): void {
         [this.#sorting, this.#filters] = [sorting, filters];
         this.#order = this.isArranged ? sortRows(this, sorting, filterRows(this, filters)) : undefined;
+    }
+
+    /** Count the values of columns among the rows that pass the filters of the others. */
+    countFacets(columns: readonly number[]): Facet[] {
+        return this.#facets.countFacets(columns, this.#filters);
     }
 
     /** The rows at the places [from, to). */

@@ -58,6 +58,11 @@ export class WorkerLink {
         return answer;
     }
 
+    /** Forget the cached answers: columns have changed. */
+    forgetAnswers(): void {
+        this.#kept.clear();
+    }
+
     /** End the worker; pending requests are rejected with TableClosed. */
     close(): void {
         this.#worker.terminate();

@@ -1,5 +1,6 @@
 /** The messages between the page and a table's worker. */
 
+import type { ColumnPlan } from '../expression/computedColumn';
 import type { Field, Filter, Sort, Table, TextRequest } from '../model/resultModel';
 
 /** Where the rows come from. */
@@ -46,6 +47,15 @@ export interface WorkerCalls {
     readOrder(): Reply<'readOrder'>;
     summarizeColumn(column: number): Reply<'summarizeColumn'>;
     arrange(sorting: readonly Sort[], filters: readonly Filter[]): Progress;
+    /** Also sorts and filters anew: the columns of both may have moved. */
+    computeColumns(
+        plans: readonly ColumnPlan[],
+        sorting: readonly Sort[],
+        filters: readonly Filter[],
+    ): Progress & { readonly fields: readonly Field[] };
+    previewColumn(plan: ColumnPlan): Reply<'previewColumn'>;
+    countFacets(columns: readonly number[]): Reply<'countFacets'>;
+    readRows(rows: Uint32Array, columns: readonly number[]): Reply<'readRows'>;
     writeText(what: TextRequest, chosen: Uint8Array | undefined): Blob;
     stop(): undefined;
 }

@@ -1,11 +1,24 @@
 /** A result's table on the page. Its rows live in a worker. */
 
+import { loadPart } from '../browser/pagePart';
 import { credentials } from '../tap/credentials.svelte';
 import { addressOf, errorText, queryForm } from '../tap/tapRequest';
 import { text } from '../text';
 import { withUploadType } from '../tap/uploadType';
 import { WorkerLink } from './workerLink';
-import type { Field, Filter, Sort, Source, State, Table, TextRequest } from '../model/resultModel';
+import { moveColumns } from '../model/columnMoves';
+import type {
+    Cell,
+    ComputedColumn,
+    Facet,
+    Field,
+    Filter,
+    Sort,
+    Source,
+    State,
+    Table,
+    TextRequest,
+} from '../model/resultModel';
 import type { Failure, WorkerNews, Progress, LoadRequest } from './workerMessages';
 
 /** Request a result. Failures are in the table's state, never thrown. */
@@ -33,6 +46,7 @@ export class WorkerTable implements Table {
     version = $state(0);
     sorting = $state.raw<readonly Sort[]>([]);
     filters = $state.raw<readonly Filter[]>([]);
+    computed = $state.raw<readonly ComputedColumn[]>([]);
     chosen = $state.raw<Uint8Array | undefined>(undefined);
     chosenCount = $state(0);
     hovered = $state(-1);
@@ -88,6 +102,32 @@ export class WorkerTable implements Table {
     async filterBy(by: readonly Filter[]): Promise<void> {
         this.filters = by;
         this.#takeProgress(await this.#link.askWorker('arrange', this.sorting, by));
+    }
+
+    async computeColumns(columns: readonly ComputedColumn[]): Promise<void> {
+        const stored = this.fields.slice(0, this.fields.length - this.computed.length);
+        const { planColumns } = await loadPart(() => import('../expression/computedColumn'));
+        const plans = planColumns(columns, stored);
+        const moved = moveColumns(this.fields, [...stored, ...plans.map(({ field }) => field)]);
+        const sorting = this.sorting.flatMap((sort) => moved(sort) ?? []);
+        const filters = this.filters.flatMap((filter) => (filter.column < 0 ? filter : (moved(filter) ?? [])));
+        const { fields, ...progress } = await this.#link.askWorker('computeColumns', plans, sorting, filters);
+        this.#link.forgetAnswers();
+        [this.computed, this.fields, this.sorting, this.filters] = [columns, fields, sorting, filters];
+        this.#takeProgress(progress);
+    }
+
+    async previewColumn(column: ComputedColumn): Promise<Cell[]> {
+        const { planColumn } = await loadPart(() => import('../expression/computedColumn'));
+        return this.#link.askWorker('previewColumn', planColumn(column, this.fields));
+    }
+
+    countFacets(columns: readonly number[]): Promise<Facet[]> {
+        return this.#link.askWorker('countFacets', columns);
+    }
+
+    readRows(rows: Uint32Array, columns: readonly number[]): Promise<Cell[][]> {
+        return this.#link.askWorker('readRows', rows, columns);
     }
 
     chooseRows(rows: Uint8Array | undefined): void {

@@ -1,8 +1,7 @@
 /** Stores the rows that a table shows as the result of a job, so that other programs have the same rows in the same order. */
 
-import { makeUnique, quoteName } from '../adql/adqlNames';
 import type { Table } from '../model/resultModel';
-import { writeShownRows } from '../model/shownRows';
+import { makeRowsUpload } from '../rows/rowsUpload';
 import { addressOf } from '../tap/tapRequest';
 import { createJob, fetchJob, isEnded, resultPath, setDestruction } from '../tap/uwsClient';
 import { text } from '../text';
@@ -20,12 +19,8 @@ export interface SharedRows {
 
 /** Upload the shown rows and keep them as the result of a job, for a day. Raises Error with a sentence. */
 export async function shareRows(table: Table): Promise<SharedRows> {
-    const names = table.fields.map(({ name }) => name);
-    const place = makeUnique('row_number', names);
-    const { file, order } = await writeShownRows(table, place);
-    // an upload has no order of its own
-    const query = `SELECT ${names.map(quoteName).join(', ')}\nFROM TAP_UPLOAD.shown\nORDER BY ${quoteName(place)}`;
-    const { id } = await createJob({ query, maxrec: Math.max(order.length, 1), files: { shown: file } });
+    const [order, upload] = await Promise.all([table.readOrder(), makeRowsUpload(table)]);
+    const { id } = await createJob({ ...upload, files: { ...upload.files } });
     await waitForResult(id);
     await setDestruction(id, Date.now() + KEPT_MS);
     return { url: addressOf(resultPath(id)), order };

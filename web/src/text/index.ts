@@ -3,6 +3,7 @@
 import { account } from './accountTexts';
 import { admin } from './adminTexts';
 import { builder } from './builderTexts';
+import { columns } from './columnTexts';
 import { common } from './commonTexts';
 import { editor } from './editorTexts';
 import { explore } from './exploreTexts';
@@ -28,6 +29,7 @@ export const text = {
     account,
     admin,
     builder,
+    columns,
     common,
     editor,
     explore,

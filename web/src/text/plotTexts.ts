@@ -168,6 +168,7 @@ export const plots = {
             `This computer draws at most ${formatCount(most)} pixels a side in three dimensions.`,
     },
     trimmed: 'Without outliers (0.1 % at each end)',
+    noScriptOfRows: (selection: string) => `a script cannot have the rows of “${selection}”: clear that filter.`,
     noPicture: 'The browser could not make the picture.',
     options: 'Axes and options',
     optionsShort: 'Options',

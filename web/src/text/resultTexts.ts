@@ -53,8 +53,8 @@ export const results = {
         filterHelp: 'Rows must meet all conditions',
         filterPlaceholder: { number: '', text: '', boolean: '', time: '', array: '' },
         filterHints: {
-            number: 'A number, > 5, <= 5, or a range: 3..4.5',
-            text: 'Part of the text',
+            number: 'A number, > 5, <= 5, a range: 3..4.5, or values: = 1 | 2, != 3',
+            text: 'Part of the text, or whole values: = A | B, != A',
             boolean: 'true or false',
             time: 'An instant, > 2016-01-01, or a range: 2016-01-01..2016-07-01',
             array: 'Part of the values as written',
@@ -91,6 +91,8 @@ export const results = {
             ],
             ['Shift+Enter, double click', 'Open the row, also from a link'],
             ['Alt+← →', 'On a column name: make it narrower, wider'],
+            ['Shift+← →', 'On a column name: move the column'],
+            ['Alt+↓', 'On a column name: open its menu'],
         ],
     },
     record: {
