@@ -10,15 +10,16 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 from astropy.coordinates import SkyCoord
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Response, expect
 
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.e2e.conftest import Shot
+from tests.e2e.conftest import ROOT, Shot
 from tests.e2e.test_portal_home import drawn, sky_map, wait_until_drawn
 from tests.servers.survey_server import colour_at, serve_survey
 from tests.tap_service.conftest import Served, served
 
+_ALADIN = ROOT / "web" / "node_modules" / "aladin-lite" / "dist" / "aladin.js"
 _CLOSED = "http://127.0.0.1:9/nothing"
 #: the pixels around the middle of the map
 _MIDDLE = """(map) => {
@@ -39,9 +40,9 @@ def survey() -> Iterator[str]:
 def portal(
     dist: Path, demo_engine: EmbeddedEngine, survey: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    """The service with two surveys, one of which does not answer."""
+    """The service with two surveys, one of which does not answer, and with Aladin Lite."""
     folder = tmp_path_factory.mktemp("portal")
-    config = Config(query_log="", jobs_path=folder / "jobs", surveys=(survey, _CLOSED))
+    config = Config(query_log="", jobs_path=folder / "jobs", surveys=(survey, _CLOSED), aladin_lite=_ALADIN)
     with served(config, demo_engine, portal=dist) as service:
         yield service
 
@@ -103,3 +104,29 @@ def test_a_survey_lies_behind_the_tables(
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
     page.get_by_label("Background").select_option("none")
     wait_until_drawn(page, lambda map_: map_["survey"] == 0)
+
+
+def test_aladin_lite_shows_the_rows_in_view(
+    open_page: Callable[..., Page], portal_url: str, survey: str, shot: Shot
+) -> None:
+    page = open_page(others=(urlsplit(survey).netloc, urlsplit(_CLOSED).netloc))
+    page.goto(portal_url)
+    expect(page.get_by_role("checkbox", name="tycho2.bright")).to_be_checked()
+    box = page.get_by_role("main").get_by_role("combobox", name="Go to an object")
+    box.fill("Pleiades")
+    box.press("Enter")
+    wait_until_drawn(page, lambda map_: map_["degrees"] < 0.006)
+    with page.context.expect_page() as opened, page.context.expect_event("response", _is_of_rows) as answered:
+        page.get_by_role("link", name="Aladin Lite").click()
+    rows = answered.value.json()["data"]
+    assert len(rows) > 10
+    assert {"tyc_id", "vt_mag"} <= {column["name"] for column in answered.value.json()["columns"]}
+    aladin = opened.value
+    expect(aladin.locator("#sky canvas").first).to_be_visible()
+    expect(aladin.locator("#message")).to_be_empty()
+    aladin.wait_for_timeout(500)
+    shot(aladin, "aladin-lite")
+
+
+def _is_of_rows(response: Response) -> bool:
+    return response.url.endswith("/tap/sync") and "skyhouse_ra" in (response.request.post_data or "")
