@@ -75,7 +75,13 @@ def read_drawn(page: Page) -> dict[str, Any]:
 
 
 def choose_kind(page: Page, name: str) -> dict[str, Any]:
-    page.get_by_role("button", name=name, exact=True).click()
+    """Choose a kind of plot: a button, or where there is little room one of a list."""
+    page.get_by_role("button", name=name, exact=True).or_(page.get_by_label("Kind of plot")).first.wait_for()
+    kinds = page.get_by_role("combobox", name="Kind of plot")
+    if kinds.count():
+        kinds.select_option(name)
+    else:
+        page.get_by_role("button", name=name, exact=True).click()
     return read_drawn(page)
 
 
