@@ -225,7 +225,7 @@ class ShareService:
             note=wish.note,
             restricted=self._access.find_restricted(provenance),
             layout=wish.layout,
-            result=replace(result, key=result_key(share_id), provenance=None) if result_days else None,
+            result=_make_own(result, share_id) if result_days else None,
             delete_key=hash_delete_key(key) if key else "",
         ), key
 
@@ -270,6 +270,12 @@ def require_stored(share: Share) -> JobResult:
     if share.result is None:
         raise NotFound("the stored result of this share is kept no more: run its query again, and compare the checksum")
     return share.result
+
+
+def _make_own(result: JobResult, share_id: str) -> JobResult:
+    """Return a job's result as that of a share. The job's ETag has its id, by which all may use an anonymous job."""
+    key = result_key(share_id)
+    return replace(result, key=key, etag=key, provenance=None)
 
 
 def find_parameter(job: Job, name: str) -> str:
