@@ -18,7 +18,10 @@ _TEX = str.maketrans(
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
-        **{sign: "\\" + sign for sign in "&%$#_{}"},
+        # BibTeX counts braces after a backslash too
+        "{": r"\textbraceleft{}",
+        "}": r"\textbraceright{}",
+        **{sign: "\\" + sign for sign in "&%$#_"},
     }
 )
 

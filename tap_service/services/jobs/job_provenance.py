@@ -32,7 +32,7 @@ def parse_checksum(pairs: Sequence[Pair]) -> bool:
 
 
 class ProvenanceNote:
-    """Follows one execution, from before its run to its end. Methods raise EngineError."""
+    """Follows one execution, from before its run to its end. Methods raise EngineError, and OSError without room."""
 
     def __init__(self, engine: Engine, execution: QueryExecution, directory: Path | None) -> None:
         self._engine = engine
@@ -47,7 +47,10 @@ class ProvenanceNote:
         execution.on_rows = self._checksum.add_rows
 
     def finish(self) -> ResultProvenance:
-        """Return the provenance of the result that was written. A table that has changed meanwhile has no version."""
+        """Return the provenance of the result that was written. A table that has changed meanwhile has no version.
+
+        Raise the reason of a stop, which ends the sorting of many rows.
+        """
         report, translation = self._execution.report, self._execution.translation
         after = read_table_versions(self._engine, self._keys)
         tables = {}
@@ -63,7 +66,7 @@ class ProvenanceNote:
                 tables[key] = TableVersion(entry.qualified_name, str(version), changed, entry.rows)
         schemas = {entry.schema.name: entry.schema for entry in translation.tables}.values()
         return ResultProvenance(
-            self._checksum.compute(),
+            self._checksum.compute(self._execution.check_stopped),
             report.rows,
             report.status == "OVERFLOW",
             tuple(tables[key] for key in sorted(tables)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
@@ -20,8 +20,9 @@ from clickhouse_schema.datatypes import Field
 from tap_service.serializers.csv_serializer import Csv
 from tap_service.serializers.serializer import ResultInfo
 
-#: lines in memory, in bytes; more are sorted in files
-_MAX_IN_MEMORY = 64 << 20
+#: lines in memory, in bytes, with what Python needs for each; more are sorted in files
+_MAX_IN_MEMORY = 128 << 20
+_BYTES_OF_LINE = 50
 _HASHED_AT_ONCE = 10_000
 
 
@@ -41,14 +42,15 @@ class RowChecksum:
         """Raise SerializationError for a value that CSV cannot represent, and OSError."""
         text = self._csv.write_rows(batch)
         self._texts.append(text)
-        self._size += len(text)
+        self._size += len(text) + batch.num_rows * _BYTES_OF_LINE
         if self._size > self._max_in_memory:
             self._spill_lines()
 
-    def compute(self) -> str:
-        """Return the checksum in hexadecimal."""
+    def compute(self, check: Callable[[], None]) -> str:
+        """Return the checksum in hexadecimal. ``check`` is called often; its errors end the work."""
         digest = hashlib.sha256()
         for some in _group(heapq.merge(*map(_iterate_lines, self._sorted), self._take_lines())):
+            check()
             digest.update(b"\n".join(some) + b"\n")
         return digest.hexdigest()
 

@@ -48,7 +48,7 @@ def checksum(given: list[pa.RecordBatch], max_in_memory: int, directory: Path) -
     made = RowChecksum(FIELDS, directory, max_in_memory)
     for batch in given:
         made.add_rows(batch)
-    found = made.compute()
+    found = made.compute(lambda: None)
     made.close()
     return found
 
@@ -75,3 +75,23 @@ def test_every_value_counts(tmp_path: Path) -> None:
     for changed in ([*table[1:]], [*table, table[0]], [(table[0][0], 0.5, table[0][2]), *table[1:]]):
         assert checksum(batches(changed, 100), 1 << 20, tmp_path) != first
     assert checksum([], 1 << 20, tmp_path) == hashlib.sha256(b"id,mag,name\n").hexdigest()
+
+
+def test_short_lines_take_little_memory(tmp_path: Path) -> None:
+    """Each line is a Python object, which takes more than its text."""
+    made = RowChecksum(FIELDS[:1], tmp_path, max_in_memory=1 << 20)
+    for _ in range(5):
+        made.add_rows(pa.record_batch([pa.array([1] * 12_000, pa.int64())], ["a"]))  # 24 kB of text
+    assert len(made._sorted) == 2
+    made.close()
+
+
+def test_a_stop_ends_the_work(tmp_path: Path) -> None:
+    def stop() -> None:
+        raise InterruptedError
+
+    made = RowChecksum(FIELDS, tmp_path)
+    made.add_rows(batches(rows(4, 10), 10)[0])
+    with pytest.raises(InterruptedError):
+        made.compute(stop)
+    made.close()
