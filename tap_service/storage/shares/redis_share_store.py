@@ -20,21 +20,17 @@ from typing import cast
 
 import redis
 from pydantic import TypeAdapter
-from redis.backoff import ExponentialBackoff
 from redis.client import Pipeline
-from redis.retry import Retry
 
 from tap_service.models.share import Share
 from tap_service.models.timestamps import instant_to_milliseconds
+from tap_service.storage.redis_connection import open_redis
 from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
 
 _PREFIX = "skyhouse:shares:"
 _RECORDS, _DUE, _BYTES = (_PREFIX + name for name in ("records", "due", "bytes"))
-
-#: how long Redis may take to answer
-_SECONDS = 5
 
 _RECORD: TypeAdapter[Share] = TypeAdapter(Share)
 
@@ -43,14 +39,7 @@ class RedisShareStore(ShareStore):
     """Shares in the Redis at ``url``, which need not answer yet."""
 
     def __init__(self, url: str) -> None:
-        self._redis = redis.Redis.from_url(
-            url,
-            decode_responses=True,
-            socket_timeout=_SECONDS,
-            socket_connect_timeout=_SECONDS,
-            health_check_interval=30,
-            retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 3),
-        )
+        self._redis = open_redis(url)
 
     def write_share(self, share: Share) -> None:
         with _translate_errors(), self._redis.pipeline(transaction=True) as pipeline:
