@@ -18,7 +18,10 @@ _TEX = str.maketrans(
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
-        **{sign: "\\" + sign for sign in "&%$#_{}"},
+        # BibTeX counts braces after a backslash too
+        "{": r"\textbraceleft{}",
+        "}": r"\textbraceright{}",
+        **{sign: "\\" + sign for sign in "&%$#_"},
     }
 )
 
@@ -102,7 +105,7 @@ def _escape_tex(text: str) -> str:
 
 
 def share_page(share: Share, url: str, service: str, portal: str) -> str:
-    """Write the page at the address of a share; ``portal`` is the address of its page there, '' without a portal."""
+    """Write the page at the address of a share; ``portal`` is the address of its page there."""
     title = share.title or f"Query of {service}"
     made = f"Made on {format_instant(share.creation_time)}" + (f" by {share.owner}" if share.is_named else "")
     cut = ", cut at the row limit" if share.provenance.is_cut else ""
@@ -110,7 +113,7 @@ def share_page(share: Share, url: str, service: str, portal: str) -> str:
         element("h1", title),
         element("p", f"{made}; kept until {format_instant(share.expiry)[:10]}. A query of {service}."),
         *(element("p", line) for line in share.note.splitlines() if line.strip()),
-        element("p", tag("a", {"href": portal}, "Open in the portal")) if portal else "",
+        element("p", tag("a", {"href": portal}, "Open in the portal")),
         element("h2", "Query"),
         element("pre", share.query),
         element("h2", "Result"),

@@ -75,7 +75,7 @@ async def send_result(share_id: str, request: Request, skyhouse: Skyhouse, calle
     share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
     read_result = skyhouse.shares.read_result
     return await send_stored_result(
-        request, require_stored(share), f"{share.share_id}", lambda start, end: read_result(share, start, end)
+        request, require_stored(share), share.share_id, lambda start, end: read_result(share, start, end)
     )
 
 

@@ -135,7 +135,8 @@ class QuerySettings(BaseModel):
         description=(
             "All results on their way to clients share it. When it is full, a result that needs more space ends with "
             "an error. Results in FITS, text and VOTable's BINARY start with data that depends on all rows; they wait "
-            "in additional space of the same size, and so do the files of requests."
+            "in additional space of the same size, and so do the files of requests, and the rows of which jobs compute "
+            "the checksum."
         ),
     )
     client_spool_disk: int = Field(

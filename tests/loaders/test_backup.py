@@ -57,12 +57,26 @@ def make_share(service: Service, job: str) -> str:
         return urllib.parse.urlsplit(json.load(answer)["url"]).path
 
 
-def read(service: Service, path: str, password: str = "") -> bytes:
-    request = urllib.request.Request(f"http://127.0.0.1:{service.port}{path}")
+def read(
+    service: Service, path: str, password: str = "", *, method: str = "", data: bytes | None = None, kind: str = ""
+) -> bytes:
+    request = urllib.request.Request(f"http://127.0.0.1:{service.port}{path}", data, method=method or None)
     if password:
         request.add_header("Authorization", f"Bearer {password}")
+    if kind:
+        request.add_header("Content-Type", kind)
     with urllib.request.urlopen(request, timeout=30) as answer:
         return bytes(answer.read())
+
+
+def share_user_table(service: Service, owner: str) -> None:
+    """Make a table of alice, whose token is ``owner``, and let bob read it."""
+    read(service, "/tap/tables/mydb.mine", owner, method="PUT", data=b"n\n7\n", kind="text/csv")
+    read(service, "/tap/mydb/mydb.mine/grants", owner, data=b'{"user": "bob"}', kind="application/json")
+
+
+def query_path(query: str) -> str:
+    return "/tap/sync?" + urllib.parse.urlencode({"LANG": "ADQL", "FORMAT": "csv", "QUERY": query})
 
 
 def stop(service: Service) -> None:
@@ -78,12 +92,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_stars(folder / "more.parquet", ROWS, MORE)
     assert skyhouse(folder, "load", "stars.parquet", "--table", "s.stars")[0] == 0
     assert skyhouse(folder, "user", "add", "alice", given="a secret password\n")[0] == 0
-    token = skyhouse(folder, "user", "token", "alice")[1].strip()
+    assert skyhouse(folder, "user", "add", "bob", given="another password\n")[0] == 0
+    token, reader = (skyhouse(folder, "user", "token", name)[1].strip() for name in ("alice", "bob"))
     service = started(folder)
     try:
         job = run_job(service, "SELECT TOP 50 id, ra FROM s.stars ORDER BY id")
         result = read(service, f"{job}/results/result").decode()
         share = make_share(service, job)
+        share_user_table(service, token)
         code, first, err = skyhouse(folder, "backup", "backups")
         assert code == 0, err
         assert skyhouse(folder, "load", "more.parquet", "--table", "s.stars", "--append")[0] == 0
@@ -92,7 +108,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert code == 0, err
     finally:
         stop(service)
-    expected = {"token": token, "job": job, "share": share, "result": result, "first": first, "second": second}
+    expected = {"job": job, "share": share, "result": result, "first": first, "second": second}
+    expected |= {"token": token, "reader": reader}
     (folder / "expected.json").write_text(json.dumps(expected))
     return folder
 
@@ -135,6 +152,9 @@ def test_newest_backup_is_served_from_another_place(place: Path, expected: dict[
         assert json.loads(read(service, expected["share"]))["title"] == "Kept"
         assert json.loads(read(service, f"{expected['share']}/check"))["same"] is False  # rows were appended to it
         assert read(service, "/tap/tables", expected["token"])
+        # a user table is restored with its readers
+        assert b'"users":["bob"]' in read(service, "/tap/mydb/mydb.mine/grants", expected["token"])
+        assert read(service, query_path("SELECT n FROM mydb_alice.mine"), expected["reader"]).split() == [b"n", b"7"]
         # what comes after a restore is as ever
         write_stars(tmp_path / "last.parquet", ROWS + MORE, 7)
         assert skyhouse(tmp_path, "load", "last.parquet", "--table", "s.stars", "--append")[0] == 0

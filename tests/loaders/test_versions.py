@@ -13,6 +13,7 @@ import pytest
 
 from adql.translation import translate
 from clickhouse_schema.engine_tables import catalogue_log, density_table, engine_setup
+from clickhouse_schema.engine_tables.table_versions import read_table_versions
 from loaders.load_error import LoadError
 from loaders.pipeline import chunk_reader, startup_cleanup
 from loaders.pipeline.correct_rows import correct_rows
@@ -125,6 +126,22 @@ def check(engine: EmbeddedEngine, rows: list[Row]) -> None:
     left = engine.fetch_table("SELECT name FROM system.tables WHERE database = 'versioned' ORDER BY name")
     assert left.column(0).to_pylist() == ["object", "object_last"]
     assert not engine.fetch_table("SELECT 1 FROM system.tables WHERE startsWith(name, 'correction_')").num_rows
+
+
+def test_the_version_of_the_latest_rows_changes_with_those_that_they_are_of(
+    engine: EmbeddedEngine, folder: Path
+) -> None:
+    rows = make_rows(np.random.default_rng(1), 400, keys=20)
+    load(engine, folder, rows[:200], "create")
+    keys = [("versioned", name) for name in ("object", "object_last")]
+    known = [read_table_versions(engine, keys)]
+    load(engine, folder, rows[200:300])
+    known.append(read_table_versions(engine, keys[1:]) | read_table_versions(engine, keys[:1]))
+    correct(engine, folder, "delete", [{"id": rows[0]["id"], "start": rows[0]["start"]}])
+    known.append(read_table_versions(engine, keys))
+    for key in keys:
+        assert known[0][key] < known[1][key] < known[2][key]
+    assert read_table_versions(engine, [("versioned", "none")]) == {}
 
 
 def test_random_changes_give_what_python_computes(

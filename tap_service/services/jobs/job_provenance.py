@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from clickhouse_schema.engine_tables.table_versions import read_table_versions
 from tap_service.models.request_parameters import Pair
 from tap_service.models.result_provenance import ResultProvenance, TableVersion
 from tap_service.models.timestamps import milliseconds_to_instant
 from tap_service.models.upload_parameter import UPLOAD_SCHEMA
+from tap_service.scratch_files import ScratchSpace
 from tap_service.service_errors import ParameterFault
 from tap_service.services.jobs.row_checksum import RowChecksum
 from tap_service.services.queries.query_execution import QueryExecution
@@ -32,9 +32,9 @@ def parse_checksum(pairs: Sequence[Pair]) -> bool:
 
 
 class ProvenanceNote:
-    """Follows one execution, from before its run to its end. Methods raise EngineError."""
+    """Follows one execution, from before its run to its end. Methods raise EngineError, and OSError without room."""
 
-    def __init__(self, engine: Engine, execution: QueryExecution, directory: Path | None) -> None:
+    def __init__(self, engine: Engine, execution: QueryExecution, scratch: ScratchSpace) -> None:
         self._engine = engine
         self._execution = execution
         self._keys = [
@@ -42,12 +42,15 @@ class ProvenanceNote:
             for entry in execution.translation.tables
             if entry.schema.name != UPLOAD_SCHEMA
         ]
-        self._checksum = RowChecksum(execution.translation.fields, directory)
+        self._checksum = RowChecksum(execution.translation.fields, scratch)
         self._before = read_table_versions(engine, self._keys)
         execution.on_rows = self._checksum.add_rows
 
     def finish(self) -> ResultProvenance:
-        """Return the provenance of the result that was written. A table that has changed meanwhile has no version."""
+        """Return the provenance of the result that was written. A table that has changed meanwhile has no version.
+
+        Raise the reason of a stop, which ends the sorting of many rows.
+        """
         report, translation = self._execution.report, self._execution.translation
         after = read_table_versions(self._engine, self._keys)
         tables = {}
@@ -63,7 +66,7 @@ class ProvenanceNote:
                 tables[key] = TableVersion(entry.qualified_name, str(version), changed, entry.rows)
         schemas = {entry.schema.name: entry.schema for entry in translation.tables}.values()
         return ResultProvenance(
-            self._checksum.compute(),
+            self._checksum.compute(self._execution.check_stopped),
             report.rows,
             report.status == "OVERFLOW",
             tuple(tables[key] for key in sorted(tables)),

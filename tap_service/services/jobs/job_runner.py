@@ -27,6 +27,7 @@ from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Info, Job, JobError, JobResult
 from tap_service.models.work_class import WorkClass
 from tap_service.prometheus_metrics import ServiceMetrics
+from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.service_errors import ServiceError, ServiceUnavailable
 from tap_service.services.announcements import Announcements
 from tap_service.services.jobs.engine_patience import EnginePatience
@@ -91,6 +92,7 @@ class JobRunner:
         self._monitor = JobMonitor(config, engine, stores.jobs)
         self._patience = EnginePatience(config, engine, stores.jobs)
         self._reuse = ResultReuse(stores)
+        self._scratch = ScratchSpace(config.spool_path, Budget(config.spool_disk))
         self._pieces = PiecewiseJobs(config, engine, preparation, stores)
         self._busy_threads: set[int] = set()
         self._closing = threading.Event()
@@ -234,7 +236,7 @@ class JobRunner:
         """Run the query into the result store; return the bytes of the result, and its provenance if it is wanted."""
         if not parse_checksum(job.parameters) or find_table_request(job.parameters):
             return self._write_result(job, execution), None
-        with closing(ProvenanceNote(self._engine, execution, self._config.spool_path)) as note:
+        with closing(ProvenanceNote(self._engine, execution, self._scratch)) as note:
             size = self._write_result(job, execution)
             return size, note.finish()
 

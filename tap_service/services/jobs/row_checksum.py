@@ -9,28 +9,29 @@ from __future__ import annotations
 import hashlib
 import heapq
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
 
 from clickhouse_schema.datatypes import Field
+from tap_service.scratch_files import NoRoom, ScratchSpace
 from tap_service.serializers.csv_serializer import Csv
 from tap_service.serializers.serializer import ResultInfo
 
-#: lines in memory, in bytes; more are sorted in files
-_MAX_IN_MEMORY = 64 << 20
+#: lines in memory, in bytes, with what Python needs for each; more are sorted in files
+_MAX_IN_MEMORY = 128 << 20
+_BYTES_OF_LINE = 50
 _HASHED_AT_ONCE = 10_000
 
 
 class RowChecksum:
-    """Takes the batches of one result. ``directory``: for sorted lines that do not fit into memory."""
+    """Takes the batches of one result. ``scratch``: for sorted lines that do not fit into memory."""
 
-    def __init__(self, fields: Sequence[Field], directory: Path | None, max_in_memory: int = _MAX_IN_MEMORY) -> None:
+    def __init__(self, fields: Sequence[Field], scratch: ScratchSpace, max_in_memory: int = _MAX_IN_MEMORY) -> None:
         self._csv = Csv(fields, ResultInfo())
-        self._directory = directory
+        self._scratch = scratch
         self._max_in_memory = max_in_memory
         self._texts = [self._csv.write_header()]
         self._size = 0
@@ -38,17 +39,18 @@ class RowChecksum:
         self._sorted: list[IO[bytes]] = []
 
     def add_rows(self, batch: pa.RecordBatch) -> None:
-        """Raise SerializationError for a value that CSV cannot represent, and OSError."""
+        """Raise SerializationError for a value that CSV cannot represent, NoRoom and OSError."""
         text = self._csv.write_rows(batch)
         self._texts.append(text)
-        self._size += len(text)
+        self._size += len(text) + batch.num_rows * _BYTES_OF_LINE
         if self._size > self._max_in_memory:
             self._spill_lines()
 
-    def compute(self) -> str:
-        """Return the checksum in hexadecimal."""
+    def compute(self, check: Callable[[], None]) -> str:
+        """Return the checksum in hexadecimal. ``check`` is called often; its errors end the work."""
         digest = hashlib.sha256()
         for some in _group(heapq.merge(*map(_iterate_lines, self._sorted), self._take_lines())):
+            check()
             digest.update(b"\n".join(some) + b"\n")
         return digest.hexdigest()
 
@@ -63,9 +65,16 @@ class RowChecksum:
         return lines
 
     def _spill_lines(self) -> None:
-        file = tempfile.TemporaryFile(dir=self._directory)  # noqa: SIM115 (``close`` closes it)
+        text = b"".join(line + b"\n" for line in self._take_lines())
+        if not self._scratch.budget.take_bytes(len(text)):
+            raise NoRoom(
+                "the checksum of so many rows needs more disk space than the service has now: ask for fewer rows, or "
+                "create the job without CHECKSUM"
+            )
+        self._files.callback(self._scratch.budget.return_bytes, len(text))
+        file = tempfile.TemporaryFile(dir=self._scratch.directory)  # noqa: SIM115 (``close`` closes it)
         self._files.enter_context(file)
-        file.write(b"".join(line + b"\n" for line in self._take_lines()))
+        file.write(text)
         self._sorted.append(file)
 
 

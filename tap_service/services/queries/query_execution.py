@@ -171,7 +171,7 @@ class QueryExecution:
                 status = replace(status, seconds=self.clock.seconds)
                 self._write_bytes(sink, b"")  # the header, if there were no rows
                 for piece in self._serializer.write_footer(status):
-                    self._check_stopped()
+                    self.check_stopped()
                     self._write_bytes(sink, piece)
             self.complete = True
         except ServiceError as failure:
@@ -214,17 +214,18 @@ class QueryExecution:
 
     def _next_batch(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
         """Return the next batch, and count the engine's time. A cancelled query may end like a complete one."""
-        self._check_stopped()
+        self.check_stopped()
         with self.clock.running():
             batch = next(batches, None)
-        self._check_stopped()
+        self.check_stopped()
         if "first_batch" not in self.report.seconds:
             self.report.seconds["first_batch"] = self.clock.seconds
             if self.on_first_rows is not None and batch is not None:
                 self.on_first_rows(batch)
         return batch
 
-    def _check_stopped(self) -> None:
+    def check_stopped(self) -> None:
+        """Raise the reason for which the run was stopped."""
         if self._stopped is not None:
             raise self._stopped
 

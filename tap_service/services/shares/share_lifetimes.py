@@ -46,7 +46,7 @@ class ShareLifetimes:
             return False
 
     def _drop_result(self, share: Share) -> None:
-        self._shares.write_share(replace(share, result=None))
+        self._shares.replace_share(replace(share, result=None))
         if share.result is not None:
             self._delete_stored((share.result.key,))
 

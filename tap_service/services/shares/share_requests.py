@@ -23,7 +23,7 @@ from tap_service.service_errors import (
     ServiceUnavailable,
     Unauthorized,
 )
-from tap_service.services.shares.share_access import ShareAccess, check_shareable
+from tap_service.services.shares.share_access import ShareAccess
 from tap_service.services.shares.share_files import collect_uploads
 from tap_service.services.shares.share_lifetimes import ShareLifetimes
 from tap_service.storage.engine.engine import Engine, EngineError
@@ -115,7 +115,7 @@ class ShareService:
         ParameterFault, Conflict
             The job, the wish or the files do not fit.
         Forbidden
-            The query reads the user's own tables.
+            The query reads user tables, or what TAP_SCHEMA tells only some users.
         QuotaExceeded
             The caller's shares, or those of all, are too many or too large.
         """
@@ -123,7 +123,7 @@ class ShareService:
             raise Forbidden("this service makes no shares: its operator has set SKYHOUSE_SHARE_DAYS=0")
         wish.check()
         result, provenance = _require_result(job)
-        check_shareable(provenance)
+        self._access.check_shareable(provenance, job.owner)
         share, key = self._build_share(job, result, provenance, caller, client, wish)
         uploads = collect_uploads(share.share_id, job, files)
         share = replace(share, files=tuple(file for file, _ in uploads))
@@ -225,7 +225,7 @@ class ShareService:
             note=wish.note,
             restricted=self._access.find_restricted(provenance),
             layout=wish.layout,
-            result=replace(result, key=result_key(share_id), provenance=None) if result_days else None,
+            result=_make_own(result, share_id) if result_days else None,
             delete_key=hash_delete_key(key) if key else "",
         ), key
 
@@ -270,6 +270,12 @@ def require_stored(share: Share) -> JobResult:
     if share.result is None:
         raise NotFound("the stored result of this share is kept no more: run its query again, and compare the checksum")
     return share.result
+
+
+def _make_own(result: JobResult, share_id: str) -> JobResult:
+    """Return a job's result as that of a share. The job's ETag has its id, by which all may use an anonymous job."""
+    key = result_key(share_id)
+    return replace(result, key=key, etag=key, provenance=None)
 
 
 def find_parameter(job: Job, name: str) -> str:

@@ -34,14 +34,13 @@ from typing import cast
 
 import redis
 from pydantic import TypeAdapter
-from redis.backoff import ExponentialBackoff
-from redis.retry import Retry
 
 from tap_service.models.timestamps import instant_to_milliseconds, milliseconds_to_instant
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobReference
 from tap_service.models.work_class import Place
 from tap_service.storage.jobs.job_store import EXECUTING, PENDING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.jobs.redis_subscription import ChannelWatch
+from tap_service.storage.redis_connection import open_redis
 
 _log = logging.getLogger("skyhouse")
 
@@ -49,8 +48,6 @@ _PREFIX = "skyhouse:"
 CHANNEL = _PREFIX + "phases"
 _STORED = _PREFIX + "stored"
 
-#: how long Redis may take to answer
-_SECONDS = 5
 #: how long the lock of a dead chooser lasts
 _CHOOSING_SECONDS = 5
 _PAGE = 1000
@@ -79,14 +76,7 @@ class RedisJobStore(JobStore):
     """Jobs in the Redis at ``url``, such as ``redis://host:6379/0``, which need not answer yet."""
 
     def __init__(self, url: str) -> None:
-        self._redis = redis.Redis.from_url(
-            url,
-            decode_responses=True,
-            socket_timeout=_SECONDS,
-            socket_connect_timeout=_SECONDS,
-            health_check_interval=30,
-            retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 3),
-        )
+        self._redis = open_redis(url)
         self._script = self._redis.register_script(_CHANGE)
         self._watch = ChannelWatch(self._redis, CHANNEL)
         self._closed = False

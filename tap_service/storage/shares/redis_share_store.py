@@ -20,20 +20,17 @@ from typing import cast
 
 import redis
 from pydantic import TypeAdapter
-from redis.backoff import ExponentialBackoff
-from redis.retry import Retry
+from redis.client import Pipeline
 
 from tap_service.models.share import Share
 from tap_service.models.timestamps import instant_to_milliseconds
+from tap_service.storage.redis_connection import open_redis
 from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
 
 _PREFIX = "skyhouse:shares:"
 _RECORDS, _DUE, _BYTES = (_PREFIX + name for name in ("records", "due", "bytes"))
-
-#: how long Redis may take to answer
-_SECONDS = 5
 
 _RECORD: TypeAdapter[Share] = TypeAdapter(Share)
 
@@ -42,24 +39,22 @@ class RedisShareStore(ShareStore):
     """Shares in the Redis at ``url``, which need not answer yet."""
 
     def __init__(self, url: str) -> None:
-        self._redis = redis.Redis.from_url(
-            url,
-            decode_responses=True,
-            socket_timeout=_SECONDS,
-            socket_connect_timeout=_SECONDS,
-            health_check_interval=30,
-            retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 3),
-        )
+        self._redis = open_redis(url)
 
     def write_share(self, share: Share) -> None:
-        created = instant_to_milliseconds(share.creation_time)
         with _translate_errors(), self._redis.pipeline(transaction=True) as pipeline:
-            pipeline.hset(_RECORDS, share.share_id, _RECORD.dump_json(share).decode())
-            for user in ("", share.user):
-                pipeline.zadd(_list_key(user), {share.share_id: created})
-            pipeline.zadd(_DUE, {share.share_id: instant_to_milliseconds(share.due)})
-            pipeline.zadd(_BYTES, {share.share_id: share.stored_bytes})
+            _queue_record(pipeline, share)
             pipeline.execute()
+
+    def replace_share(self, share: Share) -> None:
+        def replace_present(pipeline: Pipeline) -> None:
+            if not pipeline.hexists(_RECORDS, share.share_id):
+                raise NoSuchShare(share.share_id)
+            pipeline.multi()
+            _queue_record(pipeline, share)
+
+        with _translate_errors():
+            self._redis.transaction(replace_present, _RECORDS)  # tries again if a record changes meanwhile
 
     def get_share(self, share_id: str) -> Share:
         with _translate_errors():
@@ -103,6 +98,14 @@ class RedisShareStore(ShareStore):
         with _translate_errors():
             texts = cast("list[str | None]", self._redis.hmget(_RECORDS, ids)) if ids else []
         return [_RECORD.validate_json(text) for text in texts if text is not None]
+
+
+def _queue_record(pipeline: Pipeline, share: Share) -> None:
+    pipeline.hset(_RECORDS, share.share_id, _RECORD.dump_json(share).decode())
+    for user in ("", share.user):
+        pipeline.zadd(_list_key(user), {share.share_id: instant_to_milliseconds(share.creation_time)})
+    pipeline.zadd(_DUE, {share.share_id: instant_to_milliseconds(share.due)})
+    pipeline.zadd(_BYTES, {share.share_id: share.stored_bytes})
 
 
 def _list_key(user: str) -> str:

@@ -31,6 +31,10 @@ class ShareStore(ABC):
         """Store a share, or replace its record."""
 
     @abstractmethod
+    def replace_share(self, share: Share) -> None:
+        """Replace the record of a share. Raise NoSuchShare if it has been deleted."""
+
+    @abstractmethod
     def get_share(self, share_id: str) -> Share:
         """Raise NoSuchShare."""
 

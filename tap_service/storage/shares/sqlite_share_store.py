@@ -58,16 +58,14 @@ class SqliteShareStore(ShareStore):
                 raise
 
     def write_share(self, share: Share) -> None:
-        row = (
-            share.share_id,
-            share.user,
-            instant_to_milliseconds(share.creation_time),
-            instant_to_milliseconds(share.due),
-            share.stored_bytes,
-            _RECORD.dump_json(share).decode(),
-        )
         with self._begin_transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO shares VALUES (?, ?, ?, ?, ?, ?)", row)
+            _write_row(connection, share)
+
+    def replace_share(self, share: Share) -> None:
+        with self._begin_transaction() as connection:
+            if connection.execute("SELECT 1 FROM shares WHERE share_id = ?", (share.share_id,)).fetchone() is None:
+                raise NoSuchShare(share.share_id)
+            _write_row(connection, share)
 
     def get_share(self, share_id: str) -> Share:
         return self._require_one(self._read("WHERE share_id = ?", share_id), share_id)
@@ -115,6 +113,18 @@ class SqliteShareStore(ShareStore):
     def _begin_transaction(self) -> Iterator[sqlite3.Connection]:
         with _translate_errors(), self._lock, begin_transaction(self._connection):
             yield self._connection
+
+
+def _write_row(connection: sqlite3.Connection, share: Share) -> None:
+    row = (
+        share.share_id,
+        share.user,
+        instant_to_milliseconds(share.creation_time),
+        instant_to_milliseconds(share.due),
+        share.stored_bytes,
+        _RECORD.dump_json(share).decode(),
+    )
+    connection.execute("INSERT OR REPLACE INTO shares VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
 @contextmanager

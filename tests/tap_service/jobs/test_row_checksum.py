@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from clickhouse_schema.schema_model import Column
+from tap_service.scratch_files import Budget, NoRoom, ScratchSpace
 from tap_service.serializers.csv_serializer import Csv
 from tap_service.serializers.serializer import ResultInfo
 from tap_service.services.jobs.row_checksum import RowChecksum
@@ -45,10 +46,10 @@ def batches(table: Sequence[tuple[int, float | None, str | None]], size: int) ->
 
 
 def checksum(given: list[pa.RecordBatch], max_in_memory: int, directory: Path) -> str:
-    made = RowChecksum(FIELDS, directory, max_in_memory)
+    made = RowChecksum(FIELDS, ScratchSpace(directory, Budget(1 << 30)), max_in_memory)
     for batch in given:
         made.add_rows(batch)
-    found = made.compute()
+    found = made.compute(lambda: None)
     made.close()
     return found
 
@@ -75,3 +76,29 @@ def test_every_value_counts(tmp_path: Path) -> None:
     for changed in ([*table[1:]], [*table, table[0]], [(table[0][0], 0.5, table[0][2]), *table[1:]]):
         assert checksum(batches(changed, 100), 1 << 20, tmp_path) != first
     assert checksum([], 1 << 20, tmp_path) == hashlib.sha256(b"id,mag,name\n").hexdigest()
+
+
+def test_short_lines_take_little_memory_and_disk_space_is_limited(tmp_path: Path) -> None:
+    """Each line is a Python object, which takes more than its text."""
+    scratch = ScratchSpace(tmp_path, Budget(60_000))
+    made = RowChecksum(FIELDS[:1], scratch, max_in_memory=1 << 20)
+    batch = pa.record_batch([pa.array([1] * 12_000, pa.int64())], ["a"])  # 24 kB of text
+    for _ in range(3):
+        made.add_rows(batch)
+    assert len(made._sorted) == 1
+    with pytest.raises(NoRoom, match="without CHECKSUM"):
+        made.add_rows(batch)
+    assert scratch.budget.used == len("id\n") + 48_000
+    made.close()
+    assert scratch.budget.used == 0
+
+
+def test_a_stop_ends_the_work(tmp_path: Path) -> None:
+    def stop() -> None:
+        raise InterruptedError
+
+    made = RowChecksum(FIELDS, ScratchSpace(tmp_path, Budget(0)))
+    made.add_rows(batches(rows(4, 10), 10)[0])
+    with pytest.raises(InterruptedError):
+        made.compute(stop)
+    made.close()

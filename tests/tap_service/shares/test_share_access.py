@@ -82,6 +82,15 @@ def test_own_tables_are_not_shared(service: Served) -> None:
         refused = share(service, job, alice.auth, status=403)["message"]
         assert "mydb.secret, a table of your own" in refused
         assert "as an upload" in refused
+        assert alice.http("POST", "mydb/mydb.secret/grants", json={"user": "bob"}).status_code == 200
+        read = done(service, "SELECT a FROM mydb_alice.secret", BOB)
+        assert "mydb_alice.secret, another user's table" in share(service, read, BOB, status=403)["message"]
+        # TAP_SCHEMA has the names of both
+        for query in ("SELECT table_name FROM TAP_SCHEMA.tables", ONE):
+            for user in (ALICE, BOB):
+                told = share(service, done(service, query, user), user, status=403)["message"]
+                assert "TAP_SCHEMA.tables describes tables to you that not everybody sees" in told
+    assert share(service, done(service, "SELECT table_name FROM TAP_SCHEMA.tables", ALICE), ALICE)["rows"] > 0
 
 
 def test_limits(service: Served) -> None:

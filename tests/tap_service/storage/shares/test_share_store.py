@@ -82,12 +82,14 @@ def test_it_is_replaced_and_deleted_once(store: ShareStore) -> None:
     kept, gone = share(result=RESULT), share(result=RESULT)
     for each in (kept, gone):
         store.write_share(each)
-    store.write_share(replace(kept, result=None))
+    store.replace_share(replace(kept, result=None))
     assert store.get_share(kept.share_id).result is None
     assert store.delete_share(gone.share_id) == gone
     for missing in (store.get_share, store.delete_share):
         with pytest.raises(NoSuchShare):
             missing(gone.share_id)
+    with pytest.raises(NoSuchShare):  # what is deleted while it changes stays deleted
+        store.replace_share(gone)
     assert store.count_shares() == store.count_shares("kepler") == (1, 10)
 
 

@@ -1,0 +1,22 @@
+"""The connection to the Redis of a cluster, which the stores of jobs and of shares use."""
+
+from __future__ import annotations
+
+import redis
+from redis.backoff import ExponentialBackoff
+from redis.retry import Retry
+
+#: how long Redis may take to answer
+_SECONDS = 5
+
+
+def open_redis(url: str) -> redis.Redis:
+    """Return a client for the Redis at ``url``, which need not answer yet. It sends again what got no answer."""
+    return redis.Redis.from_url(
+        url,
+        decode_responses=True,
+        socket_timeout=_SECONDS,
+        socket_connect_timeout=_SECONDS,
+        health_check_interval=30,
+        retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 3),
+    )
