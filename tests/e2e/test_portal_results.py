@@ -368,7 +368,7 @@ class TestFiles:
         button.click()
         formats = page.locator(".actions .list button")
         formats.first.wait_for()
-        names = formats.all_inner_texts()
+        names = [name for name in formats.all_inner_texts() if not name.endswith("…")]
         assert len(names) >= 15
         found: dict[str, bytes] = {}
         for name in names:
