@@ -37,10 +37,8 @@ const layers = {
     overlays: 'Other results',
     addOverlay: 'Add a result',
     noOverlay: 'Run another query in a new tab to show its rows here.',
-    chooseOverlay: 'choose …',
     removeOverlay: (title: string) => `Remove ${title}`,
     overlayAxis: (title: string, role: string) => `${title}, ${role}`,
-    overlayMatched: 'as matched',
     trouble: {
         closed: (title: string) => `${title} is closed: its rows are not shown`,
         columns: (title: string) => `${title} has no such columns: choose them under Layers`,
