@@ -3,7 +3,7 @@ import type { ColumnPart } from '../model/columnParts';
 import type { Field } from '../model/resultModel';
 import { nextDouble } from '../model/adjacentFloats';
 import { ArrangedRows } from './arrangedRows';
-import { bits, longs, numbers, texts } from './madeParts.fixture';
+import { longs, numbers, texts } from './madeParts.fixture';
 
 const NAMES = ['α', 'NGC 7', 'ngc 70', '', 'M 31', 'NGC 7', 'M 31 but longer than that', 'M'];
 

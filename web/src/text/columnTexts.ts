@@ -108,7 +108,7 @@ export const columns = {
         save: 'Save as my table …',
         asAdql: 'Open as ADQL',
         help: 'Use in queries: the rows become one of your uploaded files. Open as ADQL: the query of the result with filters, computed columns and order, in a new tab.',
-        used: (name: string) => `Queries can use the rows as TAP_UPLOAD.${name}: see Uploads.`,
+        used: (name: string) => `Queries can use the rows as TAP_UPLOAD.${name}: see the Upload page.`,
         titleOf: (title: string) => `${title}, filtered`,
         tooMany: (rows: number) =>
             `The page uploads at most ${formatCounted(rows, 'row')}: filter them, or choose fewer.`,

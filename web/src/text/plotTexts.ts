@@ -39,6 +39,8 @@ const layers = {
     noOverlay: 'Run another query in a new tab to show its rows here.',
     removeOverlay: (title: string) => `Remove ${title}`,
     overlayAxis: (title: string, role: string) => `${title}, ${role}`,
+    notInScript: (layers: string) => `The page shows more, which this script does not draw: ${layers}.`,
+    ofChosen: 'The page shows line and bins of the chosen rows; here they are of the rows in view.',
     trouble: {
         closed: (title: string) => `${title} is closed: its rows are not shown`,
         columns: (title: string) => `${title} has no such columns: choose them under Layers`,
