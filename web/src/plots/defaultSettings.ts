@@ -58,7 +58,7 @@ function firstKind(fields: readonly Field[], sky: readonly [number, number], cur
 }
 
 /** Whether a longitude is galactic. */
-export const isGalactic = (field: Field | undefined): boolean => (field?.ucd ?? '').startsWith('pos.galactic');
+const isGalactic = (field: Field | undefined): boolean => (field?.ucd ?? '').startsWith('pos.galactic');
 
 /** Whether the longitudes of a column are galactic, by its UCD or name. */
 export const isGalacticColumn = (field: Field | undefined): boolean =>

@@ -24,7 +24,7 @@ export interface Axis extends Quantity {
     readonly reversed: boolean | undefined;
 }
 
-export const ROLES = ['x', 'y', 'value', 'longitude', 'latitude', 'time', 'flux'] as const;
+const ROLES = ['x', 'y', 'value', 'longitude', 'latitude', 'time', 'flux'] as const;
 export type AxisRole = (typeof ROLES)[number];
 
 /** The axes of each kind of plot: horizontal, vertical. Corner plots and plots in space have their own settings. */

@@ -137,12 +137,12 @@ export const plots = {
             numbers: 'Width, height, dots per inch and text size are numbers above 0.',
             small: 'The picture is too small for axes and labels: make it larger, or the text smaller.',
             large: (side: number, pixels: number) =>
-                `Browsers cannot draw so many pixels: at most ${formatCount(side)} a side and ${formatCount(pixels / 1e6)} million in all. Take fewer dots per inch, or a vector format.`,
+                `Browsers cannot draw so many pixels: at most ${formatCount(side)} a side and ${formatCount(pixels / 1e6)} million in all. Use fewer dots per inch, or a vector format.`,
         },
         shapes: (limit: number) =>
             `Points are shapes and texts stay texts.${limit ? '' : ' Densities are images with a pixel for each bin.'}`,
         image: (shown: number, limit: number) =>
-            `${formatCounted(shown, 'point')} become an image of the given fineness, because vector files have at most ${formatCount(limit)} as shapes; axes and texts stay vectors. Filter the table or zoom in for fewer points.`,
+            `${formatCounted(shown, 'point')} become an image of the given resolution, because vector files have at most ${formatCount(limit)} as shapes; axes and texts stay vectors. Filter the table or zoom in for fewer points.`,
     },
     corner: {
         quantity: (place: number) => `Quantity ${place}`,
