@@ -23,7 +23,7 @@ export interface EditorHandle {
 
 const sessionStore = () => sessionStorage;
 
-class QueryTabs implements QueryOpener {
+export class QueryTabs implements QueryOpener {
     tabs = $state.raw<readonly QueryTab[]>([]);
     currentId = $state('');
     readonly current: QueryTab = $derived(this.tabs.find((tab) => tab.id === this.currentId) ?? this.tabs[0]!);
