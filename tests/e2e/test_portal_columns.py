@@ -118,7 +118,7 @@ def test_hidden_moved_and_pinned_columns(page: Page, portal_url: str, shot: Shot
     assert list_names(grid)[:2] == ["vmag", "name"]
     page.keyboard.press("Alt+ArrowDown")
     menu = page.get_by_role("menu", name="Menu of column vmag")
-    expect(menu.get_by_role("menuitem", name="Sort upwards")).to_be_focused()
+    expect(menu.get_by_role("menuitem", name="Sort ascending")).to_be_focused()
     menu.get_by_role("menuitem", name="Keep at the left").click()
     grid.evaluate("box => box.scrollBy(400, 0)")
     shot(page, "columns-pinned")

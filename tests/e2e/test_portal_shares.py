@@ -65,7 +65,7 @@ def test_a_result_is_cited_and_verified(
     page.goto(f"{portal_url}#/shares")
     page.get_by_role("button", name="Delete Bright <b>stars</b>").click()
     page.get_by_role("button", name="Delete it").click()
-    expect(page.get_by_text("There are none yet.")).to_be_visible()
+    expect(page.get_by_text("You have no shares yet.")).to_be_visible()
     assert httpx.get(address).status_code == 404
 
 

@@ -95,7 +95,9 @@ def _compute(expression: str, columns: list[dict[str, Any]]) -> u.Quantity | Non
     }
     functions = {"SQRT": np.sqrt, "ABS": np.abs, "POWER": lambda base, power: base**power}
     try:
-        return u.Quantity(eval(expression, {"__builtins__": {}}, {**names, **functions}))
+        # a column minus itself may stand below a fraction line
+        with np.errstate(all="ignore"):
+            return u.Quantity(eval(expression, {"__builtins__": {}}, {**names, **functions}))
     except u.UnitConversionError:
         return None
 

@@ -8,7 +8,7 @@ export interface Route {
     readonly parameters: URLSearchParams;
 }
 
-export function parseRoute(hash: string): Route {
+function parseRoute(hash: string): Route {
     const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
     const [page = '', ...item] = path.split('/');
     return { page: page || 'home', item: decodePart(item.join('/')), parameters: new URLSearchParams(query) };

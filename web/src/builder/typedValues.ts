@@ -1,7 +1,7 @@
 /** What users type for a value: numbers in any unit, instants, texts. */
 
 import { quoteLiteral } from '../adql/adqlNames';
-import { convertValue, isKnownUnit } from '../model/unitConversion';
+import { convertValue, isKnownUnit } from './typedUnits';
 import { formatMicros, parseMicros } from '../model/instants';
 import { text } from '../text';
 import { formatUnit } from '../text/unitFormat';

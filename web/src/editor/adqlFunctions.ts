@@ -34,7 +34,7 @@ export interface DeclaredFunction {
 }
 
 /** Return the user-defined functions of /capabilities. */
-export function declaredFunctions(capabilities: Document): DeclaredFunction[] {
+function declaredFunctions(capabilities: Document): DeclaredFunction[] {
     return findElements(capabilities, 'languageFeatures')
         .filter((features) => features.getAttribute('type')?.endsWith(UDF))
         .flatMap((features) => findElements(features, 'feature'))

@@ -37,7 +37,7 @@ export interface When {
 }
 
 /** Longer expressions are refused, so that none nests too deeply. */
-export const MAX_EXPRESSION = 2000;
+const MAX_EXPRESSION = 2000;
 
 /** Parse an expression. Raises ExpressionFault. */
 export function parseExpression(written: string): Node {

@@ -104,7 +104,7 @@ describe('units', () => {
         expect(faultOf('1000 / parallax', { unit: 'pc' }).message).toContain('tick the box');
         expect(valuesOf('1000.0 / parallax', { unit: 'pc', isDeclared: true })).toEqual([100, null, -200, 500]);
         expect(plan('1000 / parallax', { unit: 'pc', isDeclared: true }).field.unit).toBe('pc');
-        expect(faultOf('ra', { unit: 'parsecs' }).message).toContain('parsecs is no unit');
+        expect(faultOf('ra', { unit: 'parsecs' }).message).toContain('parsecs is not a unit');
     });
 });
 
@@ -176,18 +176,18 @@ test.each([
     ['LOG1O(n)', 'Did you mean LOG10?', [0, 5], 'LOG10'],
     ['n ** 2', 'POWER(x, y)', [2, 4], undefined],
     ['n +', 'ends too early', [3, 3], undefined],
-    ['(n + 1', ') is missing', [6, 6], undefined],
+    ['(n + 1', 'Expected ) at the end', [6, 6], undefined],
     ['n + size', 'word of ADQL', [4, 8], '"SIZE"'],
     ['SIN(vmag)', 'takes an angle, not mag', [0, 9], undefined],
-    ['POWER(ra, n)', 'must be a number as such', [10, 11], undefined],
+    ['POWER(ra, n)', 'must be a plain number', [10, 11], undefined],
     ['SQRT(n, 2)', 'SQRT takes 1 argument, not 2', [0, 10], undefined],
     ['band', 'gives text', [0, 4], undefined],
-    ["band < 'g'", 'only compared by =', [0, 10], undefined],
+    ["band < 'g'", 'only be compared by =', [0, 10], undefined],
     ['list * 2', 'holds arrays', [0, 4], undefined],
     ['n AND 1', 'needs a condition', [0, 1], undefined],
     ["IN_UNIT(ra, 'Jy')", 'deg cannot be converted to Jy', [0, 17], undefined],
     ['', 'Type an expression', [0, 0], undefined],
-    ['n $ 2', '$ cannot stand here', [2, 3], undefined],
+    ['n $ 2', '$ is not allowed here', [2, 3], undefined],
 ])('%s is refused: %s', (expression, message, place, fix) => {
     const fault = faultOf(expression) as ExpressionFault;
     expect(fault.message).toContain(message);

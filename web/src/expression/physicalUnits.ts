@@ -35,7 +35,12 @@ const PREFIXED: Readonly<Record<string, Definition>> = {
 
 const UNPREFIXED: Readonly<Record<string, Definition>> = {
     ...{ min: [60, 's'], h: [3600, 's'], d: [86_400, 's'], Angstrom: [1e-10, 'm'], angstrom: [1e-10, 'm'] },
-    ...{ deg: [Math.PI / 180, 'rad'], arcmin: [60 * ARCSEC, 'rad'], mas: [ARCSEC / 1e3, 'rad'] },
+    ...{
+        deg: [Math.PI / 180, 'rad'],
+        arcmin: [60 * ARCSEC, 'rad'],
+        mas: [ARCSEC / 1e3, 'rad'],
+        hourangle: [Math.PI / 12, 'rad'],
+    },
     ...{ uas: [ARCSEC / 1e6, 'rad'], AU: [AU, 'm'], au: [AU, 'm'], u: [1.6605390666e-27, 'kg'] },
     ...{ Ry: [13.605693122994 * EV, 'kg m2 s-2'], solMass: [1.988409870698051e30, 'kg'], solRad: [6.957e8, 'm'] },
     ...{ solLum: [3.828e26, 'kg m2 s-3'], '%': [0.01, ''] },

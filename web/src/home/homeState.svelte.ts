@@ -149,7 +149,7 @@ export class HomeState {
 }
 
 /** Return the radius of a circle around the view, degrees. */
-export function radiusOf({ view }: TurnedSky): number {
+function radiusOf({ view }: TurnedSky): number {
     return Math.min(180, (Math.hypot(view.width, view.height) / 2) * view.degrees);
 }
 

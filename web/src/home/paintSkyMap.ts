@@ -155,7 +155,7 @@ export function layerRamp(layer: DensityLayer, alone: boolean, theme: Theme, emp
 }
 
 /** Return the colour of a layer's single rows. */
-export const layerColour = (number: number, { kinds }: Theme): number => kinds[number % (kinds.length - 1)]!;
+const layerColour = (number: number, { kinds }: Theme): number => kinds[number % (kinds.length - 1)]!;
 
 /** Orange, which no ramp has. */
 const MOC_COLOUR = 0xff_20_80_ff;

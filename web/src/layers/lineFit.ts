@@ -31,7 +31,7 @@ export interface FitRows {
 }
 
 /** Least number of rows with a standard error. */
-export const LEAST_ROWS = 3;
+const LEAST_ROWS = 3;
 
 /** Fit a line; undefined for fewer than three rows or a single x. */
 export function fitLine(rows: FitRows): LineFit | undefined {

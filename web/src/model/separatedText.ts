@@ -3,7 +3,7 @@
 import type { Cell } from './resultModel';
 
 /** Format a value: NULL is empty, an empty text is "" in CSV. */
-export function writeCell(value: Cell, format: 'csv' | 'tsv'): string {
+function writeCell(value: Cell, format: 'csv' | 'tsv'): string {
     if (value === null) return '';
     if (typeof value !== 'string') return String(value);
     if (format === 'tsv') return value.replace(/[\t\r\n]+/g, ' ');

@@ -14,9 +14,6 @@ export function filledVotable(fields: readonly Field[], rows: readonly string[])
     return votableFile([writeStart(fields), ...rows, END]);
 }
 
-/** Return a VOTable without rows as text. */
-export const writeVotable = (fields: readonly Field[]): string => writeStart(fields) + END;
-
 const votableFile = (pieces: readonly string[]): Blob => new Blob([...pieces], { type: 'application/x-votable+xml' });
 
 function writeStart(fields: readonly Field[]): string {

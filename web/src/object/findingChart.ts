@@ -37,7 +37,7 @@ export function placeOnChart(
 }
 
 /** Return the diameter of a neighbour's mark: one magnitude brighter, one step larger. */
-export function markSize(magnitude: number, brightest: number): number {
+function markSize(magnitude: number, brightest: number): number {
     if (!Number.isFinite(magnitude)) return SMALLEST + 2;
     return Math.max(SMALLEST, LARGEST - 1.3 * (magnitude - brightest));
 }

@@ -73,7 +73,7 @@ function seriesOf(columns: readonly SearchEntry[]): SeriesColumns | undefined {
 }
 
 /** Rows without a key belong to one object if they are so near: degrees. */
-export const SAME_OBJECT = 2 / 3600;
+const SAME_OBJECT = 2 / 3600;
 
 /** Most rows of a time series. */
 export const MAX_SERIES_ROWS = 20_000;

@@ -1,6 +1,6 @@
 /** Places on the plane that touches the sky at a position (gnomonic projection, TAN in FITS), in degrees. */
 
-import { DEGREE, normalizeAngle, type Direction } from '../sky/directions';
+import { DEGREE, type Direction } from '../sky/directions';
 
 /** Return the place of a direction: eastwards and northwards; undefined on the other half of the sky. */
 export function projectTangent([ra0, dec0]: Direction, ra: number, dec: number): readonly [number, number] | undefined {
@@ -12,15 +12,6 @@ export function projectTangent([ra0, dec0]: Direction, ra: number, dec: number):
     const east = (cosine * Math.sin(away)) / along;
     const north = (cos0 * sine - sin0 * cosine * Math.cos(away)) / along;
     return [east / DEGREE, north / DEGREE];
-}
-
-/** Return the direction of a place of the plane. */
-export function unprojectTangent([ra0, dec0]: Direction, east: number, north: number): Direction {
-    const [x, y] = [east * DEGREE, north * DEGREE];
-    const [sin0, cos0] = [Math.sin(dec0 * DEGREE), Math.cos(dec0 * DEGREE)];
-    const ra = ra0 + Math.atan2(x, cos0 - y * sin0) / DEGREE;
-    const dec = Math.atan2(sin0 + y * cos0, Math.hypot(x, cos0 - y * sin0)) / DEGREE;
-    return [normalizeAngle(ra), dec];
 }
 
 /** Return the angle between two directions in degrees, exact also where it is small (haversine). */

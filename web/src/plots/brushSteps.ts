@@ -1,6 +1,6 @@
 /** How rows were chosen by boxes and lines in plots, so that the same can be chosen again of other rows. */
 
-import type { Table } from '../model/resultModel';
+import type { Field, Table } from '../model/resultModel';
 import type { Drawn } from './boxConditions';
 import { keepSettings, readSettings, type Json } from './keptSettings';
 import { loadPlotData } from './plotData';
@@ -12,6 +12,8 @@ export interface BrushStep {
     readonly manner: Manner;
     readonly drawn: Pick<Drawn, 'tool' | 'places'>;
     readonly settings: PlotSettings;
+    /** the columns that the settings mean, of which some may be removed later */
+    readonly fields: readonly Field[];
 }
 
 /** More steps than these are not kept. */
@@ -42,12 +44,12 @@ const DIGITS = 9;
 const MOST_PLACES = 400;
 
 /** Return a step as JSON, with columns by name. */
-export function keepStep({ manner, drawn, settings }: BrushStep, table: Pick<Table, 'fields'>): KeptStep {
+export function keepStep({ manner, drawn, settings, fields }: BrushStep): KeptStep {
     const stride = Math.ceil(drawn.places.length / MOST_PLACES);
     const places = drawn.places
         .filter((_, at) => at % stride === 0)
         .map(([u, v]): Place => [Number(u.toPrecision(DIGITS)), Number(v.toPrecision(DIGITS))]);
-    return { manner, tool: drawn.tool, places, settings: keepSettings(settings, table.fields) };
+    return { manner, tool: drawn.tool, places, settings: keepSettings(settings, fields) };
 }
 
 const isPlace = (place: unknown): place is Place =>
@@ -64,7 +66,7 @@ export async function repeatSteps(table: Table, kept: readonly KeptStep[]): Prom
         if (data === 'columns') return [];
         const inside = tool === 'lasso' ? lassoArea(places) : rectangleArea(places[0]!, places[1]!);
         const next = chosenRows(data.points, inside, table.rows, rows, manner);
-        if (next) noteBrush(next, { manner, drawn: { tool, places }, settings }, rows);
+        if (next) noteBrush(next, { manner, drawn: { tool, places }, settings, fields: table.fields }, rows);
         rows = next;
     }
     table.chooseRows(rows);

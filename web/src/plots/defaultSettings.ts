@@ -2,8 +2,16 @@
 
 import type { Field } from '../model/resultModel';
 import { cornerSettings, spaceSettings } from './formDefaults';
-import { NO_LAYERS } from '../layers/layerSettings';
-import { isMagnitude, NO_AXIS, isPlottable, type Axis, type PlotKind, type PlotSettings } from './plotSettings';
+import { AUTOMATIC, NO_LAYERS } from '../layers/layerSettings';
+import {
+    isMagnitude,
+    NO_AXIS,
+    isPlottable,
+    type Axis,
+    type PlotKind,
+    type PlotSettings,
+    type Quantity,
+} from './plotSettings';
 
 /** Return the first settings of a table's plot. */
 export function defaultSettings(fields: readonly Field[]): PlotSettings {
@@ -50,7 +58,7 @@ function firstKind(fields: readonly Field[], sky: readonly [number, number], cur
 }
 
 /** Whether a longitude is galactic. */
-export const isGalactic = (field: Field | undefined): boolean => (field?.ucd ?? '').startsWith('pos.galactic');
+const isGalactic = (field: Field | undefined): boolean => (field?.ucd ?? '').startsWith('pos.galactic');
 
 /** Whether the longitudes of a column are galactic, by its UCD or name. */
 export const isGalacticColumn = (field: Field | undefined): boolean =>
@@ -133,4 +141,12 @@ export function findErrorColumn(fields: readonly Field[], of: number): number {
     const named = fields.findIndex((other) => isPlottable(other) && names.includes(other.name.toLowerCase()));
     if (named >= 0 || !field.ucd) return named;
     return fields.findIndex((other) => isPlottable(other) && other.ucd === `stat.error;${field.ucd}`);
+}
+
+/** Return the error columns of a quantity, both of a difference; none if one has no errors. */
+export function errorColumns(fields: readonly Field[], quantity: Quantity, chosen: number): number[] {
+    if (chosen !== AUTOMATIC) return fields[chosen] ? [chosen] : [];
+    const parts = [quantity.column, ...(quantity.minus >= 0 ? [quantity.minus] : [])];
+    const found = parts.map((part) => findErrorColumn(fields, part));
+    return found.every((column) => column >= 0) ? found : [];
 }

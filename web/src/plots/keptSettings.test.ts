@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { AUTOMATIC } from '../layers/layerSettings';
+import { moveColumns } from '../model/columnMoves';
 import type { Field } from '../model/resultModel';
 import { repeatSteps, keepStep, findSteps, noteBrush } from './brushSteps';
 import { defaultSettings } from './defaultSettings';
-import { findColumn, keepSettings, nameColumn, readSettings } from './keptSettings';
+import { findColumn, keepSettings, moveSettings, nameColumn, readSettings } from './keptSettings';
 import { MemoryTable, number, words } from './memoryTable.fixture';
 import type { PlotSettings } from './plotSettings';
 
@@ -74,6 +75,23 @@ describe('settings by name', () => {
         const { settings } = readSettings(nonsense, FIELDS);
         expect(settings.layers).toEqual({ ...usual.layers, overlays: [{ ...overlay, axes: {} }] });
     });
+    test('follow their columns when others are removed', () => {
+        // b is removed; x, y and v are shown
+        const after = FIELDS.filter(({ name }) => name !== 'b');
+        const settings = changed({
+            axes: { ...usual.axes, x: axis(3, 2), y: axis(3, 1) },
+            colour: 4,
+            layers: { ...usual.layers, xError: 2, yError: 3, yErrorUp: AUTOMATIC },
+            corner: { ...usual.corner, axes: [axis(3), axis(2), axis(1)] },
+            space: { ...usual.space, axes: [axis(3), axis(0), axis(1)], distance: 2, sizes: 3 },
+        });
+        const { axes, colour, layers, corner, space } = moveSettings(settings, moveColumns(FIELDS, after));
+        expect([axes.x, axes.y, colour]).toEqual([axis(2, -1), axis(2, 1), 3]);
+        expect(layers).toMatchObject({ xError: -1, yError: 2, yErrorUp: AUTOMATIC });
+        expect(corner.axes.map(({ column }) => column)).toEqual([2, -1, 1]);
+        expect(space).toMatchObject({ distance: -1, sizes: 2 });
+        expect(space.axes.map(({ column }) => column)).toEqual([2, 0, 1]);
+    });
     test('columns of the same name are told apart', () => {
         const same: Field[] = [number('ra'), number('dec'), number('ra')];
         expect(nameColumn(same, 2)).toEqual(['ra', 1]);
@@ -85,20 +103,21 @@ describe('settings by name', () => {
 });
 
 describe('brushes', () => {
-    const table = () => new MemoryTable(FIELDS.slice(0, 2), [[1, 2, 3, 4], [1, 2, 3, 4]]); // prettier-ignore
-    const settings = { ...defaultSettings(FIELDS.slice(0, 2)), kind: 'scatter' } as const;
+    const fields = FIELDS.slice(0, 2);
+    const table = () => new MemoryTable(fields, [[1, 2, 3, 4], [1, 2, 3, 4]]); // prettier-ignore
+    const settings = { ...defaultSettings(fields), kind: 'scatter' } as const;
     const box = (low: number, high: number) => ({ tool: 'rectangle', places: [[low, low], [high, high]] }) as const; // prettier-ignore
 
     test('are repeated on other rows, with those that were added', async () => {
         const [first, second] = [Uint8Array.of(1, 1, 0, 0), Uint8Array.of(1, 1, 0, 1)];
-        noteBrush(first, { manner: 'new', drawn: box(0.5, 2.5), settings }, undefined);
-        noteBrush(second, { manner: 'add', drawn: box(3.5, 9), settings }, first);
-        const kept = copied(findSteps(second)!.map((step) => keepStep(step, table()))) as never;
+        noteBrush(first, { manner: 'new', drawn: box(0.5, 2.5), settings, fields }, undefined);
+        noteBrush(second, { manner: 'add', drawn: box(3.5, 9), settings, fields }, first);
+        const kept = copied(findSteps(second)!.map(keepStep)) as never;
         const again = table();
         expect(await repeatSteps(again, kept)).toEqual([]);
         expect([...again.chosen!]).toEqual([1, 1, 0, 1]);
         // what was repeated can be kept again
-        expect(copied(findSteps(again.chosen!)!.map((step) => keepStep(step, again)))).toEqual(kept);
+        expect(copied(findSteps(again.chosen!)!.map(keepStep))).toEqual(kept);
     });
     test('of columns that are gone choose nothing', async () => {
         const gone = [
@@ -110,9 +129,22 @@ describe('brushes', () => {
         expect(await repeatSteps(other, [{ ...gone[0], settings: {}, places: [['a', 1]] } as never])).toEqual([]);
         expect(other.chosen).toBeUndefined();
     });
+    test('mean the columns that they were drawn with, also when one of those is removed', () => {
+        const rows = Uint8Array.of(1);
+        const drawnWith = [number('gone'), ...fields];
+        const axes = { ...settings.axes, x: axis(1), y: axis(2) };
+        noteBrush(
+            rows,
+            { manner: 'new', drawn: box(0, 1), settings: { ...settings, axes }, fields: drawnWith },
+            undefined,
+        );
+        expect(keepStep(findSteps(rows)![0]!).settings).toMatchObject({
+            axes: { x: { column: 'x' }, y: { column: 'y' } },
+        });
+    });
     test('rows chosen in another way have no steps', () => {
         const [by, hand] = [Uint8Array.of(1), Uint8Array.of(1)];
-        noteBrush(by, { manner: 'add', drawn: box(0, 1), settings }, hand);
+        noteBrush(by, { manner: 'add', drawn: box(0, 1), settings, fields }, hand);
         expect(findSteps(by)).toBeUndefined();
     });
 });

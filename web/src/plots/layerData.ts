@@ -2,9 +2,9 @@
 
 import { AUTOMATIC, NO_COLUMN } from '../layers/layerSettings';
 import { openTables } from '../model/openTables.svelte';
-import type { Field, Table } from '../model/resultModel';
+import type { Table } from '../model/resultModel';
 import { text } from '../text';
-import { findErrorColumn } from './defaultSettings';
+import { errorColumns } from './defaultSettings';
 import { canHaveLayer } from './offeredLayers';
 import { loadOverlays, type OverlayData, type PlotFrame } from './overlayData';
 import { quantityName, quantityUnit, type PlotSettings, type Quantity } from './plotSettings';
@@ -46,14 +46,6 @@ export async function loadLayers(table: Table, settings: PlotSettings, frame: Pl
         overlays: await loadOverlays(table.fields, settings, frame),
         title: openTables.list.find((opened) => opened.table === table)?.title ?? '',
     };
-}
-
-/** Return the error columns of a quantity, both of a difference; none if one has no errors. */
-export function errorColumns(fields: readonly Field[], quantity: Quantity, chosen: number): number[] {
-    if (chosen !== AUTOMATIC) return fields[chosen] ? [chosen] : [];
-    const parts = [quantity.column, ...(quantity.minus >= 0 ? [quantity.minus] : [])];
-    const found = parts.map((part) => findErrorColumn(fields, part));
-    return found.every((column) => column >= 0) ? found : [];
 }
 
 async function loadErrors(

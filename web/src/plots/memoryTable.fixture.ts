@@ -1,5 +1,7 @@
 /** A table in memory for unit tests. */
 
+import { planColumns } from '../expression/computedColumn';
+import { evaluatePlan } from '../expression/planEvaluation';
 import type { Cell, ComputedColumn, Facet, Field, Filter, Sort, State, Table, TextRequest } from '../model/resultModel';
 
 export class MemoryTable implements Table {
@@ -13,8 +15,8 @@ export class MemoryTable implements Table {
     shownRows: readonly number[];
 
     constructor(
-        readonly fields: readonly Field[],
-        private readonly columns: readonly (readonly Cell[])[],
+        public fields: readonly Field[],
+        private columns: readonly (readonly Cell[])[],
     ) {
         this.shownRows = [...(columns[0] ?? []).keys()];
     }
@@ -52,6 +54,20 @@ export class MemoryTable implements Table {
         this.filters = by;
     }
     async computeColumns(columns: readonly ComputedColumn[]) {
+        const stored = this.fields.length - this.computed.length;
+        const plans = planColumns(columns, this.fields.slice(0, stored));
+        this.fields = this.fields.slice(0, stored);
+        this.columns = this.columns.slice(0, stored);
+        const numbersOf = (column: number) => Float64Array.from(this.columns[column]!, (cell) => Number(cell ?? NaN));
+        for (const { plan, field } of plans) {
+            const { values } = evaluatePlan(plan, {
+                length: this.rows,
+                readNumbers: (column) => ({ values: numbersOf(column), missing: undefined }),
+                readTexts: (column) => (row) => this.columns[column]![row] as string | null,
+            });
+            this.columns = [...this.columns, Array.from(values)];
+            this.fields = [...this.fields, field];
+        }
         this.computed = columns;
     }
     async previewColumn(): Promise<Cell[]> {

@@ -22,7 +22,7 @@ const CSS_PIXELS: Record<LengthUnit, number> = { px: 1, mm: 96 / 25.4, in: 96 };
 export const MAX_SIDE = 10_000;
 export const MAX_PIXELS = 40_000_000;
 /** Axes and labels need this much, in CSS pixels. */
-export const LEAST_SIDE = 120;
+const LEAST_SIDE = 120;
 
 /** Return the layout's size in CSS pixels, and the file's pixels per CSS pixel. `screen`: device pixels per CSS pixel. */
 export function layOutPicture(asked: PictureSize, screen: number): { size: Size; ratio: number } {

@@ -1,6 +1,8 @@
 /** Python scripts that draw a plot of two axes with matplotlib: the same columns, ranges, scales, bins and colours. */
 
 import { countGrid } from './binning';
+import { drawErrors, drawSummary, nameOthers, readErrors, scriptErrors, type Masked } from './layerScript';
+import { summarizeLayers } from './layerSummary';
 import { BIN, CELL } from './paintCounts';
 import { axisStyles } from './paintPlot';
 import { colourColumn } from './plotData';
@@ -14,8 +16,10 @@ import { skyPython } from './skyScript';
 
 const { py, pyNumber, pyLabel } = parts;
 
+type ScriptErrors = ReturnType<typeof scriptErrors>;
+
 /** Return the Python that draws a scene from `rows`. */
-export function planePython(scene: Scene, table: ScriptTable): string {
+export function planePython(scene: Scene, table: ScriptTable, hasChosen = false): string {
     const { data } = scene;
     const { settings } = data;
     if (settings.kind === 'sky') {
@@ -24,14 +28,15 @@ export function planePython(scene: Scene, table: ScriptTable): string {
     }
     const axes = AXES[settings.kind].map((role) => settings.axes[role]);
     const colour = colourColumn(settings);
-    const errors = settings.kind === 'curve' && data.layers.yErrors ? settings.error : -1;
-    const columns = [...axes.flatMap(({ column, minus }) => [column, minus]), colour, errors];
+    const errors = scriptErrors(table.fields, settings);
+    const columns = [...axes.flatMap(({ column, minus }) => [column, minus]), colour];
     const read = readAxes(scene, table, axes);
     const mask = axes.map((_, k) => `np.isfinite(${'xy'[k]})`);
     const valued = data.shades?.type === 'values' ? ['np.isfinite(colour)'] : [];
     const reading = [
         ...read,
         ...parts.readShades(table, data.shades, colour),
+        ...readErrors(table.fields, errors),
         `good = ${['shown', ...mask, ...valued].join(' & ')}`,
     ];
     const isDensity = settings.kind === 'density';
@@ -42,7 +47,9 @@ export function planePython(scene: Scene, table: ScriptTable): string {
         '',
         ...(colours ? [parts.writeRamp()] : []),
         `fig, ax = plt.subplots(${parts.writeFigure(scene.size)}, layout="constrained")`,
+        ...nameOthers(settings),
         ...drawMarks(scene, table, colour, errors),
+        ...drawLayers(scene, hasChosen),
         ...frameLines(scene),
         parts.writeEnd(settings.kind),
     ];
@@ -83,28 +90,33 @@ function markOptions({ data, view, box, ratio }: Scene): string {
     return `s=${size}, alpha=${usualOpacity(count, area)}, linewidths=0, rasterized=${count > 20_000 ? 'True' : 'False'}`;
 }
 
-function drawMarks(scene: Scene, table: ScriptTable, colour: number, errors: number): string[] {
+function drawMarks(scene: Scene, table: ScriptTable, colour: number, errors: ScriptErrors): string[] {
     const { kind, period } = scene.data.settings;
     if (kind === 'histogram') return drawHistogram(scene);
     if (kind === 'density') return drawDensity(scene);
     const options = markOptions(scene);
     const folded = kind === 'curve' && period > 0;
-    const doubled = (name: string, mask: string) => `np.concatenate([${name}[${mask}], ${name}[${mask}]${folded && name === 'x' ? ' + 1' : ''}])`; // prettier-ignore
-    const place = (mask: string) => folded ? `${doubled('x', mask)}, ${doubled('y', mask)}` : `x[${mask}], y[${mask}]`; // prettier-ignore
-    const bars =
-        errors >= 0
-            ? [
-                  `error = ${parts.readColumn(table.fields, errors)}`,
-                  'barred = good & (error > 0)',
-                  `ax.errorbar(${place('barred')}, yerr=${folded ? doubled('error', 'barred') : 'error[barred]'}, fmt="none", ecolor="0.6", elinewidth=0.6, zorder=0)`,
-              ]
-            : [];
+    const masked = maskedBy(folded);
     const call = (mask: string, given: string) => {
         const held = folded ? given.replace('colour[good]', 'np.tile(colour[good], 2)') : given;
-        return `ax.scatter(${place(mask)}, ${held}, ${options})`;
+        return `ax.scatter(${masked('x', mask)}, ${masked('y', mask)}, ${held}, ${options})`;
     };
     const bar = (points: string, label: string) => `fig.colorbar(${points}, label=${label})`;
-    return [...bars, ...parts.writePoints(table, scene.data.shades, colour, call, bar)];
+    return [...drawErrors(errors, masked), ...parts.writePoints(table, scene.data.shades, colour, call, bar)];
+}
+
+/** Two periods are shown of a folded curve. */
+const maskedBy =
+    (folded: boolean): Masked =>
+    (name, mask) =>
+        folded
+            ? `np.concatenate([${name}[${mask}], ${name}[${mask}]${name === 'x' ? ' + 1' : ''}])`
+            : `${name}[${mask}]`;
+
+function drawLayers(scene: Scene, hasChosen: boolean): string[] {
+    const { kind, period } = scene.data.settings;
+    const summary = summarizeLayers(scene, undefined);
+    return summary ? drawSummary(summary, scene.view, maskedBy(kind === 'curve' && period > 0), hasChosen) : [];
 }
 
 function drawHistogram({ histogram, data }: Scene): string[] {

@@ -24,8 +24,7 @@ export interface Axis extends Quantity {
     readonly reversed: boolean | undefined;
 }
 
-export const ROLES = ['x', 'y', 'value', 'longitude', 'latitude', 'time', 'flux'] as const;
-export type AxisRole = (typeof ROLES)[number];
+export type AxisRole = 'x' | 'y' | 'value' | 'longitude' | 'latitude' | 'time' | 'flux';
 
 /** The axes of each kind of plot: horizontal, vertical. Corner plots and plots in space have their own settings. */
 export const AXES: Record<PlotKind, readonly AxisRole[]> = {

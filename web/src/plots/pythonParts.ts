@@ -109,7 +109,8 @@ export const writeFigure = ({ width, height }: Size): string =>
 /** Return the lines that save and show the figure. */
 export const writeEnd = (name: string): string => `fig.savefig(${py(`skyhouse-${name}.pdf`)})\nplt.show()`;
 
-const hex = (pixel: number) =>
+/** Return a colour as matplotlib reads it. */
+export const hex = (pixel: number) =>
     `#${[pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255].map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 
 export const ACCENT = '#1257b0';

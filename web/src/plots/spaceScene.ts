@@ -17,7 +17,7 @@ export interface SpaceScene {
 }
 
 /** Return the places of all points in the cube from -1 to 1, in an order of which every beginning is a sample. */
-export function placePoints({ axes, rows }: RowValues): Float32Array<ArrayBuffer> {
+function placePoints({ axes, rows }: RowValues): Float32Array<ArrayBuffer> {
     const places = new Float32Array(3 * rows.length);
     const scales = axes.map(({ range: [from, to] }) => ({ from, factor: 2 / (to - from) }));
     forMixed(rows.length, (point, at) => {
@@ -46,7 +46,7 @@ function stepOf(count: number): number {
 const commonDivisor = (one: number, other: number): number => (other ? commonDivisor(other, one % other) : one);
 
 /** Return colour and size of each point, in the mixed order. */
-export function lookOfPoints({ rows, shades, sizes }: RowValues, theme: Theme): Uint8Array<ArrayBuffer> {
+function lookOfPoints({ rows, shades, sizes }: RowValues, theme: Theme): Uint8Array<ArrayBuffer> {
     const looks = new Uint8Array(4 * rows.length);
     const colours = coloursOf({ shades }, theme);
     forMixed(rows.length, (point, at) => {

@@ -127,7 +127,8 @@ export class TablePlot {
             if (by.manner === 'new') this.brushed = describeBox(data, table.fields, by.drawn, rows);
             // the plane of a map depends on the longitude in its middle
             const settings = data.settings.kind === 'sky' ? { ...data.settings, centre: data.centre } : data.settings;
-            noteBrush(rows, { manner: by.manner, drawn: by.drawn, settings }, by.before);
+            const { fields } = table;
+            noteBrush(rows, { manner: by.manner, drawn: by.drawn, settings, fields }, by.before);
         }
         table.chooseRows(rows);
     }

@@ -7,7 +7,7 @@ import { AXES, quantityName, type PlotKind, type PlotSettings } from './plotSett
 import { TablePlot } from './tablePlot.svelte';
 
 /** More plots would be too small to read, and hold too much memory. */
-export const MOST_PLOTS = 12;
+const MOST_PLOTS = 12;
 
 export interface NamedPlot {
     /** names its tile */

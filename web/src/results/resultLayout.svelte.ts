@@ -11,6 +11,7 @@ import { keepSettings, readSettings, type Json } from '../plots/keptSettings';
 import type { PlotKind } from '../plots/plotSettings';
 import { TOOLS, type TablePlot, type Tool } from '../plots/tablePlot.svelte';
 import { TablePlots } from '../plots/tablePlots.svelte';
+import { TableClosed } from '../rows/workerLink';
 import { keepRows, readRows, type KeptRows } from './keptRows';
 import { addBeside, arrangeTiles, keepTiles, listTiles, readTiles, type Preset, type Tiles } from './tileLayout';
 import { findRoom, type Places } from './tilePlaces';
@@ -137,7 +138,7 @@ export class ResultLayout {
         const [kept, { table }] = [this.#selection, this];
         if (!kept || this.#waiting || table.state.phase === 'loading') return;
         if (!table.chosen && 'steps' in kept && Array.isArray(kept.steps)) {
-            this.unknown = [...this.unknown, ...(await repeatSteps(table, kept.steps))];
+            this.unknown = [...this.unknown, ...(await repeatSteps(table, kept.steps).catch(ignoreClosed))];
         } else if (!table.chosen && 'rows' in kept && Array.isArray(kept.rows) && this.options.stored) {
             const marks = new Uint8Array(table.rows);
             for (const row of kept.rows.slice(0, MOST_ROWS)) if (row >= 0 && row < marks.length) marks[row] = 1;
@@ -185,7 +186,7 @@ export class ResultLayout {
         const { chosen, chosenCount } = this.table;
         if (!chosen) return undefined;
         const steps = findSteps(chosen);
-        if (steps) return { steps: steps.map((step) => keepStep(step, this.table)) };
+        if (steps) return { steps: steps.map(keepStep) };
         if (!this.options.stored || chosenCount > MOST_ROWS) return undefined;
         const rows: number[] = [];
         for (let row = chosen.indexOf(1); row >= 0; row = chosen.indexOf(1, row + 1)) rows.push(row);
@@ -238,6 +239,11 @@ export class ResultLayout {
     }
 }
 
+function ignoreClosed(error: unknown): readonly string[] {
+    if (error instanceof TableClosed) return [];
+    throw error;
+}
+
 function renameTiles(tiles: Tiles, renamed: (tile: string) => string): Tiles {
     if (typeof tiles === 'string') return renamed(tiles);
     const shares = tiles.shares.map((share) => Number(share.toFixed(4)));
@@ -251,14 +257,14 @@ function readView(ends: readonly number[]): TablePlot['view'] {
 }
 
 /** Return a short text that differs for other queries (FNV-1a). */
-export function hashOf(words: string): string {
+function hashOf(words: string): string {
     let hash = 0x811c9dc5;
     for (const letter of words.trim()) hash = Math.imul(hash ^ letter.codePointAt(0)!, 0x01000193);
     return (hash >>> 0).toString(36);
 }
 
 /** Read a written layout; undefined if it is none. What is in it is checked when it is restored. */
-export function readLayout(written: string): KeptLayout | undefined {
+function readLayout(written: string): KeptLayout | undefined {
     try {
         const kept: unknown = JSON.parse(written || 'null');
         return typeof kept === 'object' && kept !== null && !Array.isArray(kept) ? kept : undefined;
@@ -277,6 +283,3 @@ export function layoutOf(table: Table, options: LayoutOptions): ResultLayout {
     layouts.set(table, made);
     return made;
 }
-
-/** Return the layout of a table as JSON, for a link or a share; '' if it is the usual one. */
-export const writeLayout = (table: Table): string => layouts.get(table)?.written ?? '';

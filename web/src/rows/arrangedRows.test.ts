@@ -3,38 +3,12 @@ import type { ColumnPart } from '../model/columnParts';
 import type { Field } from '../model/resultModel';
 import { nextDouble } from '../model/adjacentFloats';
 import { ArrangedRows } from './arrangedRows';
+import { longs, numbers, texts } from './madeParts.fixture';
 
 const NAMES = ['α', 'NGC 7', 'ngc 70', '', 'M 31', 'NGC 7', 'M 31 but longer than that', 'M'];
 
 function field(name: string, kind: Field['kind'] = 'number'): Field {
     return { name, kind, datatype: kind === 'text' ? 'char' : 'double' };
-}
-
-function bits(marks: readonly boolean[]): Uint8Array<ArrayBuffer> {
-    const found = new Uint8Array(Math.ceil(marks.length / 8));
-    marks.forEach((mark, at) => (found[at >> 3]! |= Number(mark) << (at & 7)));
-    return found;
-}
-
-const numbers = (values: readonly (number | null)[]): ColumnPart => ({
-    type: 'number',
-    length: values.length,
-    valid: bits(values.map((value) => value !== null)),
-    values: Float64Array.from(values, (value) => value ?? 0),
-});
-
-const longs = (values: readonly bigint[]): ColumnPart => ({
-    type: 'number',
-    length: values.length,
-    values: BigInt64Array.from(values),
-});
-
-function texts(values: readonly (string | null)[]): ColumnPart {
-    const pieces = values.map((value) => new TextEncoder().encode(value ?? ''));
-    const offsets = new Int32Array(values.length + 1);
-    pieces.forEach((piece, at) => (offsets[at + 1] = offsets[at]! + piece.length));
-    const bytes = Uint8Array.from(pieces.flatMap((piece) => [...piece]));
-    return { type: 'text', length: values.length, valid: bits(values.map((value) => value !== null)), offsets, bytes };
 }
 
 /** A table in parts of `size` rows. */

@@ -46,7 +46,7 @@ async function readBinary(body: Blob): Promise<DatalinkRow[]> {
 }
 
 /** Read the rows of a VOTable in TABLEDATA. */
-export function readTabledata(document: Document): DatalinkRow[] {
+function readTabledata(document: Document): DatalinkRow[] {
     const table = findElements(document, 'TABLE')[0];
     if (!table) return [];
     const names = findElements(table, 'FIELD').map((field) => field.getAttribute('name') ?? '');

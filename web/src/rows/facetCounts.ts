@@ -6,7 +6,7 @@ import type { Facet, Filter } from '../model/resultModel';
 import { unmarkFailing } from './rowFilter';
 
 /** More different texts are not listed. */
-export const MAX_VALUES = 1000;
+const MAX_VALUES = 1000;
 /** Columns of numbers with more different values are counted in bins. */
 export const MAX_NUMBERS = 24;
 export const BINS = 48;

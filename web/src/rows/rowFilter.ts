@@ -84,8 +84,8 @@ function valueTest(part: ColumnPart, texts: readonly string[]): (at: number) => 
         const { values } = part;
         const isLong = values instanceof BigInt64Array || values instanceof BigUint64Array;
         const isFloat = values instanceof Float32Array;
-        const wanted = new Set<number | bigint>(
-            texts.map((word) => (isLong ? BigInt(word) : isFloat ? Math.fround(Number(word)) : Number(word))),
+        const wanted = new Set<number | bigint | undefined>(
+            texts.map((word) => (isLong ? readInteger(word) : isFloat ? Math.fround(Number(word)) : Number(word))),
         );
         return (at) => wanted.has(values[at]!);
     }
@@ -94,6 +94,9 @@ function valueTest(part: ColumnPart, texts: readonly string[]): (at: number) => 
     const text = textReader(part);
     return (at) => wanted.has(text(at));
 }
+
+/** Values stand in links, which anybody can write. */
+const readInteger = (word: string): bigint | undefined => (/^-?\d+$/.test(word) ? BigInt(word) : undefined);
 
 /** Return the integers [from, to). */
 export function rowRange(from: number, to: number): Uint32Array<ArrayBuffer> {

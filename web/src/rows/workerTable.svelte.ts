@@ -5,7 +5,7 @@ import { credentials } from '../tap/credentials.svelte';
 import { addressOf, errorText, queryForm } from '../tap/tapRequest';
 import { text } from '../text';
 import { withUploadType } from '../tap/uploadType';
-import { WorkerLink } from './workerLink';
+import { TableClosed, WorkerLink } from './workerLink';
 import { moveColumns } from '../model/columnMoves';
 import type {
     Cell,
@@ -94,14 +94,21 @@ export class WorkerTable implements Table {
         return this.#link.askWorker('summarizeColumn', column);
     }
 
-    async sortBy(by: readonly Sort[]): Promise<void> {
+    sortBy(by: readonly Sort[]): Promise<void> {
         this.sorting = by;
-        this.#takeProgress(await this.#link.askWorker('arrange', by, this.filters));
+        return this.#arrangeRows();
     }
 
-    async filterBy(by: readonly Filter[]): Promise<void> {
+    filterBy(by: readonly Filter[]): Promise<void> {
         this.filters = by;
-        this.#takeProgress(await this.#link.askWorker('arrange', this.sorting, by));
+        return this.#arrangeRows();
+    }
+
+    async #arrangeRows(): Promise<void> {
+        const arranged = this.#link.askWorker('arrange', this.sorting, this.filters);
+        // a closed table needs no order
+        const progress = await arranged.catch(ignoreClosed);
+        if (progress) this.#takeProgress(progress);
     }
 
     async computeColumns(columns: readonly ComputedColumn[]): Promise<void> {
@@ -141,7 +148,7 @@ export class WorkerTable implements Table {
     }
 
     stop(): void {
-        if (this.state.phase === 'loading') void this.#link.askWorker('stop');
+        if (this.state.phase === 'loading') void this.#link.askWorker('stop').catch(ignoreClosed);
     }
 
     close(): void {
@@ -188,6 +195,10 @@ export class WorkerTable implements Table {
         if (failure.reason === 'refused' && failure.status === 401) credentials.refused = message;
         return { phase: 'failed', message };
     }
+}
+
+function ignoreClosed(error: unknown): undefined {
+    if (!(error instanceof TableClosed)) throw error;
 }
 
 /** Return the number of marked rows. Runs at every step of a brush over millions of rows. */

@@ -6,7 +6,7 @@ import { text } from '../text';
 export { type Connection, type Message } from 'sampjs';
 
 /** Address of the hub in the Web Profile. */
-export const HUB = 'http://localhost:21012/';
+const HUB = 'http://localhost:21012/';
 /** milliseconds */
 const PAUSE = 250;
 const [PING_SECONDS, ANSWER_SECONDS, CONSENT_SECONDS] = [5, 30, 180];

@@ -3,11 +3,8 @@
 import type { Table } from '../model/resultModel';
 import { makeRowsUpload } from '../rows/rowsUpload';
 import { addressOf } from '../tap/tapRequest';
-import { createJob, fetchJob, isEnded, resultPath, setDestruction } from '../tap/uwsClient';
-import { text } from '../text';
+import { resultPath, runJobToEnd, setDestruction } from '../tap/uwsClient';
 
-/** Seconds that a request for the job's phase waits. */
-const WAIT = 30;
 const KEPT_MS = 86_400_000;
 
 export interface SharedRows {
@@ -20,16 +17,7 @@ export interface SharedRows {
 /** Upload the shown rows and keep them as the result of a job, for a day. Raises Error with a sentence. */
 export async function shareRows(table: Table): Promise<SharedRows> {
     const [order, upload] = await Promise.all([table.readOrder(), makeRowsUpload(table)]);
-    const { id } = await createJob({ ...upload, files: { ...upload.files } });
-    await waitForResult(id);
+    const { id } = await runJobToEnd({ ...upload, files: { ...upload.files } });
     await setDestruction(id, Date.now() + KEPT_MS);
     return { url: addressOf(resultPath(id)), order };
-}
-
-async function waitForResult(id: string): Promise<void> {
-    for (;;) {
-        const { phase, error } = await fetchJob(id, WAIT);
-        if (phase === 'COMPLETED') return;
-        if (isEnded(phase)) throw new Error(error?.message ?? text.samp.notStored);
-    }
 }

@@ -78,7 +78,7 @@ export async function estimateQuery(asked: EstimateRequest, signal?: AbortSignal
 }
 
 /** Return the faults of a JSON answer, else its text with its position, if any. */
-export function faultsOf({ message, place }: TapError): QueryFault[] {
+function faultsOf({ message, place }: TapError): QueryFault[] {
     try {
         return (JSON.parse(message) as { errors: QueryFault[] }).errors;
     } catch {

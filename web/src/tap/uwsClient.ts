@@ -132,7 +132,7 @@ export async function fetchJob(id: string, wait = 0, signal?: AbortSignal): Prom
 const WAIT = 30;
 
 /** Create a job and wait for its result. Raises Error with the service's reason; stops the job with `signal`. */
-export async function runJobToEnd(wanted: NewJob, signal: AbortSignal): Promise<Job> {
+export async function runJobToEnd(wanted: NewJob, signal?: AbortSignal): Promise<Job> {
     const { id } = await createJob(wanted);
     try {
         for (;;) {
@@ -141,7 +141,7 @@ export async function runJobToEnd(wanted: NewJob, signal: AbortSignal): Promise<
             if (isEnded(job.phase)) throw new Error(job.error?.message ?? text.editor.run.failed);
         }
     } catch (error) {
-        if (signal.aborted) void abortJob(id).catch(() => undefined);
+        if (signal?.aborted) void abortJob(id).catch(() => undefined);
         throw error;
     }
 }

@@ -37,10 +37,10 @@ const layers = {
     overlays: 'Other results',
     addOverlay: 'Add a result',
     noOverlay: 'Run another query in a new tab to show its rows here.',
-    chooseOverlay: 'choose …',
     removeOverlay: (title: string) => `Remove ${title}`,
     overlayAxis: (title: string, role: string) => `${title}, ${role}`,
-    overlayMatched: 'as matched',
+    notInScript: (layers: string) => `The page shows more, which this script does not draw: ${layers}.`,
+    ofChosen: 'The page shows line and bins of the chosen rows; here they are of the rows in view.',
     trouble: {
         closed: (title: string) => `${title} is closed: its rows are not shown`,
         columns: (title: string) => `${title} has no such columns: choose them under Layers`,
@@ -137,12 +137,12 @@ export const plots = {
             numbers: 'Width, height, dots per inch and text size are numbers above 0.',
             small: 'The picture is too small for axes and labels: make it larger, or the text smaller.',
             large: (side: number, pixels: number) =>
-                `Browsers cannot draw so many pixels: at most ${formatCount(side)} a side and ${formatCount(pixels / 1e6)} million in all. Take fewer dots per inch, or a vector format.`,
+                `Browsers cannot draw so many pixels: at most ${formatCount(side)} a side and ${formatCount(pixels / 1e6)} million in all. Use fewer dots per inch, or a vector format.`,
         },
         shapes: (limit: number) =>
             `Points are shapes and texts stay texts.${limit ? '' : ' Densities are images with a pixel for each bin.'}`,
         image: (shown: number, limit: number) =>
-            `${formatCounted(shown, 'point')} become an image of the given fineness, because vector files have at most ${formatCount(limit)} as shapes; axes and texts stay vectors. Filter the table or zoom in for fewer points.`,
+            `${formatCounted(shown, 'point')} become an image of the given resolution, because vector files have at most ${formatCount(limit)} as shapes; axes and texts stay vectors. Filter the table or zoom in for fewer points.`,
     },
     corner: {
         quantity: (place: number) => `Quantity ${place}`,

@@ -38,7 +38,7 @@ export const results = {
         enlarge: 'Fill the result',
         restore: 'Show the others again',
         moves: { left: 'Move left', right: 'Move right', up: 'Move up', down: 'Move down' },
-        sizes: { wider: 'Wider', narrower: 'Narrower', taller: 'Taller', lower: 'Lower' },
+        sizes: { wider: 'Wider', narrower: 'Narrower', taller: 'Taller', lower: 'Shorter' },
         drag: (title: string) => `${title}: drag to move, double click to fill the result`,
         widthOf: (title: string) => `Width of ${title}`,
         heightOf: (title: string) => `Height of ${title}`,

@@ -41,7 +41,6 @@ export const samp = {
     notTaken: (to: string, reason: string) => `${to} did not accept it: ${reason}`,
     notVotable: (mime: string) =>
         `The job has stored its result as ${mime}; other programs need a VOTable. Run it again in that format.`,
-    notStored: 'The service could not store the rows for the other program.',
     loading: 'Wait until all rows have arrived, then send the table.',
     tooMany: (most: number) =>
         `At most ${formatCount(most)} rows can be sent. Filter the table, or run the query as a job that stores a VOTable.`,

@@ -13,7 +13,7 @@ export interface Head {
 }
 
 /** Rows shown per file. */
-export const SHOWN_ROWS = 20;
+const SHOWN_ROWS = 20;
 
 /** Return the query for the head of an uploaded table: its first rows, each with the total. */
 export const headQuery = (name: string): string =>

@@ -17,7 +17,7 @@ export interface KeptFile {
 }
 
 /** Bytes kept for all files together; others live as long as the page. */
-export const MAX_KEPT_BYTES = 64e6;
+const MAX_KEPT_BYTES = 64e6;
 
 const STORE = 'files';
 const LIST = 'all';
