@@ -47,7 +47,7 @@ export const columns = {
         help: 'As in ADQL: columns, + - * /, functions such as SQRT, LOG10 and COALESCE, CASE WHEN … END. Units are converted: ra + sep/2 with degrees and arcseconds.',
         unit: 'Unit of the result',
         unitHint: 'as computed',
-        declared: 'The numbers are in it already',
+        declared: 'The numbers are in this unit already',
         result: (unit: string, isCondition: boolean) =>
             isCondition ? 'A condition: true or false.' : unit ? `In ${unit}.` : 'A number without a unit.',
         values: (values: string) => `First values: ${values}`,
