@@ -1,5 +1,7 @@
 /** Python scripts that draw a plot of two axes with matplotlib: the same columns, ranges, scales, bins and colours. */
 
+import type { View } from '../canvas/plotView';
+import type { LineFit } from '../layers/lineFit';
 import { countGrid } from './binning';
 import { BIN, CELL } from './paintCounts';
 import { axisStyles } from './paintPlot';
@@ -15,7 +17,7 @@ import { skyPython } from './skyScript';
 const { py, pyNumber, pyLabel } = parts;
 
 /** Return the Python that draws a scene from `rows`. */
-export function planePython(scene: Scene, table: ScriptTable): string {
+export function planePython(scene: Scene, table: ScriptTable, fit?: LineFit): string {
     const { data } = scene;
     const { settings } = data;
     if (settings.kind === 'sky') {
@@ -43,6 +45,7 @@ export function planePython(scene: Scene, table: ScriptTable): string {
         ...(colours ? [parts.writeRamp()] : []),
         `fig, ax = plt.subplots(${parts.writeFigure(scene.size)}, layout="constrained")`,
         ...drawMarks(scene, table, colour, errors),
+        ...(fit ? drawFitted(fit, scene.view, axisStyles(scene)) : []),
         ...frameLines(scene),
         parts.writeEnd(settings.kind),
     ];
@@ -132,6 +135,22 @@ function drawDensity({ data, view, box }: Scene): string[] {
         `y_edges = ${edges(grid.v, grid.dv, grid.rows, y.log)}`,
         'counts, _, _, cells = ax.hist2d(x[good], y[good], bins=[x_edges, y_edges], cmap=ramp, norm=LogNorm(vmin=1), cmin=1)',
         'fig.colorbar(cells, label="rows per bin")',
+    ];
+}
+
+/** Return the lines that draw a fitted line and its standard error; on log axes both are of the logarithm. */
+export function drawFitted(
+    { intercept, slope, slopeError, pivot, pivotVariance }: LineFit,
+    { u0, u1 }: Pick<View, 'u0' | 'u1'>,
+    [x, y]: readonly [{ readonly log: boolean }, { readonly log: boolean }],
+): string[] {
+    const shown = (name: string, { log }: { readonly log: boolean }) => (log ? `10 ** (${name})` : name);
+    return [
+        `line_x = np.linspace(${pyNumber(Math.min(u0, u1))}, ${pyNumber(Math.max(u0, u1))}, 65)`,
+        `line_y = ${pyNumber(intercept)} + ${pyNumber(slope)} * line_x`,
+        `spread = np.sqrt(${pyNumber(pivotVariance)} + ((line_x - ${pyNumber(pivot)}) * ${pyNumber(slopeError)}) ** 2)`,
+        `ax.fill_between(${shown('line_x', x)}, ${shown('line_y - spread', y)}, ${shown('line_y + spread', y)}, color="C3", alpha=0.2, linewidth=0)`,
+        `ax.plot(${shown('line_x', x)}, ${shown('line_y', y)}, color="C3")`,
     ];
 }
 

@@ -27,6 +27,6 @@ export function pictureOfScene(scene: Scene, plot: TablePlot): PlotPicture {
             paintScene(pen, { ...scene, ...look, ...arranged, moving: false, exact: true }, table.chosen);
         },
         toCsv: () => exportCsv(scene, table.chosen),
-        toPython: () => planePython(scene, table),
+        toPython: () => planePython(scene, table, summarizeLayers(scene, table.chosen)?.fit),
     };
 }
