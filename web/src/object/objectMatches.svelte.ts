@@ -12,6 +12,9 @@ const MAX_ROWS = 200;
 /** Requests at a time: other users have work too. */
 const AT_ONCE = 3;
 
+/** Rows further away than this, in degrees, are other objects. */
+const SAME_OBJECT = 10 / 3600;
+
 /** A row near the position. */
 export interface Neighbour {
     readonly table: string;
@@ -27,6 +30,9 @@ export interface Neighbour {
     /** proper motion in mas/yr (that of right ascension times cos dec); undefined if unknown */
     readonly motion?: readonly [number, number];
 }
+
+/** Whether a row is of the object itself, not of one beside it. */
+export const isSameObject = ({ distance }: Neighbour): boolean => distance <= SAME_OBJECT;
 
 /** What a table answered. */
 export class TableMatch {

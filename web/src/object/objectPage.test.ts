@@ -4,8 +4,8 @@ import { describe, expect, test, vi } from 'vitest';
 import type { SearchEntry } from '../tables/catalogueSearch';
 import type { Rows } from '../tap/jsonRows';
 import { DEGREE } from '../sky/directions';
-import { findPeaks } from './lombScargle';
-import { neighboursOf } from './objectMatches.svelte';
+import { findPeaks } from '../layers/lombScargle';
+import { isSameObject, neighboursOf } from './objectMatches.svelte';
 import { objectTablesOf, seriesQuery } from './objectTables';
 import { findBand, fluxOfMagnitude } from './photometricBands';
 import { spectralPointsOf } from './spectralPoints';
@@ -149,4 +149,10 @@ test('east is to the left of north, and the far side of the sky has no place', (
     expect(east).toBeCloseTo(1, 3);
     expect(north).toBeGreaterThan(0.99);
     expect(projectTangent([10, 0], 190, 0)).toBeUndefined();
+});
+
+test('a row further than ten arcseconds away is not the object', () => {
+    const near = { table: 't', at: 0, ra: 1, dec: 2, magnitude: 3 };
+    expect(isSameObject({ ...near, distance: 9.9 / 3600 })).toBe(true);
+    expect(isSameObject({ ...near, distance: 10.1 / 3600 })).toBe(false);
 });

@@ -32,7 +32,7 @@ export function defaultSettings(fields: readonly Field[]): PlotSettings {
         },
         colour: -1,
         band: curve.band,
-        error: findErrorColumn(fields, curve.flux),
+        error: findCurveError(fields, curve),
         frame: isGalactic(fields[sky[0]]) ? 'galactic' : 'equatorial',
         centre: undefined,
         skyStyle: 'points',
@@ -47,6 +47,12 @@ export function defaultSettings(fields: readonly Field[]): PlotSettings {
         corner: cornerSettings(fields, x, y.column),
         space: spaceSettings(fields, x, y.column, sky[0] >= 0),
     };
+}
+
+/** Find the errors of a light curve: those of its values, else a column that is called so. */
+function findCurveError(fields: readonly Field[], { time, flux }: Curve): number {
+    const own = findErrorColumn(fields, flux);
+    return own >= 0 || time < 0 ? own : findByName(fields, /^(e|err|error|sigma|uncertainty)$/i);
 }
 
 type Curve = { time: number; flux: number; band: number };

@@ -117,6 +117,8 @@ function drawFitText(pen: Pen, scene: Scene, summary: LayerSummary): void {
     const { box, theme, note } = scene;
     const equation = wrapText(pen, described.equation, box.width - 12);
     const lines = [...equation, ...wrapText(pen, described.of, box.width - 12)];
+    // a low plot is for its points: its options have the words too
+    if (16 * lines.length > box.height / 2) return;
     const style = { baseline: 'top', halo: theme.ground, size: SIZE } as const;
     lines.forEach((line, k) => {
         const colour = k < equation.length ? fitColour(scene) : theme.text;

@@ -4,6 +4,7 @@ import type { Field, Table } from '../model/resultModel';
 import { text } from '../text';
 import { axisStyles } from './paintPlot';
 import type { PlotData } from './plotData';
+import type { PlotKind } from './plotSettings';
 import type { RowValues } from './rowValues';
 import { mjdToIso, shortNumber } from '../canvas/axisTicks';
 import type { View } from '../canvas/plotView';
@@ -98,12 +99,14 @@ export function describePart({ state, rows }: Pick<Table, 'state' | 'rows'>): st
 export function describeProblem(
     data: PlotData | 'columns' | undefined,
     table: Pick<Table, 'fields' | 'shown' | 'state'>,
+    kind?: PlotKind,
 ): string {
     const waiting = table.state.phase === 'loading';
     if (!table.fields.length || data === undefined) return waiting ? texts.problems.waiting : texts.problems.rows;
     if (data === 'columns') {
         const numbers = table.fields.some(({ kind }) => kind !== 'text' && kind !== 'array');
-        return numbers ? texts.problems.columns : texts.problems.noNumbers;
+        if (!numbers) return texts.problems.noNumbers;
+        return kind === 'sky' ? texts.problems.positions : texts.problems.columns;
     }
     const { points } = data;
     if (points.count) return '';

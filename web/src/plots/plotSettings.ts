@@ -122,7 +122,12 @@ export function isReversed(fields: readonly Field[], axis: Axis): boolean {
 export function isMagnitude(field: Field | undefined): boolean {
     const ucd = field?.ucd ?? '';
     if (/^(stat|arith)\./.test(ucd)) return false;
-    return /(^|;)phot\.mag/.test(ucd) || (field?.unit === 'mag' && !ucd && !/colou?r/i.test(field.name));
+    if (ucd) return /(^|;)phot\.mag/.test(ucd);
+    if (!field?.unit)
+        return (
+            /^([a-z]|.*_)?mag(nitude)?$/i.test(field?.name ?? '') && !/^(e|err|error|d|sigma)_/i.test(field?.name ?? '')
+        );
+    return field.unit === 'mag' && !/colou?r/i.test(field.name);
 }
 
 /** Return a quantity as ADQL: "bt_mag - vt_mag". */

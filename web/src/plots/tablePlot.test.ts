@@ -195,6 +195,7 @@ describe('in words', () => {
         const waiting = { fields: GAIA, shown: 0, state: { phase: 'loading' } } as const;
         expect(describeProblem(undefined, waiting)).toMatch(/Waiting/);
         expect(describeProblem('columns', STARS)).toMatch(/Choose a column/);
+        expect(describeProblem('columns', STARS, 'sky')).toMatch(/no known positions/);
         expect(describeProblem('columns', new MemoryTable([words('a')], [['x']]))).toMatch(/no column of numbers/);
         const nothing = new MemoryTable([number('a'), number('b')], [[null, NaN], [1, 2]]); // prettier-ignore
         expect(describeProblem(await loaded(nothing), nothing)).toMatch(/None of the rows/);

@@ -87,6 +87,7 @@ export const editor = {
         running: 'Running …',
         loading: (rows: string) => `Loading the result: ${rows} …`,
         none: 'Run the query to see its rows here.',
+        arranged: 'Its plots, filters and chosen rows come back with them.',
         orBuild: 'Without ADQL:',
         faulty: (count: number) =>
             `The query was not run: it has ${count === 1 ? 'an error, which is' : 'errors, which are'} listed below the editor.`,

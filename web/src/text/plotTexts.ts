@@ -202,6 +202,14 @@ export const plots = {
     style: 'Draw',
     styles: { points: 'Points', density: 'Density' },
     period: 'Fold by, days',
+    periods: {
+        find: 'Find the period',
+        searching: 'Searching …',
+        tooFew: 'A period needs at least five points at different times.',
+        peaks: 'Highest peaks, days',
+        falseAlarm: (probability: string) =>
+            `Lomb-Scargle periodogram of all bands. Probability that noise has a peak as high as the first: ${probability}. Sampling makes aliases: check the others too.`,
+    },
     phaseZero: 'Phase 0 at',
     phaseZeroHint: 'MJD, JD or a date such as 2016-01-01T12:00',
     phaseZeroWrong: 'Phase 0 is a number of days (MJD or JD) or a date such as 2016-01-01T12:00.',
@@ -233,6 +241,7 @@ export const plots = {
     },
     problems: {
         columns: 'Choose a column for each axis to see a plot.',
+        positions: 'The result has no known positions: ask for columns such as ra and dec too, or choose them here.',
         noNumbers: 'The result has no column of numbers, dates or booleans to plot.',
         rows: 'There are no rows to plot.',
         waiting: 'Waiting for rows …',

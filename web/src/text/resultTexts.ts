@@ -165,6 +165,8 @@ export const results = {
         stored: 'As stored by the job',
         storedName: 'the stored result',
         inJob: 'In another format, as another job:',
+        anyFormat: 'in any format …',
+        all: 'All rows of the result:',
         here: 'Rows as shown here:',
         csvAsTyped: 'CSV keeps texts such as =cmd() as typed. A spreadsheet may run them: import such columns as text.',
         tabs: 'tab-separated',
