@@ -1,0 +1,1 @@
+function e(e,{clientX:t,clientY:n}){let{left:r,top:i}=e.getBoundingClientRect();return[t-r,n-i]}function t({deltaMode:e,deltaY:t}){let n=e===WheelEvent.DOM_DELTA_PIXEL?t/100:t/3;return Math.max(-3,Math.min(3,n))}function n(e,t){let n=requestAnimationFrame(t);return()=>cancelAnimationFrame(n)}export{e as n,t as r,n as t};
