@@ -76,12 +76,12 @@ def read_drawn(page: Page) -> dict[str, Any]:
 
 def choose_kind(page: Page, name: str) -> dict[str, Any]:
     """Choose a kind of plot: a button, or where there is little room one of a list."""
-    page.get_by_role("button", name=name, exact=True).or_(page.get_by_label("Kind of plot")).first.wait_for()
-    kinds = page.get_by_role("combobox", name="Kind of plot")
+    button, kinds = page.get_by_role("button", name=name, exact=True), page.get_by_role("combobox", name="Kind of plot")
+    button.or_(kinds).first.wait_for()
     if kinds.count():
         kinds.select_option(name)
     else:
-        page.get_by_role("button", name=name, exact=True).click()
+        button.click()
     return read_drawn(page)
 
 
