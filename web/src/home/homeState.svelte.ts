@@ -73,6 +73,7 @@ export class HomeState {
         this.surveys = surveys.map((address) => new SkySurvey(address));
         const before = readStored('survey', '');
         this.survey = this.surveys.find(({ address }) => address === before);
+        // the list has their titles
         for (const survey of this.surveys) void survey.load();
     }
 

@@ -41,6 +41,7 @@ export class SkySurvey {
     readonly #missing = new Set<number>();
     readonly #slots = new RequestSlots(AT_ONCE);
     #loading: Promise<void> | undefined;
+    #loadingAllsky: Promise<void> | undefined;
 
     constructor(readonly address: string) {}
 
@@ -49,7 +50,7 @@ export class SkySurvey {
         return this.about?.title || this.address.split('/').at(-2)!;
     }
 
-    /** Load the properties and the picture of the whole sky, once. Never raises; `failed` holds the reason. */
+    /** Load the properties, once. Never raises; `failed` holds the reason. */
     load(): Promise<void> {
         return (this.#loading ??= this.#loadAbout());
     }
@@ -64,12 +65,10 @@ export class SkySurvey {
             const why = error instanceof TypeError ? text.home.survey.problems.noAnswer : (error as Error).message;
             this.failed = text.home.survey.failed(new URL(this.address).host, why);
             this.#loading = undefined;
-            return;
         }
-        await this.#loadAllsky(this.about);
-        this.version++;
     }
 
+    /** Load the picture of the whole sky, which only a map that shows the survey needs. */
     async #loadAllsky({ extension, orders }: SurveyProperties): Promise<void> {
         if (orders[1] < USUAL_ORDER) return;
         const picture = await readPicture(`${this.address}Norder${USUAL_ORDER}/Allsky.${extension}`).catch(
@@ -82,6 +81,7 @@ export class SkySurvey {
             const start = Math.floor(index / ALLSKY_ROW) * width * stride + (index % ALLSKY_ROW) * width;
             return { order: USUAL_ORDER, pixels, width, start, stride };
         });
+        this.version++;
     }
 
     /** Return the order of the tiles that a scale needs; -1 where the picture of the whole sky is enough. */
@@ -96,6 +96,8 @@ export class SkySurvey {
     async loadView(sky: TurnedSky, signal: AbortSignal): Promise<void> {
         await this.load();
         if (!this.about || signal.aborted) return;
+        await (this.#loadingAllsky ??= this.#loadAllsky(this.about));
+        if (signal.aborted) return;
         const order = this.#orderAt(sky.view.degrees);
         if (order < 0) return;
         const lacking = this.#tilesInView(sky, order).filter(
