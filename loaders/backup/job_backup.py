@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 
@@ -25,34 +26,31 @@ from tap_service.storage.sqlite_versions import copy_database
 def copy_jobs(config: Config, folder: Path) -> SqliteJobStore:
     """Copy all jobs into a store in ``folder``, while the service changes them; the caller closes it."""
     folder.mkdir(mode=0o700)
-    if config.redis_url:
-        copy = SqliteJobStore(folder)
-        source = RedisJobStore(config.redis_url)
-        try:
-            for job in iterate_jobs(source):
-                copy.create_job(job)
-        finally:
-            source.close()
-        return copy
-    if config.jobs_path is not None and (config.jobs_path / JOBS_FILE).exists():
-        copy_database(config.jobs_path / JOBS_FILE, folder / JOBS_FILE)
-    return SqliteJobStore(folder)
+    if not config.redis_url:
+        _copy_file(config, JOBS_FILE, folder)
+        return SqliteJobStore(folder)
+    copy = SqliteJobStore(folder)
+    with closing(RedisJobStore(config.redis_url)) as source:
+        for job in iterate_jobs(source):
+            copy.create_job(job)
+    return copy
 
 
 def copy_shares(config: Config, folder: Path) -> SqliteShareStore:
     """Copy all shares into a store in ``folder``; the caller closes it."""
-    if config.redis_url:
-        copy = SqliteShareStore(folder)
-        source = RedisShareStore(config.redis_url)
-        try:
-            for share in source.list_shares():
-                copy.write_share(share)
-        finally:
-            source.close()
-        return copy
-    if config.jobs_path is not None and (config.jobs_path / SHARES_FILE).exists():
-        copy_database(config.jobs_path / SHARES_FILE, folder / SHARES_FILE)
-    return SqliteShareStore(folder)
+    if not config.redis_url:
+        _copy_file(config, SHARES_FILE, folder)
+        return SqliteShareStore(folder)
+    copy = SqliteShareStore(folder)
+    with closing(RedisShareStore(config.redis_url)) as source:
+        for share in source.list_shares():
+            copy.write_share(share)
+    return copy
+
+
+def _copy_file(config: Config, name: str, folder: Path) -> None:
+    if config.jobs_path is not None and (config.jobs_path / name).exists():
+        copy_database(config.jobs_path / name, folder / name)
 
 
 def iterate_jobs(store: JobStore) -> Iterator[Job]:
