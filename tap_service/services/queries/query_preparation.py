@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -20,7 +21,7 @@ from tap_service.models.uws_job import Job
 from tap_service.models.work_class import Estimate, ResultRows, SmallReading
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import ResultInfo
-from tap_service.service_errors import ServiceError, ServiceUnavailable
+from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.queries.name_resolver import NameResolver
@@ -90,16 +91,15 @@ class QueryPreparation:
         began = time.monotonic()
         asked = self._config.default_maxrec if parameters.maxrec is None else parameters.maxrec
         limit = min(asked, hard_maxrec)
-        catalogue = self._metadata.catalogue_for(owner)
         if not parameters.uploads:
-            execution = self._build_execution(parameters, catalogue, query_id, limit, hard_maxrec, is_hasty)
+            execution = self._build_execution(parameters, owner, (), query_id, limit, hard_maxrec, is_hasty)
             self._metadata.note_use(owner, execution.translation.tables)
             return execution
         uploads = self._uploads.load_tables(parameters.uploads, query_id)
         read = time.monotonic() - began
         try:
-            more = catalogue.add_entries(uploads.entries)
-            execution = self._build_execution(parameters, more, query_id, limit, hard_maxrec, is_hasty)
+            more = uploads.entries
+            execution = self._build_execution(parameters, owner, more, query_id, limit, hard_maxrec, is_hasty)
         except BaseException:
             uploads.drop_tables()
             raise
@@ -111,14 +111,15 @@ class QueryPreparation:
     def _build_execution(
         self,
         parameters: TapParameters,
-        catalogue: Catalogue,
+        owner: str | None,
+        uploads: tuple[TableEntry, ...],
         query_id: str,
         limit: int,
         hard_maxrec: int,
         is_hasty: bool,
     ) -> QueryExecution:
         began = time.monotonic()
-        translation = self._translate_query(parameters.query, limit, catalogue)
+        translation = self._translate_query(parameters.query, limit, owner, uploads)
         small = self._find_small_reading(translation) if is_hasty else None
         # a region's rows are counted by its cover, which took the time of the translation
         is_slow = is_long(parameters.query) and translation.cells
@@ -142,7 +143,7 @@ class QueryPreparation:
 
     def result_fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
         """Return the columns of a query's result. Raises QueryFault."""
-        return self._translate_query(parameters.query, 0, self._metadata.catalogue_for(owner)).fields
+        return self._translate_query(parameters.query, 0, owner).fields
 
     def current_data_version(self) -> int:
         """Return a number that changes with each change of the published tables."""
@@ -220,7 +221,24 @@ class QueryPreparation:
             links=translation.links,
         )
 
-    def _translate_query(self, query: str, limit: int, catalogue: Catalogue) -> Translation:
+    def _translate_query(
+        self, query: str, limit: int, owner: str | None, uploads: tuple[TableEntry, ...] = ()
+    ) -> Translation:
+        snapshot = self._metadata.snapshot
+        try:
+            return self._translate_with(self._list_tables(owner, uploads), query, limit)
+        except QueryFault:
+            with suppress(EngineError):  # the query may name what was published since the catalogue was read
+                self._metadata.refresh()
+            if self._metadata.snapshot is snapshot:
+                raise
+        return self._translate_with(self._list_tables(owner, uploads), query, limit)
+
+    def _list_tables(self, owner: str | None, uploads: tuple[TableEntry, ...]) -> Catalogue:
+        catalogue = self._metadata.catalogue_for(owner)
+        return catalogue.add_entries(uploads) if uploads else catalogue
+
+    def _translate_with(self, catalogue: Catalogue, query: str, limit: int) -> Translation:
         translation = self._translator.translate(query, catalogue, limit + 1, self.names.make_lookup(catalogue))
         if self._config.query_memory:
             translation.settings.setdefault("max_memory_usage", self._config.query_memory)

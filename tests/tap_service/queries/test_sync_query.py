@@ -19,6 +19,9 @@ import pytest
 import pyvo
 from astropy.io.votable import parse as parse_votable
 
+from clickhouse_schema.engine_tables.catalogue_log import register_table, unregister_table
+from clickhouse_schema.schema_model import Column, Schema, Table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.config import Config
 from tap_service.documents.error_document import error_document
 from tap_service.serializers import FORMATS
@@ -99,6 +102,20 @@ class TestAnswers:
         query = "SELECT id FROM svc.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 0.5, 0.6))"
         response = service.ask(query, FORMAT="csv")
         assert sorted(response.text.split()[1:]) == [str(360 * 89 + 10), str(360 * 90 + 10)]
+
+    def test_a_table_can_be_read_as_soon_as_it_is_published(self, service: Any) -> None:
+        """The service reads the catalogue once a second, and when a query names what it does not know."""
+        table = Table(name="newest", columns=(Column.model_validate({"name": "n", "datatype": "long"}),))
+        service.engine.execute("CREATE DATABASE newly")
+        service.engine.execute(create_table_sql(table, "`newly`.`newest`"))
+        try:
+            for _ in range(3):
+                register_table(service.engine, Schema(name="newly", tables=(table,)), table)
+                assert service.ask("SELECT n FROM newly.newest", FORMAT="csv").text.split() == ["n"]
+                unregister_table(service.engine, "newly", "newest")
+                service.refresh()
+        finally:
+            service.engine.execute("DROP DATABASE newly")
 
 
 class TestLimits:

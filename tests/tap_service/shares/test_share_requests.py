@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from clickhouse_schema.engine_tables.catalogue_log import register_table
+from clickhouse_schema.engine_tables.catalogue_log import register_table, unregister_table
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.models.timestamps import add_seconds, now
@@ -157,23 +157,28 @@ def test_uploads_are_kept_with_a_share(service: Served) -> None:
 
 def test_a_change_of_a_table_is_told(service: Served) -> None:
     table = Table(name="changing", columns=(Column.model_validate({"name": "n", "datatype": "long"}),))
-    schema = Schema(name="svc", tables=(table,))
-    service.engine.execute("DROP TABLE IF EXISTS svc.changing")
-    service.engine.execute(create_table_sql(table, "`svc`.`changing`"))
-    service.engine.execute("INSERT INTO svc.changing (n) VALUES (1), (2)")
+    schema = Schema(name="shared_data", tables=(table,))
+    service.engine.execute("CREATE DATABASE shared_data")
+    service.engine.execute(create_table_sql(table, "`shared_data`.`changing`"))
+    service.engine.execute("INSERT INTO shared_data.changing (n) VALUES (1), (2)")
     register_table(service.engine, schema, table)
-    service.refresh()
-    made = share(service, done(service, "SELECT n FROM svc.changing"))
+    made = share(service, done(service, "SELECT n FROM shared_data.changing"))
     path = f"shares/{made['id']}/check"
     first = http(service, "GET", path).json()
     assert first["same"] is True
-    assert first["tables"]["svc.changing"]["now"]["version"] == made["tables"]["svc.changing"]["version"]
-    service.engine.execute("INSERT INTO svc.changing (n) VALUES (3)")
+    assert (
+        first["tables"]["shared_data.changing"]["now"]["version"] == made["tables"]["shared_data.changing"]["version"]
+    )
+    service.engine.execute("INSERT INTO shared_data.changing (n) VALUES (3)")
     register_table(service.engine, schema, table)
     changed = http(service, "GET", path).json()
     assert changed["same"] is False
-    assert changed["tables"]["svc.changing"]["now"]["changed"] > made["tables"]["svc.changing"]["changed"]
-    assert done(service, "SELECT n FROM svc.changing").info["checksum"] != made["checksum"]
+    assert (
+        changed["tables"]["shared_data.changing"]["now"]["version"] > made["tables"]["shared_data.changing"]["version"]
+    )
+    assert done(service, "SELECT n FROM shared_data.changing").info["checksum"] != made["checksum"]
+    unregister_table(service.engine, "shared_data", "changing")
+    service.engine.execute("DROP DATABASE shared_data")
 
 
 def test_users_list_and_delete_their_own(service: Served) -> None:
