@@ -1,0 +1,13 @@
+/** The parts of the portal that show a result, loaded before its rows arrive. */
+
+import { loadPart } from '../browser/pagePart';
+
+/** Load them now. A failure is told where they are shown. */
+export function preloadResultParts(): void {
+    const parts = [
+        loadPart(() => import('../results/ResultPanel.svelte')),
+        loadPart(() => import('../plots/PlotPanel.svelte')),
+        loadPart(() => import('../rows/workerTable.svelte')),
+    ];
+    for (const part of parts) part.catch(() => undefined);
+}
