@@ -114,6 +114,12 @@ export type Source =
     /** a file that is already here (from SAMP, or dropped); it goes through /tap/sync as an upload if needed */
     | { readonly kind: 'file'; readonly file: Blob; readonly name: string };
 
+/** Values at successive places, and their rows. */
+export interface Page {
+    readonly rows: Uint32Array<ArrayBuffer>;
+    readonly cells: Cell[][];
+}
+
 /**
  * A result's table; `WorkerTable` implements it. `row` counts rows from 0 as they arrived, `place` as they are shown,
  * sorted and filtered. Its fields are reactive.
@@ -144,11 +150,7 @@ export interface Table {
      * Return the values at the places [from, to) and their rows: `cells[place - from][k]` is the k-th requested column.
      * Default: all columns.
      */
-    readPage(
-        from: number,
-        to: number,
-        columns?: readonly number[],
-    ): Promise<{ rows: Uint32Array<ArrayBuffer>; cells: Cell[][] }>;
+    readPage(from: number, to: number, columns?: readonly number[]): Promise<Page>;
     /** Return a column as numbers, one per row, NaN for NULL; cached. Booleans are 0 and 1, instants MJD. */
     readNumbers(column: number): Promise<Float64Array<ArrayBuffer>>;
     /** Return the rows in the order shown. */

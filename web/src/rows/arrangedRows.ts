@@ -1,6 +1,6 @@
 /** A result's rows in memory, in the order in which they are shown. */
 
-import type { Facet, Filter, Sort } from '../model/resultModel';
+import type { Facet, Filter, Page, Sort } from '../model/resultModel';
 import { ComputedRows } from './computedRows';
 import { FacetCounter } from './facetCounts';
 import { filterRows, rowRange } from './rowFilter';
@@ -30,6 +30,12 @@ export class ArrangedRows extends ComputedRows {
     /** Count the values of columns among the rows that pass the filters of the others. */
     countFacets(columns: readonly number[]): Facet[] {
         return this.#facets.countFacets(columns, this.#filters);
+    }
+
+    /** Read the rows at the places [from, to) as they are shown; by default all columns. */
+    readPage(from: number, to: number, columns: readonly number[] = [...this.fields.keys()]): Page {
+        const rows = this.rowsAt(from, to);
+        return { rows, cells: Array.from(rows, (row) => this.readRow(row, columns)) };
     }
 
     /** The rows at the places [from, to). */

@@ -5,10 +5,13 @@ import { decodeResult } from '../decode/decodeResult';
 import { Unreadable, type DecodedPiece } from '../decode/decodedPiece';
 import type { Bytes } from '../model/columnParts';
 import type { ArrangedRows } from './arrangedRows';
-import type { Failure, WorkerNews, Progress, LoadRequest } from './workerMessages';
+import type { Failure, FirstPage, WorkerNews, Progress, LoadRequest } from './workerMessages';
 
 /** Milliseconds between two progress reports. */
 const REPORT_INTERVAL = 200;
+
+/** Rows and columns that are sent with the first report. */
+const FIRST_PAGE = { rows: 160, columns: 40 };
 
 /** Above any service's hard limit, which then applies. */
 const MAX_ROWS = 1_000_000_000;
@@ -145,10 +148,16 @@ export class ResultLoader {
         // sort again now and then, without spending more time on it than on loading
         const due = performance.now() - this.#arranged.at > 4 * this.#arranged.took + REPORT_INTERVAL;
         if (this.#store.isArranged && due) this.#arrangeAll();
-        else this.#report({ news: 'rows', ...this.reportProgress(!this.#store.isArranged) });
+        else this.#report({ news: 'rows', ...this.reportProgress(!this.#store.isArranged), ...this.#readFirstPage() });
         this.#reportedAt = performance.now();
         // let requests of the page in
         await new Promise((resolve) => setTimeout(resolve));
+    }
+
+    #readFirstPage(): { firstPage?: FirstPage } {
+        if (this.#reportedAt > -Infinity || this.#store.isArranged) return {};
+        const columns = [...this.#store.fields.keys()].slice(0, FIRST_PAGE.columns);
+        return { firstPage: { ...this.#store.readPage(0, FIRST_PAGE.rows, columns), columns: columns.length } };
     }
 
     #arrangeAll(): void {

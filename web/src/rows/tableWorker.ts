@@ -20,11 +20,7 @@ const BLOCK = 4096;
 const columnsOf = (columns?: readonly number[]) => columns ?? [...store.fields.keys()];
 
 const calls: WorkerCalls = {
-    readPage(from, to, columns) {
-        const rows = store.rowsAt(from, to);
-        const wanted = columnsOf(columns);
-        return { rows, cells: Array.from(rows, (row) => store.readRow(row, wanted)) };
-    },
+    readPage: (from, to, columns) => store.readPage(from, to, columns),
     readNumbers: (column) => store.readNumbers(column),
     readOrder: () => store.rowsAt(0, store.shown),
     summarizeColumn: (column) => store.summarizeColumn(column),

@@ -1,7 +1,7 @@
 /** The messages between the page and a table's worker. */
 
 import type { ColumnPlan } from '../expression/computedColumn';
-import type { Field, Filter, Sort, Table, TextRequest } from '../model/resultModel';
+import type { Field, Filter, Page, Sort, Table, TextRequest } from '../model/resultModel';
 
 /** Where the rows come from. */
 export interface LoadRequest {
@@ -31,10 +31,16 @@ export interface Progress {
     readonly bytes: number;
 }
 
+/** Cells that come with the first rows, before the page asks: the worker is busy then. */
+export interface FirstPage extends Page {
+    /** the columns before this one */
+    readonly columns: number;
+}
+
 /** Reports that the worker sends unasked. */
 export type WorkerNews =
     | { readonly news: 'fields'; readonly fields: readonly Field[]; readonly about: string; readonly asUpload: boolean }
-    | ({ readonly news: 'rows' } & Progress)
+    | ({ readonly news: 'rows' } & Progress & { readonly firstPage?: FirstPage })
     | { readonly news: 'complete'; readonly overflow?: string | undefined }
     | { readonly news: 'failed'; readonly failure: Failure };
 

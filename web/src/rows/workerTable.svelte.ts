@@ -13,13 +13,14 @@ import type {
     Facet,
     Field,
     Filter,
+    Page,
     Sort,
     Source,
     State,
     Table,
     TextRequest,
 } from '../model/resultModel';
-import type { Failure, WorkerNews, Progress, LoadRequest } from './workerMessages';
+import type { Failure, FirstPage, WorkerNews, Progress, LoadRequest } from './workerMessages';
 
 /** Request a result. Failures are in the table's state, never thrown. */
 export function openTable(source: Source): WorkerTable {
@@ -59,6 +60,7 @@ export class WorkerTable implements Table {
     /** the service has read a file for the page: the order of rows may differ */
     asUpload = $state(false);
 
+    #firstPage: (FirstPage & { readonly version: number }) | undefined;
     #link: WorkerLink;
     #opened = performance.now();
 
@@ -78,8 +80,18 @@ export class WorkerTable implements Table {
         this.#link.openResult(loadRequestOf(file || source));
     }
 
-    readPage(from: number, to: number, columns?: readonly number[]): ReturnType<Table['readPage']> {
-        return this.#link.askWorker('readPage', from, to, columns);
+    readPage(from: number, to: number, columns?: readonly number[]): Promise<Page> {
+        const known = this.#findInFirstPage(from, to, columns ?? [...this.fields.keys()]);
+        return known ? Promise.resolve(known) : this.#link.askWorker('readPage', from, to, columns);
+    }
+
+    #findInFirstPage(from: number, to: number, columns: readonly number[]): Page | undefined {
+        const page = this.#firstPage;
+        if (page?.version !== this.version || columns.some((column) => column >= page.columns)) return undefined;
+        const last = Math.min(to, this.shown);
+        if (last > page.rows.length) return undefined;
+        const cells = page.cells.slice(from, last).map((row) => columns.map((column) => row[column] ?? null));
+        return { rows: page.rows.slice(from, last), cells };
     }
 
     readNumbers(column: number): Promise<Float64Array<ArrayBuffer>> {
@@ -160,8 +172,10 @@ export class WorkerTable implements Table {
             this.fields = news.fields;
             this.about = news.about;
             this.asUpload = news.asUpload;
-        } else if (news.news === 'rows') this.#takeProgress(news);
-        else if (news.news === 'complete')
+        } else if (news.news === 'rows') {
+            if (news.firstPage) this.#firstPage = { ...news.firstPage, version: news.version };
+            this.#takeProgress(news);
+        } else if (news.news === 'complete')
             this.#endLoading({
                 phase: 'complete',
                 ...(news.overflow === undefined ? {} : { overflow: news.overflow }),
