@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import Shot
 from tests.e2e.test_portal_plots import OBJECTS
+from tests.e2e.test_portal_query import write_query
 
 
 def run_query(page: Page) -> None:
@@ -129,7 +130,7 @@ class TestLayout:
         assert titles(other) == arranged
 
         # another query keeps what fits it: the column that coloured the scatter plot is gone
-        other.locator(".cm-content").fill("SELECT name, ra, dec, vmag FROM openngc.objects")
+        write_query(other, "SELECT name, ra, dec, vmag FROM openngc.objects")
         run_query(other)
         expect(other.get_by_text("Left out of the layout")).to_contain_text("type")
         assert len(titles(other)) == 4

@@ -1,4 +1,4 @@
-/** The parts of the portal that show a result, loaded before its rows arrive. */
+/** The parts of the portal that show the rows of a result, loaded before these arrive. */
 
 import { loadPart } from '../browser/pagePart';
 
@@ -6,7 +6,6 @@ import { loadPart } from '../browser/pagePart';
 export function preloadResultParts(): void {
     const parts = [
         loadPart(() => import('../results/ResultPanel.svelte')),
-        loadPart(() => import('../plots/PlotPanel.svelte')),
         loadPart(() => import('../rows/workerTable.svelte')),
     ];
     for (const part of parts) part.catch(() => undefined);

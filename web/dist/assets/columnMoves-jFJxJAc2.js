@@ -1,1 +1,0 @@
-function e(e,t){return t.map(({name:n},r)=>e[r]?.name===n||e.length===t.length?r:e.findIndex(e=>e.name===n))}function t(t,n){let r=e(t,n);return e=>{let t=e.column<0?-1:r.indexOf(e.column);return t<0?void 0:{...e,column:t}}}export{e as n,t};
