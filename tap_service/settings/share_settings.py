@@ -12,7 +12,7 @@ class ShareSettings(BaseModel):
         le=36_500,
         title="How long a share is kept, in days",
         description=(
-            "A share is a query under a permanent address, with the versions of its tables and the checksum of its "
+            "A share is a query with a permanent link, with the versions of its tables and the checksum of its "
             "rows. 0: no shares are made; those that exist stay."
         ),
     )

@@ -1,1 +1,1 @@
-"""Shares: results under permanent addresses; requests, access, lifetimes."""
+"""Shares: results with permanent links; requests, access, lifetimes."""

@@ -1,1 +1,1 @@
-"""Shares: results under permanent addresses."""
+"""Shares: results with permanent links."""

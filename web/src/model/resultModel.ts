@@ -93,7 +93,7 @@ export interface TextRequest {
 /** The parts of a result's panel; both: table and plot side by side. */
 export type View = 'both' | 'table' | 'plot' | 'columns';
 
-/** A share that is shown: its permanent address, and that of its stored rows. */
+/** A share that is shown: its permanent link, and that of its stored rows. */
 export interface SharedSource {
     readonly address: string;
     readonly rows: string;

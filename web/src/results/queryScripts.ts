@@ -12,7 +12,7 @@ export interface ScriptSource {
     readonly uploads: Readonly<Record<string, string>>;
     /** bibcodes or texts by which the tables want to be cited */
     readonly citations: readonly string[];
-    /** the permanent address of the result; '' for none */
+    /** the permanent link of the result; '' for none */
     readonly share: string;
     /** ISO 8601 */
     readonly date: string;

@@ -12,7 +12,7 @@ export type QuerySource = Exclude<Source, { kind: 'file' }>;
 /**
  * Describe the query of a result. Raises an Error if its uploads are gone or too large.
  *
- * `about`: the VOTable without rows that describes the result, '' if unknown; `share`: its permanent address, '' for none.
+ * `about`: the VOTable without rows that describes the result, '' if unknown; `share`: its permanent link, '' for none.
  */
 export async function describeSource(source: QuerySource, about: string, share = ''): Promise<ScriptSource> {
     const { query, maxrec, files } = await findQuery(source);
