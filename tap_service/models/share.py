@@ -1,4 +1,4 @@
-"""A share: a query with its result, with a permanent link that can be cited."""
+"""A share: a query and its result, with a permanent link that can be cited."""
 
 from __future__ import annotations
 

@@ -38,6 +38,9 @@ from tests.cluster.random_queries import Generator
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import prepared_engine, running_cluster, running_server
 
+# its servers, their tables and a move are set up once
+pytestmark = pytest.mark.timeout(600)
+
 SHARDS, QUERIES, MORE = 3, 15, 500
 
 #: Where the pieces of a query meet

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adql import OBJECT_NAME_FUNCTIONS, Translation
+from adql.errors import AdqlErrors, AdqlSemanticError
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
@@ -98,8 +99,8 @@ class QueryPreparation:
         uploads = self._uploads.load_tables(parameters.uploads, query_id)
         read = time.monotonic() - began
         try:
-            more = uploads.entries
-            execution = self._build_execution(parameters, owner, more, query_id, limit, hard_maxrec, is_hasty)
+            entries = uploads.entries
+            execution = self._build_execution(parameters, owner, entries, query_id, limit, hard_maxrec, is_hasty)
         except BaseException:
             uploads.drop_tables()
             raise
@@ -227,7 +228,9 @@ class QueryPreparation:
         snapshot = self._metadata.snapshot
         try:
             return self._translate_with(self._list_tables(owner, uploads), query, limit)
-        except QueryFault:
+        except QueryFault as fault:
+            if not isinstance(fault.__cause__, AdqlSemanticError | AdqlErrors):
+                raise
             with suppress(EngineError):  # the query may name what was published since the catalogue was read
                 self._metadata.refresh()
             if self._metadata.snapshot is snapshot:
