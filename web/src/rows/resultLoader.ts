@@ -5,7 +5,8 @@ import { decodeResult } from '../decode/decodeResult';
 import { Unreadable, type DecodedPiece } from '../decode/decodedPiece';
 import type { Bytes } from '../model/columnParts';
 import type { ArrangedRows } from './arrangedRows';
-import type { Failure, FirstPage, WorkerNews, Progress, LoadRequest } from './workerMessages';
+import type { Page } from '../model/resultModel';
+import type { Failure, WorkerNews, Progress, LoadRequest } from './workerMessages';
 
 /** Milliseconds between two progress reports. */
 const REPORT_INTERVAL = 200;
@@ -154,10 +155,10 @@ export class ResultLoader {
         await new Promise((resolve) => setTimeout(resolve));
     }
 
-    #readFirstPage(): { firstPage?: FirstPage } {
+    #readFirstPage(): { firstPage?: Page } {
         if (this.#reportedAt > -Infinity || this.#store.isArranged) return {};
         const columns = [...this.#store.fields.keys()].slice(0, FIRST_PAGE.columns);
-        return { firstPage: { ...this.#store.readPage(0, FIRST_PAGE.rows, columns), columns: columns.length } };
+        return { firstPage: this.#store.readPage(0, FIRST_PAGE.rows, columns) };
     }
 
     #arrangeAll(): void {

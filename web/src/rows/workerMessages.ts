@@ -31,16 +31,11 @@ export interface Progress {
     readonly bytes: number;
 }
 
-/** Cells that come with the first rows, before the page asks: the worker is busy then. */
-export interface FirstPage extends Page {
-    /** the columns before this one */
-    readonly columns: number;
-}
-
 /** Reports that the worker sends unasked. */
 export type WorkerNews =
     | { readonly news: 'fields'; readonly fields: readonly Field[]; readonly about: string; readonly asUpload: boolean }
-    | ({ readonly news: 'rows' } & Progress & { readonly firstPage?: FirstPage })
+    /** `firstPage`: the first columns of the first rows, before the page asks, for the worker is busy then */
+    | ({ readonly news: 'rows'; readonly firstPage?: Page } & Progress)
     | { readonly news: 'complete'; readonly overflow?: string | undefined }
     | { readonly news: 'failed'; readonly failure: Failure };
 

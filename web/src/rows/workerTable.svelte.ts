@@ -20,7 +20,7 @@ import type {
     Table,
     TextRequest,
 } from '../model/resultModel';
-import type { Failure, FirstPage, WorkerNews, Progress, LoadRequest } from './workerMessages';
+import type { Failure, WorkerNews, Progress, LoadRequest } from './workerMessages';
 
 /** Request a result. Failures are in the table's state, never thrown. */
 export function openTable(source: Source): WorkerTable {
@@ -60,7 +60,7 @@ export class WorkerTable implements Table {
     /** the service has read a file for the page: the order of rows may differ */
     asUpload = $state(false);
 
-    #firstPage: (FirstPage & { readonly version: number }) | undefined;
+    #firstPage: (Page & { readonly version: number }) | undefined;
     #link: WorkerLink;
     #opened = performance.now();
 
@@ -87,11 +87,12 @@ export class WorkerTable implements Table {
 
     #findInFirstPage(from: number, to: number, columns: readonly number[]): Page | undefined {
         const page = this.#firstPage;
-        if (page?.version !== this.version || columns.some((column) => column >= page.columns)) return undefined;
-        const last = Math.min(to, this.shown);
-        if (last > page.rows.length) return undefined;
-        const cells = page.cells.slice(from, last).map((row) => columns.map((column) => row[column] ?? null));
-        return { rows: page.rows.slice(from, last), cells };
+        if (page?.version !== this.version) return undefined;
+        const [start, end] = [Math.max(0, from), Math.min(to, this.shown)];
+        const known = page.cells[0]?.length ?? 0;
+        if (end > page.rows.length || columns.some((column) => column >= known)) return undefined;
+        const cells = page.cells.slice(start, end).map((row) => columns.map((column) => row[column] ?? null));
+        return { rows: page.rows.slice(start, end), cells };
     }
 
     readNumbers(column: number): Promise<Float64Array<ArrayBuffer>> {

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { openTable } from './workerTable.svelte';
 import type { FromWorker } from './workerMessages';
 
-// a worker that never answers, and the page's address, from which that of the service is taken
+// a worker that says nothing by itself, and the page's address, from which that of the service is taken
 vi.hoisted(() => {
     class SilentWorker {
         static last: SilentWorker;
@@ -46,7 +46,7 @@ test('the first cells come with the first rows, until the order changes', async 
         [2, 'b'],
         [3, 'c'],
     ];
-    const firstPage = { rows: Uint32Array.of(0, 1, 2), cells, columns: 2 };
+    const firstPage = { rows: Uint32Array.of(0, 1, 2), cells };
     worker.onmessage({ data: { news: 'rows', rows: 9, shown: 9, version: 0, bytes: 90, firstPage } });
     expect(await table.readPage(1, 3, [1, 0])).toEqual({
         rows: Uint32Array.of(1, 2),
@@ -55,6 +55,8 @@ test('the first cells come with the first rows, until the order changes', async 
             ['c', 3],
         ],
     });
+    // the header is at place -1
+    expect((await table.readPage(-1, 2, [])).rows).toEqual(Uint32Array.of(0, 1));
     expect(worker.asked).toHaveLength(1);
     const elsewhere = [table.readPage(2, 4, [0]), table.readPage(0, 2, [2])];
     expect(worker.asked).toHaveLength(3);

@@ -6,7 +6,7 @@ export const shares = {
     openHelp: 'Give this result a permanent link, and cite it',
     make: {
         title: 'Permanent link',
-        what: 'The service keeps the query, its rows, the versions of its tables and a checksum with a permanent link that you can cite. To do so, it runs the query once more.',
+        what: 'The service keeps the query, its rows, the versions of its tables and a checksum under a permanent link that you can cite. To do so, it runs the query once more.',
         name: 'Title',
         nameHint: 'Nearby stars with planets',
         note: 'Note',
