@@ -11,8 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from adql import OBJECT_NAME_FUNCTIONS, Translation
-from adql.errors import AdqlErrors, AdqlSemanticError
+from adql import OBJECT_NAME_FUNCTIONS, AdqlErrors, AdqlSemanticError, Translation
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
