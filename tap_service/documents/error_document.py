@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tap_service.serializers.serializer import Status
-from tap_service.serializers.votable_dialect import DEFAULT
+from tap_service.serializers.votable_dialect import choose_dialect
 from tap_service.serializers.votable_serializer import (
     CLOSING,
     RESOURCE,
@@ -20,4 +20,4 @@ def error_document(message: str, query: str = "") -> bytes:
     """Return the error document; it repeats the ``query`` if known."""
     status_info = Markup(query_status(Status("ERROR", message)) + "\n")
     query_info = Markup(named_info("QUERY", query) + "\n") if query else Markup("")
-    return (DEFAULT.opening + RESOURCE + status_info + query_info + RESOURCE_END + CLOSING).encode()
+    return (choose_dialect().opening + RESOURCE + status_info + query_info + RESOURCE_END + CLOSING).encode()
