@@ -16,6 +16,7 @@ from tap_service.handlers import (
     announcement_routes,
     async_routes,
     estimate_routes,
+    hats_routes,
     health_routes,
     name_routes,
     page_routes,
@@ -89,7 +90,7 @@ def create_app(
     services.metrics.connections.set_function(lambda: connections.count)
     tap_routers = (("/tap", router) for router in _TAP_ROUTERS)
     #: each with the prefix of its paths
-    root_routers = (page_routes.router, health_routes.router, registry_routes.router, root_router)
+    root_routers = (page_routes.router, health_routes.router, registry_routes.router, hats_routes.router, root_router)
     app.state.routers = (*tap_routers, *(("", router) for router in root_routers))
     for prefix, router in app.state.routers:
         app.include_router(router, prefix=prefix, dependencies=[Depends(identify_visitor)] if prefix else [])

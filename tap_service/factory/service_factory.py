@@ -14,6 +14,7 @@ from tap_service.services.administration.job_administration import JobAdministra
 from tap_service.services.administration.work_list import WorkList
 from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.hats.hats_files import HatsFiles
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_requests import JobService
 from tap_service.services.line_log import LineLog
@@ -36,6 +37,7 @@ from tap_service.services.user_tables.user_table_requests import UserTableServic
 from tap_service.services.user_tables.user_table_sharing import UserTableSharing
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
+from tap_service.storage.file_cache import FileCache
 from tap_service.storage.open_storage import JobStores, open_job_stores
 from tap_service.storage.registry_store import RegistryStore, RegistryStoreError
 
@@ -58,6 +60,8 @@ class Services:
     queries: QueryService
     jobs: JobService
     shares: ShareService
+    #: None if no table is served as HATS files
+    hats: HatsFiles | None
     availability: AvailabilityService
     authenticator: Authenticator
     #: None without a file of registry metadata
@@ -148,6 +152,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
             ShareAccess(components.catalogue_cache),
             ShareLifetimes(stores.shares, stores.results),
         ),
+        hats=build_hats_files(config, engine, components, queries),
         availability=AvailabilityService(engine, spools, stores.jobs, stores.results, announcements),
         authenticator=identities,
         own_tokens=OwnTokens(components.groups.accounts),
@@ -166,6 +171,16 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         _components=components,
         _dispatcher=dispatcher,
     )
+
+
+def build_hats_files(
+    config: Config, engine: Engine, components: QueryComponents, queries: QueryService
+) -> HatsFiles | None:
+    """Raise OSError if the directory of the files cannot be used."""
+    if config.hats_path is None or not config.hats_disk:
+        return None
+    cache = FileCache(config.hats_path, config.hats_disk)
+    return HatsFiles(engine, components.catalogue_cache, queries, components.usage, cache)
 
 
 def build_authenticator(config: Config, accounts: Accounts | None) -> Authenticator:

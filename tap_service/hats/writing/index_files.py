@@ -17,7 +17,7 @@ from tap_service.serializers.arrow_serializer import arrow_schema
 from tap_service.storage.engine.engine import Engine, Settings
 
 #: Rows of a file
-_FILE_ROWS = 5_000_000
+FILE_ROWS = 5_000_000
 
 _BATCH_ROWS = 65536
 
@@ -28,6 +28,11 @@ _PLACE_FIELDS = (
     Field("Norder", ColumnType("unsignedByte"), description="Order of the partition's pixel", nullable=False),
     Field("Npix", LONG, description="Number of the partition's pixel", nullable=False),
 )
+
+
+def name_index_file(number: int) -> str:
+    """Return the path of a file below the folder of the index."""
+    return f"{DATASET}/index/part.{number}.parquet"
 
 
 class IndexWriter:
@@ -61,7 +66,7 @@ class IndexWriter:
             sql, settings={**_SORT_SETTINGS, **(settings or {})}, batch_rows=_BATCH_ROWS
         ) as batches:
             for number, part in enumerate(_divide_batches(batches)):
-                path = f"{DATASET}/index/part.{number}.parquet"
+                path = name_index_file(number)
                 footers[path] = write_parquet(
                     folder / path,
                     self._fields,
@@ -80,11 +85,11 @@ class IndexWriter:
 
 
 def _divide_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[Iterator[pa.RecordBatch]]:
-    """Divide a stream into streams of ``_FILE_ROWS`` rows; read each before the next. There is one at least."""
+    """Divide a stream into streams of ``FILE_ROWS`` rows; read each before the next. There is one at least."""
     rest: list[pa.RecordBatch] = []
 
     def take_rows() -> Iterator[pa.RecordBatch]:
-        left = _FILE_ROWS
+        left = FILE_ROWS
         while left and (batch := rest.pop() if rest else next(batches, None)) is not None:
             if batch.num_rows > left:
                 rest.append(batch.slice(left))

@@ -93,7 +93,7 @@ def rights(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def rightful(rights: Path, serve: Callable[..., Served]) -> Served:
-    return serve(accounts=rights)
+    return serve(accounts=rights, hats_path=rights.parent / "hats")
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +139,7 @@ RESOURCES = (
     "/mydb",
     "/async",
     "/tables/TAP_SCHEMA.columns/density",
+    "/../hats/",
 )
 
 
@@ -243,7 +244,7 @@ def _anonymize(text: str, name: str) -> str:
 
 
 def test_resources_of_it_are_those_of_a_table_that_is_not_there(outsider: Callable[..., httpx.Response]) -> None:
-    for path in ("/tables/{}", "/tables/{}/density"):
+    for path in ("/tables/{}", "/tables/{}/density", "/../hats/{}/", "/../hats/{}/quietmoths/partition_info.csv"):
         told, expected = (outsider("GET", path.format(name)) for name in PAIRS[0])
         assert told.status_code == expected.status_code == 404
         assert _anonymize(told.text, PAIRS[0][0]) == _anonymize(expected.text, PAIRS[0][1])
