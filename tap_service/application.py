@@ -15,6 +15,7 @@ from tap_service.handlers import (
     admin_routes,
     announcement_routes,
     async_routes,
+    cone_search_routes,
     estimate_routes,
     hats_routes,
     health_routes,
@@ -32,6 +33,7 @@ from tap_service.handlers import (
 from tap_service.handlers.client_admission import AdmitClients
 from tap_service.handlers.error_responses import CatchFaults, add_error_handlers
 from tap_service.handlers.portal_routes import portal_router
+from tap_service.handlers.protocol_paths import CONE_SEARCH, HATS, TAP
 from tap_service.handlers.request_context import identify_visitor
 from tap_service.handlers.request_observation import ObserveRequests
 from tap_service.handlers.response_compression import CompressResponses
@@ -88,10 +90,14 @@ def create_app(
         config, config.trusted_proxies, lambda status: services.metrics.refused_connections.labels(str(status)).inc()
     )
     services.metrics.connections.set_function(lambda: connections.count)
-    tap_routers = (("/tap", router) for router in _TAP_ROUTERS)
+    protocol_routers = (
+        *((TAP, router) for router in _TAP_ROUTERS),
+        (CONE_SEARCH, cone_search_routes.router),
+        (HATS, hats_routes.router),
+    )
     #: each with the prefix of its paths
-    root_routers = (page_routes.router, health_routes.router, registry_routes.router, hats_routes.router, root_router)
-    app.state.routers = (*tap_routers, *(("", router) for router in root_routers))
+    root_routers = (page_routes.router, health_routes.router, registry_routes.router, root_router)
+    app.state.routers = (*protocol_routers, *(("", router) for router in root_routers))
     for prefix, router in app.state.routers:
         app.include_router(router, prefix=prefix, dependencies=[Depends(identify_visitor)] if prefix else [])
     add_error_handlers(app)

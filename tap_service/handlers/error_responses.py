@@ -1,4 +1,4 @@
-"""Error responses: a DALI error document under /tap, a line of text elsewhere, never the framework's own."""
+"""Error responses: a VOTable under /tap and /scs, a line of text elsewhere, never the framework's own."""
 
 from __future__ import annotations
 
@@ -14,22 +14,39 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clickhouse_schema.cluster_topology import ClusterError
-from tap_service.documents.error_document import CONTENT_TYPE, error_document
-from tap_service.service_errors import ServiceError, ServiceUnavailable, TooManyPasswords, Unauthorized
+from tap_service.constants import STATUS_HEADER
+from tap_service.documents.error_document import (
+    CONE_SEARCH_TYPE,
+    CONTENT_TYPE,
+    cone_error_document,
+    error_document,
+)
+from tap_service.handlers.protocol_paths import CONE_SEARCH, find_protocol
+from tap_service.service_errors import ServiceError, ServiceUnavailable, TooManyPasswords, Unauthorized, UserFault
 
 _log = logging.getLogger("skyhouse")
 
 _MESSAGES = {
     404: "there is nothing at {path}; the endpoints are /tap/sync, /tap/async, /tap/tables, /tap/capabilities, "
-    "/tap/availability and /tap/examples",
+    "/tap/availability and /tap/examples, and /scs/{{table}} for cone searches",
     405: "{method} is not allowed at {path}; allowed: {allow}",
 }
 
 
 def error_response(path: str, status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    if path == "/tap" or path.startswith("/tap/"):
+    protocol = find_protocol(path)
+    if protocol == CONE_SEARCH:
+        return _cone_error_response(status, message, headers or {})
+    if protocol:
         return Response(error_document(message), status, headers, media_type=CONTENT_TYPE)
     return PlainTextResponse(message + "\n", status, headers)
+
+
+def _cone_error_response(status: int, message: str, headers: Mapping[str, str]) -> Response:
+    """Return the error of a cone search, with 200 for a fault of the user: TOPCAT reads the message only then."""
+    status = 200 if status == UserFault.status else status
+    headers = {**headers, STATUS_HEADER: "ERROR"}
+    return Response(cone_error_document(message), status, headers, media_type=CONE_SEARCH_TYPE)
 
 
 def add_error_handlers(app: FastAPI) -> None:
@@ -107,6 +124,8 @@ def _allowed_methods(request: Request) -> list[str]:
     """Return the methods of all routes at this path; the framework lists only those of the first one."""
     found: set[str] = set()
     for prefix, router in request.app.state.routers:
+        if not request.scope["path"].startswith(prefix):
+            continue
         scope = {"type": "http", "method": "", "path": request.scope["path"].removeprefix(prefix)}
         for route in router.routes:
             if isinstance(route, Route) and route.matches(scope)[0] is not Match.NONE:

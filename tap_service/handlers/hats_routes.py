@@ -22,7 +22,7 @@ from tap_service.service_errors import NotFound
 from tap_service.services.hats.hats_files import HatsFiles
 from tap_service.services.hats.served_collection import HatsFile
 
-router = APIRouter(prefix="/hats")
+router = APIRouter()
 
 _READ = ["GET", "HEAD"]
 _TYPES = {
