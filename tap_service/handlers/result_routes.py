@@ -9,6 +9,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -16,10 +17,11 @@ from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
+from tap_service.handlers.content_negotiation import Representation, send_preferred
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.models.uws_job import JobResult
 from tap_service.service_errors import ClientGone, NotFound
-from tap_service.services.jobs.job_preview import PREVIEW_FORMAT
+from tap_service.services.jobs.job_preview import PREVIEW_FORMATS, read_preview
 from tap_service.services.jobs.job_requests import explain_missing_result
 from tap_service.services.jobs.result_downloads import DownloadStopped
 
@@ -72,10 +74,11 @@ async def send_stored_result(
 
 
 @router.api_route("/{job_id}/preview", methods=["GET", "HEAD"])
-async def send_preview(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def send_preview(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    rows = await run_in_threadpool(skyhouse.jobs.read_preview, job)
-    return Response(rows, media_type=PREVIEW_FORMAT.mime, headers={"Cache-Control": "no-store"})
+    file = await run_in_threadpool(skyhouse.jobs.read_preview, job)
+    offered = (Representation(each.mime, partial(read_preview, file, each.mime)) for each in PREVIEW_FORMATS)
+    return send_preferred(request, *offered, headers={"Cache-Control": "no-store"})
 
 
 def _names_etag(header: str, etag: str) -> bool:
