@@ -14,12 +14,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, Response
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clickhouse_schema.cluster_topology import ClusterError
 from tap_service.documents import problem_document
 from tap_service.documents.error_document import CONTENT_TYPE, error_document
+from tap_service.handlers.allowed_methods import list_allowed_methods
 from tap_service.handlers.content_negotiation import JSON, TEXT, choose_media_type, encode_json, read_accept
 from tap_service.models.query_errors import QueryError, list_query_errors
 from tap_service.service_errors import ServiceError, ServiceUnavailable, TooManyPasswords, Unauthorized
@@ -121,24 +121,13 @@ async def _cluster_error(request: Request, error: Exception) -> Response:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     headers = dict(error.headers or {})
-    allow = ", ".join(_allowed_methods(request))
+    allow = ", ".join(list_allowed_methods(request.app, request.scope["path"]))
     if error.status_code == 405:
         headers["Allow"] = allow
     message = _MESSAGES.get(error.status_code, "{detail}").format(
         path=request.url.path, method=request.method, allow=allow, detail=error.detail
     )
     return error_response(request.scope, error.status_code, message, headers)
-
-
-def _allowed_methods(request: Request) -> list[str]:
-    """Return the methods of all routes at this path; the framework lists only those of the first one."""
-    found: set[str] = set()
-    for prefix, router in request.app.state.routers:
-        scope = {"type": "http", "method": "", "path": request.scope["path"].removeprefix(prefix)}
-        for route in router.routes:
-            if isinstance(route, Route) and route.matches(scope)[0] is not Match.NONE:
-                found |= route.methods or set()
-    return sorted(found)
 
 
 async def _validation_error(request: Request, error: Exception) -> Response:
