@@ -23,6 +23,7 @@ from tap_service.constants import (
     TABLE_EXPIRES_HEADER,
     VISITOR_HEADER,
 )
+from tap_service.handlers.allowed_methods import list_allowed_methods
 from tap_service.handlers.protocol_paths import find_protocol
 from tap_service.models.identity import Identity
 from tap_service.services.site.authentication import BASIC
@@ -74,8 +75,9 @@ class CommonHeaders:
                 message["headers"] = headers
             await send(message)
 
-        app = _PREFLIGHT if is_protocol and scope["method"] == "OPTIONS" else self._app
-        await app(scope, receive, with_headers)
+        is_preflight = is_protocol and scope["method"] == "OPTIONS"
+        methods = list_allowed_methods(scope["app"], scope["path"]) if is_preflight else []
+        await (_answer_preflight(methods) if methods else self._app)(scope, receive, with_headers)
 
 
 def _login_headers(scope: Scope, status: int) -> list[tuple[bytes, bytes]]:
@@ -89,12 +91,12 @@ def _login_headers(scope: Scope, status: int) -> list[tuple[bytes, bytes]]:
     return []
 
 
-_PREFLIGHT = Response(
-    status_code=204,
-    headers={
-        "Allow": "GET, HEAD, POST, PUT, DELETE, OPTIONS",
-        "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE, OPTIONS",
+def _answer_preflight(methods: list[str]) -> Response:
+    allowed = ", ".join((*methods, "OPTIONS"))
+    headers = {
+        "Allow": allowed,
+        "Access-Control-Allow-Methods": allowed,
         "Access-Control-Allow-Headers": "*, Authorization",
         "Access-Control-Max-Age": _A_DAY,
-    },
-)
+    }
+    return Response(status_code=204, headers=headers)

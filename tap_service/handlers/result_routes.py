@@ -6,16 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
+from tap_service.handlers.content_negotiation import Representation, send_preferred
 from tap_service.handlers.file_response import StoredFile, send_file
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.models.uws_job import JobResult
 from tap_service.service_errors import NotFound
-from tap_service.services.jobs.job_preview import PREVIEW_FORMAT
+from tap_service.services.jobs.job_preview import PREVIEW_FORMATS, read_preview
 from tap_service.services.jobs.job_requests import explain_missing_result
 
 router = APIRouter(prefix="/async")
@@ -42,7 +44,8 @@ async def send_stored_result(
 
 
 @router.api_route("/{job_id}/preview", methods=["GET", "HEAD"])
-async def send_preview(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def send_preview(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    rows = await run_in_threadpool(skyhouse.jobs.read_preview, job)
-    return Response(rows, media_type=PREVIEW_FORMAT.mime, headers={"Cache-Control": "no-store"})
+    file = await run_in_threadpool(skyhouse.jobs.read_preview, job)
+    offered = (Representation(each.mime, partial(read_preview, file, each.mime)) for each in PREVIEW_FORMATS)
+    return send_preferred(request, *offered, headers={"Cache-Control": "no-store"})

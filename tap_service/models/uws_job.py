@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from tap_service.models.client_key import find_client_key
 from tap_service.models.piece_progress import PieceWork
+from tap_service.models.query_errors import QueryError
 from tap_service.models.request_parameters import SINGLE_VALUED, Pair
 from tap_service.models.result_provenance import ResultProvenance
 from tap_service.models.timestamps import add_seconds
@@ -65,10 +66,11 @@ class JobFile:
 
 @dataclass(frozen=True, slots=True)
 class JobError:
-    """Why a job failed. ``transient``: the same job may succeed later."""
+    """Why a job failed. ``transient``: the same job may succeed later; ``errors``: those of its query."""
 
     message: str
     transient: bool = False
+    errors: tuple[QueryError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +175,8 @@ class Job:
 
     @property
     def preview_key(self) -> str:
-        """The key of this attempt's preview."""
-        return f"{self.result_key}p"
+        """The key of this attempt's first rows, in all formats of previews."""
+        return f"{self.result_key}f"
 
     def part_key(self, attempt: int, number: int) -> str:
         """Return the key of the part of piece ``number``, from 0, in an attempt."""

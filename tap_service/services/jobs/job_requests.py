@@ -307,7 +307,7 @@ class JobService:
         return self.downloads.follow(pieces, job, client)
 
     def read_preview(self, job: Job) -> bytes:
-        """Return the first rows of a running or ended job in PREVIEW_FORMAT. Raises NotFound while there are none."""
+        """Return the file of the first rows of a running or ended job. Raises NotFound while there are none."""
         try:
             return b"".join(self._results.read_result(job.preview_key, 0, _END_OF_RESULT))
         except ResultMissing as error:
