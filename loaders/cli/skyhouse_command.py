@@ -132,7 +132,8 @@ def load_table(
         str | None,
         typer.Option(
             metavar="FILE|NAME",
-            help="YAML that describes the table (see skyhouse describe), or the name of a shipped one: obscore.",
+            help="YAML that describes the table (see skyhouse describe), or the name of a shipped one: obscore, "
+            "obscore-radio.",
         ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
