@@ -2,8 +2,8 @@
 
 An addition is what one append adds to a table. While a table is watched, each loader keeps the rows that it adds, in
 ``skyhouse_additions``, before it records the addition: so whoever reads the record finds all rows and no other ones,
-whatever becomes of the table. A row of the record is one INSERT. It stays when the rows are dropped, so that an addition
-is never recorded twice.
+whatever becomes of the table. A row of the record is one INSERT. It stays when the rows are dropped, so that no
+addition is recorded twice.
 """
 
 from __future__ import annotations
@@ -156,9 +156,7 @@ def read_kept_additions(engine: Engine) -> tuple[Addition, ...]:
 
 def find_addition(engine: Engine, addition_id: str) -> Addition | None:
     """Return an addition; None if its rows are gone."""
-    found = _read_additions(
-        engine, f"addition_id = {quote_string(addition_id)} AND addition_id IN ({_kept_sql()})"
-    )
+    found = _read_additions(engine, f"addition_id = {quote_string(addition_id)} AND addition_id IN ({_kept_sql()})")
     return found[0] if found else None
 
 

@@ -94,6 +94,26 @@ def assign_limits(
         typer.echo(f"note: the setting client_limits has no {assigned} here; until it has, @users holds", err=True)
 
 
+@app.command("mail")
+def set_mail(
+    name: Name,
+    data: Data,
+    address: Annotated[
+        str, typer.Argument(metavar="[ADDRESS]", help="Where mails of watches go. Default: print the user's address.")
+    ] = "",
+    file: File = None,
+    none: Annotated[bool, typer.Option("--none", help="Forget the address: the user gets no mail.")] = False,
+) -> None:
+    """Note the mail address of a user: watches send mail to this one alone."""
+    if address and none:
+        raise typer.BadParameter("give an address or --none, not both")
+    with open_accounts(data, file) as accounts:
+        if address or none:
+            accounts.set_mail(name, address)
+        noted = accounts.find_mail(name)
+    typer.echo(f"mail for {name} goes to {noted}" if noted else f"{name} has no mail address here")
+
+
 @app.command("remove")
 def remove_user(name: Name, data: Data, file: File = None) -> None:
     """Remove a user with all their tokens, tables and grants, so that a new user of this name does not inherit them."""

@@ -64,9 +64,7 @@ class KeptAdditions:
                 self.record_load(load)
 
     def _make_id(self, load: FinishedLoad) -> str:
-        return addition_record.make_addition_id(
-            self._schema.name, self._table.name, self._origin, load.fingerprint
-        )
+        return addition_record.make_addition_id(self._schema.name, self._table.name, self._origin, load.fingerprint)
 
     def _copy_rows(self, addition_id: str, rows_sql: str) -> None:
         servers = Servers(self._engine)

@@ -34,10 +34,14 @@ from tap_service.services.site.service_availability import AvailabilityService
 from tap_service.services.token_buckets import TokenBuckets
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.services.user_tables.user_table_sharing import UserTableSharing
+from tap_service.services.watches.watch_messages import WatchMessages
+from tap_service.services.watches.watch_requests import WatchService
+from tap_service.services.watches.watch_rounds import WatchRounds
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.open_storage import JobStores, open_job_stores
+from tap_service.storage.open_storage import JobStores, open_job_stores, open_watch_store
 from tap_service.storage.registry_store import RegistryStore, RegistryStoreError
+from tap_service.storage.watches.watch_store import WatchStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,8 @@ class Services:
     queries: QueryService
     jobs: JobService
     shares: ShareService
+    watches: WatchService
+    watch_rounds: WatchRounds
     availability: AvailabilityService
     authenticator: Authenticator
     #: None without a file of registry metadata
@@ -71,17 +77,21 @@ class Services:
     request_rates: TokenBuckets
     _components: QueryComponents
     _dispatcher: Dispatcher
+    _watch_store: WatchStore
 
     def start(self) -> None:
         self._components.start()
         self._dispatcher.start()
         self.work.start()
+        self.watch_rounds.start()
 
     async def close(self) -> None:
         self.work.close()
+        await asyncio.to_thread(self.watch_rounds.close)
         await self.queries.close()
         await asyncio.to_thread(self._dispatcher.close)
         self.stores.close()
+        self._watch_store.close()
         self.availability.close()
         self.authenticator.close()
         if self.registry is not None:
@@ -104,13 +114,14 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         The file of users, of token issuers, of registry metadata or of published records cannot be used.
     BlockedError
         The file of blocked addresses cannot be used.
-    JobStoreUnavailable, ShareStoreUnavailable, OSError
+    JobStoreUnavailable, ShareStoreUnavailable, WatchStoreUnavailable, OSError
         The directory for jobs cannot be used.
     """
     # a connection of its own: Accounts.version, by which passwords are remembered, changes with other connections' work
     accounts = Accounts(config.accounts) if config.accounts else None
     identities = build_authenticator(config, accounts)
     stores = open_job_stores(config)
+    watch_store = open_watch_store(config)
     components = build_query_components(config, engine, stores.jobs, are_helpers_kept_ready=are_helpers_kept_ready)
     identities.on_claims = components.groups.note_claims
     metrics, preparation, user_classes = components.metrics, components.preparation, components.user_classes
@@ -124,6 +135,10 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         config, preparation, spools, metrics, components.log, components.usage, announcements, user_classes
     )
     jobs = JobService(config, stores, queue, preparation, dispatcher, lifetimes, announcements, user_classes)
+    groups = components.groups
+    watch_rounds = WatchRounds(
+        config, engine, stores, watch_store, jobs, WatchMessages(config, groups.accounts), groups.accounts
+    )
     job_administration = JobAdministration(stores.jobs, lifetimes)
     return Services(
         config=config,
@@ -148,6 +163,16 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
             ShareAccess(components.catalogue_cache),
             ShareLifetimes(stores.shares, stores.results),
         ),
+        watches=WatchService(
+            config,
+            engine,
+            watch_store,
+            preparation,
+            components.catalogue_cache,
+            components.user_tables,
+            groups.accounts,
+        ),
+        watch_rounds=watch_rounds,
         availability=AvailabilityService(engine, spools, stores.jobs, stores.results, announcements),
         authenticator=identities,
         own_tokens=OwnTokens(components.groups.accounts),
@@ -165,6 +190,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         request_rates=TokenBuckets(config.client_requests_per_minute),
         _components=components,
         _dispatcher=dispatcher,
+        _watch_store=watch_store,
     )
 
 
