@@ -13,10 +13,8 @@ import pytest
 from clickhouse_schema.engine_tables import addition_record
 from clickhouse_schema.engine_tables.catalogue_log import write_grants
 from tests.tap_service.conftest import Served
-from tests.tap_service.users import User
 from tests.tap_service.watches.alerts import TABLE, Receiver, add_alerts, alerts_table, receiver
-
-BRIGHT = f"SELECT id, ra, dec, mag FROM {TABLE} WHERE mag < 2"
+from tests.tap_service.watches.watcher import BRIGHT, Watcher
 
 
 @pytest.fixture(scope="module")
@@ -26,57 +24,18 @@ def hook() -> Iterator[Receiver]:
 
 
 @pytest.fixture(scope="module")
-def service(
-    serve: Callable[..., Served], accounts: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Served]:
+def service(serve: Callable[..., Served], accounts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     started = serve(accounts=accounts, webhook_hosts=("localhost",), user_watches=4, watch_rows=50)
     with alerts_table(started.engine, tmp_path_factory.mktemp("alerts")):
         started.refresh()
         yield started
 
 
-class Watcher(User):
-    """A user with watches."""
-
-    def __init__(self, service: Served, name: str) -> None:
-        super().__init__(service, name)
-        self.service = service
-        self.rounds = service.server.config.app.state.services.watch_rounds
-
-    def watch(self, status: int = 201, **wish: Any) -> dict[str, Any]:
-        answer = self.http("POST", "watches", json=wish)
-        assert answer.status_code == status, answer.text
-        return answer.json() if status == 201 else {"message": answer.text}
-
-    def show(self, watch: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = self.http("GET", f"watches/{watch['id']}").json()
-        return found
-
-    def act(self, watch: dict[str, Any], action: str) -> None:
-        assert self.http("POST", f"watches/{watch['id']}", json={"action": action}).status_code == 200
-
-    def wait(self, watch: dict[str, Any], *states: str) -> dict[str, Any]:
-        """Do rounds until the runs of the watch, the newest first, have these states."""
-        while True:
-            self.rounds.run_round()
-            shown = self.show(watch)
-            found = [run["state"] for run in shown["runs"]]
-            if found == list(states):
-                return shown
-            assert len(found) <= len(states) and not {"FAILED", "MISSED"} & {*found} - {*states}, shown
-
-    def ids(self, table: str) -> list[int]:
-        return [int(row[0]) for row in self.rows(f"SELECT id FROM {table} ORDER BY id")]
-
-
 @pytest.fixture
 def alice(service: Served) -> Iterator[Watcher]:
     user = Watcher(service, "alice")
     yield user
-    for watch in user.http("GET", "watches").json()["watches"]:
-        assert user.http("DELETE", f"watches/{watch['id']}").status_code == 204
-    for name in user.tables:
-        user.http("DELETE", f"tables/{name}")
+    user.remove_all()
 
 
 def test_new_rows_alone_reach_the_table(alice: Watcher, service: Served, tmp_path: Path) -> None:
@@ -138,16 +97,16 @@ def test_a_webhook_is_signed_and_tried_again(
     assert len(secret) > 30
     assert "secret" not in alice.show(watch)
     add_alerts(service.engine, tmp_path, 5000, 20)
-    shown = alice.wait(watch, "DONE")
-    while (delivery := shown["runs"][0]["deliveries"]["webhook"])["state"] == "PENDING":
-        alice.rounds.run_round()
-        shown = alice.show(watch)
+    alice.wait(watch, "DONE")
+    delivery = alice.wait_for_messages(watch)
     assert delivery == {"state": "DELIVERED", "attempts": 3, "error": None}
     assert len(hook.got) == 3
     assert len({headers["Skyhouse-Delivery"] for headers, _ in hook.got}) == 1
     for headers, body in hook.got:
         signed = headers["Skyhouse-Timestamp"].encode() + b"." + body
-        assert headers["Skyhouse-Signature"] == f"sha256={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
+        assert (
+            headers["Skyhouse-Signature"] == f"sha256={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
+        )
     said = hook.documents[0]
     assert (said["rows"], said["table"], said["watch"]["name"]) == (4, TABLE, "told")
     assert said["first_rows"]["columns"] == ["id", "ra", "dec", "mag"]
@@ -167,10 +126,8 @@ def test_a_webhook_is_given_up(
     private = hook.url.replace("localhost", "127.0.0.1")
     watch = alice.watch(name="private", query=BRIGHT, webhook=private)
     add_alerts(service.engine, tmp_path, 6000, 20)
-    shown = alice.wait(watch, "DONE")
-    while (delivery := shown["runs"][0]["deliveries"]["webhook"])["state"] == "PENDING":
-        alice.rounds.run_round()
-        shown = alice.show(watch)
+    alice.wait(watch, "DONE")
+    delivery = alice.wait_for_messages(watch)
     assert delivery["state"] == "GIVEN_UP"
     assert "no address of the public internet" in delivery["error"]
     assert hook.got == []
@@ -266,5 +223,7 @@ def test_others_see_nothing(alice: Watcher, service: Served) -> None:
     assert "the maximum" in alice.watch(507, name="w9", query=BRIGHT)["message"]
     form = alice.http("POST", "watches", data={"name": "form", "query": BRIGHT})
     assert (form.status_code, "JSON" in form.text) == (400, True)
-    cross = alice.http("POST", f"watches/{watch['id']}", json={"action": "pause"}, headers={"Origin": "https://a.example"})
+    cross = alice.http(
+        "POST", f"watches/{watch['id']}", json={"action": "pause"}, headers={"Origin": "https://a.example"}
+    )
     assert cross.status_code == 403
