@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tap_service.config import Config
 from tap_service.factory.job_factory import build_dispatcher, build_job_lifetimes, build_job_queue
 from tap_service.factory.query_factory import QueryComponents, build_query_components
+from tap_service.factory.watch_factory import build_watch_rounds, build_watch_service
 from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.services.administration.job_administration import JobAdministration
@@ -34,7 +35,6 @@ from tap_service.services.site.service_availability import AvailabilityService
 from tap_service.services.token_buckets import TokenBuckets
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.services.user_tables.user_table_sharing import UserTableSharing
-from tap_service.services.watches.watch_messages import WatchMessages
 from tap_service.services.watches.watch_requests import WatchService
 from tap_service.services.watches.watch_rounds import WatchRounds
 from tap_service.storage.accounts import Accounts
@@ -135,10 +135,6 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         config, preparation, spools, metrics, components.log, components.usage, announcements, user_classes
     )
     jobs = JobService(config, stores, queue, preparation, dispatcher, lifetimes, announcements, user_classes)
-    groups = components.groups
-    watch_rounds = WatchRounds(
-        config, engine, stores, watch_store, jobs, WatchMessages(config, groups.accounts), groups.accounts
-    )
     job_administration = JobAdministration(stores.jobs, lifetimes)
     return Services(
         config=config,
@@ -163,16 +159,8 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
             ShareAccess(components.catalogue_cache),
             ShareLifetimes(stores.shares, stores.results),
         ),
-        watches=WatchService(
-            config,
-            engine,
-            watch_store,
-            preparation,
-            components.catalogue_cache,
-            components.user_tables,
-            groups.accounts,
-        ),
-        watch_rounds=watch_rounds,
+        watches=build_watch_service(components, watch_store),
+        watch_rounds=build_watch_rounds(components, stores, watch_store, jobs),
         availability=AvailabilityService(engine, spools, stores.jobs, stores.results, announcements),
         authenticator=identities,
         own_tokens=OwnTokens(components.groups.accounts),

@@ -105,6 +105,8 @@ class WatchService:
         QuotaExceeded
             The user has too many watches.
         """
+        if self._accounts is not None and not self._accounts.is_known(owner):
+            raise ParameterFault(f"there is no user {owner[:100]!r}; skyhouse user list lists them")
         self._check_quota(owner, wish)
         name = self._tables.parse_table_name(f"{SCHEMA_NAME}.{wish.name}")
         self._check_targets(owner, wish)
