@@ -29,6 +29,7 @@ from tap_service.handlers import (
     token_routes,
     user_table_routes,
     vosi_routes,
+    watch_routes,
 )
 from tap_service.handlers.client_admission import AdmitClients
 from tap_service.handlers.error_responses import CatchFaults, add_error_handlers
@@ -47,6 +48,7 @@ _TAP_ROUTERS = (
     result_routes.router,
     share_routes.router,
     share_routes.admin_router,
+    watch_routes.router,
     user_table_routes.router,
     table_grant_routes.router,
     vosi_routes.router,

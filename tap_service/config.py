@@ -29,6 +29,7 @@ from tap_service.settings.settings_file import (
 from tap_service.settings.share_settings import ShareSettings
 from tap_service.settings.site_settings import SiteSettings
 from tap_service.settings.upload_settings import UploadSettings, UserTableSettings
+from tap_service.settings.watch_settings import WatchSettings
 
 _PREFIX = "SKYHOUSE_"
 
@@ -47,6 +48,7 @@ class ConfigError(Exception):
 
 
 class Config(
+    WatchSettings,
     UserTableSettings,
     UploadSettings,
     EngineSettings,
@@ -76,6 +78,8 @@ class Config(
             raise ValueError("redis_url needs clickhouse_url: workers cannot use an engine in another process")
         if self.redis_url and not self.results_url:
             raise ValueError("redis_url needs results_url: the workers write results and the service reads them")
+        if self.smtp_host and not self.smtp_from:
+            raise ValueError("smtp_host needs smtp_from: the address that the mails are from")
         return self
 
 

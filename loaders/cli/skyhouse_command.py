@@ -23,6 +23,7 @@ from loaders.cli import (
     shards_command,
     usage_command,
     user_command,
+    watch_command,
 )
 from loaders.cli.command_options import ConfigFile, Data, execute_and_exit, read_config_or_exit, run_here_and_exit
 from loaders.cli.console_reporter import ConsoleReporter
@@ -55,6 +56,7 @@ app.command("restore")(backup_command.restore_backup)
 app.command("usage")(usage_command.print_usage)
 app.add_typer(jobs_command.app, name="jobs")
 app.add_typer(queries_command.app, name="queries")
+app.add_typer(watch_command.app, name="watch")
 app.add_typer(announcement_command.downtimes, name="downtime")
 app.add_typer(announcement_command.notes, name="note")
 app.command("drain")(announcement_command.drain_service)
