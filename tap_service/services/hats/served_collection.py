@@ -13,6 +13,7 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from clickhouse_schema.hats.folder_listing import list_folder
 from clickhouse_schema.hats.hats_pixel import DATASET
 from tap_service.hats.writing.catalogue_files import METADATA, Collection, write_collection_files, write_footer
 from tap_service.hats.writing.index_files import IndexWriter, name_index_file
@@ -75,9 +76,7 @@ class ServedCollection:
 
     def list_folder(self, path: str) -> list[str]:
         """Return the names in a folder, those of folders with a slash; none if there is no such folder."""
-        start = f"{path.strip('/')}/".lstrip("/")
-        rests = (name[len(start) :] for name in (*self._small_files, *self._made_files) if name.startswith(start))
-        return sorted({first + slash for first, slash, _ in (rest.partition("/") for rest in rests)})
+        return list_folder((*self._small_files, *self._made_files), path)
 
     def find_small_file(self, path: str) -> HatsFile | None:
         """Return a file that follows from the plan."""
