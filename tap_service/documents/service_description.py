@@ -40,6 +40,8 @@ class ServiceDescription:
         Without a final slash.
     upload_methods
         TAPRegExt's 'inline', 'http', 'https', 'ftp'; without any, the document has no upload limit.
+    links_url
+        The address of DataLink's {links}, '' for none.
     security_methods
         Standard ids of login methods.
     anonymous
@@ -56,6 +58,7 @@ class ServiceDescription:
     execution_duration: Limit | None = None
     output_limit: Limit | None = None
     upload_limit: Limit | None = None
+    links_url: str = ""
     anonymous: bool = True
     security_methods: tuple[str, ...] = ()
 

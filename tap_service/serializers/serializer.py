@@ -45,6 +45,8 @@ class ResultInfo:
         Time of the request, ISO 8601 in UTC.
     links
         LINKs and service descriptors, which refer to fields by position.
+    standard_id
+        Identifier of the protocol by which the result was asked for.
     """
 
     query: str = ""
@@ -56,6 +58,7 @@ class ResultInfo:
     software: str = ""
     request_date: str = ""
     links: ResultLinks = NO_LINKS
+    standard_id: str = "ivo://ivoa.net/std/TAP"
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ def _write_description(fields: tuple[Field, ...], info: ResultInfo, status: Stat
     """Yield the lines before the data, up to the last FIELD."""
     infos = (
         query_status(status) if status else Markup(""),
-        named_info("standardID", "ivo://ivoa.net/std/TAP"),
+        named_info("standardID", info.standard_id),
         named_info("service", info.service),
         named_info("server_software", info.software),
         named_info("request_date", info.request_date),

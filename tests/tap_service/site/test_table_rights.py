@@ -139,6 +139,7 @@ RESOURCES = (
     "/mydb",
     "/async",
     "/tables/TAP_SCHEMA.columns/density",
+    "/datalink/links?ID=0",
 )
 
 
