@@ -18,7 +18,6 @@ from clickhouse_schema.datatypes import (
     COMPLEX,
     FELIS,
     INTEGERS,
-    NUMBERS,
     TEXT,
     TIMESTAMP,
     XTYPES,

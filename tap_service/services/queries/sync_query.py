@@ -125,6 +125,12 @@ class QueryService:
         self._lanes.enter_lane(find_client_key(owner, client), owner, lane, work)
         return await asyncio.wrap_future(work.result)
 
+    async def run_look_up(self, call: Callable[[], _T], client: str, owner: str | None = None) -> _T:
+        """Run a short read of the engine, in turn with the client's light queries. Raises its error."""
+        work = _LaneCall(call)
+        self._lanes.enter_lane(find_client_key(owner, client), owner, Lane.LIGHT, work)
+        return await asyncio.wrap_future(work.result)
+
     def record_refusal(self, error: ServiceError, client: str, owner: str | None = None) -> None:
         """Count and log a request with invalid parameters."""
         report = QueryReport("REFUSED", error=str(error))

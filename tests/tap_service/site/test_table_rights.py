@@ -140,6 +140,7 @@ RESOURCES = (
     "/async",
     "/tables/TAP_SCHEMA.columns/density",
     "/../hats/",
+    "/datalink/links?ID=0",
 )
 
 
