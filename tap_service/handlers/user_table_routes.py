@@ -1,6 +1,7 @@
-"""User tables, by the protocol that pyvo uses, and a job's result as a table.
+"""User tables, by the protocol that pyvo uses and CADC has proposed for TAP 1.2, and a job's result as a table.
 
 PUT /tap/tables/{name}      a definition (VOSI table) or a table file: creates the table
+POST /tap/tables/{name}     a definition: describes the table anew; a table file: appends its rows
 POST /tap/load/{name}       a table file: appends its rows, or replaces those in the table
 POST /tap/table-update      TABLE, INDEX, UNIQUE: starts a job that creates an index
 POST /tap/async/{job}/table TABLE, REPLACE: starts a job that saves this job's result as a table
@@ -11,6 +12,7 @@ GET /tap/mydb               the user's tables and limits, and what others share 
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -58,14 +60,28 @@ async def create_table(name: str, request: Request, skyhouse: Skyhouse, user: Us
     return send_table(request, record.entry, status=201, headers=headers)
 
 
+@router.post("/tables/{name}")
+async def update_table(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
+    skyhouse.user_tables.parse_table_name(name)
+    async with receive_body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
+        kind = request.headers.get("content-type", "")
+        describe = partial(skyhouse.user_tables.describe_table, user, name, path, kind)
+        if (record := await skyhouse.user_tables.run_load(user, describe)) is None:
+            return await _load_file(skyhouse, user, name, path, kind, replace=False)
+    return send_table(request, record.entry, headers=expiry_header(skyhouse, user, record.entry))
+
+
 @router.post("/load/{name}")
 async def load_rows(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
     skyhouse.user_tables.parse_table_name(name)
     replace = _read_replace(request)
     async with receive_body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
-        kind = request.headers.get("content-type", "")
-        work = partial(skyhouse.user_tables.load_rows, user, name, path, kind, replace=replace)
-        record, rows = await skyhouse.user_tables.run_load(user, work)
+        return await _load_file(skyhouse, user, name, path, request.headers.get("content-type", ""), replace=replace)
+
+
+async def _load_file(skyhouse: Skyhouse, user: str, name: str, path: Path, kind: str, *, replace: bool) -> Response:
+    work = partial(skyhouse.user_tables.load_rows, user, name, path, kind, replace=replace)
+    record, rows = await skyhouse.user_tables.run_load(user, work)
     return PlainTextResponse(f"loaded {rows} rows into {record.qualified_name}, which now has {record.rows}\n")
 
 
