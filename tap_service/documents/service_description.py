@@ -68,6 +68,25 @@ class ServiceDescription:
 
 
 @dataclass(frozen=True, slots=True)
+class ConeSearch:
+    """The cone search of a table.
+
+    Attributes
+    ----------
+    table
+        The table's name as queries write it.
+    url
+        The address to which parameters are added, without the question mark.
+    test_position
+        The position of a row, ICRS degrees; None if the table has no row with a position.
+    """
+
+    table: str
+    url: str
+    test_position: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Availability:
     """Instants are in UTC; ``down_at`` and ``back_at`` are those of the next downtime.
 

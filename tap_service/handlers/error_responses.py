@@ -1,4 +1,4 @@
-"""Error responses: a DALI error document under /tap, a line of text elsewhere, never the framework's own.
+"""Error responses: a VOTable under /tap and /scs, a line of text elsewhere, never the framework's own.
 
 Clients that prefer JSON get problem details instead, everywhere.
 """
@@ -17,20 +17,30 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clickhouse_schema.cluster_topology import ClusterError
+from tap_service.constants import STATUS_HEADER
 from tap_service.documents import problem_document
-from tap_service.documents.error_document import CONTENT_TYPE, error_document
+from tap_service.documents.error_document import (
+    CONE_SEARCH_TYPE,
+    CONTENT_TYPE,
+    cone_error_document,
+    error_document,
+)
 from tap_service.handlers.allowed_methods import list_allowed_methods
 from tap_service.handlers.content_negotiation import JSON, TEXT, choose_media_type, encode_json, read_accept
+from tap_service.handlers.protocol_paths import CONE_SEARCH, TAP, find_protocol
 from tap_service.models.query_errors import QueryError, list_query_errors
-from tap_service.service_errors import ServiceError, ServiceUnavailable, TooManyPasswords, Unauthorized
+from tap_service.service_errors import ServiceError, ServiceUnavailable, TooManyPasswords, Unauthorized, UserFault
 
 _log = logging.getLogger("skyhouse")
 
 _MESSAGES = {
     404: "there is nothing at {path}; the endpoints are /tap/sync, /tap/async, /tap/tables, /tap/capabilities, "
-    "/tap/availability and /tap/examples",
+    "/tap/availability and /tap/examples, and /scs/{{table}} for cone searches",
     405: "{method} is not allowed at {path}; allowed: {allow}",
 }
+
+#: of errors by protocol; elsewhere they are a line of text
+_ERROR_TYPES = {TAP: CONTENT_TYPE, CONE_SEARCH: CONE_SEARCH_TYPE}
 
 
 def error_response(
@@ -41,13 +51,15 @@ def error_response(
     errors: Sequence[QueryError] = (),
 ) -> Response:
     """Return the answer to a request that failed; ``errors`` are those of its query."""
-    is_tap = scope["path"] == "/tap" or scope["path"].startswith("/tap/")
-    default = CONTENT_TYPE if is_tap else TEXT
+    protocol = find_protocol(scope["path"])
+    default = _ERROR_TYPES.get(protocol, TEXT)
     chosen = choose_media_type(read_accept(Headers(scope=scope)), (default, problem_document.CONTENT_TYPE, JSON))
     varied = {**(headers or {}), "Vary": "Accept"}
     if chosen != default:
         return problem_response(status, message, errors, varied)
-    if is_tap:
+    if protocol == CONE_SEARCH:
+        return _cone_error_response(status, message, varied)
+    if protocol == TAP:
         return Response(error_document(message), status, varied, media_type=CONTENT_TYPE)
     return PlainTextResponse(message + "\n", status, varied)
 
@@ -57,6 +69,13 @@ def problem_response(
 ) -> Response:
     document = problem_document.describe_problem(status, message, errors)
     return Response(encode_json(document), status, headers, media_type=problem_document.CONTENT_TYPE)
+
+
+def _cone_error_response(status: int, message: str, headers: Mapping[str, str]) -> Response:
+    """Return the error of a cone search, with 200 for a fault of the user: TOPCAT reads the message only then."""
+    status = 200 if status == UserFault.status else status
+    headers = {**headers, STATUS_HEADER: "ERROR"}
+    return Response(cone_error_document(message), status, headers, media_type=CONE_SEARCH_TYPE)
 
 
 def add_error_handlers(app: FastAPI) -> None:

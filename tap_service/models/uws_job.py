@@ -13,6 +13,7 @@ from tap_service.models.query_errors import QueryError
 from tap_service.models.request_parameters import SINGLE_VALUED, Pair
 from tap_service.models.result_provenance import ResultProvenance
 from tap_service.models.timestamps import add_seconds
+from tap_service.models.watch import JobWatch
 from tap_service.models.work_class import EngineWait, Estimate, Place
 
 
@@ -104,6 +105,8 @@ class Job:
         Why the job waits for the engine; kept while it is tried again.
     disk_limit
         The disk space for the jobs of its owner when it was created, in bytes; None: that of the settings.
+    watch
+        Of which run of a watch it is the job; None for others.
     stored
         The bytes for which the job store has counted it (``stored_bytes``); only the store sets it.
     """
@@ -135,6 +138,7 @@ class Job:
     pieces: PieceWork | None = None
     wait: EngineWait | None = None
     disk_limit: int | None = None
+    watch: JobWatch | None = None
     stored: int = field(default=0, compare=False)
 
     @property

@@ -38,6 +38,7 @@ from tap_service.services.jobs.job_provenance import ProvenanceNote, parse_check
 from tap_service.services.jobs.job_queues import JobQueue
 from tap_service.services.jobs.piecewise_job import DataChanged, PiecewiseJobs, PiecewiseRun
 from tap_service.services.jobs.result_reuse import ResultReuse, compute_fingerprint, parse_reuse
+from tap_service.services.jobs.watch_jobs import WatchJobs
 from tap_service.services.queries.query_execution import QueryExecution, translate_faults
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
@@ -68,6 +69,7 @@ class JobRunner:
         engine: Engine,
         preparation: QueryPreparation,
         tables: UserTableJobs,
+        watches: WatchJobs,
         stores: JobStores,
         queue: JobQueue,
         metrics: ServiceMetrics,
@@ -82,6 +84,7 @@ class JobRunner:
         self._engine = engine
         self._preparation = preparation
         self._tables = tables
+        self._watches = watches
         self._jobs = stores.jobs
         self._results = stores.results
         self._queue = queue
@@ -163,7 +166,10 @@ class JobRunner:
                 execution = self._tables.prepare_execution(job, parameters)
             else:
                 hard_maxrec = self._config.async_hard_maxrec
-                execution = self._preparation.prepare_query(parameters, job.query_id, hard_maxrec, owner=job.owner)
+                addition = self._watches.find_addition(job)
+                execution = self._preparation.prepare_query(
+                    parameters, job.query_id, hard_maxrec, owner=job.owner, addition=addition
+                )
         try:
             yield execution
         finally:
@@ -225,6 +231,9 @@ class JobRunner:
             size, provenance = self._write_noted_result(job, execution)
         finally:
             self._monitor.remove_job(running)
+        if job.watch is not None:
+            with self._monitor.keep_alive(job):
+                self._watches.add_result(job, execution, size)
         progress, output_format = running.progress, parameters.format
         if progress.bytes_read and progress.pieces is None:
             self._preparation.record_measured_cost(job.foreseen, progress.bytes_read, execution.clock.seconds)
