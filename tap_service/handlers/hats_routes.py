@@ -15,8 +15,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.factory.service_factory import Services
+from tap_service.handlers.content_negotiation import HTML
+from tap_service.handlers.described_parameters import FILE_ANSWERS
 from tap_service.handlers.file_response import StoredFile, send_file
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.route_description import describe
 from tap_service.handlers.vosi_routes import cache_headers
 from tap_service.service_errors import NotFound
 from tap_service.services.hats.hats_files import HatsFiles
@@ -31,10 +34,12 @@ _TYPES = {
     "csv": "text/csv",
     "fits": "application/fits",
 }
+_WITH_SLASH = {307: "The address of a folder ends with a slash"}
+_ANSWERS = {**FILE_ANSWERS, **_WITH_SLASH}
 
 
-@router.api_route("", methods=_READ)
-@router.api_route("/", methods=_READ)
+@router.api_route("", methods=_READ, **describe("The tables served as HATS collections", HTML, also=_WITH_SLASH))
+@router.api_route("/", methods=_READ, **describe("The tables served as HATS collections", HTML, also=_WITH_SLASH))
 async def list_tables(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     if not request.url.path.endswith("/"):
         return _add_slash(request)
@@ -42,8 +47,12 @@ async def list_tables(request: Request, skyhouse: Skyhouse, caller: Caller) -> R
     return _folder_page("HATS collections", [f"{table}/" for table in tables], cache_headers(caller))
 
 
-@router.api_route("/{table}", methods=_READ)
-@router.api_route("/{table}/{path:path}", methods=_READ)
+@router.api_route("/{table}", methods=_READ, **describe("A HATS collection", HTML, *_TYPES.values(), also=_ANSWERS))
+@router.api_route(
+    "/{table}/{path:path}",
+    methods=_READ,
+    **describe("A file or folder of a HATS collection", HTML, *_TYPES.values(), also=_ANSWERS),
+)
 async def send_hats_file(
     table: str,
     request: Request,

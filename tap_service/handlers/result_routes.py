@@ -13,8 +13,10 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.handlers.content_negotiation import Representation, send_preferred
+from tap_service.handlers.described_parameters import FILE_ANSWERS
 from tap_service.handlers.file_response import StoredFile, send_file
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.route_description import ANY, describe
 from tap_service.models.uws_job import JobResult
 from tap_service.service_errors import NotFound
 from tap_service.services.jobs.job_preview import PREVIEW_FORMATS, read_preview
@@ -23,7 +25,11 @@ from tap_service.services.jobs.job_requests import explain_missing_result
 router = APIRouter(prefix="/async")
 
 
-@router.api_route("/{job_id}/results/result", methods=["GET", "HEAD"])
+@router.api_route(
+    "/{job_id}/results/result",
+    methods=["GET", "HEAD"],
+    **describe("The result, in the format of the job", ANY, also=FILE_ANSWERS),
+)
 async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     if job.result is None:
@@ -43,7 +49,9 @@ async def send_stored_result(
     return await send_file(request, file, read_bytes)
 
 
-@router.api_route("/{job_id}/preview", methods=["GET", "HEAD"])
+@router.api_route(
+    "/{job_id}/preview", methods=["GET", "HEAD"], **describe("The first rows", *(each.mime for each in PREVIEW_FORMATS))
+)
 async def send_preview(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     file = await run_in_threadpool(skyhouse.jobs.read_preview, job)

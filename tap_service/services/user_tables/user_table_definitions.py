@@ -95,7 +95,7 @@ def describe_anew(table: Table, given: Table) -> Table:
     names = {column.name.lower() for column in table.columns}
     if different := sorted(names ^ new.keys()):
         raise UploadFault(
-            f"the definition and the table differ in the column {_quote_text(different[0])}: a posted definition changes "
+            f"definition and table differ in the column {_quote_text(different[0])}: a posted definition changes "
             "descriptions alone. To change columns, create the table again, by PUT with replace=true"
         )
     columns = tuple(_describe_column_anew(table, column, new[column.name.lower()]) for column in table.columns)
