@@ -21,7 +21,7 @@ from tap_service.documents.error_document import (
     cone_error_document,
     error_document,
 )
-from tap_service.handlers.protocol_paths import CONE_SEARCH, find_protocol
+from tap_service.handlers.protocol_paths import CONE_SEARCH, TAP, find_protocol
 from tap_service.service_errors import ServiceError, ServiceUnavailable, TooManyPasswords, Unauthorized, UserFault
 
 _log = logging.getLogger("skyhouse")
@@ -37,7 +37,7 @@ def error_response(path: str, status: int, message: str, headers: Mapping[str, s
     protocol = find_protocol(path)
     if protocol == CONE_SEARCH:
         return _cone_error_response(status, message, headers or {})
-    if protocol:
+    if protocol == TAP:
         return Response(error_document(message), status, headers, media_type=CONTENT_TYPE)
     return PlainTextResponse(message + "\n", status, headers)
 

@@ -1,11 +1,15 @@
-"""The paths of the service's protocols. Their errors are VOTables, and scripts of other sites may use them."""
+"""The paths of the service's protocols, whose callers may log in.
+
+Scripts of other sites may use TAP and cone searches, whose errors are VOTables.
+"""
 
 from __future__ import annotations
 
 TAP = "/tap"
 CONE_SEARCH = "/scs"
+MCP = "/mcp"
 
-_PREFIXES = (TAP, CONE_SEARCH)
+_PREFIXES = (TAP, CONE_SEARCH, MCP)
 
 
 def find_protocol(path: str) -> str:

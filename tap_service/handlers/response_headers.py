@@ -2,9 +2,9 @@
 of any site (CORS).
 
 CORS is safe because there are no cookies, and ``request_context.identify_visitor`` refuses remembered passwords from
-other sites. There the headers also contain the login methods or the caller's identity (IVOA AuthVO). Challenges
-come with 401 and with responses to anonymous clients: TOPCAT offers a login for a challenge with 200, and browsers do
-not ask for a password then.
+other sites. Under /tap, /scs and /mcp the headers also contain the login methods or the caller's identity (IVOA
+AuthVO). Challenges come with 401 and with responses to anonymous clients: TOPCAT offers a login for a challenge with
+200, and browsers do not ask for a password then.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tap_service.constants import (
     TABLE_EXPIRES_HEADER,
     VISITOR_HEADER,
 )
-from tap_service.handlers.protocol_paths import find_protocol
+from tap_service.handlers.protocol_paths import CONE_SEARCH, TAP, find_protocol
 from tap_service.models.identity import Identity
 from tap_service.services.site.authentication import BASIC
 
@@ -60,7 +60,8 @@ class CommonHeaders:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        is_protocol = bool(find_protocol(scope["path"]))
+        protocol = find_protocol(scope["path"])
+        is_for_scripts = protocol in (TAP, CONE_SEARCH)
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -68,13 +69,14 @@ class CommonHeaders:
                 present = {name for name, _ in headers}
                 headers.append(_PRODUCT)
                 headers += [header for header in _FOR_BROWSERS if header[0] not in present]
-                if is_protocol:
+                if is_for_scripts:
                     headers += _FOR_SCRIPTS
+                if protocol:
                     headers += _login_headers(scope, message["status"])
                 message["headers"] = headers
             await send(message)
 
-        app = _PREFLIGHT if is_protocol and scope["method"] == "OPTIONS" else self._app
+        app = _PREFLIGHT if is_for_scripts and scope["method"] == "OPTIONS" else self._app
         await app(scope, receive, with_headers)
 
 
