@@ -18,6 +18,7 @@ from tap_service.handlers import (
     async_routes,
     cone_search_routes,
     estimate_routes,
+    hats_routes,
     health_routes,
     name_routes,
     page_routes,
@@ -29,11 +30,12 @@ from tap_service.handlers import (
     token_routes,
     user_table_routes,
     vosi_routes,
+    watch_routes,
 )
 from tap_service.handlers.client_admission import AdmitClients
 from tap_service.handlers.error_responses import CatchFaults, add_error_handlers
 from tap_service.handlers.portal_routes import portal_router
-from tap_service.handlers.protocol_paths import CONE_SEARCH, MCP, TAP
+from tap_service.handlers.protocol_paths import CONE_SEARCH, HATS, MCP, TAP
 from tap_service.handlers.request_context import identify_visitor
 from tap_service.handlers.request_observation import ObserveRequests
 from tap_service.handlers.response_compression import CompressResponses
@@ -50,6 +52,7 @@ _TAP_ROUTERS = (
     result_routes.router,
     share_routes.router,
     share_routes.admin_router,
+    watch_routes.router,
     user_table_routes.router,
     table_grant_routes.router,
     vosi_routes.router,
@@ -96,7 +99,11 @@ def create_app(
         config, config.trusted_proxies, lambda status: services.metrics.refused_connections.labels(str(status)).inc()
     )
     services.metrics.connections.set_function(lambda: connections.count)
-    protocol_routers = [*((TAP, router) for router in _TAP_ROUTERS), (CONE_SEARCH, cone_search_routes.router)]
+    protocol_routers = [
+        *((TAP, router) for router in _TAP_ROUTERS),
+        (CONE_SEARCH, cone_search_routes.router),
+        (HATS, hats_routes.router),
+    ]
     if mcp is not None:
         protocol_routers.append((MCP, mcp.router))
     #: each with the prefix of its paths

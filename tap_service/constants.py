@@ -102,6 +102,9 @@ PREVIEW_ROWS = 50
 #: how long a shutdown waits for running jobs, in seconds; the next start resumes the others
 CLOSING_SECONDS = 10.0
 
+#: how often watches look for additions to their tables, in seconds
+WATCH_ROUND_SECONDS = 2.0
+
 #: how often expired jobs are destroyed, in seconds
 SWEEP_SECONDS = 1.0
 

@@ -1,6 +1,7 @@
 """The tools of the MCP endpoint: each is one request to a service, with the rights and limits of the caller.
 
-Answers are JSON. Rows are CSV in a text, which keeps all digits: many clients read numbers as double precision.
+Answers are JSON, with the names of /tap. Rows are CSV in a text, which keeps all digits: many clients read numbers as
+double precision.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.schema_model import Column
 from clickhouse_schema.tap_schema import table_name_to_adql
 from tap_service.constants import MAX_MCP_BYTES, MAX_MCP_ROWS, MAX_WAIT_SECONDS
+from tap_service.documents.tableset_json import describe_table
+from tap_service.documents.uws_json import describe_job
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.estimate_routes import estimate_as_json
 from tap_service.handlers.vosi_routes import find_table
 from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair
-from tap_service.models.timestamps import format_instant
 from tap_service.models.uws_job import Job
 from tap_service.serializers.json_serializer import describe_columns
 from tap_service.service_errors import ParameterFault
@@ -61,7 +63,7 @@ class _Arguments(BaseModel):
 
 
 Adql = Annotated[str, Field(description="A query in ADQL 2.1")]
-JobId = Annotated[str, Field(description="The job_id that submit_job returned")]
+JobId = Annotated[str, Field(description="The jobId that submit_job returned")]
 
 
 class TableSearch(_Arguments):
@@ -111,35 +113,42 @@ async def _list_tables(asked: AgentRequest, given: TableSearch) -> Json:
         }
         for entry in found[: given.limit]
     ]
-    return {"tables": tables, "not_listed": len(found) - len(tables)}
+    return {"tables": tables, "notListed": len(found) - len(tables)}
 
 
 async def _describe_table(asked: AgentRequest, given: TableName) -> Json:
     entry = await run_in_threadpool(find_table, asked.skyhouse, asked.caller, given.name)
-    table, schema = entry.table, entry.schema
-    shown = [column for column in table.columns if _has_words(_column_text(column), given.words)]
-    described = {
-        "name": table_name_to_adql(entry),
-        "description": table.description,
-        "rows": entry.rows,
-        "position": table.layout.position,
-        "identifier": table.layout.id,
-        "columns": [_describe_column(entry, column) for column in shown],
-        "columns_not_listed": len(table.columns) - len(shown),
-        "foreign_keys": [
-            {"columns": key.columns, "to": key.referenced_table, "to_columns": key.referenced_columns}
-            for key in entry.published_keys
-        ],
-        "schema_description": schema.description,
-        "citation": schema.citation,
-        "licence": schema.licence,
-    }
-    return {key: value for key, value in described.items() if value not in (None, "", (), [])}
+    described = describe_table(entry).to_json()
+    columns = zip(described.pop("columns"), entry.table.columns, strict=True)
+    shown = [document for document, column in columns if _has_words(_column_text(column), given.words)]
+    return _drop_empty(
+        {
+            **described,
+            "rows": entry.rows,
+            "position": entry.table.layout.position,
+            "identifier": entry.table.layout.id,
+            "columns": shown,
+            "columnsNotListed": len(entry.table.columns) - len(shown),
+            "schemaDescription": entry.schema.description,
+            "citation": entry.schema.citation,
+            "licence": entry.schema.licence,
+        }
+    )
 
 
-def _describe_column(entry: TableEntry, column: Column) -> Json:
-    [described] = describe_columns([column.field])
-    return {**described, "principal": column.principal, "indexed": entry.table.is_indexed(column.name)}
+def _drop_empty(members: Json) -> Json:
+    """Leave out members that say nothing, at every depth: agents pay for each word."""
+    return {name: _drop_within(part) for name, part in members.items() if not _is_empty(part)}
+
+
+def _drop_within(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _drop_empty(value)
+    return [_drop_within(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value is False or value in ("", [], (), {})
 
 
 def _table_text(entry: TableEntry) -> str:
@@ -172,9 +181,9 @@ async def _run_query(asked: AgentRequest, given: ShortQuery) -> Json:
         is_cut = answer.report.status == "OVERFLOW"
         return {
             "columns": describe_columns(execution.translation.fields),
-            "rows_csv": rows,
-            "row_count": min(answer.report.rows, execution.limit),
-            "is_complete": not is_cut,
+            "rowsCsv": rows,
+            "rowCount": min(answer.report.rows, execution.limit),
+            "isComplete": not is_cut,
             "note": _describe_cut(execution.limit) if is_cut else execution.row_limit.warning,
         }
     finally:
@@ -230,23 +239,7 @@ async def _cancel_job(asked: AgentRequest, given: JobName) -> Json:
 
 
 def _describe_job(asked: AgentRequest, job: Job) -> Json:
-    url = f"{asked.origin.base_url}/tap/async/{job.job_id}"
-    described: Json = {
-        "job_id": job.job_id,
-        "phase": job.phase,
-        "name": job.run_id,
-        "address": url,
-        "deleted_at": format_instant(job.destruction_time),
-        "progress": dict(job.info),
-        "error": job.error and job.error.message,
-        "result": job.result
-        and {
-            "address": f"{url}/results/result",
-            "bytes": job.result.size,
-            "content_type": job.result.content_type,
-        },
-    }
-    return {key: value for key, value in described.items() if value not in (None, "", {})}
+    return _drop_empty(describe_job(job, f"{asked.origin.base_url}/tap/async/{job.job_id}").to_json())
 
 
 TOOLS = (

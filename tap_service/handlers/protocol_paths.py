@@ -1,6 +1,6 @@
 """The paths of the service's protocols, whose callers may log in.
 
-Scripts of other sites may use TAP and cone searches, whose errors are VOTables.
+Scripts of other sites may use all of them but MCP.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 TAP = "/tap"
 CONE_SEARCH = "/scs"
 MCP = "/mcp"
+HATS = "/hats"
 
-_PREFIXES = (TAP, CONE_SEARCH, MCP)
+_PREFIXES = (TAP, CONE_SEARCH, HATS, MCP)
 
 
 def find_protocol(path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from adql import OBJECT_NAME_FUNCTIONS, AdqlErrors, AdqlSemanticError, Translation
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
+from clickhouse_schema.engine_tables.addition_record import Addition, find_addition
 from tap_service.config import Config
 from tap_service.constants import MAX_ESTIMATED_CHARACTERS, PRODUCT
 from tap_service.models.timestamps import format_instant, now
@@ -37,6 +38,15 @@ from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
+
+
+@dataclass(frozen=True, slots=True)
+class _QueryTables:
+    """What a query may read: the tables of its owner, its uploads, and of one table perhaps an addition alone."""
+
+    owner: str | None
+    uploads: tuple[TableEntry, ...] = ()
+    addition: Addition | None = None
 
 
 class QueryPreparation:
@@ -67,6 +77,7 @@ class QueryPreparation:
         *,
         owner: str | None = None,
         is_hasty: bool = False,
+        addition: Addition | None = None,
     ) -> QueryExecution:
         """Load the uploaded tables, translate the query, and return its execution, which the caller closes.
 
@@ -80,6 +91,8 @@ class QueryPreparation:
             The user whose tables the query may read; None for an anonymous caller.
         is_hasty
             Do not count the rows of a small result that the row limit does not cut; it has ``small_reading``.
+        addition
+            Read the rows of this addition alone of the table that it was made to.
 
         Raises
         ------
@@ -92,14 +105,15 @@ class QueryPreparation:
         asked = self._config.default_maxrec if parameters.maxrec is None else parameters.maxrec
         limit = min(asked, hard_maxrec)
         if not parameters.uploads:
-            execution = self._build_execution(parameters, owner, (), query_id, limit, hard_maxrec, is_hasty)
+            tables = _QueryTables(owner, addition=addition)
+            execution = self._build_execution(parameters, tables, query_id, limit, hard_maxrec, is_hasty)
             self._metadata.note_use(owner, execution.translation.tables)
             return execution
         uploads = self._uploads.load_tables(parameters.uploads, query_id)
         read = time.monotonic() - began
         try:
-            entries = uploads.entries
-            execution = self._build_execution(parameters, owner, entries, query_id, limit, hard_maxrec, is_hasty)
+            tables = _QueryTables(owner, uploads.entries, addition)
+            execution = self._build_execution(parameters, tables, query_id, limit, hard_maxrec, is_hasty)
         except BaseException:
             uploads.drop_tables()
             raise
@@ -111,15 +125,14 @@ class QueryPreparation:
     def _build_execution(
         self,
         parameters: TapParameters,
-        owner: str | None,
-        uploads: tuple[TableEntry, ...],
+        tables: _QueryTables,
         query_id: str,
         limit: int,
         hard_maxrec: int,
         is_hasty: bool,
     ) -> QueryExecution:
         began = time.monotonic()
-        translation = self._translate_query(parameters.query, limit, owner, uploads)
+        translation = self._translate_query(parameters.query, limit, tables)
         small = self._find_small_reading(translation) if is_hasty else None
         # a region's rows are counted by its cover, which took the time of the translation
         is_slow = is_long(parameters.query) and translation.cells
@@ -143,7 +156,11 @@ class QueryPreparation:
 
     def result_fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
         """Return the columns of a query's result. Raises QueryFault."""
-        return self._translate_query(parameters.query, 0, owner).fields
+        return self.translate_for(parameters, owner).fields
+
+    def translate_for(self, parameters: TapParameters, owner: str | None) -> Translation:
+        """Translate a query to learn what it reads and returns. Raises QueryFault."""
+        return self._translate_query(parameters.query, 0, _QueryTables(owner))
 
     def current_data_version(self) -> int:
         """Return a number that changes with each change of the published tables."""
@@ -171,7 +188,9 @@ class QueryPreparation:
             if needs_other_services(parameters) or len(parameters.query) > MAX_ESTIMATED_CHARACTERS:
                 return None
             hard_maxrec = self._config.async_hard_maxrec
-            return self.estimate_cost(self.prepare_query(parameters, "", hard_maxrec, owner=job.owner))
+            addition = find_addition(self._engine, job.watch.addition_id) if job.watch else None
+            execution = self.prepare_query(parameters, "", hard_maxrec, owner=job.owner, addition=addition)
+            return self.estimate_cost(execution)
         except ServiceError:
             return None
 
@@ -221,12 +240,10 @@ class QueryPreparation:
             links=translation.links,
         )
 
-    def _translate_query(
-        self, query: str, limit: int, owner: str | None, uploads: tuple[TableEntry, ...] = ()
-    ) -> Translation:
+    def _translate_query(self, query: str, limit: int, tables: _QueryTables) -> Translation:
         snapshot = self._metadata.snapshot
         try:
-            return self._translate_with(self._list_tables(owner, uploads), query, limit)
+            return self._translate_with(self._list_tables(tables), query, limit)
         except QueryFault as fault:
             if not isinstance(fault.__cause__, AdqlSemanticError | AdqlErrors):
                 raise
@@ -234,17 +251,27 @@ class QueryPreparation:
                 self._metadata.refresh()
             if self._metadata.snapshot is snapshot:
                 raise
-        return self._translate_with(self._list_tables(owner, uploads), query, limit)
+        return self._translate_with(self._list_tables(tables), query, limit)
 
-    def _list_tables(self, owner: str | None, uploads: tuple[TableEntry, ...]) -> Catalogue:
-        catalogue = self._metadata.catalogue_for(owner)
-        return catalogue.add_entries(uploads) if uploads else catalogue
+    def _list_tables(self, tables: _QueryTables) -> Catalogue:
+        catalogue = self._metadata.catalogue_for(tables.owner)
+        if tables.addition is not None:
+            catalogue = _restrict_to_addition(catalogue, tables.addition)
+        return catalogue.add_entries(tables.uploads) if tables.uploads else catalogue
 
     def _translate_with(self, catalogue: Catalogue, query: str, limit: int) -> Translation:
         translation = self._translator.translate(query, catalogue, limit + 1, self.names.make_lookup(catalogue))
         if self._config.query_memory:
             translation.settings.setdefault("max_memory_usage", self._config.query_memory)
         return translation
+
+
+def _restrict_to_addition(catalogue: Catalogue, addition: Addition) -> Catalogue:
+    """Return the catalogue with the rows of an addition in place of its table. Raises QueryFault."""
+    entry = catalogue.find_entry(addition.schema.name, addition.schema.tables[0].name)
+    if entry is None:
+        raise QueryFault(f"the watched table {addition.table_name} is gone, or not visible to the owner of the watch")
+    return catalogue.replace_entries((addition.restrict_entry(entry),))
 
 
 def needs_other_services(parameters: TapParameters) -> bool:

@@ -117,6 +117,10 @@ class QueryService:
         """Estimate a query, in a lane of its own so that estimates do not delay queries. Raises QueryFault."""
         lane = Lane.FETCHING if may_wait(parameters) else Lane.ESTIMATING
         call = partial(estimate_query, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
+        return await self.run_in_lane(lane, client, owner, call)
+
+    async def run_in_lane(self, lane: Lane, client: str, owner: str | None, call: Callable[[], _T]) -> _T:
+        """Return what a call returns that takes its turn in a lane. Raises TooManyQueries, ServiceBusy, its errors."""
         work = _LaneCall(call)
         self._lanes.enter_lane(find_client_key(owner, client), owner, lane, work)
         return await asyncio.wrap_future(work.result)

@@ -44,7 +44,7 @@ def test_clients_old_and_new(agents: Served, mode: str) -> None:
     """With the handshake of the versions until 2025, and without it."""
     agent = Agent(agents, mode=mode)
     assert agent.list_tools() == [tool.name for tool in TOOLS]
-    assert agent.call("run_query", adql="SELECT COUNT(*) AS n FROM svc.numbers")["rows_csv"].split() == ["n", "1000000"]
+    assert agent.call("run_query", adql="SELECT COUNT(*) AS n FROM svc.numbers")["rowsCsv"].split() == ["n", "1000000"]
 
 
 def test_from_a_word_to_rows(agent: Agent) -> None:
@@ -55,30 +55,30 @@ def test_from_a_word_to_rows(agent: Agent) -> None:
     assert [column["name"] for column in table["columns"]] == ["id", "ra", "dec", "mag", "name"]
     assert table["columns"][1]["ucd"] == "pos.eq.ra;meta.main"
     narrow = agent.call("describe_table", name="svc.stars", words="phot")
-    assert ([column["name"] for column in narrow["columns"]], narrow["columns_not_listed"]) == (["mag"], 4)
+    assert ([column["name"] for column in narrow["columns"]], narrow["columnsNotListed"]) == (["mag"], 4)
 
     cone = "SELECT id, name FROM svc.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 1.1)) ORDER BY id"
     estimate = agent.call("estimate_query", adql=cone)
     assert estimate["tables"] == ["svc.stars"]
     assert [field["name"] for field in estimate["fields"]] == ["id", "name"]
     answer = agent.call("run_query", adql=cone)
-    rows = list(csv.reader(io.StringIO(answer["rows_csv"])))
+    rows = list(csv.reader(io.StringIO(answer["rowsCsv"])))
     assert rows[0] == ["id", "name"]
     assert [int(row[0]) for row in rows[1:]] == [38890, 39249, 39250, 39251, 39610]
-    assert (answer["is_complete"], answer["note"], answer["row_count"]) == (True, "", 5)
+    assert (answer["isComplete"], answer["note"], answer["rowCount"]) == (True, "", 5)
     assert answer["columns"][0] == {"name": "id", "datatype": "long", "ucd": "meta.id;meta.main"}
 
 
 def test_large_numbers_keep_their_digits(agent: Agent) -> None:
     result = agent.ask("run_query", adql="SELECT TOP 1 9007199254740993 AS n FROM svc.stars")
-    assert "9007199254740993" in result.structured_content["rows_csv"]
+    assert "9007199254740993" in result.structured_content["rowsCsv"]
     assert json.loads(result.content[0].text) == result.structured_content
 
 
 def test_a_cut_result_says_so(agent: Agent) -> None:
     answer = agent.call("run_query", adql="SELECT n FROM svc.numbers ORDER BY n", maxrec=3)
-    assert answer["rows_csv"].split() == ["n", "0", "1", "2"]
-    assert not answer["is_complete"]
+    assert answer["rowsCsv"].split() == ["n", "0", "1", "2"]
+    assert not answer["isComplete"]
     assert answer["note"].startswith("There are more than these 3 rows")
     assert "maxrec: Input should be less than or equal to 1000" in agent.fail("run_query", adql="SELECT 1", maxrec=1001)
 
@@ -107,21 +107,21 @@ def test_wrong_calls(agent: Agent) -> None:
 def test_a_job(agents: Served, agent: Agent) -> None:
     job = agent.call("submit_job", adql="SELECT n FROM svc.numbers WHERE n < 4", format="csv", name="four")
     while job["phase"] not in ("COMPLETED", "ERROR"):
-        job = agent.call("get_job", job_id=job["job_id"], wait_seconds=30)
-    assert (job["phase"], job["name"]) == ("COMPLETED", "four")
-    assert sorted(httpx.get(job["result"]["address"]).text.split()) == ["0", "1", "2", "3", "n"]
+        job = agent.call("get_job", job_id=job["jobId"], wait_seconds=30)
+    assert (job["phase"], job["runId"]) == ("COMPLETED", "four")
+    assert sorted(httpx.get(job["results"][0]["href"]).text.split()) == ["0", "1", "2", "3", "n"]
 
 
 def test_a_job_is_stopped(agents: Served, heavy: str) -> None:
     alice = Agent(agents, ("alice", USERS["alice"]))
     job = alice.call("submit_job", adql=heavy)
-    assert Agent(agents, ("bob", USERS["bob"])).fail("cancel_job", job_id=job["job_id"]) == "this job is another's"
-    assert alice.call("cancel_job", job_id=job["job_id"])["phase"] == "ABORTED"
-    assert "it has ended and cannot be aborted" in alice.fail("cancel_job", job_id=job["job_id"])
+    assert Agent(agents, ("bob", USERS["bob"])).fail("cancel_job", job_id=job["jobId"]) == "this job is another's"
+    assert alice.call("cancel_job", job_id=job["jobId"])["phase"] == "ABORTED"
+    assert "it has ended and cannot be aborted" in alice.fail("cancel_job", job_id=job["jobId"])
     failed = alice.call("submit_job", adql="SELECT nosuch FROM svc.stars")
     while failed["phase"] != "ERROR":
-        failed = alice.call("get_job", job_id=failed["job_id"], wait_seconds=30)
-    assert "line 1, column 8" in failed["error"]
+        failed = alice.call("get_job", job_id=failed["jobId"], wait_seconds=30)
+    assert "line 1, column 8" in failed["errorSummary"]["message"]
 
 
 def test_who_may_ask(agents: Served, serve: Callable[..., Served], accounts: Path) -> None:
@@ -133,7 +133,7 @@ def test_who_may_ask(agents: Served, serve: Callable[..., Served], accounts: Pat
     assert httpx.post(f"{closed.url}/mcp", json=INITIALIZE, auth=("alice", "wrong")).status_code == 401
     token = httpx.post(f"{closed.tap}/tokens", json={"label": "agent"}, auth=("alice", USERS["alice"])).json()["token"]
     bearer = Agent(closed, headers={"Authorization": f"Bearer {token}"})
-    assert bearer.call("run_query", adql="SELECT COUNT(*) AS n FROM svc.stars")["rows_csv"].split()[0] == "n"
+    assert bearer.call("run_query", adql="SELECT COUNT(*) AS n FROM svc.stars")["rowsCsv"].split()[0] == "n"
 
 
 @pytest.mark.parametrize(

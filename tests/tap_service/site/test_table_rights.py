@@ -94,7 +94,7 @@ def rights(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def rightful(rights: Path, serve: Callable[..., Served]) -> Served:
-    return serve(accounts=rights, mcp=True)
+    return serve(accounts=rights, mcp=True, hats_path=rights.parent / "hats")
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +140,7 @@ RESOURCES = (
     "/mydb",
     "/async",
     "/tables/TAP_SCHEMA.columns/density",
+    "/../hats/",
 )
 
 
@@ -244,7 +245,7 @@ def _anonymize(text: str, name: str) -> str:
 
 
 def test_resources_of_it_are_those_of_a_table_that_is_not_there(outsider: Callable[..., httpx.Response]) -> None:
-    for path in ("/tables/{}", "/tables/{}/density"):
+    for path in ("/tables/{}", "/tables/{}/density", "/../hats/{}/", "/../hats/{}/quietmoths/partition_info.csv"):
         told, expected = (outsider("GET", path.format(name)) for name in PAIRS[0])
         assert told.status_code == expected.status_code == 404
         assert _anonymize(told.text, PAIRS[0][0]) == _anonymize(expected.text, PAIRS[0][1])
@@ -264,7 +265,7 @@ def test_its_cone_search_is_that_of_a_table_that_is_not_there(
 @pytest.mark.parametrize("name", ["anonymous", "bob", "root"])
 def test_agents_of_outsiders_do_not_see_it(rightful: Served, name: str) -> None:
     agent = Agent(rightful, (name, USERS[name]) if name in USERS else None)
-    assert agent.call("list_tables", words="moths") == {"tables": [], "not_listed": 0}
+    assert agent.call("list_tables", words="moths") == {"tables": [], "notListed": 0}
     assert not SECRETS.search(agent.ask("describe_table", name="openlab.notes").content[0].text)
     hidden, absent = PAIRS[0]
     for tool, asked in (
@@ -281,7 +282,7 @@ def test_agents_of_outsiders_do_not_see_it(rightful: Served, name: str) -> None:
 def test_agents_of_members_see_it(rightful: Served) -> None:
     agent = Agent(rightful, ("alice", USERS["alice"]))
     assert [table["name"] for table in agent.call("list_tables", words="moths")["tables"]] == ["hushlab.quietmoths"]
-    assert agent.call("run_query", adql="SELECT COUNT(*) AS n FROM hushlab.quietmoths")["rows_csv"].split()[1] == "100"
+    assert agent.call("run_query", adql="SELECT COUNT(*) AS n FROM hushlab.quietmoths")["rowsCsv"].split()[1] == "100"
 
 
 def test_a_public_table_hides_its_key_to_it(outsider: Callable[..., httpx.Response], alice: User) -> None:
