@@ -148,6 +148,9 @@ MAX_DEATHS = 3
 #: the longest WAIT for a job's next phase, in seconds; proxies close longer requests
 MAX_WAIT_SECONDS = 60
 
+#: rows that the MCP endpoint gives an agent at once, and bytes of them
+MAX_MCP_ROWS, MAX_MCP_BYTES = 1000, 200_000
+
 #: records of one answer of the registry
 REGISTRY_PAGE_RECORDS = 20
 
