@@ -273,7 +273,8 @@ def test_outsiders_cannot_watch_it(outsider: Callable[..., httpx.Response], alic
         assert outsider("POST", "/watches", json=matched).status_code in (401, 404)
     made = alice.http("POST", "watches", json={"name": "moths", "query": "SELECT murmur FROM hushlab.quietmoths"})
     assert made.status_code == 201, made.text
-    assert alice.http("DELETE", f"watches/{made.json()['id']}").status_code == 204
+    for path in (f"watches/{made.json()['id']}", "tables/mydb.moths"):
+        assert alice.http("DELETE", path).status_code == 204
 
 
 def test_own_tables_stand_beside_the_rights(rightful: Served, alice: User) -> None:
