@@ -19,7 +19,7 @@ from clickhouse_schema.hats.hats_pixel import DATASET, parse_path
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from loaders.export.export_request import ExportRequest
 from loaders.export.export_source import ExportSource, is_query, open_export_source, read_stamp
-from loaders.export.export_state import STATE_FILE, ExportState, read_state, write_state
+from loaders.export.export_state import ExportState, read_state, write_state
 from loaders.export.export_target import ExportTarget
 from loaders.export.verify_hats import list_partition_files, read_footers, verify_collection
 from loaders.load_error import LoadCancelled, LoadError
@@ -88,7 +88,7 @@ def _keep_or_delete(
         reporter.message("the export is complete" if earlier.is_complete else "the export goes on where it was stopped")
     elif earlier is not None:
         reporter.message(f"{state.source} or the options have changed since the last export: it begins anew")
-        target.delete_files([*(name for name in names if name != STATE_FILE), STATE_FILE])
+        target.delete_all(names)
     write_state(target, state)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -61,10 +61,11 @@ class ExportTarget(TargetFiles):
         with self.translate_errors():
             return bytes(self.files.cat_file(self.build_path(name)))
 
-    def delete_files(self, names: list[str]) -> None:
+    def delete_all(self, names: Iterable[str]) -> None:
+        """Delete files with the folders that they are in."""
         with self.translate_errors():
-            for name in names:
-                self.files.rm_file(self.build_path(name))
+            for first in {name.partition("/")[0] for name in names}:
+                self.delete_folder(first)
 
     @contextmanager
     def open_parquet(self, name: str) -> Iterator[pq.ParquetFile]:
