@@ -24,6 +24,7 @@ from tap_service.config import Config
 from tap_service.services.site.blocked_networks import BLOCKED_FILE
 from tap_service.storage.accounts import ACCOUNTS_FILE
 from tap_service.storage.engine.engine import Engine
+from tap_service.storage.history.sqlite_history_store import HISTORY_FILE
 from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE
 from tap_service.storage.open_storage import find_results_address, open_result_store
 from tap_service.storage.registry_store import REGISTRY_FILE
@@ -198,6 +199,7 @@ def list_site_files(config: Config) -> dict[str, Path]:
         BLOCKED_FILE: config.blocked,
         REGISTRY_FILE: config.registry_state,
         SITE_FILE: config.jobs_path / SITE_FILE if config.jobs_path else None,
+        HISTORY_FILE: config.jobs_path / HISTORY_FILE if config.jobs_path else None,
         USAGE_FILE: config.usage,
     }
     return {name: path for name, path in paths.items() if path is not None}

@@ -12,6 +12,7 @@ from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.catalogue.user_groups import UserGroups
 from tap_service.services.client_mask import ClientMask
 from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.history.query_history import QueryHistory
 from tap_service.services.line_log import LineLog
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
@@ -24,7 +25,7 @@ from tap_service.services.user_tables.user_table_requests import UserTableServic
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStore
-from tap_service.storage.open_storage import open_usage_store
+from tap_service.storage.open_storage import open_history_store, open_usage_store
 from tap_service.storage.site_state import SiteState, open_site_state
 
 
@@ -37,6 +38,7 @@ class QueryComponents:
     metrics: ServiceMetrics
     mask: ClientMask
     log: QueryLog
+    history: QueryHistory
     usage: UsageCounter
     catalogue_cache: CatalogueCache
     table_files: TableFileReader
@@ -53,6 +55,7 @@ class QueryComponents:
         self.catalogue_cache.start()
         self.table_files.start()
         self.translator.start()
+        self.history.start()
         self.usage.start()
 
     def close(self) -> None:
@@ -61,6 +64,7 @@ class QueryComponents:
         self.catalogue_cache.close()
         self.user_tables.close()
         self.log.close()
+        self.history.close()
         self.usage.close()
         self.metrics.close()
         self.announcements.close()
@@ -87,8 +91,8 @@ def build_query_components(
         The engine does not answer.
     ConfigError
         A log cannot be opened.
-    UsageUnavailable
-        The file of usage statistics cannot be used.
+    UsageUnavailable, HistoryUnavailable
+        The file of usage statistics, or that of the history of queries, cannot be used.
     AccountError, SiteStateUnavailable
         The file of users, or that of announcements, cannot be used.
     """
@@ -97,6 +101,7 @@ def build_query_components(
     find_key = usage_store.find_key if usage_store else lambda _name, _seconds: secrets.token_bytes(32)
     mask = ClientMask(config.log_addresses, config.log_users, find_key)
     lines = LineLog(config.query_log, "query", mask, metrics.log_failures.labels("query").inc)
+    history = QueryHistory(open_history_store(config), config.history_queries, config.history_days)
     state = open_site_state(config.redis_url, config.jobs_path)
     groups = UserGroups(_open_accounts(config), state)
     user_classes = UserClasses(groups.accounts)
@@ -109,7 +114,8 @@ def build_query_components(
         engine=engine,
         metrics=metrics,
         mask=mask,
-        log=QueryLog(lines),
+        log=QueryLog(lines, history),
+        history=history,
         usage=UsageCounter(usage_store, metrics.usage_failures.inc, user_classes.find_class),
         catalogue_cache=metadata,
         table_files=table_files,
