@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import Depends, FastAPI
+from fastapi.responses import Response
 
 import web
 from tap_service.config import Config
@@ -17,10 +18,12 @@ from tap_service.handlers import (
     announcement_routes,
     async_routes,
     cone_search_routes,
+    datalink_routes,
     estimate_routes,
     hats_routes,
     health_routes,
     name_routes,
+    openapi_routes,
     page_routes,
     registry_routes,
     result_routes,
@@ -58,8 +61,10 @@ _TAP_ROUTERS = (
     vosi_routes.router,
     estimate_routes.router,
     name_routes.router,
+    datalink_routes.router,
     token_routes.router,
     announcement_routes.router,
+    openapi_routes.router,
     admin_routes.router,
     page_routes.tap_router,
 )
@@ -110,7 +115,14 @@ def create_app(
     root_routers = (page_routes.router, health_routes.router, registry_routes.router, root_router)
     app.state.routers = (*protocol_routers, *(("", router) for router in root_routers))
     for prefix, router in app.state.routers:
-        app.include_router(router, prefix=prefix, dependencies=[Depends(identify_visitor)] if prefix else [])
+        app.include_router(
+            router,
+            prefix=prefix,
+            dependencies=[Depends(identify_visitor)] if prefix else [],
+            default_response_class=Response,
+            responses=openapi_routes.ERROR_ANSWERS,
+            include_in_schema=router is not root_router,  # the portal's files
+        )
     add_error_handlers(app)
     app.add_middleware(CompressResponses)
     app.add_middleware(CatchFaults)

@@ -139,8 +139,10 @@ RESOURCES = (
     "/availability",
     "/mydb",
     "/async",
+    "/watches",
     "/tables/TAP_SCHEMA.columns/density",
     "/../hats/",
+    "/datalink/links?ID=0",
 )
 
 
@@ -296,6 +298,20 @@ def test_jobs_of_outsiders_fail(rightful: Served) -> None:
         job = create_job(rightful.tap, "SELECT * FROM hushlab.quietmoths", auth, PHASE="RUN")
         assert job.wait_for_end() == "ERROR"
         assert "there is no table hushlab.quietmoths" in job.message
+
+
+def test_outsiders_cannot_watch_it(outsider: Callable[..., httpx.Response], alice: User) -> None:
+    for table in ("hushlab.quietmoths", "nolab.nothing"):
+        wish = {"name": "spy", "query": f"SELECT murmur FROM {table}"}
+        told = outsider("POST", "/watches", json=wish)
+        assert told.status_code in (400, 401)
+        assert told.status_code == 401 or f"there is no table {table}" in told.text
+        matched = {"name": "spy", "list": "mydb.none", "table": table, "radius": 1}
+        assert outsider("POST", "/watches", json=matched).status_code in (401, 404)
+    made = alice.http("POST", "watches", json={"name": "moths", "query": "SELECT murmur FROM hushlab.quietmoths"})
+    assert made.status_code == 201, made.text
+    for path in (f"watches/{made.json()['id']}", "tables/mydb.moths"):
+        assert alice.http("DELETE", path).status_code == 204
 
 
 def test_own_tables_stand_beside_the_rights(rightful: Served, alice: User) -> None:
