@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tap_service.settings.connection_settings import ConnectionSettings
 from tap_service.settings.engine_settings import EngineSettings
+from tap_service.settings.hats_settings import HatsSettings
 from tap_service.settings.job_settings import JobSettings
 from tap_service.settings.monitoring_settings import MonitoringSettings
 from tap_service.settings.place_settings import PlaceSettings
@@ -51,6 +52,7 @@ class Config(
     UserTableSettings,
     UploadSettings,
     EngineSettings,
+    HatsSettings,
     ShareSettings,
     JobSettings,
     QuerySettings,

@@ -36,7 +36,7 @@ Command = Callable[[Engine, Arguments, Reporter], None]
 def _load_files(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
     schema_file = arguments.pop("schema_file")
     request = LoadRequest(
-        files=tuple(Path(file) for file in arguments.pop("files")),
+        files=tuple(file if "://" in file else Path(file) for file in arguments.pop("files")),
         rejects=Path(arguments.pop("rejects")),
         schema_file=Path(schema_file) if schema_file else None,
         **arguments,
@@ -60,6 +60,15 @@ def _back_up(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
     config = read_settings(Path(arguments.pop("data")))
     parts = frozenset(Part(part) for part in arguments.pop("parts"))
     create_backup(engine, config, BackupRequest(parts=parts, **arguments), reporter)
+
+
+def _export_table(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    from loaders.export.export_file import export_file
+    from loaders.export.export_hats import export_hats
+    from loaders.export.export_request import HATS, ExportRequest
+
+    request = ExportRequest(columns=tuple(arguments.pop("columns")), **arguments)
+    (export_hats if request.format == HATS else export_file)(engine, request, reporter)
 
 
 def _check_registry(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
@@ -105,6 +114,7 @@ COMMANDS: dict[str, Command] = {
     "shards plan": lambda engine, arguments, reporter: rebalance.report_shards(engine, arguments["shards"], reporter),
     "shards move": lambda engine, arguments, reporter: rebalance.move_shards(engine, arguments["shards"], reporter),
     "backup": _back_up,
+    "export": _export_table,
     "grant": lambda engine, arguments, reporter: table_grants.grant_access(
         engine, arguments["target"], arguments["group"], reporter
     ),
@@ -128,6 +138,7 @@ READING_COMMANDS = frozenset(
         "verify",
         "adql",
         "backup",
+        "export",
         "grants",
         "registry check",
         "schema diff",

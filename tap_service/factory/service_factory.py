@@ -15,6 +15,7 @@ from tap_service.services.administration.job_administration import JobAdministra
 from tap_service.services.administration.work_list import WorkList
 from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.hats.hats_files import HatsFiles
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_requests import JobService
 from tap_service.services.line_log import LineLog
@@ -39,6 +40,7 @@ from tap_service.services.watches.watch_requests import WatchService
 from tap_service.services.watches.watch_rounds import WatchRounds
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
+from tap_service.storage.file_cache import FileCache
 from tap_service.storage.open_storage import JobStores, open_job_stores, open_watch_store
 from tap_service.storage.registry_store import RegistryStore, RegistryStoreError
 from tap_service.storage.watches.watch_store import WatchStore
@@ -62,6 +64,8 @@ class Services:
     queries: QueryService
     jobs: JobService
     shares: ShareService
+    #: None if no table is served as HATS files
+    hats: HatsFiles | None
     watches: WatchService
     watch_rounds: WatchRounds
     availability: AvailabilityService
@@ -159,6 +163,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
             ShareAccess(components.catalogue_cache),
             ShareLifetimes(stores.shares, stores.results),
         ),
+        hats=build_hats_files(config, engine, components, queries),
         watches=build_watch_service(components, watch_store),
         watch_rounds=build_watch_rounds(components, stores, watch_store, jobs),
         availability=AvailabilityService(engine, spools, stores.jobs, stores.results, announcements),
@@ -180,6 +185,16 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         _dispatcher=dispatcher,
         _watch_store=watch_store,
     )
+
+
+def build_hats_files(
+    config: Config, engine: Engine, components: QueryComponents, queries: QueryService
+) -> HatsFiles | None:
+    """Raise OSError if the directory of the files cannot be used."""
+    if config.hats_path is None or not config.hats_disk:
+        return None
+    cache = FileCache(config.hats_path, config.hats_disk)
+    return HatsFiles(engine, components.catalogue_cache, queries, components.usage, cache)
 
 
 def build_authenticator(config: Config, accounts: Accounts | None) -> Authenticator:

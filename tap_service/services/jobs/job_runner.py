@@ -21,6 +21,7 @@ from tap_service.constants import (
     STORE_RETRY_SECONDS,
 )
 from tap_service.models.engine_share import ENGINE_SHARES
+from tap_service.models.query_errors import list_query_errors
 from tap_service.models.query_report import QueryReport
 from tap_service.models.result_provenance import ResultProvenance
 from tap_service.models.timestamps import now
@@ -304,7 +305,7 @@ class JobRunner:
             report.status = "REQUEUED"
             self._update_store(lambda _: self._jobs.requeue_job(job.job_id, job.attempt, died=has_died, wait=wait))
             return
-        error = JobError(str(failure), isinstance(failure, ServiceUnavailable))
+        error = JobError(str(failure), isinstance(failure, ServiceUnavailable), list_query_errors(failure))
         if not self._update_store(lambda at: self._jobs.fail_job(job.job_id, job.attempt, at, error, {})):
             report.status = "ABORTED"
         self._pieces.delete_parts(job)
