@@ -17,7 +17,7 @@ from clickhouse_schema.shard_map import quote_table as stored_part
 #: too many
 UNKNOWN_DENSITY = 10_000.0
 
-_SHAPES = ("point", "circle", "polygon")
+_SHAPES = ("point", "circle", "range", "polygon", "shape", "multishape")
 
 
 def find_places(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:

@@ -15,7 +15,9 @@ from tap_service.handlers import (
     admin_routes,
     announcement_routes,
     async_routes,
+    cone_search_routes,
     estimate_routes,
+    hats_routes,
     health_routes,
     name_routes,
     page_routes,
@@ -27,10 +29,12 @@ from tap_service.handlers import (
     token_routes,
     user_table_routes,
     vosi_routes,
+    watch_routes,
 )
 from tap_service.handlers.client_admission import AdmitClients
 from tap_service.handlers.error_responses import CatchFaults, add_error_handlers
 from tap_service.handlers.portal_routes import portal_router
+from tap_service.handlers.protocol_paths import CONE_SEARCH, HATS, TAP
 from tap_service.handlers.request_context import identify_visitor
 from tap_service.handlers.request_observation import ObserveRequests
 from tap_service.handlers.response_compression import CompressResponses
@@ -44,6 +48,7 @@ _TAP_ROUTERS = (
     result_routes.router,
     share_routes.router,
     share_routes.admin_router,
+    watch_routes.router,
     user_table_routes.router,
     table_grant_routes.router,
     vosi_routes.router,
@@ -87,10 +92,14 @@ def create_app(
         config, config.trusted_proxies, lambda status: services.metrics.refused_connections.labels(str(status)).inc()
     )
     services.metrics.connections.set_function(lambda: connections.count)
-    tap_routers = (("/tap", router) for router in _TAP_ROUTERS)
+    protocol_routers = (
+        *((TAP, router) for router in _TAP_ROUTERS),
+        (CONE_SEARCH, cone_search_routes.router),
+        (HATS, hats_routes.router),
+    )
     #: each with the prefix of its paths
     root_routers = (page_routes.router, health_routes.router, registry_routes.router, root_router)
-    app.state.routers = (*tap_routers, *(("", router) for router in root_routers))
+    app.state.routers = (*protocol_routers, *(("", router) for router in root_routers))
     for prefix, router in app.state.routers:
         app.include_router(router, prefix=prefix, dependencies=[Depends(identify_visitor)] if prefix else [])
     add_error_handlers(app)

@@ -102,6 +102,9 @@ PREVIEW_ROWS = 50
 #: how long a shutdown waits for running jobs, in seconds; the next start resumes the others
 CLOSING_SECONDS = 10.0
 
+#: how often watches look for additions to their tables, in seconds
+WATCH_ROUND_SECONDS = 2.0
+
 #: how often expired jobs are destroyed, in seconds
 SWEEP_SECONDS = 1.0
 
@@ -141,3 +144,6 @@ REGISTRY_PAGE_RECORDS = 20
 
 #: how often the registry looks for new rows of the tables, in seconds: it may read each table's times
 REGISTRY_REFRESH_SECONDS = 600.0
+
+#: row limit of a HATS collection: none, but for what a number can say
+UNLIMITED_MAXREC = 10**15

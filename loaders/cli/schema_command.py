@@ -20,7 +20,7 @@ SchemaFile = Annotated[Path, typer.Argument(metavar="FILE", help="YAML that desc
 
 @app.command("show")
 def show_schema(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A shipped schema: obscore.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A shipped schema: obscore or obscore-radio.")],
     example: Annotated[bool, typer.Option("--example", help="Print example rows as CSV instead.")] = False,
 ) -> None:
     """Print a shipped schema file, to which you can add columns."""

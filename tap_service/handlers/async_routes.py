@@ -1,4 +1,4 @@
-"""/tap/async: the resources of UWS 1.1, by TAP 1.1, section 2.3, and DALI 1.1, section 2.1."""
+"""/tap/async: the resources of UWS 1.1, by TAP 1.1, section 2.3, and DALI 1.1, section 2.1; also in JSON."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ from collections.abc import Callable
 from contextlib import closing
 
 from fastapi import APIRouter, Request
-from fastapi.responses import PlainTextResponse, Response, StreamingResponse
+from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.error_document import CONTENT_TYPE, error_document
 from tap_service.documents.uws_documents import job_document, job_list, parameters_document, results_document
+from tap_service.documents.uws_json import (
+    describe_error,
+    describe_job,
+    describe_parameters,
+    describe_results,
+    job_list_as_json,
+)
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
+from tap_service.handlers.content_negotiation import JSON, Representation, as_json, send_preferred, text, xml
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import parse_urlencoded, read_request_form, read_request_pairs
 from tap_service.models.request_parameters import Pair
@@ -24,7 +32,6 @@ from tap_service.services.site.client_address import RequestOrigin
 
 router = APIRouter(prefix="/async")
 
-_XML = "application/xml"
 _READ = ["GET", "HEAD"]
 #: a job changes without requests
 _FRESH = {"Cache-Control": "no-store"}
@@ -35,7 +42,13 @@ _FRESH = {"Cache-Control": "no-store"}
 async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     wanted = parse_job_filter(parse_urlencoded(request.scope["query_string"], "the query string"))
     found = await run_in_threadpool(skyhouse.jobs.list_jobs, wanted, caller)
-    return StreamingResponse(job_list(found, _job_url(origin)), media_type=_XML, headers=_FRESH)
+    url = _job_url(origin)
+    return send_preferred(
+        request,
+        xml(lambda: job_list(found, url)),
+        Representation(JSON, lambda: job_list_as_json(found, url)),
+        headers=_FRESH,
+    )
 
 
 @router.post("")
@@ -57,7 +70,10 @@ async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Ca
             gone.cancel()
     else:
         job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    return Response(job_document(job, _job_url(origin, job_id)), media_type=_XML, headers=_FRESH)
+    url = _job_url(origin, job_id)
+    return send_preferred(
+        request, xml(lambda: job_document(job, url)), as_json(lambda: describe_job(job, url)), headers=_FRESH
+    )
 
 
 @router.post("/{job_id}")
@@ -80,8 +96,8 @@ async def destroy_job(job_id: str, skyhouse: Skyhouse, caller: Caller, origin: O
 
 
 @router.api_route("/{job_id}/phase", methods=_READ)
-async def show_phase(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _job_text(skyhouse, job_id, caller, lambda job: job.phase)
+async def show_phase(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _send_property(request, skyhouse, job_id, caller, "phase", lambda job: job.phase)
 
 
 @router.post("/{job_id}/phase")
@@ -90,8 +106,10 @@ async def set_phase(job_id: str, request: Request, skyhouse: Skyhouse, caller: C
 
 
 @router.api_route("/{job_id}/executionduration", methods=_READ)
-async def show_execution_duration(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _job_text(skyhouse, job_id, caller, lambda job: str(job.execution_duration))
+async def show_execution_duration(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _send_property(
+        request, skyhouse, job_id, caller, "executionDuration", lambda job: job.execution_duration
+    )
 
 
 @router.post("/{job_id}/executionduration")
@@ -103,8 +121,10 @@ async def set_execution_duration(
 
 
 @router.api_route("/{job_id}/destruction", methods=_READ)
-async def show_destruction(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _job_text(skyhouse, job_id, caller, lambda job: format_instant(job.destruction_time))
+async def show_destruction(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _send_property(
+        request, skyhouse, job_id, caller, "destruction", lambda job: format_instant(job.destruction_time)
+    )
 
 
 @router.post("/{job_id}/destruction")
@@ -115,8 +135,8 @@ async def set_destruction(
 
 
 @router.api_route("/{job_id}/name", methods=_READ)
-async def show_name(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _job_text(skyhouse, job_id, caller, lambda job: job.run_id)
+async def show_name(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _send_property(request, skyhouse, job_id, caller, "runId", lambda job: job.run_id)
 
 
 @router.post("/{job_id}/name")
@@ -125,8 +145,8 @@ async def set_name(job_id: str, request: Request, skyhouse: Skyhouse, caller: Ca
 
 
 @router.api_route("/{job_id}/note", methods=_READ)
-async def show_note(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _job_text(skyhouse, job_id, caller, lambda job: job.note)
+async def show_note(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _send_property(request, skyhouse, job_id, caller, "note", lambda job: job.note)
 
 
 @router.post("/{job_id}/note")
@@ -135,28 +155,37 @@ async def set_note(job_id: str, request: Request, skyhouse: Skyhouse, caller: Ca
 
 
 @router.api_route("/{job_id}/quote", methods=_READ)
-async def show_quote(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _job_text(skyhouse, job_id, caller, lambda job: format_instant(job.quote) if job.quote else "")
+async def show_quote(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _send_property(
+        request, skyhouse, job_id, caller, "quote", lambda job: format_instant(job.quote) if job.quote else None
+    )
 
 
 @router.api_route("/{job_id}/owner", methods=_READ)
-async def show_owner(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _job_text(skyhouse, job_id, caller, lambda job: job.owner or "")
+async def show_owner(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _send_property(request, skyhouse, job_id, caller, "ownerId", lambda job: job.owner)
 
 
 @router.api_route("/{job_id}/error", methods=_READ)
-async def show_error(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def show_error(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    if job.error is None:
+    if (error := job.error) is None:
         raise NotFound(f"the job has no error: it is {job.phase}")
     query = next((value for name, value in job.parameters if name == "QUERY"), "")
-    return Response(error_document(job.error.message, query), media_type=CONTENT_TYPE, headers=_FRESH)
+    return send_preferred(
+        request,
+        Representation(CONTENT_TYPE, lambda: error_document(error.message, query)),
+        as_json(lambda: describe_error(error)),
+        headers=_FRESH,
+    )
 
 
 @router.api_route("/{job_id}/parameters", methods=_READ)
-async def show_parameters(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def show_parameters(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    return Response(parameters_document(job), media_type=_XML, headers=_FRESH)
+    return send_preferred(
+        request, xml(lambda: parameters_document(job)), as_json(lambda: describe_parameters(job)), headers=_FRESH
+    )
 
 
 @router.post("/{job_id}/parameters")
@@ -170,9 +199,12 @@ async def post_parameters(
 
 @router.api_route("/{job_id}/results", methods=_READ)
 @router.api_route("/{job_id}/results/", methods=_READ)
-async def list_results(job_id: str, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def list_results(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    return Response(results_document(job, _job_url(origin, job_id)), media_type=_XML, headers=_FRESH)
+    url = _job_url(origin, job_id)
+    return send_preferred(
+        request, xml(lambda: results_document(job, url)), as_json(lambda: describe_results(job, url)), headers=_FRESH
+    )
 
 
 def _job_url(origin: RequestOrigin, job_id: str = "") -> str:
@@ -184,9 +216,20 @@ def _redirect_to_job(origin: RequestOrigin, job_id: str = "") -> Response:
     return Response(status_code=303, headers={"Location": _job_url(origin, job_id)})
 
 
-async def _job_text(skyhouse: Skyhouse, job_id: str, caller: Caller, read_property: Callable[[Job], str]) -> Response:
+async def _send_property(
+    request: Request,
+    skyhouse: Skyhouse,
+    job_id: str,
+    caller: Caller,
+    member: str,
+    read_property: Callable[[Job], str | int | None],
+) -> Response:
+    """Send a property of a job as text, or in JSON as an object with one member. None is an empty text, or null."""
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    return PlainTextResponse(read_property(job), headers=_FRESH)
+    value = read_property(job)
+    return send_preferred(
+        request, text(lambda: "" if value is None else str(value)), as_json(lambda: {member: value}), headers=_FRESH
+    )
 
 
 async def _set_property(

@@ -16,11 +16,12 @@ from contextlib import closing
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from fastapi.responses import JSONResponse, Response, StreamingResponse
 from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 
 from tap_service.documents.share_documents import describe_share, describe_versions, share_page
 from tap_service.handlers.admin_routes import require_admin
+from tap_service.handlers.content_negotiation import as_json, html, send_preferred
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import Form, parse_urlencoded, read_request_form
 from tap_service.handlers.result_routes import send_stored_result
@@ -36,7 +37,7 @@ admin_router = APIRouter(prefix="/admin", dependencies=[Depends(require_admin)])
 
 _READ = ["GET", "HEAD"]
 #: a share may be deleted, and its readers may change
-_FRESH = {"Cache-Control": "private, no-cache", "Vary": "Accept, Authorization"}
+_FRESH = {"Cache-Control": "private, no-cache", "Vary": "Authorization"}
 _NO_STORE = {"Cache-Control": "no-store"}
 _PARAMETERS = ("JOB", "TITLE", "NOTE", "NAMED", "LAYOUT")
 
@@ -64,10 +65,13 @@ async def create_share(request: Request, skyhouse: Skyhouse, caller: Caller, ori
 async def show_share(share_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
     url, title = _share_url(origin, share), skyhouse.config.title
-    if "text/html" in request.headers.get("accept", ""):
-        portal = f"{origin.base_url}/#/shares/{share.share_id}"
-        return HTMLResponse(share_page(share, url, title, portal), headers=_FRESH)
-    return JSONResponse(describe_share(share, url, title), headers=_FRESH)
+    portal = f"{origin.base_url}/#/shares/{share.share_id}"
+    return send_preferred(
+        request,
+        as_json(lambda: describe_share(share, url, title)),
+        html(lambda: share_page(share, url, title, portal)),
+        headers=_FRESH,
+    )
 
 
 @router.api_route("/{share_id}/result", methods=_READ)

@@ -19,11 +19,10 @@ from starlette.concurrency import run_in_threadpool
 
 from clickhouse_schema.engine_tables.user_table_record import UserTable
 from clickhouse_schema.tap_schema import table_name_to_adql
-from tap_service.documents.tableset_document import table_document
 from tap_service.handlers.request_body import receive_body_file
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import parse_urlencoded, read_request_pairs
-from tap_service.handlers.vosi_routes import expiry_header
+from tap_service.handlers.vosi_routes import expiry_header, send_table
 from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import format_instant
@@ -56,7 +55,7 @@ async def create_table(name: str, request: Request, skyhouse: Skyhouse, user: Us
         "Location": f"{origin.base_url}/tap/tables/{record.qualified_name}",
         **expiry_header(skyhouse, user, record.entry),
     }
-    return Response(table_document(record.entry), 201, headers, media_type="application/xml")
+    return send_table(request, record.entry, status=201, headers=headers)
 
 
 @router.post("/load/{name}")

@@ -34,6 +34,14 @@ class SiteSettings(BaseModel):
         title="Contact",
         description="A mail address or a web page, shown on the landing page.",
     )
+    tapregext: Literal["1.0", "1.1"] = Field(
+        "1.0",
+        title="Version of TAPRegExt in /capabilities",
+        description=(
+            "1.1 (a draft) tells the limits of requests to /sync and those of jobs apart. STILTS 3.5 and TOPCAT 4.10 "
+            "report such a document as invalid. In JSON, /capabilities always has both."
+        ),
+    )
     public_url: str = Field(
         "",
         title="Public address of the service",

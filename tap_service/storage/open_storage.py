@@ -18,6 +18,8 @@ from tap_service.storage.shares.share_store import ShareStore
 from tap_service.storage.shares.sqlite_share_store import SqliteShareStore
 from tap_service.storage.usage.sqlite_usage_store import SqliteUsageStore
 from tap_service.storage.usage.usage_store import UsageStore
+from tap_service.storage.watches.sqlite_watch_store import SqliteWatchStore
+from tap_service.storage.watches.watch_store import WatchStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,25 @@ def open_job_stores(config: Config) -> JobStores:
         raise ValueError("no directory for jobs is set: give SKYHOUSE_JOBS_PATH")
     jobs = SqliteJobStore(config.jobs_path)
     return JobStores(jobs, open_result_store(find_results_address(config)), SqliteShareStore(config.jobs_path))
+
+
+def open_watch_store(config: Config) -> WatchStore:
+    """Open the store of watches. Redis need not answer yet.
+
+    Raises
+    ------
+    WatchStoreUnavailable
+        The directory for jobs cannot be used.
+    ValueError
+        The settings name neither Redis nor a directory for jobs.
+    """
+    if config.redis_url:
+        from tap_service.storage.watches.redis_watch_store import RedisWatchStore
+
+        return RedisWatchStore(config.redis_url)
+    if config.jobs_path is None:
+        raise ValueError("no directory for jobs is set: give SKYHOUSE_JOBS_PATH")
+    return SqliteWatchStore(config.jobs_path)
 
 
 def find_results_address(config: Config) -> str:

@@ -95,14 +95,16 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
 
 
 def test_shipped_schemas_are_named() -> None:
-    assert list_schema_names() == ["obscore"]
+    assert list_schema_names() == ["obscore", "obscore-radio"]
     assert resolve_schema_option("obscore") == find_schema_file("obscore")
     assert resolve_schema_option("./obscore") == Path("obscore").absolute()
-    with pytest.raises(LoadError, match=r"there is no shipped schema '\.\./demo/tycho2'; there are obscore"):
+    with pytest.raises(
+        LoadError, match=r"there is no shipped schema '\.\./demo/tycho2'; there are obscore, obscore-radio"
+    ):
         find_schema_file("../demo/tycho2")
     refused = CliRunner().invoke(app, ["schema", "show", "obscor"])
     assert refused.exit_code == 1
-    assert refused.stderr == "error: there is no shipped schema 'obscor'; there are obscore\n"
+    assert refused.stderr == "error: there is no shipped schema 'obscor'; there are obscore, obscore-radio\n"
 
 
 # --- files that lack columns ------------------------------------------------------------------------------------------

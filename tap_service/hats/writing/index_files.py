@@ -16,7 +16,7 @@ from tap_service.hats.writing.partition_files import RowCounter, write_parquet
 from tap_service.storage.engine.engine import Engine, Settings
 
 #: Rows of a file
-_FILE_ROWS = 5_000_000
+FILE_ROWS = 5_000_000
 
 _BATCH_ROWS = 65536
 
@@ -25,6 +25,11 @@ _SORT_SETTINGS = {"max_bytes_before_external_sort": 1 << 30, "max_bytes_ratio_be
 
 #: Gives the path of a new file by its name below the folder of the index; the file is complete at the context's end
 FileCreator = Callable[[str], AbstractContextManager[Path]]
+
+
+def name_index_file(number: int) -> str:
+    """Return the path of a file below the folder of the index."""
+    return f"{DATASET}/index/part.{number}.parquet"
 
 
 def write_index(
@@ -47,7 +52,7 @@ def write_index(
     footers = {}
     with engine.stream_batches(rows.index_sql(), settings=sorting, batch_rows=_BATCH_ROWS) as batches:
         for number, part in enumerate(_divide_batches(batches)):
-            name = f"{DATASET}/index/part.{number}.parquet"
+            name = name_index_file(number)
             with create_file(name) as path:
                 footers[name] = write_parquet(
                     path,
@@ -77,11 +82,11 @@ class _Places:
 
 
 def _divide_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[Iterator[pa.RecordBatch]]:
-    """Divide a stream into streams of ``_FILE_ROWS`` rows; read each before the next. There is one at least."""
+    """Divide a stream into streams of ``FILE_ROWS`` rows; read each before the next. There is one at least."""
     rest: list[pa.RecordBatch] = []
 
     def take_rows() -> Iterator[pa.RecordBatch]:
-        left = _FILE_ROWS
+        left = FILE_ROWS
         while left and (batch := rest.pop() if rest else next(batches, None)) is not None:
             if batch.num_rows > left:
                 rest.append(batch.slice(left))

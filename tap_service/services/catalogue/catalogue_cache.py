@@ -14,6 +14,7 @@ from clickhouse_schema.visible_tables import list_relevant_groups, select_visibl
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.documents.service_description import Example
 from tap_service.documents.tableset_document import append_tables, tableset_document
+from tap_service.documents.tableset_json import SchemaDocument, describe_schemas
 from tap_service.services.catalogue.example_queries import build_examples
 from tap_service.services.catalogue.user_catalogues import UserCatalogues, VisibleTables
 from tap_service.services.catalogue.user_groups import UserGroups
@@ -61,6 +62,14 @@ class CatalogueSnapshot:
         return tableset_document(self.catalogue.entries, detail=False)
 
     @cached_property
+    def schemas_as_json(self) -> list[SchemaDocument]:
+        return describe_schemas(self.catalogue.entries)
+
+    @cached_property
+    def schemas_as_json_without_columns(self) -> list[SchemaDocument]:
+        return describe_schemas(self.catalogue.entries, detail=False)
+
+    @cached_property
     def examples(self) -> tuple[Example, ...]:
         return build_examples(self._engine, self.catalogue)
 
@@ -95,6 +104,14 @@ class UserCatalogueSnapshot(CatalogueSnapshot):
         return append_tables(
             self._base.tables_document_without_columns, self._user_tables, detail=columns <= _MAX_LISTED_COLUMNS
         )
+
+    @cached_property
+    def schemas_as_json(self) -> list[SchemaDocument]:
+        return [*self._base.schemas_as_json, *describe_schemas(self._user_tables)]
+
+    @cached_property
+    def schemas_as_json_without_columns(self) -> list[SchemaDocument]:
+        return [*self._base.schemas_as_json_without_columns, *describe_schemas(self._user_tables, detail=False)]
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:

@@ -93,7 +93,7 @@ def rights(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def rightful(rights: Path, serve: Callable[..., Served]) -> Served:
-    return serve(accounts=rights)
+    return serve(accounts=rights, hats_path=rights.parent / "hats")
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +107,8 @@ def outsider(rightful: Served, request: pytest.FixtureRequest) -> Callable[..., 
     """Send a request as somebody who may not see the tables: administrators have no more rights than others."""
     auth = (request.param, USERS[request.param]) if request.param in USERS else None
 
-    def send(method: str, path: str, **options: object) -> httpx.Response:
-        return httpx.request(method, f"{rightful.tap}{path}", auth=auth, verify=False, timeout=60, **options)  # type: ignore[arg-type]
+    def send(method: str, path: str, root: str = "/tap", **options: object) -> httpx.Response:
+        return httpx.request(method, f"{rightful.url}{root}{path}", auth=auth, verify=False, timeout=60, **options)  # type: ignore[arg-type]
 
     return send
 
@@ -139,6 +139,7 @@ RESOURCES = (
     "/mydb",
     "/async",
     "/tables/TAP_SCHEMA.columns/density",
+    "/../hats/",
 )
 
 
@@ -243,10 +244,21 @@ def _anonymize(text: str, name: str) -> str:
 
 
 def test_resources_of_it_are_those_of_a_table_that_is_not_there(outsider: Callable[..., httpx.Response]) -> None:
-    for path in ("/tables/{}", "/tables/{}/density"):
+    for path in ("/tables/{}", "/tables/{}/density", "/../hats/{}/", "/../hats/{}/quietmoths/partition_info.csv"):
         told, expected = (outsider("GET", path.format(name)) for name in PAIRS[0])
         assert told.status_code == expected.status_code == 404
         assert _anonymize(told.text, PAIRS[0][0]) == _anonymize(expected.text, PAIRS[0][1])
+
+
+@pytest.mark.parametrize("path", ["/{}?RA=1&DEC=0&SR=1", "/{}", "/{}/capabilities"])
+def test_its_cone_search_is_that_of_a_table_that_is_not_there(
+    outsider: Callable[..., httpx.Response], path: str, rightful: Served
+) -> None:
+    told, expected = (outsider("GET", path.format(name), root="/scs") for name in PAIRS[0])
+    assert told.status_code == expected.status_code == 404
+    assert _anonymize(told.text, PAIRS[0][0]) == _anonymize(expected.text, PAIRS[0][1])
+    cone = httpx.get(f"{rightful.url}/scs/hushlab.quietmoths?RA=1&DEC=0&SR=1", auth=("alice", USERS["alice"]))
+    assert cone.text.count("<TR>") == 21
 
 
 def test_a_public_table_hides_its_key_to_it(outsider: Callable[..., httpx.Response], alice: User) -> None:
