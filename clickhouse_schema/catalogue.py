@@ -131,6 +131,11 @@ class TableEntry:
         return self.stored_sql or stored_part(self.schema.name, self.base_name or self.table.name)
 
     @property
+    def storage_key(self) -> str:
+        """A text that is the same for the same rows, and for any files of an attached table."""
+        return self.storage_sql if self.attached is None else self.attached.root
+
+    @property
     def is_computed(self) -> bool:
         """Whether the rows come from a query instead of a stored table."""
         return self.attached is not None or self.stored_sql.startswith("(")

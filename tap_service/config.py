@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from tap_service.settings.attach_settings import AttachSettings
 from tap_service.settings.connection_settings import ConnectionSettings
 from tap_service.settings.engine_settings import EngineSettings
 from tap_service.settings.job_settings import JobSettings
@@ -48,6 +49,7 @@ class ConfigError(Exception):
 class Config(
     UserTableSettings,
     UploadSettings,
+    AttachSettings,
     EngineSettings,
     ShareSettings,
     JobSettings,

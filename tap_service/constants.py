@@ -141,3 +141,6 @@ REGISTRY_PAGE_RECORDS = 20
 
 #: how often the registry looks for new rows of the tables, in seconds: it may read each table's times
 REGISTRY_REFRESH_SECONDS = 600.0
+
+#: around the message for users in an answer of the gateway of attached files, which the engine quotes in its own error
+FILES_MARK = "#attached#"
