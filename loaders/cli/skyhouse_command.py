@@ -24,14 +24,15 @@ from loaders.cli import (
     usage_command,
     user_command,
 )
-from loaders.cli.command_options import ConfigFile, Data, execute_and_exit, read_config_or_exit
+from loaders.cli.command_options import ConfigFile, Data, execute_and_exit, read_config_or_exit, run_here_and_exit
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control import data_commands
 from loaders.pipeline.describe_file import describe_source, find_doubtful_types
 from loaders.pipeline.load_plan import split_name
+from loaders.pipeline.named_input import describe_input
 from loaders.tables.shipped_schemas import resolve_schema_option
 from tap_service.constants import VERSION
-from tap_service.readers import open_source
+from tap_service.hats.reading.catalogue_folder import is_folder_address
 from tap_service.readers.read_error import ReadError
 
 app = typer.Typer(
@@ -118,7 +119,13 @@ def choose_settings(
 
 @app.command("load")
 def load_table(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="FITS, VOTable, CSV, TSV, ECSV or Parquet.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="FITS, VOTable, CSV, TSV, ECSV or Parquet; or a HATS catalogue: its folder or URL (hats, https, s3).",
+        ),
+    ],
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows.")],
     data: Data,
     schema: Annotated[
@@ -138,7 +145,7 @@ def load_table(
     if replace and append:
         raise typer.BadParameter("give --replace or --append, not both")
     arguments = {
-        "files": [str(file.absolute()) for file in files],
+        "files": [file if "://" in file else str(Path(file).absolute()) for file in files],
         "table": table,
         "schema_file": str(resolve_schema_option(schema)) if schema else None,
         "strict": strict,
@@ -190,16 +197,22 @@ def _correct_and_exit(
 
 @app.command("describe")
 def describe_file(
-    file: Annotated[Path, typer.Argument(help="FITS, VOTable, CSV, TSV, ECSV or Parquet.")],
+    file: Annotated[
+        str,
+        typer.Argument(help="FITS, VOTable, CSV, TSV, ECSV or Parquet; the folder or the URL of a HATS catalogue."),
+    ],
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name for the YAML.")] = "",
 ) -> None:
     """Print the YAML that describes a file's table, to edit and to pass to load as --schema."""
     with ConsoleReporter() as reporter:
         try:
-            names = split_name(table) if table else ("my_schema", file.name.split(".")[0])
-            source = open_source(file)
-            reporter.output(document_to_yaml(describe_source(source, *names, suggests_text_indexes=True)).rstrip())
-            for warning in find_doubtful_types(source):
+            names = split_name(table) if table else ("my_schema", file.rstrip("/").rpartition("/")[2].split(".")[0])
+            header = describe_input(file)
+            document = describe_source(header, *names, suggests_text_indexes=True, leaves_out_unusable=True)
+            reporter.output(document_to_yaml(document).rstrip())
+            for name, reason in header.unusable.items():
+                reporter.message(f"warning: {name} is left out, it cannot be loaded: {reason}")
+            for warning in find_doubtful_types(header):
                 reporter.message(f"warning: {warning}")
         except ReadError as error:
             reporter.message(f"error: {error}")
@@ -207,8 +220,20 @@ def describe_file(
 
 
 @app.command("verify")
-def verify_table(table: TableName, data: Data) -> None:
-    """Check a table's rows, ranges, order and HEALPix index against what was loaded."""
+def verify_table(
+    table: Annotated[
+        str, typer.Argument(metavar="SCHEMA.TABLE|CATALOGUE", help="The table's name; or a HATS catalogue, as in load.")
+    ],
+    data: Data,
+    rows: Annotated[bool, typer.Option("--rows", help="Of a catalogue, read all rows, not only the footers.")] = False,
+) -> None:
+    """Check a table's rows, ranges, order and HEALPix index against what was loaded; or a HATS catalogue's files."""
+    if is_folder_address(table):
+        from loaders.tables.verify_catalogue import verify_catalogue
+
+        run_here_and_exit("verify", lambda reporter: verify_catalogue(table, reporter, with_rows=rows))
+    if rows:
+        raise typer.BadParameter("--rows is for catalogues: of a table, all rows are checked")
     execute_and_exit(data, "verify", {"table": table})
 
 

@@ -36,7 +36,7 @@ Command = Callable[[Engine, Arguments, Reporter], None]
 def _load_files(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
     schema_file = arguments.pop("schema_file")
     request = LoadRequest(
-        files=tuple(Path(file) for file in arguments.pop("files")),
+        files=tuple(file if "://" in file else Path(file) for file in arguments.pop("files")),
         rejects=Path(arguments.pop("rejects")),
         schema_file=Path(schema_file) if schema_file else None,
         **arguments,

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count, islice
+from functools import partial
+from itertools import chain, count, islice
 
 import pyarrow as pa
 
 from clickhouse_schema.schema_model import Table
+from loaders.pipeline.read_ahead import read_in_parallel
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.storage.gateway_table import Orphan
+from tap_service.hats.reading.partition_source import PartitionSource
 from tap_service.readers.conform_rows import Conformer
-from tap_service.readers.table_source import Fault, Source
+from tap_service.readers.table_source import Fault, RowBlock, Source
 
 #: A chunk is closed when it has this many rows or bytes, whichever comes first: one INSERT, one part.
 CHUNK_ROWS = 1 << 20
 CHUNK_BYTES = 64 << 20
+
+#: Partitions of a catalogue that are read at a time, which is mostly waiting for their storage, and row blocks of each
+#: that may wait for their turn: with the columns of a row group, which a reader holds, a few hundred MB
+_PARTITIONS_AT_ONCE = 4
+_BLOCKS_AHEAD = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +94,28 @@ def read_chunks(table: Table, sources: list[Source], rejects: RejectsFile) -> It
 
 
 def _read_good_rows(table: Table, sources: list[Source], rejects: RejectsFile) -> Iterator[tuple[_GoodRows, float]]:
-    for i, source in enumerate(sources):
-        conformer = Conformer(table, source)
-        for row_block in source.read_blocks(conformer.source_names):
-            batch, faults = conformer.conform_block(row_block)
-            rejects.add_faults(source.path, source.unit, faults)
-            if batch.num_rows:
-                bad = frozenset(fault.where for fault in faults)
-                yield _GoodRows(batch, source, row_block.where, bad), (i + row_block.fraction) / len(sources)
+    are_partitions = any(isinstance(source, PartitionSource) for source in sources)
+    readers = [partial(_conform_blocks, table, source, number) for number, source in enumerate(sources)]
+    blocks = (
+        read_in_parallel(readers, _PARTITIONS_AT_ONCE, _BLOCKS_AHEAD)
+        if are_partitions
+        else chain.from_iterable(reader() for reader in readers)
+    )
+    for number, row_block, batch, faults in blocks:
+        source = sources[number]
+        rejects.add_faults(source.path, source.unit, faults)
+        if batch.num_rows:
+            bad = frozenset(fault.where for fault in faults)
+            yield _GoodRows(batch, source, row_block.where, bad), (number + row_block.fraction) / len(sources)
+
+
+def _conform_blocks(
+    table: Table, source: Source, number: int
+) -> Iterator[tuple[int, RowBlock, pa.RecordBatch, list[Fault]]]:
+    """Yield the row blocks of the source with this number, each with its good rows and its faults."""
+    conformer = Conformer(table, source)
+    for row_block in source.read_blocks(conformer.source_names):
+        yield number, row_block, *conformer.conform_block(row_block)
 
 
 def reject_orphans(chunk: Chunk, orphans: list[Orphan], rejects: RejectsFile) -> None:
@@ -104,45 +123,3 @@ def reject_orphans(chunk: Chunk, orphans: list[Orphan], rejects: RejectsFile) ->
     for orphan, (source, number) in zip(orphans, origins, strict=True):
         fault = Fault(number, orphan.column, orphan.value, orphan.reason)
         rejects.add_faults(source.path, source.unit, [fault])
-
-
-@contextmanager
-def read_ahead(chunks: Iterator[Chunk]) -> Iterator[Iterator[Chunk]]:
-    """Read one chunk in advance in a thread, so that reading and inserting overlap.
-
-    An error of the reader is raised where its chunk would have come. Leaving the context ends the thread.
-    """
-    results: queue.Queue[Chunk | BaseException | None] = queue.Queue(maxsize=1)
-    is_left = threading.Event()
-
-    def put_result(result: Chunk | BaseException | None) -> None:
-        while not is_left.is_set():
-            try:
-                results.put(result, timeout=0.1)
-            except queue.Full:
-                continue
-            return
-
-    def read_all() -> None:
-        try:
-            for chunk in chunks:
-                put_result(chunk)
-                if is_left.is_set():
-                    return
-        except BaseException as error:
-            put_result(error)
-        put_result(None)
-
-    def take_results() -> Iterator[Chunk]:
-        while (result := results.get()) is not None:
-            if isinstance(result, BaseException):
-                raise result
-            yield result
-
-    thread = threading.Thread(target=read_all, name="reading ahead", daemon=True)
-    thread.start()
-    try:
-        yield take_results()
-    finally:
-        is_left.set()
-        thread.join()

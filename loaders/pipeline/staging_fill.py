@@ -7,9 +7,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from clickhouse_schema.engine_tables.catalogue_log import read_registered
 from loaders.load_error import LoadError
-from loaders.pipeline.chunk_reader import Chunk, read_ahead, read_chunks, reject_orphans
+from loaders.pipeline.chunk_reader import Chunk, read_chunks, reject_orphans
 from loaders.pipeline.load_input import LoadInput
 from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.read_ahead import read_ahead
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.progress_reporter import Reporter
 from loaders.storage.gateway_table import Orphan
@@ -97,7 +98,7 @@ class StagingFill:
 
     def _mark_verified(self, state: TableState) -> TableState:
         rows = sum(self._wanted.values()) - self._live_rows
-        load = self._input.describe_load(self._request, state.fingerprint, rows, self._rejects.count)
+        load = self._input.describe_load(state.fingerprint, rows, self._rejects.count)
         storage = self._storage
         version, _ = read_registered(storage.engine, storage.schema_name, storage.table_name)
         state = state.model_copy(update={"verified": True, "loads": (*state.loads, load), "catalogue": version})
