@@ -81,7 +81,7 @@ class Attachment:
     index_column
         The column of the files with the HEALPix index of order 29; '' if it is computed from the position.
     position
-        Names of the table's longitude and latitude.
+        Names of the table's longitude and latitude; None if it has no position, and then no index.
     files
         In their order on the sky; pixels do not overlap.
     """
@@ -89,7 +89,7 @@ class Attachment:
     address: str
     columns: tuple[AttachedColumn, ...]
     index_column: str
-    position: tuple[str, str]
+    position: tuple[str, str] | None
     files: tuple[AttachedFile, ...]
     _borders: NDArray[np.int64] = field(init=False, repr=False, compare=False)
 
@@ -110,6 +110,17 @@ class Attachment:
     def widths(self) -> Mapping[str, float]:
         """Mean bytes of a value, by column."""
         return {column.name: column.width for column in self.columns}
+
+    @property
+    def index_sql(self) -> str:
+        """SQL of the index of order 29; '' if the table has no position."""
+        if self.position is None:
+            return ""
+        if self.index_column:
+            return quote_identifier(self.index_column)
+        sql = {column.name: column.sql for column in self.columns}
+        lon, lat = self.position
+        return index_sql(sql[lon], sql[lat])
 
     @property
     def key(self) -> str:
@@ -143,7 +154,7 @@ class Attachment:
             found["address"],
             tuple(AttachedColumn(**column) for column in found["columns"]),
             found["index_column"],
-            tuple(found["position"]),
+            tuple(found["position"]) if found["position"] else None,
             tuple(AttachedFile(HatsPixel(*file[:2]), *file[2:]) for file in found["files"]),
         )
 
@@ -172,15 +183,10 @@ class AttachedRows:
     @property
     def sql(self) -> str:
         """A query in parentheses: the table's columns, and the index."""
-        attachment = self.attachment
-        columns = [f"{column.sql} AS {quote_identifier(column.name)}" for column in attachment.columns]
-        if attachment.index_column:
-            index = quote_identifier(attachment.index_column)
-        else:
-            sql = {column.name: column.sql for column in attachment.columns}
-            lon, lat = attachment.position
-            index = index_sql(sql[lon], sql[lat])
-        return f"(SELECT {', '.join(columns)}, {index} AS {_HPX29} FROM {self._files_sql})"
+        columns = [f"{column.sql} AS {quote_identifier(column.name)}" for column in self.attachment.columns]
+        if index := self.attachment.index_sql:
+            columns.append(f"{index} AS {_HPX29}")
+        return f"(SELECT {', '.join(columns)} FROM {self._files_sql})"
 
     @property
     def _files_sql(self) -> str:
