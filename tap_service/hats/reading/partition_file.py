@@ -43,7 +43,7 @@ class PartitionFile:
         Parameters
         ----------
         columns : tuple of str
-            The columns of the batches.
+            The columns of the batches, which have the types of the catalogue's schema.
         block_bytes, block_rows : int
             About what a batch has at most.
 
@@ -56,6 +56,7 @@ class PartitionFile:
         """
         file = open_parquet(self.catalogue.folder, self.path, self.version)
         spatial = self.catalogue.spatial_index
+        types = pa.schema([(name, self.catalogue.schema.field(name).type) for name in columns])
         needed = list(dict.fromkeys([*columns, *([spatial[0]] if spatial else [])]))
         done = 0
         try:
@@ -65,7 +66,7 @@ class PartitionFile:
                 for batch in file.iter_batches(size, [group], needed):
                     self._refuse_strangers(batch, done)
                     done += batch.num_rows
-                    yield batch.select(list(columns))
+                    yield batch.select(list(columns)).cast(types)
         except pa.ArrowMemoryError:
             raise
         except (pa.ArrowException, OSError) as error:
