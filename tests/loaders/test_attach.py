@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from astropy import units
+from astropy.coordinates import Latitude, Longitude
+from cdshealpix import lonlat_to_healpix
 
-from adql import translate
+from adql import Division, divide_query, translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_content_stamps
 from clickhouse_schema.engine_tables.density_table import read_density
@@ -21,6 +25,7 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
 from loaders.tables.table_list import list_tables
+from loaders.tables.table_rebuild import rebuild_table
 from loaders.tables.verify_table import verify_table
 from tap_service.hats.gateway.file_gateway import FileGateway
 from tap_service.readers.read_error import ReadError
@@ -37,7 +42,7 @@ Ask = Callable[..., pa.Table]
 def survey(tmp_path_factory: pytest.TempPathFactory, engine: EmbeddedEngine) -> Iterator[Path]:
     """The catalogue, loaded as ``att.stored`` and attached as ``att.lying``."""
     prepare_engine(engine)
-    folder = write_survey(tmp_path_factory.mktemp("hats") / "survey")
+    folder = write_survey(tmp_path_factory.mktemp("hats"))
     load_files(engine, LoadRequest((folder,), "att.stored", folder / "rejects.csv"), Recorder())
     attach_catalogue(engine, AttachRequest(str(folder), "att.lying"), Recorder())
     yield folder
@@ -91,7 +96,7 @@ SELECT ivo_healpix_index(3, ra, dec) AS cell, COUNT(*) FROM {0} GROUP BY cell OR
 
 
 @pytest.mark.parametrize("query", QUERIES.strip().splitlines())
-def test_the_answers_are_those_of_the_loaded_table(survey: Path, ask: Ask, query: str) -> None:  # noqa: ARG001
+def test_the_answers_are_those_of_the_loaded_table(survey: Path, ask: Ask, query: str) -> None:
     stored, lying = ask(query.format("att.stored")), ask(query.format("att.lying"))
     assert _round(lying.to_pylist()) == _round(stored.to_pylist())
     assert lying.schema.names == stored.schema.names
@@ -100,17 +105,166 @@ def test_the_answers_are_those_of_the_loaded_table(survey: Path, ask: Ask, query
 def test_a_cone_reads_the_files_of_its_cells(survey: Path, engine: EmbeddedEngine) -> None:
     catalogue = read_catalogue(engine)
     cone = "SELECT id FROM att.lying WHERE DISTANCE(ra, dec, 200, -60) < .1"
-    assert re.findall(r"/([^/]+)\.parquet", translate(cone, catalogue).sql) == ["12"]
+    [number] = re.findall(r"/([^/]+)\.parquet", translate(cone, catalogue).sql)
+    entry = catalogue.find_entry("att", "lying")
+    assert entry is not None
+    assert entry.attached is not None
+    [cell] = lonlat_to_healpix(Longitude([200], units.deg), Latitude([-60], units.deg), 29)
+    pixel = entry.attached.attachment.files[int(number)].pixel
+    assert pixel.first_cell <= cell < pixel.end_cell
     every = translate("SELECT id FROM att.lying", catalogue).sql
     files = len(list(survey.rglob("Npix=*.parquet")))
     assert f"/{{0..{files - 1}}}.parquet" in every
     nowhere = translate(f"{cone} AND DISTANCE(ra, dec, 10, 20) < .1", catalogue).sql
-    assert "null('" in nowhere and "url(" not in nowhere
+    assert "null('" in nowhere
+    assert "url(" not in nowhere
 
 
-def test_pieces_of_jobs_read_the_files_of_their_cells(survey: Path, ask: Ask, engine: EmbeddedEngine) -> None:  # noqa: ARG001
-    bound = translate("SELECT id, mag FROM att.lying", read_catalogue(engine)).bound
-    divided = divide_query(bound, 4)
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT id, mag FROM att.lying",
+        "SELECT a.id, b.id FROM att.lying AS a JOIN att.stored AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < .05",
+        "SELECT band, COUNT(*) FROM att.lying GROUP BY band",
+    ],
+)
+def test_a_piece_of_a_job_reads_the_files_of_its_cells(survey: Path, engine: EmbeddedEngine, query: str) -> None:
+    bound = translate(query, read_catalogue(engine)).bound
+    assert bound is not None
+    division = divide_query(bound)
+    assert isinstance(division, Division)
+    borders = tuple(number * 4**29 for number in (3, 6, 9))
+    statements = [division.make_statement(piece) for piece in division.make_pieces(borders)[:4]]
+    read = [re.findall(r"/([^/]+)\.parquet", statement.sql) for statement in statements]
+    files = len(list(survey.rglob("Npix=*.parquet")))
+    numbers = [number for [named] in read for number in _list_numbers(named)]
+    assert sorted(numbers) == [*range(files)]
+
+
+def _list_numbers(pattern: str) -> list[int]:
+    first, _, last = pattern.strip("{}").partition("..")
+    return [*range(int(first), int(last) + 1)] if last else [int(number) for number in first.split(",")]
+
+
+def test_what_the_catalogue_knows(survey: Path, engine: EmbeddedEngine) -> None:
+    reporter = Recorder()
+    list_tables(engine, reporter)
+    [line] = [line for line in reporter.lines if line.startswith("att.lying")]
+    assert f"{ROWS:,} rows" in line
+    assert line.endswith(f"attached: {survey}")
+    assert sum(read_density(engine, "att", "lying")["rows"].to_pylist()) == ROWS
+    catalogue = read_catalogue(engine)
+    stored, lying = (catalogue.find_entry("att", name) for name in ("stored", "lying"))
+    assert stored is not None
+    assert lying is not None
+    assert lying.rows == stored.rows == ROWS
+    assert lying.fields == stored.fields
+    described = "SELECT column_name, datatype, arraysize, xtype, unit, ucd FROM TAP_SCHEMA.columns WHERE table_name = "
+    columns = [
+        engine.fetch_table(translate(f"{described}'att.{name}'", catalogue).sql).to_pylist()
+        for name in ("stored", "lying")
+    ]
+    assert columns[0] == columns[1] != []
+
+
+def test_commands_of_stored_rows_refuse_it(survey: Path, engine: EmbeddedEngine) -> None:
+    request = LoadRequest((survey,), "att.lying", survey / "rejects.csv", mode="replace")
+    with pytest.raises(LoadError, match=r"att\.lying is attached, so its rows are those of the files in"):
+        load_files(engine, request, Recorder())
+    with pytest.raises(LoadError, match=r"att\.lying is attached"):
+        rebuild_table(engine, "att.lying", Recorder())
+    with pytest.raises(LoadError, match=r"att\.stored exists"):
+        attach_catalogue(engine, AttachRequest(str(survey), "att.stored"), Recorder())
+    with pytest.raises(LoadError, match=r"there is no attached table att\.stored"):
+        attach_catalogue(engine, AttachRequest("", "att.stored", refresh=True), Recorder())
+
+
+def test_verify(survey: Path, engine: EmbeddedEngine) -> None:
+    reporter = Recorder()
+    verify_table(engine, "att.lying", reporter)
+    assert any("none has changed since they were attached" in line for line in reporter.lines)
+    assert any(f"read: {ROWS:,} rows" in line for line in reporter.lines)
+
+
+SCHEMA = """
+name: changing
+tables:
+- name: stars
+  columns:
+  - {name: id, datatype: long}
+  - {name: ra, datatype: double, ivoa:ucd: pos.eq.ra;meta.main}
+  - {name: dec, datatype: double, ivoa:ucd: pos.eq.dec;meta.main}
+  - {name: mag, datatype: float, nullable: false}
+  skyhouse:layout: {position: [ra, dec], id: [id]}
+"""
+
+
+@pytest.fixture
+def stars(tmp_path: Path, engine: EmbeddedEngine) -> Iterator[Path]:
+    """A catalogue of a schema file, attached as changing.stars; its folder."""
+    prepare_engine(engine)
+    (tmp_path / "stars.yaml").write_text(SCHEMA)
+    folder = write_catalogue(tmp_path / "stars")
+    reporter = Recorder()
+    request = AttachRequest(str(folder), "changing.stars", tmp_path / "stars.yaml")
+    attach_catalogue(engine, request, reporter)
+    assert "mag may be NULL in the files, so it is nullable" in reporter.messages
+    assert "without stored rows these keys of skyhouse:layout have no effect: id" in reporter.messages
+    yield folder
+    drop_table(engine, "changing.stars", Recorder())
+    assert next(folder.rglob("Npix=*.parquet"))
+
+
+def test_files_that_change_are_an_error_until_they_are_read_again(
+    stars: Path, ask: Ask, engine: EmbeddedEngine, tmp_path: Path
+) -> None:
+    count = "SELECT COUNT(id) AS n, MAX(mag) AS m FROM changing.stars WHERE mag > -99"
+    before = ask(count)
+    stamps = read_content_stamps(engine, [("changing", "stars")])
+    shutil.rmtree(stars)
+    write_catalogue(stars, make_rows(900))
+    with pytest.raises(FilesUnavailable, match=r"the files of the table changing\.stars are not those") as caught:
+        ask(count)
+    assert str(tmp_path) not in str(caught.value)
+    with pytest.raises(
+        LoadError, match=r"changing.stars does not match its files: dataset/.*Npix=0.parquet has changed"
+    ):
+        verify_table(engine, "changing.stars", Recorder())
+    old = read_catalogue(engine)
+    attach_catalogue(engine, AttachRequest("", "changing.stars", refresh=True), Recorder())
+    assert (before.column(0)[0].as_py(), ask(count).column(0)[0].as_py()) == (1200, 900)
+    assert read_content_stamps(engine, [("changing", "stars")]) != stamps
+    with pytest.raises(FilesUnavailable, match="are not those that were attached"):
+        ask(count, old)
+    reporter = Recorder()
+    attach_catalogue(engine, AttachRequest("", "changing.stars", refresh=True), reporter)
+    assert reporter.lines == ["changing.stars is up to date: its 12 files have not changed"]
+
+
+def test_a_missing_file_is_an_error(stars: Path, ask: Ask) -> None:
+    (stars / "dataset" / "Norder=0" / "Dir=0" / "Npix=7.parquet").unlink()
+    with pytest.raises(FilesUnavailable, match="or some are missing"):
+        ask("SELECT SUM(id) FROM changing.stars")
+    cone = "SELECT COUNT(*) FROM changing.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(45, 42, 9)) AND mag > 0"
+    assert ask(cone).column(0)[0].as_py() > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("datatype: float", "datatype: double"), "it is REAL in the files and DOUBLE in the schema file"),
+        (("name: mag", "name: magnitude"), "has no column magnitude"),
+        (("nullable: false", "skyhouse:if_missing: fill"), "is for rows that are loaded"),
+        (("position: [ra, dec]", "position: [mag, dec]"), "the catalogue is partitioned by ra, dec"),
+    ],
+)
+def test_what_only_a_load_can_do(
+    stars: Path, engine: EmbeddedEngine, tmp_path: Path, change: tuple[str, str], reason: str
+) -> None:
+    (tmp_path / "other.yaml").write_text(SCHEMA.replace(*change).replace("name: changing", "name: other"))
+    with pytest.raises((LoadError, ReadError), match=reason):
+        attach_catalogue(engine, AttachRequest(str(stars), "other.stars", tmp_path / "other.yaml"), Recorder())
+    assert read_catalogue(engine).find_entry("other", "stars") is None
 
 
 def _round(value: object) -> object:

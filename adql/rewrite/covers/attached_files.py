@@ -17,7 +17,9 @@ from adql.ir import (
     Query,
     Relation,
     Scan,
+    Select,
     SetOperation,
+    has_window,
     map_select,
     split_conjuncts,
     transform_expr,
@@ -26,6 +28,7 @@ from adql.ir import (
 from adql.node_classes import replace
 from adql.regions import Moc
 from adql.rewrite.covers.spatial_covers import HPX29
+from adql.rewrite.trees.collocation import inline_derived_outputs
 from clickhouse_schema.healpix import NO_POSITION
 
 #: Kinds of joins whose ON confines the rows of the right side, and those of both
@@ -42,8 +45,12 @@ def choose_files(query: Query) -> Query:
     """Return a rewritten query whose scans of attached tables read only the files that may have rows for it."""
     if isinstance(query, SetOperation):
         return replace(query, left=choose_files(query.left), right=choose_files(query.right))
-    select = query.with_from(_choose_in_tree(query.from_, split_conjuncts(query.where)))
-    return map_select(select, lambda expr: transform_expr(expr, _choose_in_subquery))
+    return _choose_in_select(query, split_conjuncts(query.where))
+
+
+def _choose_in_select(select: Select, conditions: tuple[Expr, ...]) -> Select:
+    chosen = select.with_from(_choose_in_tree(select.from_, conditions))
+    return map_select(chosen, lambda expr: transform_expr(expr, _choose_in_subquery))
 
 
 def _choose_in_subquery(expr: Expr) -> Expr:
@@ -61,12 +68,26 @@ def _choose_in_tree(relation: Relation, conditions: tuple[Expr, ...]) -> Relatio
         right = conditions + own if relation.kind in _CONFINING_RIGHT else conditions
         return relation.with_sides(_choose_in_tree(relation.left, left), _choose_in_tree(relation.right, right))
     if isinstance(relation, Derived):
-        return replace(relation, query=choose_files(relation.query))
+        return replace(relation, query=_choose_in_derived(relation, conditions))
     rows = relation.entry.attached
     cells = None if rows is None else _find_cells(relation, conditions)
     if rows is None or cells is None:
         return relation
     return replace(relation, entry=relation.entry.read_attached(rows.choose_files(cells.ranges)))
+
+
+def _choose_in_derived(derived: Derived, conditions: tuple[Expr, ...]) -> Query:
+    query = derived.query
+    if isinstance(query, SetOperation) or not _only_selects(query):
+        return choose_files(query)
+    outer = tuple(inline_derived_outputs(condition, {derived.relation: derived}) for condition in conditions)
+    return _choose_in_select(query, outer + split_conjuncts(query.where))
+
+
+def _only_selects(query: Select) -> bool:
+    """Return whether rows of the result depend on one row each, so that fewer rows may be read for fewer."""
+    needs_rows = query.is_grouped or query.distinct or query.limit is not None or query.offset or has_window(query)
+    return not needs_rows
 
 
 def _find_cells(scan: Scan, conditions: tuple[Expr, ...]) -> Moc | None:

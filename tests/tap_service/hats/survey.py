@@ -1,23 +1,25 @@
-"""A HATS catalogue with columns of all kinds, written by LSDB."""
+"""A HATS catalogue with columns of all kinds, as hats-import makes it."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.tap_service.hats.import_catalogue import import_catalogue
 
 ROWS = 3000
 
 
-def make_survey() -> pd.DataFrame:
-    """Return rows over the sky, many of them in a field of five degrees around (10, 20), with NULLs of all kinds."""
+def make_survey() -> pa.Table:
+    """Return rows over the sky, half of them in a field around (12, 20), with NULLs of all kinds."""
     random = np.random.default_rng(20)
-    ra = np.where(np.arange(ROWS) % 2, random.uniform(0, 360, ROWS), random.uniform(7.5, 12.5, ROWS))
-    dec = np.where(np.arange(ROWS) % 2, np.degrees(np.arcsin(random.uniform(-1, 1, ROWS))), random.uniform(18, 22, ROWS))
+    ra = np.where(np.arange(ROWS) % 2, random.uniform(0, 360, ROWS), random.uniform(0, 25, ROWS))
+    dec = np.where(
+        np.arange(ROWS) % 2, np.degrees(np.arcsin(random.uniform(-1, 1, ROWS))), random.uniform(10, 30, ROWS)
+    )
     times = np.datetime64("2020-01-01T00:00:00", "ns") + random.uniform(0, 1e14, ROWS).astype("timedelta64[us]")
     bright = random.normal(18, 2, ROWS)
     bright[::7] = np.nan
@@ -38,23 +40,10 @@ def make_survey() -> pd.DataFrame:
         ),
         "counts": pa.array([None if n % 31 == 0 else [n, n + 1] for n in range(ROWS)], pa.list_(pa.int32())),
     }
-    return pd.DataFrame({name: pd.Series(values, dtype=pd.ArrowDtype(values.type)) for name, values in columns.items()})
+    return pa.table(columns)
 
 
 def write_survey(folder: Path) -> Path:
-    """Write the catalogue as LSDB does, in a process of its own, for its packages warn; return its folder."""
-    subprocess.run([sys.executable, "-W", "ignore", "-m", __name__, str(folder)], check=True, stdout=subprocess.DEVNULL)
-    return folder
-
-
-def _write_with_lsdb(folder: str) -> None:
-    import lsdb
-
-    position = {"ra_column": "ra", "dec_column": "dec"}
-    rows = make_survey()
-    catalogue = lsdb.from_dataframe(rows, catalog_name="survey", partition_rows=300, margin_threshold=None, **position)
-    catalogue.write_catalog(folder, catalog_name="survey", progress_bar=False)
-
-
-if __name__ == "__main__":
-    _write_with_lsdb(sys.argv[1])
+    """Write the rows as Parquet, and let hats-import make a collection of them in ``folder``; return its folder."""
+    pq.write_table(make_survey(), folder / "survey.parquet")
+    return import_catalogue(folder / "survey.parquet", folder, "survey")
