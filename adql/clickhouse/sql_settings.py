@@ -52,6 +52,7 @@ ATTACHED: dict[str, str | int] = {
     "http_skip_not_found_url_for_globs": 0,
     "http_max_tries": 2,
     "http_retry_initial_backoff_ms": 20,
+    "http_receive_timeout": 180,
     "glob_expansion_max_elements": 4_000_000,
     "input_format_parquet_allow_missing_columns": 0,
     "remote_read_min_bytes_for_seek": 128 << 10,

@@ -32,6 +32,9 @@ _IDLE_SECONDS = 60
 
 _BACKLOG = 256
 
+#: The engine waits longer (``ATTACHED`` of ``adql.clickhouse.sql_settings``), so that a query learns the reason
+PATIENCE = Patience(connect_seconds=5, silence_seconds=10, bytes_per_second=256 << 10, attempts=3, pause_seconds=0.2)
+
 
 class FileGateway:
     """Serves the files of attached tables to the engine. The server starts with the first attached table.
@@ -46,7 +49,7 @@ class FileGateway:
         How long a storage may take.
     """
 
-    def __init__(self, host: str, cache_folder: Path, cache_bytes: int, patience: Patience = Patience()) -> None:  # noqa: B008 (frozen)
+    def __init__(self, host: str, cache_folder: Path, cache_bytes: int, patience: Patience = PATIENCE) -> None:
         self.secret = secrets.token_urlsafe(24)
         self._host = host
         self._cache = BlockCache(cache_folder, cache_bytes)
