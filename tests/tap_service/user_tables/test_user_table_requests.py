@@ -461,7 +461,7 @@ def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine, tmp_path:
     """Two loads of a user run, eight wait, and the next one is refused; another user's load does not wait."""
     config = Config()
     state = open_site_state("", tmp_path)
-    cache = CatalogueCache(svc_engine, UserGroups(None, state))
+    cache = CatalogueCache(svc_engine, UserGroups(None, state), FileGateway("127.0.0.1", tmp_path / "attached", 0))
     tables = UserTableService(config, svc_engine, cache, TableFileReader(config, is_kept_ready=False))
     go_on = threading.Event()
 

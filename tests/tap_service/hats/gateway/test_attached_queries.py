@@ -77,9 +77,12 @@ def test_on_a_server(
     config = Config(
         clickhouse_url=clickhouse.url, query_log="", jobs_path=tmp_path / "jobs", attach_cache=tmp_path / "cache"
     )
-    with closing(ClickHouseEngine(clickhouse.url)) as engine, attached(engine, server):
-        with start_server(config, engine) as served:
-            check_answers(served)
+    with (
+        closing(ClickHouseEngine(clickhouse.url)) as engine,
+        attached(engine, server),
+        start_server(config, engine) as served,
+    ):
+        check_answers(served)
 
 
 def test_users_learn_which_table_fails(
