@@ -161,6 +161,32 @@ def load_table(
     execute_and_exit(data, "load", arguments)
 
 
+@app.command("attach")
+def attach_catalogue(
+    table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name of the table.")],
+    data: Data,
+    catalogue: Annotated[
+        str, typer.Argument(metavar="CATALOGUE", help="Folder of a HATS catalogue, or its URL (hats, https, s3).")
+    ] = "",
+    schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="YAML that describes the table (see skyhouse describe).")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Read the files of an attached table again, which have changed.")
+    ] = False,
+) -> None:
+    """Make a HATS catalogue a table whose files stay where they are; skyhouse drop forgets it."""
+    arguments = {
+        "address": catalogue if "://" in catalogue or not catalogue else str(Path(catalogue).absolute()),
+        "table": table,
+        "schema_file": str(schema.absolute()) if schema else None,
+        "strict": strict,
+        "refresh": refresh,
+    }
+    execute_and_exit(data, "attach", arguments)
+
+
 @app.command("update")
 def update_rows(
     table: TableName,
