@@ -17,7 +17,7 @@ from clickhouse_schema.servers import Servers
 from loaders.backup.backup_manifest import BackupFile, Manifest, Part
 from loaders.backup.backup_target import BackupTarget
 from loaders.backup.engine_backup import back_up_tables
-from loaders.backup.job_backup import back_up_results, copy_jobs, copy_shares, iterate_jobs
+from loaders.backup.job_backup import back_up_results, copy_jobs, copy_shares, copy_watches, iterate_jobs
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.config import Config
@@ -32,6 +32,7 @@ from tap_service.storage.shares.sqlite_share_store import SHARES_FILE
 from tap_service.storage.site_state import SITE_FILE
 from tap_service.storage.sqlite_versions import copy_database
 from tap_service.storage.usage.sqlite_usage_store import USAGE_FILE
+from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE
 
 #: a full backup is due when what an incremental one adds exceeds this part of the full one
 _MAX_ADDED = 0.5
@@ -183,7 +184,8 @@ def _copy_files(
                 if Part.RESULTS in request.parts and (address := find_results_address(config)):
                     known = {file.name: file for backup in earlier for file in backup.results}
                     results = back_up_results(store, shares, open_result_store(address), target, known, reporter)
-            for name in (JOBS_FILE, SHARES_FILE):
+            copy_watches(config, copied)
+            for name in (JOBS_FILE, SHARES_FILE, WATCHES_FILE):
                 whole = Path(scratch) / name
                 copy_database(copied / name, whole)
                 files.append(target.upload_file(whole, name, manifest.name))

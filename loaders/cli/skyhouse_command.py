@@ -15,6 +15,7 @@ from loaders.cli import (
     backup_command,
     block_command,
     config_command,
+    export_command,
     group_command,
     jobs_command,
     queries_command,
@@ -53,6 +54,7 @@ app.add_typer(registry_command.app, name="registry")
 app.add_typer(shards_command.app, name="shards")
 app.command("backup")(backup_command.create_backup)
 app.command("restore")(backup_command.restore_backup)
+app.command("export")(export_command.export_table)
 app.command("usage")(usage_command.print_usage)
 app.add_typer(jobs_command.app, name="jobs")
 app.add_typer(queries_command.app, name="queries")

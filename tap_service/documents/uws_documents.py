@@ -94,12 +94,16 @@ def _parameters_element(namespaces: dict[str, str], job: Job) -> Markup:
 
 
 def _results_element(namespaces: dict[str, str], job: Job, url: str) -> Markup:
-    """List the result of a COMPLETED job, which TAP 1.1 calls ``result``."""
-    if job.result is None:
+    """List the result of a COMPLETED job, which TAP 1.1 calls ``result``; of a collection also the folder."""
+    if (result := job.result) is None:
         return tag("uws:results", namespaces)
     link = {"xlink:type": "simple", "xlink:href": f"{url}/results/result"}
-    about = {"size": str(job.result.size), "mime-type": job.result.content_type}
-    return tag("uws:results", namespaces, tag("uws:result", {"id": "result", **link, **about}))
+    about = {"size": str(result.size), "mime-type": result.content_type}
+    found = [tag("uws:result", {"id": "result", **link, **about})]
+    if result.is_collection:
+        folder = {"xlink:type": "simple", "xlink:href": f"{url}/results/hats/", "mime-type": "text/html"}
+        found.append(tag("uws:result", {"id": "hats", **folder}))
+    return tag("uws:results", namespaces, *found)
 
 
 def collect_job_info(job: Job) -> dict[str, str | int | float]:

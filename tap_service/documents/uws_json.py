@@ -116,7 +116,10 @@ def describe_results(job: Job, url: str) -> JobResults:
     if (result := job.result) is None:
         return JobResults(results=[])
     href = f"{url}/results/result"
-    return JobResults(results=[JobResultLink(id="result", href=href, size=result.size, mime_type=result.content_type)])
+    found = [JobResultLink(id="result", href=href, size=result.size, mime_type=result.content_type)]
+    if result.is_collection:
+        found.append(JobResultLink(id="hats", href=f"{url}/results/hats/", size=result.size, mime_type="text/html"))
+    return JobResults(results=found)
 
 
 def job_list_as_json(references: Iterable[JobReference], url: str) -> Iterator[bytes]:

@@ -105,7 +105,7 @@ def build_query_components(
     state = open_site_state(config.redis_url, config.jobs_path)
     groups = UserGroups(_open_accounts(config), state)
     user_classes = UserClasses(groups.accounts)
-    metadata = CatalogueCache(engine, groups, is_only_process=not config.clickhouse_url)
+    metadata = CatalogueCache(engine, groups, is_only_process=not config.clickhouse_url, public_url=config.public_url)
     table_files = TableFileReader(config, is_kept_ready=are_helpers_kept_ready)
     uploads = UploadLoader(config, engine, table_files, lambda outcome: metrics.uploads.labels(outcome).inc())
     translator = Translator(config.translation_seconds, is_kept_ready=are_helpers_kept_ready)

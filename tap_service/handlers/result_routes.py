@@ -1,5 +1,7 @@
 """/tap/async/{job}/results/result: a stored result or a range of it.
 
+/tap/async/{job}/results/hats/...: the files of a result that is a HATS collection.
+
 /tap/async/{job}/preview: the first rows while the job still runs.
 """
 
@@ -12,9 +14,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from tap_service.handlers.content_negotiation import Representation, send_preferred
+from clickhouse_schema.hats.folder_listing import list_folder
+from tap_service.handlers.content_negotiation import HTML, Representation, send_preferred
 from tap_service.handlers.described_parameters import FILE_ANSWERS
 from tap_service.handlers.file_response import StoredFile, send_file
+from tap_service.handlers.folder_response import FILE_TYPES, FOLDER_ANSWERS, find_content_type, send_folder
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.route_description import ANY, describe
 from tap_service.models.uws_job import JobResult
@@ -23,6 +27,10 @@ from tap_service.services.jobs.job_preview import PREVIEW_FORMATS, read_preview
 from tap_service.services.jobs.job_requests import explain_missing_result
 
 router = APIRouter(prefix="/async")
+
+#: a job changes without requests
+_FRESH = {"Cache-Control": "no-store"}
+_MEMBER = describe("A file or folder of a HATS collection", HTML, *FILE_TYPES, also={**FILE_ANSWERS, **FOLDER_ANSWERS})
 
 
 @router.api_route(
@@ -41,6 +49,29 @@ async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
     )
 
 
+@router.api_route("/{job_id}/results/hats", methods=["GET", "HEAD"], **_MEMBER)
+@router.api_route("/{job_id}/results/hats/{path:path}", methods=["GET", "HEAD"], **_MEMBER)
+async def send_member(
+    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin, path: str = ""
+) -> Response:
+    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
+    members = await run_in_threadpool(skyhouse.jobs.list_members, job)
+    member = members.get(path)
+    if member is None:
+        if not (names := list_folder(members, path)):
+            raise NotFound(f"the result has no file {path[:200]!r}; results/hats/ lists its files")
+        return send_folder(request, f"result/{path}", names, _FRESH)
+    read_result = partial(skyhouse.jobs.read_result, job, client=caller.name if caller else origin.client)
+
+    def read_member(start: int, end: int) -> Iterator[bytes]:
+        first = member.find_bytes(read_result)
+        return read_result(first + start, first + end)
+
+    etag = f"{job.result_key}-{member.checksum:08x}"
+    file = StoredFile(path.rpartition("/")[2], member.size, etag, find_content_type(path))
+    return await send_file(request, file, read_member)
+
+
 async def send_stored_result(
     request: Request, result: JobResult, name: str, read_bytes: Callable[[int, int], Iterator[bytes]]
 ) -> Response:
@@ -56,4 +87,4 @@ async def send_preview(job_id: str, request: Request, skyhouse: Skyhouse, caller
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     file = await run_in_threadpool(skyhouse.jobs.read_preview, job)
     offered = (Representation(each.mime, partial(read_preview, file, each.mime)) for each in PREVIEW_FORMATS)
-    return send_preferred(request, *offered, headers={"Cache-Control": "no-store"})
+    return send_preferred(request, *offered, headers=_FRESH)

@@ -53,6 +53,11 @@ class JobResult:
     etag: str
     provenance: ResultProvenance | None = None
 
+    @property
+    def is_collection(self) -> bool:
+        """Whether it is an archive of the files of a HATS collection."""
+        return self.extension == "zip"
+
 
 @dataclass(frozen=True, slots=True)
 class JobFile:

@@ -160,6 +160,9 @@ class Serializer(ABC):
     def write_footer(self, status: Status) -> Iterable[bytes]:
         """Yield the remaining bytes; none for a failed query, unless the format can represent an error."""
 
+    def close(self) -> None:  # noqa: B027 (most hold nothing)
+        """Give back what the serializer holds, whether the document is complete or not."""
+
 
 class SerializerFactory(Protocol):
     def __call__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = ...) -> Serializer: ...

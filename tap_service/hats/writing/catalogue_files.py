@@ -104,7 +104,7 @@ def _write_catalogue_files(collection: Collection, name: str) -> dict[str, bytes
     properties = describe_catalogue(collection, name).write().encode()
     found = dict.fromkeys(CATALOG_FILES, properties)
     if name == collection.index_name:
-        return found
+        return found | {COMMON_METADATA: write_footer(collection.rows.index_schema, {})}
     found[PARTITION_INFO] = write_partition_info(collection.list_pixels(name)).encode()
     found[COMMON_METADATA] = write_footer(collection.rows.schema, {})
     if name == collection.name:

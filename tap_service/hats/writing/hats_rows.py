@@ -8,7 +8,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.datatypes import LONG, Field
+from clickhouse_schema.datatypes import LONG, ColumnType, Field
 from clickhouse_schema.hats.hats_pixel import SPATIAL_INDEX, HatsPixel
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.healpix import NO_POSITION, ORDER
@@ -18,11 +18,14 @@ from tap_service.constants import PRODUCT
 from tap_service.serializers.arrow_serializer import arrow_schema, rename_duplicate_fields, result_metadata
 from tap_service.serializers.serializer import ResultInfo
 
-#: Columns of an index beside the indexed one: the pixel of the row's partition
-INDEX_ORDER, INDEX_PIXEL = "Norder", "Npix"
-
 _SPATIAL_FIELD = Field(
     SPATIAL_INDEX, LONG, ucd="pos.healpix", description="HEALPix cell of order 29, NESTED", nullable=False
+)
+
+#: Columns of an index beside the id and the cell
+_PLACE_FIELDS = (
+    Field("Norder", ColumnType("unsignedByte"), description="Order of the partition's pixel", nullable=False),
+    Field("Npix", LONG, description="Number of the partition's pixel", nullable=False),
 )
 
 
@@ -74,6 +77,16 @@ class HatsRows:
         """The column in the files that identifies a row; '' if no single one does, or none that is written."""
         key = self.entry.table.layout.id
         return self._find_name(key[0]) if len(key) == 1 else ""
+
+    @property
+    def index_fields(self) -> tuple[Field, ...]:
+        """The columns of the index by ``id_column``: id, cell, and the pixel of the partition."""
+        described = next(field for field in self.fields if field.name == self.id_column)
+        return (described, _SPATIAL_FIELD, *_PLACE_FIELDS)
+
+    @property
+    def index_schema(self) -> pa.Schema:
+        return arrow_schema(self.index_fields)
 
     def _find_name(self, stored: str) -> str:
         names = [field.name for field in self._stored]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clickhouse_schema.datatypes import LONG, ColumnType, Field
-from clickhouse_schema.hats.hats_pixel import DATASET
+from clickhouse_schema.hats.hats_pixel import DATASET, HatsPixel
 from tap_service.hats.writing.catalogue_files import Collection
 from tap_service.hats.writing.partition_files import RowCounter, write_parquet
-from tap_service.serializers.arrow_serializer import arrow_schema
 from tap_service.storage.engine.engine import Engine, Settings
 
 #: Rows of a file
@@ -22,12 +21,10 @@ FILE_ROWS = 5_000_000
 _BATCH_ROWS = 65536
 
 #: The engine sorts all ids; from so many bytes on it does so on disk
-_SORT_SETTINGS: Settings = {"max_bytes_before_external_sort": 1 << 30, "max_bytes_ratio_before_external_sort": 0}
+_SORT_SETTINGS = {"max_bytes_before_external_sort": 1 << 30, "max_bytes_ratio_before_external_sort": 0}
 
-_PLACE_FIELDS = (
-    Field("Norder", ColumnType("unsignedByte"), description="Order of the partition's pixel", nullable=False),
-    Field("Npix", LONG, description="Number of the partition's pixel", nullable=False),
-)
+#: Gives the path of a new file by its name below the folder of the index; the file is complete at the context's end
+FileCreator = Callable[[str], AbstractContextManager[Path]]
 
 
 def name_index_file(number: int) -> str:
@@ -35,53 +32,53 @@ def name_index_file(number: int) -> str:
     return f"{DATASET}/index/part.{number}.parquet"
 
 
-class IndexWriter:
-    """Writes the index of ``collection``, which has one, into a folder."""
+def write_index(
+    engine: Engine,
+    collection: Collection,
+    create_file: FileCreator,
+    *,
+    settings: Settings | None = None,
+    on_rows: RowCounter = lambda _: None,
+) -> dict[str, pq.FileMetaData]:
+    """Write the files of the index of ``collection``, which has one; return their footers by their names.
 
-    def __init__(self, engine: Engine, collection: Collection) -> None:
-        self._engine = engine
-        self._collection = collection
-        pixels = list(collection.plan.partitions)
+    Raises
+    ------
+    EngineError, SerializationError, OSError
+    """
+    rows = collection.rows
+    places = _Places(collection.plan.partitions)
+    sorting = _SORT_SETTINGS | dict(settings or {})
+    footers = {}
+    with engine.stream_batches(rows.index_sql(), settings=sorting, batch_rows=_BATCH_ROWS) as batches:
+        for number, part in enumerate(_divide_batches(batches)):
+            name = name_index_file(number)
+            with create_file(name) as path:
+                footers[name] = write_parquet(
+                    path,
+                    rows.index_fields,
+                    rows.index_schema,
+                    map(places.add_places, part),
+                    sorted_by=rows.id_column,
+                    on_rows=on_rows,
+                )
+    return footers
+
+
+class _Places:
+    """Finds the partitions of rows."""
+
+    def __init__(self, partitions: Iterable[HatsPixel]) -> None:
+        pixels = list(partitions)
         self._first_cells = np.array([pixel.first_cell for pixel in pixels], np.int64)
         self._orders = np.array([pixel.order for pixel in pixels], np.uint8)
         self._numbers = np.array([pixel.number for pixel in pixels], np.int64)
-        column = collection.rows.id_column
-        described = next(field for field in collection.rows.fields if field.name == column)
-        self._fields = (described, collection.rows.fields[0], *_PLACE_FIELDS)
-        self.schema = arrow_schema(self._fields)
 
-    def write_files(
-        self, folder: Path, *, settings: Settings | None = None, on_rows: RowCounter = lambda _: None
-    ) -> dict[str, pq.FileMetaData]:
-        """Write all files; return their footers by their paths below ``folder``, the folder of the index.
-
-        Raises
-        ------
-        EngineError, SerializationError, OSError
-        """
-        sql = self._collection.rows.index_sql()
-        footers = {}
-        (folder / DATASET / "index").mkdir(parents=True, exist_ok=True)
-        with self._engine.stream_batches(
-            sql, settings={**_SORT_SETTINGS, **(settings or {})}, batch_rows=_BATCH_ROWS
-        ) as batches:
-            for number, part in enumerate(_divide_batches(batches)):
-                path = name_index_file(number)
-                footers[path] = write_parquet(
-                    folder / path,
-                    self._fields,
-                    self.schema,
-                    map(self._add_places, part),
-                    sorted_by=self._fields[0].name,
-                    on_rows=on_rows,
-                )
-        return footers
-
-    def _add_places(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        cells = batch.column(1).to_numpy()
-        places = np.searchsorted(self._first_cells, cells, side="right") - 1
+    def add_places(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Add order and number of the pixel to the columns id and cell."""
+        places = np.searchsorted(self._first_cells, batch.column(1).to_numpy(), side="right") - 1
         columns = [*batch.columns, pa.array(self._orders[places]), pa.array(self._numbers[places])]
-        return pa.record_batch(columns, names=[field.name for field in self._fields])
+        return pa.record_batch(columns, names=["key", "cell", "order", "pixel"])
 
 
 def _divide_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[Iterator[pa.RecordBatch]]:

@@ -33,10 +33,11 @@ def find_margin_cells(pixel: HatsPixel, order: int) -> NDArray[np.int64]:
     A pixel that is smaller than these cells is in one of them, which is returned with those around it: rows of the
     pixel itself are none of its margin.
     """
-    touched = np.unique(step_from_cells(_find_border(pixel, order)))
+    touched = step_from_cells(_find_border(pixel, order)).ravel()
     finer = order - pixel.order
-    is_inside = touched >> 2 * finer == pixel.number if finer >= 0 else np.zeros(len(touched), bool)
-    found: NDArray[np.int64] = touched[(touched >= 0) & ~is_inside]
+    is_outside = touched >> 2 * finer != pixel.number if finer >= 0 else np.ones(len(touched), bool)
+    outside = np.sort(touched[(touched >= 0) & is_outside])  # np.unique takes five times as long
+    found: NDArray[np.int64] = outside[np.append(True, outside[1:] != outside[:-1])]
     return found
 
 

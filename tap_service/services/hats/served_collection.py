@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from clickhouse_schema.hats.folder_listing import list_folder
 from clickhouse_schema.hats.hats_pixel import DATASET
 from tap_service.hats.writing.catalogue_files import METADATA, Collection, write_collection_files, write_footer
-from tap_service.hats.writing.index_files import IndexWriter, name_index_file
+from tap_service.hats.writing.index_files import name_index_file, write_index
 from tap_service.hats.writing.partition_files import write_margin, write_partition
 from tap_service.models.engine_share import ENGINE_SHARES, Lane
 from tap_service.services.hats.partition_selection import PartitionSelection, parse_selection, write_selection
@@ -75,9 +76,7 @@ class ServedCollection:
 
     def list_folder(self, path: str) -> list[str]:
         """Return the names in a folder, those of folders with a slash; none if there is no such folder."""
-        start = f"{path.strip('/')}/".lstrip("/")
-        rests = (name[len(start) :] for name in (*self._small_files, *self._made_files) if name.startswith(start))
-        return sorted({first + slash for first, slash, _ in (rest.partition("/") for rest in rests)})
+        return list_folder((*self._small_files, *self._made_files), path)
 
     def find_small_file(self, path: str) -> HatsFile | None:
         """Return a file that follows from the plan."""
@@ -126,9 +125,7 @@ class ServedCollection:
             yield self._describe(f"{held.margin_name}/{pixel.build_path()}", count, write)
         if held.index_name:
             yield self._describe(f"{held.index_name}/{name_index_file(0)}", 0, self._write_index)
-            write = partial(
-                self._write_metadata, held.index_name, [name_index_file(0)], IndexWriter(engine, held).schema
-            )
+            write = partial(self._write_metadata, held.index_name, [name_index_file(0)], held.rows.index_schema)
             yield self._describe(f"{held.index_name}/{METADATA}", 0, write)
         for name in filter(None, (held.name, held.margin_name)):
             paths = [pixel.build_path() for pixel in held.list_pixels(name)]
@@ -140,9 +137,7 @@ class ServedCollection:
         return path, WantedFile(self._name_version(path), rows, write)
 
     def _write_index(self, target: Path) -> None:
-        with TemporaryDirectory(dir=target.parent) as folder:
-            IndexWriter(self._engine, self._collection).write_files(Path(folder), settings=_SETTINGS)
-            Path(folder, name_index_file(0)).rename(target)
+        write_index(self._engine, self._collection, lambda _: nullcontext(target), settings=_SETTINGS)
 
     def _write_selection(self, wanted: WantedFile, selection: PartitionSelection, target: Path) -> None:
         whole = self._make(wanted)

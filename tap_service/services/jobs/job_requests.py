@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import chain, islice
 
 from starlette.concurrency import run_in_threadpool
@@ -34,6 +35,7 @@ from tap_service.service_errors import (
     TooManyJobs,
 )
 from tap_service.services.announcements import Announcements
+from tap_service.services.jobs.archive_members import ArchiveMember, list_members
 from tap_service.services.jobs.job_disk import JobDisk
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
@@ -322,6 +324,17 @@ class JobService:
         except OSError as error:
             raise ServiceUnavailable("the results cannot be read now. Try again later") from error
         return self.downloads.follow(pieces, job, client)
+
+    def list_members(self, job: Job) -> dict[str, ArchiveMember]:
+        """Return the files of a result that is a collection, by path. Raises NotFound if it is none."""
+        if job.result is None:
+            raise NotFound(explain_missing_result(job))
+        if not job.result.is_collection:
+            raise NotFound("the result of this job is no HATS collection: create the job with RESPONSEFORMAT=hats")
+        try:
+            return list_members(job.result.size, partial(self.read_result, job))
+        except OSError as error:
+            raise ServiceUnavailable("the results cannot be read now. Try again later") from error
 
     def read_preview(self, job: Job) -> bytes:
         """Return the file of the first rows of a running or ended job. Raises NotFound while there are none."""

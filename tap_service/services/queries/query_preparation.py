@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,13 +16,15 @@ from adql import OBJECT_NAME_FUNCTIONS, AdqlErrors, AdqlSemanticError, Translati
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.engine_tables.addition_record import Addition, find_addition
+from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.config import Config
-from tap_service.constants import MAX_ESTIMATED_CHARACTERS, PRODUCT
+from tap_service.constants import MAX_ESTIMATED_CHARACTERS, PRODUCT, UNLIMITED_MAXREC
+from tap_service.hats.writing.collection_archive import CollectionArchive
 from tap_service.models.timestamps import format_instant, now
 from tap_service.models.uws_job import Job
 from tap_service.models.work_class import Estimate, ResultRows, SmallReading
 from tap_service.scratch_files import Budget, ScratchSpace
-from tap_service.serializers import ResultInfo
+from tap_service.serializers import ResultInfo, Serializer
 from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.estimates.cost_estimate import Estimator
@@ -35,6 +38,7 @@ from tap_service.services.queries.tap_parameters import TapParameters, read_tap_
 from tap_service.services.translation.translator import Translator, is_long
 from tap_service.services.uploads.query_uploads import UploadLoader
 from tap_service.storage.engine.engine import Engine, EngineError
+from tap_service.storage.engine.query_tables import upload_table_name
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
@@ -102,7 +106,12 @@ class QueryPreparation:
             The query cannot be translated.
         """
         began = time.monotonic()
-        asked = self._config.default_maxrec if parameters.maxrec is None else parameters.maxrec
+        is_collection = parameters.format.is_collection
+        if is_collection:
+            hard_maxrec = UNLIMITED_MAXREC
+        asked = parameters.maxrec
+        if asked is None:
+            asked = hard_maxrec if is_collection else self._config.default_maxrec
         limit = min(asked, hard_maxrec)
         if not parameters.uploads:
             tables = _QueryTables(owner, addition=addition)
@@ -141,18 +150,26 @@ class QueryPreparation:
         limits = RowLimit(limit, hard_maxrec, self._config.async_hard_maxrec)
         row_limit = apply_row_limit(limits, rows, translation, parameters.query)
         info = self._build_result_info(parameters, translation, row_limit)
-        execution = QueryExecution(
-            self._engine,
-            translation,
-            partial(parameters.format.serializer, translation.fields, info, self._scratch),
-            query_id=query_id,
-            row_limit=row_limit,
-        )
+        make_serializer = self._choose_serializer(parameters, translation, info, query_id)
+        try:
+            execution = QueryExecution(self._engine, translation, make_serializer, query_id, row_limit)
+        except HatsProblem as problem:
+            raise QueryFault(str(problem)) from problem
         if translation.stored_rows is not None:
             execution.source = StoredRowSource(self._engine, translation.stored_rows, self._look_ups)
         execution.small_reading = small
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution
+
+    def _choose_serializer(
+        self, parameters: TapParameters, translation: Translation, info: ResultInfo, query_id: str
+    ) -> Callable[[], Serializer]:
+        """Return what makes the serializer; one of a collection puts the rows into a table first."""
+        make = partial(parameters.format.serializer, translation.fields, info, self._scratch)
+        if not parameters.format.is_collection:
+            return make
+        name = upload_table_name(query_id, len(parameters.uploads))
+        return partial(CollectionArchive, *make.args, engine=self._engine, table_name=name)
 
     def result_fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
         """Return the columns of a query's result. Raises QueryFault."""

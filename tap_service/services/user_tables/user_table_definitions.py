@@ -5,21 +5,18 @@ from __future__ import annotations
 import difflib
 import re
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.datatypes import Field
 from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME, SHARED_PREFIX
 from clickhouse_schema.reserved_words import RESERVED
 from clickhouse_schema.schema_files.schema_checks import find_table_problems
-from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
+from clickhouse_schema.schema_model import Column, ForeignKey, Table
 from clickhouse_schema.vounit import normalise_unit
 from tap_service.constants import MAX_DEFINITION_BYTES, MAX_MODEL_BYTES
-from tap_service.readers.file_columns import field_to_felis
-from tap_service.readers.position_columns import find_position_columns
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_model import build_table
 from tap_service.readers.vosi_table_reader import Definition, find_root_name, read_definition
 from tap_service.service_errors import Forbidden, NotFound, ParameterFault, UploadFault
 
@@ -142,12 +139,6 @@ def read_vosi_document(path: Path, content_type: str) -> bytes | None:
     if len(document) > MAX_DEFINITION_BYTES:
         raise UploadFault(f"the definition of a table has {MAX_DEFINITION_BYTES} bytes at most")
     return document
-
-
-def build_table(name: str, fields: tuple[Field, ...], **about: Any) -> Table:
-    """Build a table with a position in its layout. Raises ValidationError."""
-    columns = tuple(Column.model_validate(field_to_felis(field)) for field in fields)
-    return Table(name=name, columns=columns, layout=Layout(position=find_position_columns(fields)), **about)
 
 
 def check_table(table: Table) -> Table:

@@ -20,6 +20,7 @@ from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME, UserT
 from clickhouse_schema.schema_model import Table
 from tap_service.config import Config
 from tap_service.models.identity import Identity
+from tap_service.readers.table_model import build_table
 from tap_service.service_errors import (
     Conflict,
     Forbidden,
@@ -33,7 +34,6 @@ from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.queries.query_execution import translate_faults
 from tap_service.services.uploads.table_files import ReadTable, TableFileReader, build_user_table_limits
 from tap_service.services.user_tables.user_table_definitions import (
-    build_table,
     check_table,
     describe_anew,
     parse_table_name,
