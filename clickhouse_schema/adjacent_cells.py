@@ -76,7 +76,20 @@ def find_touching_cells(order: int) -> NDArray[np.int64]:
         Shape (12 * 4^order, 9).
     """
     cells = Cells.base_cells().divide_cells(order)
-    size = 1 << order
+    touching = np.empty((len(cells), len(STEPS)), dtype=np.int64)
+    touching[cells.index] = step_from_cells(cells)
+    return touching
+
+
+def step_from_cells(cells: Cells) -> NDArray[np.int64]:
+    """Return the cell that each of ``STEPS`` leads to from ``cells``, -1 for none.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Shape (n, 9).
+    """
+    size = 1 << cells.order
     touching = np.full((len(cells), len(STEPS)), -1, dtype=np.int64)
     for place, (across, up) in enumerate(STEPS):
         x, y = cells.x + across, cells.y + up
@@ -88,6 +101,5 @@ def find_touching_cells(order: int) -> NDArray[np.int64]:
         y = (y % size) ^ ((size - 1) * (turn >> 1 & 1))
         x, y = np.where(turn & 4, y, x), np.where(turn & 4, x, y)
         there = face < 12
-        touched = Cells(order, face[there], x[there], y[there])
-        touching[cells.index[there], place] = touched.index
+        touching[there, place] = Cells(cells.order, face[there], x[there], y[there]).index
     return touching

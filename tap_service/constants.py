@@ -111,6 +111,9 @@ PREVIEW_ROWS = 50
 #: how long a shutdown waits for running jobs, in seconds; the next start resumes the others
 CLOSING_SECONDS = 10.0
 
+#: how often watches look for additions to their tables, in seconds
+WATCH_ROUND_SECONDS = 2.0
+
 #: how often expired jobs are destroyed, in seconds
 SWEEP_SECONDS = 1.0
 
@@ -145,8 +148,17 @@ MAX_DEATHS = 3
 #: the longest WAIT for a job's next phase, in seconds; proxies close longer requests
 MAX_WAIT_SECONDS = 60
 
+#: rows that the MCP endpoint gives an agent at once, and bytes of them
+MAX_MCP_ROWS, MAX_MCP_BYTES = 1000, 200_000
+
 #: records of one answer of the registry
 REGISTRY_PAGE_RECORDS = 20
 
 #: how often the registry looks for new rows of the tables, in seconds: it may read each table's times
 REGISTRY_REFRESH_SECONDS = 600.0
+
+#: row limit of a HATS collection: none, but for what a number can say
+UNLIMITED_MAXREC = 10**15
+
+#: around the message for users in an answer of the gateway of attached files, which the engine quotes in its own error
+FILES_MARK = "#attached#"

@@ -112,7 +112,7 @@ async def read_request_form(
                 raise no_room_error("the files of the request", error) from error
             raise
         return form
-    body = await _read_body(request, max_text_bytes)
+    body = await read_body(request, max_text_bytes)
     if body and kind not in (b"", _URLENCODED.encode()):
         raise ParameterFault(f"the Content-Type of a POST must be {_URLENCODED} or {_MULTIPART}")
     form.pairs += parse_urlencoded(body, "the body", max_parameters) if body else []
@@ -157,8 +157,8 @@ async def iterate_body(request: Request, max_bytes: int) -> AsyncIterator[bytes]
         more = message.get("more_body", False)
 
 
-async def _read_body(request: Request, max_bytes: int) -> bytes:
-    """Read the whole body; an oversized one is read but not stored."""
+async def read_body(request: Request, max_bytes: int) -> bytes:
+    """Read the whole body; an oversized one is read but not stored. Raises BodyTooLarge, BodyTooSlow, ClientGone."""
     body = bytearray()
     length = 0
     async for chunk in iterate_body(request, max_bytes):

@@ -17,6 +17,9 @@ from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_FILE_COLUMNS
 from tap_service.readers.votable_reader import read_metadata
 
+#: Metadata of a field; Astropy and HATS catalogues write them too
+_FIELD_KEYS = ("description", "unit", "ucd", "utype")
+
 _VOTABLE_KEY = b"IVOA.VOTable-Parquet.content"
 
 #: Canonical extension types of Arrow, which are also the logical types UUID and JSON of Parquet
@@ -58,7 +61,8 @@ def read_arrow_schema(schema: pa.Schema, name: str) -> ArrowColumns:
 
 def _plain_fields(schema: pa.Schema, unusable: dict[str, str]) -> Iterator[Field]:
     for column in schema:
-        description = (column.metadata or {}).get(b"description", b"").decode("utf-8", "replace")
+        given = column.metadata or {}
+        metadata = {key: given.get(key.encode(), b"").decode("utf-8", "replace") for key in _FIELD_KEYS}
         if pa.types.is_decimal(column.type):
             type_ = DOUBLE
         elif isinstance(column.type, pa.BaseExtensionType) and column.type.extension_name in _EXTENSIONS:
@@ -71,7 +75,7 @@ def _plain_fields(schema: pa.Schema, unusable: dict[str, str]) -> Iterator[Field
             except KeyError:
                 unusable[column.name] = f"the type {column.type} has no VOTable equivalent"
                 continue
-        yield Field(column.name, type_, description=description, nullable=column.nullable)
+        yield Field(column.name, type_, nullable=column.nullable, **metadata)
 
 
 def _merge_metadata(field: Field, described: Field) -> Field:

@@ -183,7 +183,7 @@ class SyncAnswer:
         """Wait a moment for the end of a short query; return whether it has ended. Raises its error."""
         await self._spool.wait_for_bytes(math.inf, PATIENCE_SECONDS)
         if self._spool.has_ended:
-            self._raise_failure()
+            self.raise_failure()
         return self._spool.has_ended
 
     async def wait_for_first_bytes(self) -> None:
@@ -193,9 +193,9 @@ class SyncAnswer:
         """
         await self._spool.wait_for_bytes(FIRST_BYTES if self.format.is_votable else math.inf, SETTLING_SECONDS)
         if not await self._spool.wait_readable() or self._spool.has_ended:
-            self._raise_failure()
+            self.raise_failure()
 
-    def _raise_failure(self) -> None:
+    def raise_failure(self) -> None:
         """Raise the query's error, unless the document is complete in spite of it."""
         if self.is_complete:
             return

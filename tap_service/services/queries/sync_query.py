@@ -20,7 +20,7 @@ from tap_service.models.running_work import RunningWork, shorten_query
 from tap_service.models.timestamps import format_instant
 from tap_service.models.work_class import Estimate
 from tap_service.prometheus_metrics import ServiceMetrics
-from tap_service.service_errors import QueryStopped, ServiceError, ServiceUnavailable
+from tap_service.service_errors import ParameterFault, QueryStopped, ServiceError, ServiceUnavailable
 from tap_service.services.announcements import Announcements
 from tap_service.services.queries.lane_limits import LaneLimits
 from tap_service.services.queries.query_estimate import QueryEstimate, estimate_query
@@ -117,6 +117,10 @@ class QueryService:
         """Estimate a query, in a lane of its own so that estimates do not delay queries. Raises QueryFault."""
         lane = Lane.FETCHING if may_wait(parameters) else Lane.ESTIMATING
         call = partial(estimate_query, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
+        return await self.run_in_lane(lane, client, owner, call)
+
+    async def run_in_lane(self, lane: Lane, client: str, owner: str | None, call: Callable[[], _T]) -> _T:
+        """Return what a call returns that takes its turn in a lane. Raises TooManyQueries, ServiceBusy, its errors."""
         work = _LaneCall(call)
         self._lanes.enter_lane(find_client_key(owner, client), owner, lane, work)
         return await asyncio.wrap_future(work.result)
@@ -183,6 +187,8 @@ def prepare_sync_query(
     query_id: str = "",
 ) -> tuple[QueryExecution, Lane]:
     """Prepare a query of /sync and choose the lane that runs it: quick queries do not wait behind others."""
+    if parameters.format.is_collection:
+        raise ParameterFault("RESPONSEFORMAT=hats is a collection of files, which jobs write: send it to /async")
     query_id = query_id or f"sync-{uuid.uuid4().hex}"
     execution = preparation.prepare_query(parameters, query_id, hard_maxrec, owner=owner, is_hasty=True)
     if execution.small_reading is not None:

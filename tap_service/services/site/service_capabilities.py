@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from adql import EXTENSIONS, FEATURE_TYPE, GEOMETRY_NAMES, LANGUAGE_FEATURES, OBJECT_NAME_FUNCTIONS, USER_DEFINED
@@ -43,7 +44,10 @@ def describe_service(
         links_url=f"{tap_url.removesuffix('/tap')}{LINKS_PATH}" if data_models else "",
         retention_period=Limit(config.retention_seconds, config.hard_retention_seconds),
         execution_duration=Limit(config.async_seconds, config.async_hard_seconds),
+        sync_duration=Limit(math.ceil(config.sync_seconds), math.ceil(config.sync_seconds)),
         output_limit=Limit(config.default_maxrec, config.hard_maxrec),
+        job_output_limit=Limit(config.default_maxrec, config.async_hard_maxrec),
+        has_mode_limits=config.tapregext == "1.1",
         upload_methods=("inline", "http", "https"),
         upload_limit=Limit(config.upload_bytes, config.upload_bytes),
         anonymous=authenticator.anonymous,

@@ -1,0 +1,55 @@
+"""``partition_info.csv``: the pixels of a catalogue's partitions."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from itertools import pairwise
+
+from clickhouse_schema.hats.hats_pixel import HatsPixel
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.healpix import ORDER
+
+FILE_NAME = "partition_info.csv"
+
+
+def write_partition_info(pixels: Iterable[HatsPixel]) -> str:
+    """Return the text of the file."""
+    lines = [f"{pixel.order},{pixel.number}" for pixel in sorted(pixels, key=lambda pixel: pixel.first_cell)]
+    return "\n".join(["Norder,Npix", *lines, ""])
+
+
+def read_partition_info(text: str) -> list[HatsPixel]:
+    """Return the pixels in their order on the sky. Further columns, as older versions of HATS wrote, are ignored.
+
+    Raises
+    ------
+    HatsProblem
+        A line is no pixel, or two pixels overlap.
+    """
+    rows = csv.reader(text.splitlines())
+    header = [name.strip() for name in next(rows, [])]
+    if not {"Norder", "Npix"} <= {*header}:
+        raise HatsProblem(f"{FILE_NAME} has no columns Norder and Npix: its first line is {','.join(header)[:80]!r}")
+    places = header.index("Norder"), header.index("Npix")
+    pixels = sorted(
+        (_read_pixel(row, places, line) for line, row in enumerate(rows, 2) if row), key=lambda pixel: pixel.first_cell
+    )
+    for pixel, following in pairwise(pixels):
+        if following.first_cell < pixel.end_cell:
+            raise HatsProblem(
+                f"{FILE_NAME}: pixels {tuple(pixel)} and {tuple(following)} overlap, so that rows would be there twice"
+            )
+    return pixels
+
+
+def _read_pixel(row: list[str], places: tuple[int, int], line: int) -> HatsPixel:
+    try:
+        order, number = (int(row[place]) for place in places)
+    except (IndexError, ValueError):
+        raise HatsProblem(f"{FILE_NAME}, line {line}: {','.join(row)[:80]!r} is no pair of whole numbers") from None
+    if not 0 <= order <= ORDER:
+        raise HatsProblem(f"{FILE_NAME}, line {line}: the order is {order}, orders are 0 to {ORDER}")
+    if not 0 <= number < 12 << 2 * order:
+        raise HatsProblem(f"{FILE_NAME}, line {line}: pixel {number} is not on the sky at order {order}")
+    return HatsPixel(order, number)

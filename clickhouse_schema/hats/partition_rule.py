@@ -1,0 +1,47 @@
+"""Which pixels a catalogue is partitioned into: the rule of hats-import for counts of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clickhouse_schema.hats.hats_pixel import HatsPixel
+
+#: Rows that a partition has at most, as hats-import has it
+MAX_PARTITION_ROWS = 1_000_000
+
+
+def choose_partitions(
+    order: int,
+    cells: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    max_rows: int = MAX_PARTITION_ROWS,
+    lowest_order: int = 0,
+) -> dict[HatsPixel, int]:
+    """Return the pixels of the partitions with their rows, in their order on the sky.
+
+    Each partition is the largest pixel of at most ``max_rows`` rows; pixels without rows are left out. A pixel of
+    ``order`` with more rows is a partition all the same: the caller counts at a higher order to avoid it.
+
+    Parameters
+    ----------
+    order : int
+    cells, rows : numpy.ndarray, shape (n,)
+        Cells of ``order`` with rows, ascending, and the rows of each.
+    max_rows : int
+    lowest_order : int
+        No partition is larger than a pixel of this order.
+    """
+    counts = [(cells, rows)]
+    for _ in range(order - lowest_order):
+        finer, finer_rows = counts[0]
+        parents, first = np.unique(finer >> 2, return_index=True)
+        counts.insert(0, (parents, np.add.reduceat(finer_rows, first) if len(first) else finer_rows))
+    found = {}
+    divided = counts[0][0] >> 2
+    for level, (numbers, sums) in enumerate(counts, lowest_order):
+        is_left = np.isin(numbers >> 2, divided)
+        is_chosen = is_left & ((sums <= max_rows) | (level == order))
+        found.update({HatsPixel(level, int(numbers[place])): int(sums[place]) for place in np.flatnonzero(is_chosen)})
+        divided = numbers[is_left & ~is_chosen]
+    return dict(sorted(found.items(), key=lambda item: item[0].first_cell))
