@@ -24,6 +24,7 @@ from tap_service.config import Config
 from tap_service.services.site.blocked_networks import BLOCKED_FILE
 from tap_service.storage.accounts import ACCOUNTS_FILE
 from tap_service.storage.engine.engine import Engine
+from tap_service.storage.history.sqlite_history_store import HISTORY_FILE
 from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE
 from tap_service.storage.open_storage import find_results_address, open_result_store
 from tap_service.storage.registry_store import REGISTRY_FILE
@@ -138,7 +139,9 @@ def _copy_tables(
     base = None if request.is_full else _find_base(earlier, manifest)
     bases = find_places(target, base) if base else []
     databases, engines = back_up_tables(servers, _place_finder(target, manifest), bases, reporter)
-    tables = [entry.qualified_name for entry in read_catalogue(engine).entries if entry.schema.name != "TAP_SCHEMA"]
+    # of attached tables the catalogue is copied, and nothing else is there
+    stored = (entry for entry in read_catalogue(engine).entries if entry.attached is None)
+    tables = [entry.qualified_name for entry in stored if entry.schema.name != "TAP_SCHEMA"]
     update = {"databases": tuple(sorted(databases)), "engines": engines, "tables": tuple(tables)}
     return manifest.model_copy(update={**update, "base": base.name if base else ""})
 
@@ -198,6 +201,7 @@ def list_site_files(config: Config) -> dict[str, Path]:
         BLOCKED_FILE: config.blocked,
         REGISTRY_FILE: config.registry_state,
         SITE_FILE: config.jobs_path / SITE_FILE if config.jobs_path else None,
+        HISTORY_FILE: config.jobs_path / HISTORY_FILE if config.jobs_path else None,
         USAGE_FILE: config.usage,
     }
     return {name: path for name, path in paths.items() if path is not None}
