@@ -59,7 +59,8 @@ class McpEndpoint:
             server, json_response=True, stateless=True, max_request_body_size=self._max_bytes
         )
         self.router = APIRouter()
-        self.router.add_api_route("", self.answer_agent, methods=["POST"])
+        # the protocol describes itself, not OpenAPI
+        self.router.add_api_route("", self.answer_agent, methods=["POST"], include_in_schema=False)
 
     def run(self) -> AbstractAsyncContextManager[None]:
         return self._manager.run()
