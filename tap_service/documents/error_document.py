@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tap_service.serializers.serializer import CONE_SEARCH_ERROR, Status
-from tap_service.serializers.votable_dialect import choose_dialect
+from tap_service.serializers.votable_dialect import Dialect, choose_dialect
 from tap_service.serializers.votable_serializer import (
     CLOSING,
     RESOURCE,
@@ -27,7 +27,7 @@ def error_document(message: str, query: str = "") -> bytes:
 def cone_error_document(message: str) -> bytes:
     """Return the error document of a cone search: an INFO called Error right in the VOTABLE, and DALI's status too."""
     error_info = Markup(named_info(CONE_SEARCH_ERROR, message) + "\n")
-    return (choose_dialect().opening + error_info + RESOURCE + _status_line(message) + RESOURCE_END + CLOSING).encode()
+    return (Dialect("1.4").opening + error_info + RESOURCE + _status_line(message) + RESOURCE_END + CLOSING).encode()
 
 
 def _status_line(message: str) -> Markup:
