@@ -19,6 +19,7 @@ from astropy.table import Table as AstropyTable
 from pyvo.utils.prototype import activate_features
 
 from tap_service.config import Config
+from tap_service.hats.gateway.file_gateway import FileGateway
 from tap_service.service_errors import ServiceBusy
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.catalogue.user_groups import UserGroups
