@@ -51,6 +51,10 @@ CONE_PARAMETERS = (
     Parameter("VERB", "1: the fewest columns, 3: all", ("1", "2", "3")),
     *(each for each in QUERY_PARAMETERS if each.name in ("MAXREC", "RESPONSEFORMAT", "RUNID")),
 )
+LINK_PARAMETERS = (
+    Parameter("ID", "obs_publisher_did of a data product", is_repeatable=True, example=["ivo://example.org/data?1"]),
+    *(each for each in QUERY_PARAMETERS if each.name == "RESPONSEFORMAT"),
+)
 #: of Range and of conditional requests
 FILE_ANSWERS = {
     206: "The range of bytes that the request asks for",
