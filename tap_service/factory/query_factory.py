@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tap_service.config import Config
 from tap_service.hats.gateway.file_gateway import FileGateway
 from tap_service.prometheus_metrics import ServiceMetrics
+from tap_service.serializers.votable_dialect import set_default_version
 from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.catalogue.user_groups import UserGroups
@@ -99,6 +100,7 @@ def build_query_components(
     AccountError, SiteStateUnavailable
         The file of users, or that of announcements, cannot be used.
     """
+    set_default_version(config.votable_version)
     metrics = ServiceMetrics()
     usage_store = open_usage_store(config)
     find_key = usage_store.find_key if usage_store else lambda _name, _seconds: secrets.token_bytes(32)
