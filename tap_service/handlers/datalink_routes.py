@@ -6,20 +6,27 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from tap_service.documents.links_document import links_document
+from tap_service.handlers.described_parameters import RESPONSEFORMAT
 from tap_service.handlers.error_responses import error_response
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import read_request_pairs
+from tap_service.handlers.route_description import ANY, Parameter, describe
 from tap_service.service_errors import InternalFault, NotFound, ServiceError, UserFault
 from tap_service.services.datalink.dataset_links import DatasetLinks
 from tap_service.services.datalink.link_request import LinkRequest, read_link_request
 
 router = APIRouter()
 
+_ID = Parameter("ID", "The identifier of a data product", is_repeatable=True)
 #: parameters of a request: clients send an ID for each row of a result, of which the first ones are answered
 _MAX_PARAMETERS = 100_000
 
 
-@router.api_route("/datalink/links", methods=["GET", "POST"])
+@router.api_route(
+    "/datalink/links",
+    methods=["GET", "POST"],
+    **describe("The links of data products", ANY, query=(_ID, RESPONSEFORMAT)),
+)
 async def answer_links(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     owner = caller.name if caller else None
 

@@ -6,12 +6,13 @@ from tap_service.constants import LANGUAGES
 from tap_service.handlers.route_description import Parameter
 from tap_service.models.uws_job import ExecutionPhase
 
+RESPONSEFORMAT = Parameter("RESPONSEFORMAT", "The format of the result: a media type, or a short name", example="csv")
 #: of a query, by TAP and DALI
 QUERY_PARAMETERS = (
     Parameter("REQUEST", "doQuery, as in TAP 1.0", ("doQuery",)),
     Parameter("LANG", "The query language", LANGUAGES, example="ADQL"),
     Parameter("QUERY", "The query, in ADQL", example="SELECT TOP 3 table_name FROM TAP_SCHEMA.tables"),
-    Parameter("RESPONSEFORMAT", "The format of the result: a media type, or a short name", example="csv"),
+    RESPONSEFORMAT,
     Parameter("FORMAT", "The name of RESPONSEFORMAT in TAP 1.0"),
     Parameter("MAXREC", "The most rows of the result", kind="integer", example=10),
     Parameter("RUNID", "A name for the request, which the log keeps; it is the name of a job too"),

@@ -24,9 +24,11 @@ from starlette.types import Message, Receive, Scope, Send
 from tap_service.config import Config
 from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MAX_MCP_BYTES, VERSION
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
+from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.mcp_tools import TOOLS, AgentRequest, Tool
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse, is_from_other_site
 from tap_service.handlers.request_form import read_body
+from tap_service.handlers.route_description import describe
 from tap_service.service_errors import ClientGone, Forbidden, ServiceError
 
 _log = logging.getLogger("skyhouse")
@@ -59,8 +61,8 @@ class McpEndpoint:
             server, json_response=True, stateless=True, max_request_body_size=self._max_bytes
         )
         self.router = APIRouter()
-        # the protocol describes itself, not OpenAPI
-        self.router.add_api_route("", self.answer_agent, methods=["POST"], include_in_schema=False)
+        about = describe("Answer an agent, by the Model Context Protocol", JSON, body=(JSON,))
+        self.router.add_api_route("", self.answer_agent, methods=["POST"], **about)
 
     def run(self) -> AbstractAsyncContextManager[None]:
         return self._manager.run()
