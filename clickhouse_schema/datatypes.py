@@ -6,6 +6,7 @@ A column's type is a ``ColumnType``: a VOTable datatype, its arraysize and its x
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -77,15 +78,29 @@ _TIMESTAMP_ARROW = pa.timestamp("us", tz="UTC")
 #: ADQL 2.0's xtype for columns of mixed shapes: texts in STC-S or DALI's form.
 REGION_XTYPE = "adql:REGION"
 
+#: The xtypes of texts that are regions, besides MOCs: those of DALI's shapes only, and that of any region.
+REGION_TEXTS = ("shape", "multishape", REGION_XTYPE)
+
+#: xtype -> datatypes and arraysize of its columns (DALI 1.2, section 3); texts may have a maximum length.
+XTYPES: dict[str, tuple[Collection[str], str]] = {
+    "interval": (NUMBERS, "2"),
+    "multiinterval": (NUMBERS, "*"),
+    "point": (FLOATS, "2"),
+    "circle": (FLOATS, "3"),
+    "range": (FLOATS, "4"),
+    "polygon": (FLOATS, "*"),
+    **dict.fromkeys((*REGION_TEXTS, "moc", "hms", "dms", "uri", "uuid", "json"), (TEXT, "*")),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnType:
     """VOTable ``datatype``, ``arraysize`` ('' = scalar) and ``xtype`` ('' = none).
 
-    Text always has ``arraysize`` '*' or a length; 'timestamp', 'point', 'circle', 'polygon', 'interval' and 'moc' are
-    DALI's xtypes. An array of strings, '5x3' or '5x*', is one text: each string padded with blanks to its length, as in
-    VOTable. A complex number is an array of its real and imaginary part. ``null``: the integer that stands for NULL
-    within arrays in files; None for arrays without NULLs.
+    Text always has ``arraysize`` '*' or a length. DALI's xtypes are 'timestamp' and those of ``XTYPES``. An array of
+    strings, '5x3' or '5x*', is one text: each string padded with blanks to its length, as in VOTable. A complex number
+    is an array of its real and imaginary part. ``null``: the integer that stands for NULL within arrays in files; None
+    for arrays without NULLs.
     """
 
     datatype: str
@@ -166,7 +181,15 @@ class ColumnType:
     @property
     def is_geometry(self) -> bool:
         """Whether geometry functions accept the value; regions and MOCs are stored as texts."""
-        return self.xtype in ("point", "circle", "polygon", REGION_XTYPE, "moc")
+        return self.xtype in ("point", "circle", "range", "polygon", "moc", *REGION_TEXTS)
+
+    @property
+    def has_fitting_xtype(self) -> bool:
+        """Whether the xtype is for columns of this datatype and arraysize; others than DALI's are for any."""
+        datatypes, arraysize = XTYPES.get(self.xtype, ((self.datatype,), ""))
+        if self.datatype in TEXT:
+            return self.datatype in datatypes and not (arraysize and self.string_length)
+        return self.datatype in datatypes and (not arraysize or self.arraysize == arraysize)
 
     @property
     def clickhouse(self) -> str:
@@ -189,7 +212,7 @@ class ColumnType:
     @property
     def adql(self) -> str:
         """Name for messages: 'BIGINT', 'DOUBLE[]', 'POINT', 'TIMESTAMP' ..."""
-        if self.xtype in ("timestamp", "point", "circle", "polygon", "interval", "moc", REGION_XTYPE):
+        if self.xtype in XTYPES or self.is_timestamp:
             return self.xtype.removeprefix("adql:").upper()
         return self.scalar.adql + ("[]" if self.arraysize and self.datatype not in TEXT else "")
 

@@ -17,12 +17,10 @@ from clickhouse_schema.column_links import Link, Service
 from clickhouse_schema.datatypes import (
     COMPLEX,
     FELIS,
-    FLOATS,
     INTEGERS,
-    NUMBERS,
-    REGION_XTYPE,
     TEXT,
     TIMESTAMP,
+    XTYPES,
     ColumnType,
     Field,
     is_integer_in_range,
@@ -45,9 +43,6 @@ from clickhouse_schema.table_index import TableIndex, read_indexes
 
 #: Columns of a table.
 MAX_COLUMNS = 5000
-
-#: xtype -> arraysize of a geometry (DALI 1.1, section 3.3).
-_GEOMETRIES = {"interval": "2", "point": "2", "circle": "3", "polygon": "*"}
 
 
 class Column(StrictModel):
@@ -114,11 +109,10 @@ class Column(StrictModel):
             raise ValueError(f"length is for text: a {self.datatype!r} has none (arrays have votable:arraysize)")
         if self.xtype == "timestamp" and own != "char":
             raise ValueError("votable:xtype 'timestamp' is for datatype 'timestamp'")
-        if self.xtype in (REGION_XTYPE, "moc") and (own not in TEXT or self.datatype == "timestamp"):
-            raise ValueError(f"votable:xtype {self.xtype!r} is for texts: datatype string or unicode")
-        size = _GEOMETRIES.get(self.xtype, self.arraysize)
-        numbers = NUMBERS if self.xtype == "interval" else FLOATS
-        if self.xtype in _GEOMETRIES and (self.type.datatype not in numbers or self.arraysize != size):
+        if self.xtype in XTYPES and (self.datatype == "timestamp" or not self.type.has_fitting_xtype):
+            datatypes, size = XTYPES[self.xtype]
+            if datatypes is TEXT:
+                raise ValueError(f"votable:xtype {self.xtype!r} is for single texts: datatype string or unicode")
             raise ValueError(f"votable:xtype {self.xtype!r} needs datatype double and votable:arraysize '{size}'")
         return self
 

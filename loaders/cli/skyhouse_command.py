@@ -15,6 +15,7 @@ from loaders.cli import (
     backup_command,
     block_command,
     config_command,
+    export_command,
     group_command,
     jobs_command,
     queries_command,
@@ -23,15 +24,17 @@ from loaders.cli import (
     shards_command,
     usage_command,
     user_command,
+    watch_command,
 )
-from loaders.cli.command_options import ConfigFile, Data, execute_and_exit, read_config_or_exit
+from loaders.cli.command_options import ConfigFile, Data, execute_and_exit, read_config_or_exit, run_here_and_exit
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control import data_commands
 from loaders.pipeline.describe_file import describe_source, find_doubtful_types
 from loaders.pipeline.load_plan import split_name
-from loaders.tables.shipped_schemas import resolve_schema_option
+from loaders.pipeline.named_input import describe_input
+from loaders.tables.shipped_schemas import list_schema_names, resolve_schema_option
 from tap_service.constants import VERSION
-from tap_service.readers import open_source
+from tap_service.hats.reading.catalogue_folder import is_folder_address
 from tap_service.readers.read_error import ReadError
 
 app = typer.Typer(
@@ -51,9 +54,11 @@ app.add_typer(registry_command.app, name="registry")
 app.add_typer(shards_command.app, name="shards")
 app.command("backup")(backup_command.create_backup)
 app.command("restore")(backup_command.restore_backup)
+app.command("export")(export_command.export_table)
 app.command("usage")(usage_command.print_usage)
 app.add_typer(jobs_command.app, name="jobs")
 app.add_typer(queries_command.app, name="queries")
+app.add_typer(watch_command.app, name="watch")
 app.add_typer(announcement_command.downtimes, name="downtime")
 app.add_typer(announcement_command.notes, name="note")
 app.command("drain")(announcement_command.drain_service)
@@ -118,14 +123,21 @@ def choose_settings(
 
 @app.command("load")
 def load_table(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="FITS, VOTable, CSV, TSV, ECSV or Parquet.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="FITS, VOTable, CSV, TSV, ECSV or Parquet; or a HATS catalogue: its folder or URL (hats, https, s3).",
+        ),
+    ],
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows.")],
     data: Data,
     schema: Annotated[
         str | None,
         typer.Option(
             metavar="FILE|NAME",
-            help="YAML that describes the table (see skyhouse describe), or the name of a shipped one: obscore.",
+            help="YAML that describes the table (see skyhouse describe), or the name of a shipped one: "
+            f"{', '.join(list_schema_names())}.",
         ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
@@ -138,7 +150,7 @@ def load_table(
     if replace and append:
         raise typer.BadParameter("give --replace or --append, not both")
     arguments = {
-        "files": [str(file.absolute()) for file in files],
+        "files": [file if "://" in file else str(Path(file).absolute()) for file in files],
         "table": table,
         "schema_file": str(resolve_schema_option(schema)) if schema else None,
         "strict": strict,
@@ -147,6 +159,32 @@ def load_table(
         "mode": "replace" if replace else "append" if append else "create",
     }
     execute_and_exit(data, "load", arguments)
+
+
+@app.command("attach")
+def attach_catalogue(
+    table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name of the table.")],
+    data: Data,
+    catalogue: Annotated[
+        str, typer.Argument(metavar="CATALOGUE", help="Folder of a HATS catalogue, or its URL (hats, https, s3).")
+    ] = "",
+    schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="YAML that describes the table (see skyhouse describe).")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Read the files of an attached table again, which have changed.")
+    ] = False,
+) -> None:
+    """Make a HATS catalogue a table whose files stay where they are; skyhouse drop forgets it."""
+    arguments = {
+        "address": catalogue if "://" in catalogue or not catalogue else str(Path(catalogue).absolute()),
+        "table": table,
+        "schema_file": str(schema.absolute()) if schema else None,
+        "strict": strict,
+        "refresh": refresh,
+    }
+    execute_and_exit(data, "attach", arguments)
 
 
 @app.command("update")
@@ -190,16 +228,22 @@ def _correct_and_exit(
 
 @app.command("describe")
 def describe_file(
-    file: Annotated[Path, typer.Argument(help="FITS, VOTable, CSV, TSV, ECSV or Parquet.")],
+    file: Annotated[
+        str,
+        typer.Argument(help="FITS, VOTable, CSV, TSV, ECSV or Parquet; the folder or the URL of a HATS catalogue."),
+    ],
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name for the YAML.")] = "",
 ) -> None:
     """Print the YAML that describes a file's table, to edit and to pass to load as --schema."""
     with ConsoleReporter() as reporter:
         try:
-            names = split_name(table) if table else ("my_schema", file.name.split(".")[0])
-            source = open_source(file)
-            reporter.output(document_to_yaml(describe_source(source, *names, suggests_text_indexes=True)).rstrip())
-            for warning in find_doubtful_types(source):
+            names = split_name(table) if table else ("my_schema", file.rstrip("/").rpartition("/")[2].split(".")[0])
+            header = describe_input(file)
+            document = describe_source(header, *names, suggests_text_indexes=True, leaves_out_unusable=True)
+            reporter.output(document_to_yaml(document).rstrip())
+            for name, reason in header.unusable.items():
+                reporter.message(f"warning: {name} is left out, it cannot be loaded: {reason}")
+            for warning in find_doubtful_types(header):
                 reporter.message(f"warning: {warning}")
         except ReadError as error:
             reporter.message(f"error: {error}")
@@ -207,8 +251,20 @@ def describe_file(
 
 
 @app.command("verify")
-def verify_table(table: TableName, data: Data) -> None:
-    """Check a table's rows, ranges, order and HEALPix index against what was loaded."""
+def verify_table(
+    table: Annotated[
+        str, typer.Argument(metavar="SCHEMA.TABLE|CATALOGUE", help="The table's name; or a HATS catalogue, as in load.")
+    ],
+    data: Data,
+    rows: Annotated[bool, typer.Option("--rows", help="Of a catalogue, read all rows, not only the footers.")] = False,
+) -> None:
+    """Check a table's rows, ranges, order and HEALPix index against what was loaded; or a HATS catalogue's files."""
+    if is_folder_address(table):
+        from loaders.tables.verify_catalogue import verify_catalogue
+
+        run_here_and_exit("verify", lambda reporter: verify_catalogue(table, reporter, with_rows=rows))
+    if rows:
+        raise typer.BadParameter("--rows is for catalogues: of a table, all rows are checked")
     execute_and_exit(data, "verify", {"table": table})
 
 

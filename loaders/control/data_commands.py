@@ -15,6 +15,8 @@ from typing import Any, Literal
 from loaders.cluster import rebalance
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadCancelled, LoadError
+from loaders.pipeline.attach_request import AttachRequest
+from loaders.pipeline.attach_table import attach_catalogue
 from loaders.pipeline.correct_rows import correct_rows
 from loaders.pipeline.correction_request import CorrectionRequest
 from loaders.pipeline.load_request import LoadRequest
@@ -36,12 +38,18 @@ Command = Callable[[Engine, Arguments, Reporter], None]
 def _load_files(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
     schema_file = arguments.pop("schema_file")
     request = LoadRequest(
-        files=tuple(Path(file) for file in arguments.pop("files")),
+        files=tuple(file if "://" in file else Path(file) for file in arguments.pop("files")),
         rejects=Path(arguments.pop("rejects")),
         schema_file=Path(schema_file) if schema_file else None,
         **arguments,
     )
     load_files(engine, request, reporter)
+
+
+def _attach_catalogue(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    schema_file = arguments.pop("schema_file")
+    request = AttachRequest(schema_file=Path(schema_file) if schema_file else None, **arguments)
+    attach_catalogue(engine, request, reporter)
 
 
 def _correct_rows(kind: Literal["update", "delete"]) -> Command:
@@ -60,6 +68,15 @@ def _back_up(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
     config = read_settings(Path(arguments.pop("data")))
     parts = frozenset(Part(part) for part in arguments.pop("parts"))
     create_backup(engine, config, BackupRequest(parts=parts, **arguments), reporter)
+
+
+def _export_table(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    from loaders.export.export_file import export_file
+    from loaders.export.export_hats import export_hats
+    from loaders.export.export_request import HATS, ExportRequest
+
+    request = ExportRequest(columns=tuple(arguments.pop("columns")), **arguments)
+    (export_hats if request.format == HATS else export_file)(engine, request, reporter)
 
 
 def _check_registry(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
@@ -82,6 +99,7 @@ def _with_schema_file(function: Callable[[Engine, Path, Reporter], None]) -> Com
 
 COMMANDS: dict[str, Command] = {
     "load": _load_files,
+    "attach": _attach_catalogue,
     "update": _correct_rows("update"),
     "delete": _correct_rows("delete"),
     "verify": lambda engine, arguments, reporter: verify_table(engine, arguments["table"], reporter),
@@ -105,6 +123,7 @@ COMMANDS: dict[str, Command] = {
     "shards plan": lambda engine, arguments, reporter: rebalance.report_shards(engine, arguments["shards"], reporter),
     "shards move": lambda engine, arguments, reporter: rebalance.move_shards(engine, arguments["shards"], reporter),
     "backup": _back_up,
+    "export": _export_table,
     "grant": lambda engine, arguments, reporter: table_grants.grant_access(
         engine, arguments["target"], arguments["group"], reporter
     ),
@@ -116,7 +135,7 @@ COMMANDS: dict[str, Command] = {
 }
 
 #: Commands that change the catalogue.
-CHANGING_COMMANDS = frozenset({"load", "update", "delete", "drop", "rebuild", "schema apply", "shards move"})
+CHANGING_COMMANDS = frozenset({"load", "attach", "update", "delete", "drop", "rebuild", "schema apply", "shards move"})
 
 #: Commands after which a service reads the catalogue again at once.
 REFRESHING_COMMANDS = CHANGING_COMMANDS | {"grant", "revoke"}
@@ -128,6 +147,7 @@ READING_COMMANDS = frozenset(
         "verify",
         "adql",
         "backup",
+        "export",
         "grants",
         "registry check",
         "schema diff",

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
-from itertools import count, islice
+from functools import partial
+from itertools import chain, count, groupby, islice
 
 import pyarrow as pa
 
 from clickhouse_schema.schema_model import Table
+from loaders.pipeline.chunk_plan import ChunkPlan
+from loaders.pipeline.read_ahead import read_in_parallel
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.storage.gateway_table import Orphan
+from tap_service.hats.reading.partition_source import PartitionSource
 from tap_service.readers.conform_rows import Conformer
-from tap_service.readers.table_source import Fault, Source
+from tap_service.readers.table_source import Fault, RowBlock, Source
 
 #: A chunk is closed when it has this many rows or bytes, whichever comes first: one INSERT, one part.
 CHUNK_ROWS = 1 << 20
 CHUNK_BYTES = 64 << 20
+
+#: Partitions of a catalogue that are read at a time, which is mostly waiting for their storage, and row blocks of each
+#: that may wait for their turn: with the columns of a row group, which a reader holds, a few hundred MB
+_PARTITIONS_AT_ONCE = 4
+_BLOCKS_AHEAD = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ def read_chunks(table: Table, sources: list[Source], rejects: RejectsFile) -> It
     blocks: list[_GoodRows] = []
     rows = size = 0
     fraction = 0.0
-    for block, fraction in _read_good_rows(table, sources, rejects):
+    for _, block, fraction in _read_good_rows(table, sources, rejects):
         blocks.append(block)
         rows += block.batch.num_rows
         size += block.batch.nbytes
@@ -88,15 +94,50 @@ def read_chunks(table: Table, sources: list[Source], rejects: RejectsFile) -> It
         yield Chunk(number, tuple(blocks), fraction)
 
 
-def _read_good_rows(table: Table, sources: list[Source], rejects: RejectsFile) -> Iterator[tuple[_GoodRows, float]]:
-    for i, source in enumerate(sources):
-        conformer = Conformer(table, source)
-        for row_block in source.read_blocks(conformer.source_names):
-            batch, faults = conformer.conform_block(row_block)
-            rejects.add_faults(source.path, source.unit, faults)
-            if batch.num_rows:
-                bad = frozenset(fault.where for fault in faults)
-                yield _GoodRows(batch, source, row_block.where, bad), (i + row_block.fraction) / len(sources)
+def plan_chunks(sources: list[Source]) -> ChunkPlan | None:
+    """Return the plan of the chunks; None if only reading the files shows where chunks end."""
+    partitions = [source for source in sources if isinstance(source, PartitionSource)]
+    return ChunkPlan(partitions, CHUNK_ROWS, CHUNK_BYTES) if len(partitions) == len(sources) else None
+
+
+def read_planned_chunks(table: Table, plan: ChunkPlan, stored: Set[int], rejects: RejectsFile) -> Iterator[Chunk]:
+    """Yield the chunks of a plan except those that are ``stored``; partitions of those alone are not read."""
+    blocks = _read_good_rows(table, list(plan.sources), rejects, plan.find_needed(stored))
+    numbered = ((plan.find_number(place, block.get_number(0)), block, fraction) for place, block, fraction in blocks)
+    for number, found in groupby(numbered, key=lambda item: item[0]):
+        if number not in stored:
+            _, rows, fractions = zip(*found, strict=True)
+            yield Chunk(number, rows, fractions[-1])
+
+
+def _read_good_rows(
+    table: Table, sources: list[Source], rejects: RejectsFile, needed: Sequence[int] | None = None
+) -> Iterator[tuple[int, _GoodRows, float]]:
+    """Yield position of the source, good rows, fraction of all input that is read. ``needed``: only these sources."""
+    are_partitions = any(isinstance(source, PartitionSource) for source in sources)
+    places = range(len(sources)) if needed is None else needed
+    readers = [partial(_conform_blocks, table, sources[place], place) for place in places]
+    blocks = (
+        read_in_parallel(readers, _PARTITIONS_AT_ONCE, _BLOCKS_AHEAD)
+        if are_partitions
+        else chain.from_iterable(reader() for reader in readers)
+    )
+    for place, row_block, batch, faults in blocks:
+        source = sources[place]
+        rejects.add_faults(source.path, source.unit, faults)
+        if batch.num_rows:
+            bad = frozenset(fault.where for fault in faults)
+            fraction = (place + row_block.fraction) / len(sources)
+            yield place, _GoodRows(batch, source, row_block.where, bad), fraction
+
+
+def _conform_blocks(
+    table: Table, source: Source, place: int
+) -> Iterator[tuple[int, RowBlock, pa.RecordBatch, list[Fault]]]:
+    """Yield the row blocks of the source at ``place``, each with its good rows and its faults."""
+    conformer = Conformer(table, source)
+    for row_block in source.read_blocks(conformer.source_names):
+        yield place, row_block, *conformer.conform_block(row_block)
 
 
 def reject_orphans(chunk: Chunk, orphans: list[Orphan], rejects: RejectsFile) -> None:
@@ -104,45 +145,3 @@ def reject_orphans(chunk: Chunk, orphans: list[Orphan], rejects: RejectsFile) ->
     for orphan, (source, number) in zip(orphans, origins, strict=True):
         fault = Fault(number, orphan.column, orphan.value, orphan.reason)
         rejects.add_faults(source.path, source.unit, [fault])
-
-
-@contextmanager
-def read_ahead(chunks: Iterator[Chunk]) -> Iterator[Iterator[Chunk]]:
-    """Read one chunk in advance in a thread, so that reading and inserting overlap.
-
-    An error of the reader is raised where its chunk would have come. Leaving the context ends the thread.
-    """
-    results: queue.Queue[Chunk | BaseException | None] = queue.Queue(maxsize=1)
-    is_left = threading.Event()
-
-    def put_result(result: Chunk | BaseException | None) -> None:
-        while not is_left.is_set():
-            try:
-                results.put(result, timeout=0.1)
-            except queue.Full:
-                continue
-            return
-
-    def read_all() -> None:
-        try:
-            for chunk in chunks:
-                put_result(chunk)
-                if is_left.is_set():
-                    return
-        except BaseException as error:
-            put_result(error)
-        put_result(None)
-
-    def take_results() -> Iterator[Chunk]:
-        while (result := results.get()) is not None:
-            if isinstance(result, BaseException):
-                raise result
-            yield result
-
-    thread = threading.Thread(target=read_all, name="reading ahead", daemon=True)
-    thread.start()
-    try:
-        yield take_results()
-    finally:
-        is_left.set()
-        thread.join()

@@ -27,7 +27,7 @@ from loaders.pipeline.chunk_reader import Chunk, read_chunks
 from loaders.pipeline.correction_plan import plan_correction
 from loaders.pipeline.correction_request import CorrectionRequest
 from loaders.pipeline.latest_rows import refuse_latest_table
-from loaders.pipeline.load_input import hash_file
+from loaders.pipeline.named_input import hash_file
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.pipeline.storage_choice import find_known_storage
 from loaders.progress_reporter import Reporter

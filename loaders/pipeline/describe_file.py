@@ -12,7 +12,7 @@ from loaders.load_error import LoadError
 from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.file_columns import field_to_felis
 from tap_service.readers.position_columns import find_position_columns, split_ucd
-from tap_service.readers.table_source import Source
+from tap_service.readers.table_source import TableHeader
 from tap_service.readers.votable_link_reader import read_declared_links
 from tap_service.readers.votable_reader import VotableSource
 
@@ -22,12 +22,13 @@ _WORDY_NAMES = frozenset({"title", "name", "description", "abstract", "comment",
 
 
 def describe_source(
-    source: Source,
+    source: TableHeader,
     schema_name: str,
     table_name: str,
     only: Container[str] | None = None,
     *,
     suggests_text_indexes: bool = False,
+    leaves_out_unusable: bool = False,
 ) -> dict[str, Any]:
     """Return the schema document for the table in a file, with all metadata of the file.
 
@@ -37,12 +38,14 @@ def describe_source(
         Describe these columns alone, without layout, links and services.
     suggests_text_indexes
         Give the layout text indexes of names, titles and notes.
+    leaves_out_unusable
+        Describe the other columns, if some cannot be loaded.
     """
-    if source.unusable and only is None:
+    if source.unusable and only is None and not leaves_out_unusable:
         unusable = "; ".join(f"{name}: {reason}" for name, reason in source.unusable.items())
         raise LoadError(
             f"{source.path} has columns that cannot be loaded ({unusable}):"
-            " load the others with a --schema without them"
+            f" load the others with a --schema without them, which skyhouse describe {source.path} prints"
         )
     table: dict[str, Any] = {"name": table_name}
     if source.description:
@@ -56,14 +59,14 @@ def describe_source(
     return {"name": schema_name, "tables": [table]}
 
 
-def find_doubtful_types(source: Source) -> Iterator[str]:
+def find_doubtful_types(source: TableHeader) -> Iterator[str]:
     """Yield warnings about types that were guessed from text and may be wrong."""
     if isinstance(source, CsvSource):
         for doubt in source.list_misguessed():
             yield f"{source.path}: {doubt}: to reject such rows, give the column's datatype in a --schema file"
 
 
-def _describe_layout_and_services(source: Source, columns: list[dict[str, Any]]) -> dict[str, Any]:
+def _describe_layout_and_services(source: TableHeader, columns: list[dict[str, Any]]) -> dict[str, Any]:
     """Return layout and services of the table; add LINKs to their columns."""
     keys: dict[str, Any] = {}
     layout = _describe_layout(source.fields)

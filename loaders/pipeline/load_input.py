@@ -6,20 +6,24 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from clickhouse_schema.schema_model import Table
 from loaders.pipeline.append_rows import TableAppends
-from loaders.pipeline.load_request import LoadRequest, Mode
+from loaders.pipeline.load_request import Mode
+from loaders.pipeline.named_input import NamedInput
 from loaders.storage.load_state import FinishedLoad
 
 
 @dataclass(frozen=True, slots=True)
 class LoadInput:
-    """The digests of the files and the model of the table into which they go."""
+    """The files and the model of the table into which they go."""
 
-    digests: Sequence[str]
+    inputs: Sequence[NamedInput]
     table: Table
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        return tuple(found.digest for found in self.inputs)
 
     def compute_fingerprint(self, loads: tuple[FinishedLoad, ...]) -> str:
         """Return a hash of this input loaded on top of ``loads``."""
@@ -44,18 +48,13 @@ class LoadInput:
         known = appends.find_known_digests(self.digests).union(*added)
         return tuple(i for i, digest in enumerate(self.digests) if digest in known)
 
-    def describe_load(self, request: LoadRequest, fingerprint: str, rows: int, rejected: int) -> FinishedLoad:
+    def describe_load(self, fingerprint: str, rows: int, rejected: int) -> FinishedLoad:
         """Return the record of a load that finishes now."""
         return FinishedLoad(
             fingerprint=fingerprint,
-            files=tuple(str(path) for path in request.files),
-            digests=tuple(self.digests),
+            files=tuple(found.name for found in self.inputs),
+            digests=self.digests,
             rows=rows,
             rejected=rejected,
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-
-
-def hash_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,7 +13,7 @@ from loaders.load_error import LoadError
 from loaders.pipeline.describe_file import describe_source, find_doubtful_types
 from loaders.progress_reporter import Reporter
 from tap_service.readers.conform_rows import find_matching_name
-from tap_service.readers.table_source import Source
+from tap_service.readers.table_source import TableHeader
 
 #: Column keys that a YAML file may leave to the data file.
 _COMPLETED_KEYS = ("description", "unit", "ucd", "utype")
@@ -27,7 +27,9 @@ def split_name(name: str) -> tuple[str, str]:
     return schema, table
 
 
-def plan_schema(name: str, sources: list[Source], schema_file: Path | None, strict: bool, reporter: Reporter) -> Schema:
+def plan_schema(
+    name: str, sources: list[TableHeader], schema_file: Path | None, strict: bool, reporter: Reporter
+) -> Schema:
     """Return the schema with this table alone. Metadata that the YAML omits are taken from the first file.
 
     Warnings (an unknown unit, a unit that differs from the file's, an invalid UCD) are reported; ``strict`` makes them
@@ -48,7 +50,7 @@ def plan_schema(name: str, sources: list[Source], schema_file: Path | None, stri
     return schema.model_copy(update={"tables": (table,)})
 
 
-def _describe_command(source: Source) -> str:
+def _describe_command(source: TableHeader) -> str:
     """Return the command whose output has the lines that messages refer to."""
     return f"skyhouse describe {source.path}"
 
@@ -73,7 +75,7 @@ def _find_table(schema: Schema, schema_name: str, table_name: str, schema_file: 
     raise LoadError(f"{schema_file} has no table {table_name}; it has {known}")
 
 
-def _drop_missing_columns(table: Table, sources: list[Source], reporter: Reporter) -> Table:
+def _drop_missing_columns(table: Table, sources: list[TableHeader], reporter: Reporter) -> Table:
     """Return the table without the optional columns that no file has; report what happens to the others."""
     names = {field.name for source in sources for field in source.fields}
     missing = [column for column in table.columns if column.if_missing and not find_matching_name(column.name, names)]
@@ -91,7 +93,9 @@ def _drop_missing_columns(table: Table, sources: list[Source], reporter: Reporte
     return table.drop_columns(dropped)
 
 
-def _compare_units(table: Table, sources: list[Source], schema_file: Path, strict: bool, reporter: Reporter) -> None:
+def _compare_units(
+    table: Table, sources: list[TableHeader], schema_file: Path, strict: bool, reporter: Reporter
+) -> None:
     """Report units that differ between the schema file and a data file: values are not converted."""
     for source in sources:
         units = {field.name: normalise_unit(field.unit) for field in source.fields if field.unit}
@@ -105,7 +109,7 @@ def _compare_units(table: Table, sources: list[Source], schema_file: Path, stric
             reporter.message(f"warning: {difference}: its values are not converted")
 
 
-def _complete_table(table: Table, source: Source, reporter: Reporter) -> Table:
+def _complete_table(table: Table, source: TableHeader, reporter: Reporter) -> Table:
     """Return the table with the file's unit, UCD, utype and description where its own are empty."""
     wanted = {column.name for column in table.columns}
     fields = tuple(field for field in source.fields if field.name in wanted)

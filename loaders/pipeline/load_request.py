@@ -16,7 +16,7 @@ class LoadRequest:
     Attributes
     ----------
     files
-        FITS, VOTable, CSV, TSV, ECSV or Parquet files.
+        FITS, VOTable, CSV, TSV, ECSV or Parquet files; folders of HATS catalogues, or their URLs as text.
     table
         ``schema.table``.
     rejects
@@ -33,7 +33,7 @@ class LoadRequest:
         Chunks that are inserted at a time: ClickHouse sorts and compresses a chunk on one core.
     """
 
-    files: tuple[Path, ...]
+    files: tuple[Path | str, ...]
     table: str
     rejects: Path
     schema_file: Path | None = None

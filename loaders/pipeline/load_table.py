@@ -12,16 +12,19 @@ from clickhouse_schema.latest_versions import build_latest_table
 from clickhouse_schema.schema_model import Schema, Table
 from loaders.pipeline.append_rows import TableAppends, finish_stopped_append
 from loaders.pipeline.chunk_reader import read_chunks, reject_orphans
+from loaders.pipeline.kept_additions import KeptAdditions
 from loaders.pipeline.latest_rows import open_latest_rows, refuse_latest_table
 from loaders.pipeline.load_checks import (
+    refuse_attached,
     refuse_known_files,
     refuse_lookalike,
     refuse_mode,
     refuse_taken_name,
 )
-from loaders.pipeline.load_input import LoadInput, hash_file
+from loaders.pipeline.load_input import LoadInput
 from loaders.pipeline.load_plan import plan_schema
 from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.named_input import open_inputs
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.pipeline.remove_table import remove_table
 from loaders.pipeline.staging_fill import StagingFill
@@ -29,7 +32,6 @@ from loaders.pipeline.storage_choice import choose_storage, read_live_state
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import FinishedLoad, TableState
 from loaders.storage.storage_protocol import TableStorage
-from tap_service.readers import open_source
 from tap_service.readers.conform_rows import Conformer
 from tap_service.readers.table_source import Source
 from tap_service.storage.engine.engine import Engine
@@ -41,7 +43,6 @@ class _LoadJob:
 
     request: LoadRequest
     reporter: Reporter
-    sources: list[Source]
     schema: Schema
     load_input: LoadInput
     storage: TableStorage
@@ -51,6 +52,11 @@ class _LoadJob:
     @property
     def table(self) -> Table:
         return self.schema.tables[0]
+
+    @property
+    def sources(self) -> list[Source]:
+        """The files of all inputs, in the order of their rows."""
+        return [source for found in self.load_input.inputs for source in found.sources]
 
     @property
     def base(self) -> TableState | None:
@@ -70,6 +76,7 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
     """
     engine = engine.pin_server()  # rows pass through tables of one server
     catalogue = read_catalogue(engine)
+    refuse_attached(catalogue, request.table)
     job = _prepare_load(engine, catalogue, request, reporter)
     refuse_latest_table(catalogue.schemas, request.table)
     refuse_taken_name(catalogue, job.schema.name, job.table)
@@ -78,25 +85,27 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
     elif _is_loaded(job):
         return
     refuse_mode(request, job.live, job.storage, job.table)
-    for source in job.sources:
-        Conformer(job.table, source)  # raises if a file lacks columns, before anything is created
+    for found in job.load_input.inputs:
+        Conformer(job.table, found.sources[0])  # raises if a file lacks columns, before anything is created
     load = _load_rows(job)
     bad_rows = f"; {load.rejected:,} bad rows are in {request.rejects}" if load.rejected else ""
     reporter.output(f"loaded {load.rows:,} rows into {request.table}{bad_rows}")
 
 
 def _prepare_load(engine: Engine, catalogue: Catalogue, request: LoadRequest, reporter: Reporter) -> _LoadJob:
-    sources = [open_source(path) for path in request.files]
+    inputs = open_inputs(request.files, reporter)
     live = read_live_state(engine, request.table, catalogue)
     if live is not None and request.mode == "append" and request.schema_file is None:
         schema = live.entry
     else:
-        schema = plan_schema(request.table, sources, request.schema_file, request.strict, reporter)
+        schema = plan_schema(
+            request.table, [found.sources[0] for found in inputs], request.schema_file, request.strict, reporter
+        )
     table = schema.tables[0]
-    load_input = LoadInput([hash_file(path) for path in request.files], table)
+    load_input = LoadInput(inputs, table)
     storage = choose_storage(engine, schema.name, table, catalogue)
     appends = None if live is None else TableAppends(storage, live)
-    return _LoadJob(request, reporter, sources, schema, load_input, storage, live, appends)
+    return _LoadJob(request, reporter, schema, load_input, storage, live, appends)
 
 
 def _is_loaded(job: _LoadJob) -> bool:
@@ -104,8 +113,9 @@ def _is_loaded(job: _LoadJob) -> bool:
     assert job.live is not None and job.appends is not None  # noqa: S101, PT018
     request, loads = job.request, job.live.loads
     finish_stopped_append(job.appends, job.reporter)
+    KeptAdditions(job.storage.engine, job.live).record_all(job.live)
     known = job.load_input.find_known_files(loads, job.appends) if request.mode == "append" else ()
-    if not (job.load_input.is_loaded(loads, request.mode, job.appends) or len(known) == len(job.sources)):
+    if not (job.load_input.is_loaded(loads, request.mode, job.appends) or len(known) == len(request.files)):
         refuse_known_files(request, known)
         return False
     job.storage.publication.finish_publishing()
@@ -139,12 +149,16 @@ def _load_rows(job: _LoadJob) -> FinishedLoad:
 
 def _publish_rows(job: _LoadJob, state: TableState) -> None:
     """Publish the staging table, and after it the latest versions."""
+    added = KeptAdditions(job.storage.engine, state)
+    if job.base is not None:
+        added.keep_chunks(state.loads[-1], job.storage.staging.rows_sql)
     latest = open_latest_rows(job.storage.engine, job.schema, job.table)
     if latest is not None and not latest.is_staged(state.fingerprint):
         latest.stage_all(job.storage.staging.rows_sql, state.fingerprint)
     job.storage.publication.publish_staging()
     if latest is not None:
         latest.publish()
+    added.record_load(state.loads[-1])
     if job.live is not None:
         _drop_former_latest(job, job.live.entry.tables[0])
 
@@ -185,6 +199,6 @@ def _append_few_rows(job: _LoadJob) -> FinishedLoad | None:
     job.reporter.check()
     rows = sum(chunk.rows for chunk in chunks) - len(orphans)
     fingerprint = job.appends.compute_fingerprint(job.load_input.digests)
-    load = job.load_input.describe_load(job.request, fingerprint, rows, rejects.count)
+    load = job.load_input.describe_load(fingerprint, rows, rejects.count)
     job.appends.append_gateway(load)
     return load

@@ -28,13 +28,13 @@ class RejectsFile:
         except OSError as error:
             raise LoadError(f"cannot write the rejects file {path}: {error.strerror} (see --rejects)") from error
 
-    def add_faults(self, file: Path, unit: str, faults: Iterable[Fault]) -> None:
+    def add_faults(self, file: Path | str, unit: str, faults: Iterable[Fault]) -> None:
         """Write bad rows, from any thread. Raises ``LoadError`` beyond ``max_errors``."""
         with self._lock:
             for fault in faults:
                 self._add_fault(file, unit, fault)
 
-    def _add_fault(self, file: Path, unit: str, fault: Fault) -> None:
+    def _add_fault(self, file: Path | str, unit: str, fault: Fault) -> None:
         self.count += 1
         writer = csv.writer(self._open_file())
         writer.writerow((file, fault.where, fault.column, fault.value, fault.reason))

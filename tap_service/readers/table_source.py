@@ -67,34 +67,50 @@ class RowBlock:
     faults: tuple[Fault, ...] = ()
 
 
-class Source(Protocol):
-    """A table in a file.
+class TableHeader(Protocol):
+    """What describes a table in a file.
 
     Attributes
     ----------
-    path : Path
-        The file.
-    unit : str
-        The unit of ``Fault.where``: "row" or "line".
-    nan_is_null : bool
-        Whether the format marks a missing number by NaN.
+    path : Path or str
+        The file; the address of one that is not on this machine.
     fields : tuple of Field
         The columns that can be stored, with their metadata.
     unusable : dict of str to str
         The columns that cannot be stored, each with the reason.
     description : str
         The description of the table; '' if there is none.
+    """
+
+    @property
+    def path(self) -> Path | str: ...
+    @property
+    def fields(self) -> tuple[Field, ...]: ...
+    @property
+    def unusable(self) -> dict[str, str]: ...
+    @property
+    def description(self) -> str: ...
+
+
+class Source(TableHeader, Protocol):
+    """A table in a file.
+
+    Attributes
+    ----------
+    unit : str
+        The unit of ``Fault.where``: "row" or "line".
+    nan_is_null : bool
+        Whether the format marks a missing number by NaN.
     rows : int or None
         The number of rows; None if the header does not contain it.
     """
 
-    path: Path
-    unit: str
-    nan_is_null: bool
-    fields: tuple[Field, ...]
-    unusable: dict[str, str]
-    description: str
-    rows: int | None
+    @property
+    def unit(self) -> str: ...
+    @property
+    def nan_is_null(self) -> bool: ...
+    @property
+    def rows(self) -> int | None: ...
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         """Read the rows in blocks, which are the same each time the same file is read.

@@ -13,12 +13,11 @@ from xml.parsers import expat
 
 from clickhouse_schema.datatypes import (
     CHAR,
-    FLOATS,
-    NUMBERS,
     REGION_XTYPE,
     SCALARS,
     TEXT,
     TIMESTAMP,
+    XTYPES,
     ColumnType,
     CoordinateSystem,
     Field,
@@ -238,9 +237,6 @@ def parse_votable_field(attributes: dict[str, str]) -> VotableField:
 
 _ARRAYSIZE = re.compile(r"(([0-9]{1,9}x){0,4}([0-9]{1,9}\*?|\*))?")
 
-#: DALI geometry -> arraysize; a polygon has any arraysize with one axis
-_GEOMETRIES = {"point": "2", "circle": "3", "interval": "2"}
-
 
 def find_column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
     """Return the type, and the reason if the column cannot be loaded."""
@@ -253,27 +249,21 @@ def find_column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnT
     if datatype in TEXT:
         if xtype.lower().removeprefix("adql:") == "timestamp" and "x" not in arraysize:
             return TIMESTAMP, ""
-        return ColumnType(datatype, arraysize or "1", _find_text_xtype(xtype)), ""
+        return _drop_unfit_xtype(ColumnType(datatype, arraysize or "1", xtype)), ""
     arraysize = "" if arraysize == "1" else arraysize
-    if xtype == "polygon" and datatype in FLOATS and arraysize and "x" not in arraysize:
-        return ColumnType(datatype, "*", xtype), ""
-    return ColumnType(datatype, arraysize, _find_number_xtype(xtype, datatype, arraysize)), ""
+    datatypes, size = XTYPES.get(xtype, ((), ""))
+    if arraysize and "x" not in arraysize and datatype in datatypes and size == "*":
+        arraysize = "*"  # a polygon or multiinterval of a declared size
+    return _drop_unfit_xtype(ColumnType(datatype, arraysize, xtype)), ""
 
 
-def _find_text_xtype(xtype: str) -> str:
-    """Return the xtype of a text column; of the ADQL 2.0 xtypes, only that of regions is still text."""
-    if xtype.lower() == REGION_XTYPE.lower():
-        return REGION_XTYPE
-    is_other = xtype.lower().startswith("adql:") or xtype in (*_GEOMETRIES, "polygon", "timestamp")
-    return "" if is_other else xtype
-
-
-def _find_number_xtype(xtype: str, datatype: str, arraysize: str) -> str:
-    """Return the xtype of a numeric column; '' for a DALI geometry of the wrong datatype or arraysize."""
-    if xtype in _GEOMETRIES:
-        numbers = NUMBERS if xtype == "interval" else FLOATS
-        return xtype if datatype in numbers and arraysize == _GEOMETRIES[xtype] else ""
-    return "" if xtype.lower().startswith("adql:") or xtype in ("polygon", "moc", "timestamp") else xtype
+def _drop_unfit_xtype(kind: ColumnType) -> ColumnType:
+    """Drop an xtype that is for other columns; of ADQL 2.0's xtypes, only that of regions has kept its meaning."""
+    if kind.xtype.lower() == REGION_XTYPE.lower():
+        kind = replace(kind, xtype=REGION_XTYPE)
+    elif kind.xtype.lower().startswith("adql:") or kind.is_timestamp:
+        return replace(kind, xtype="")
+    return kind if kind.has_fitting_xtype else replace(kind, xtype="")
 
 
 def parse_null(text: str) -> int | float | None:

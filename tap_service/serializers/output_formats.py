@@ -40,6 +40,8 @@ class Format:
         Creates the serializer of one result.
     ivo_id
         Identifier of the format in TAPRegExt, '' if it has none.
+    is_collection
+        The result is a collection of files, which only jobs write; ``serializer`` is that of its rows.
     """
 
     mime: str
@@ -47,6 +49,7 @@ class Format:
     extension: str
     serializer: SerializerFactory
     ivo_id: str = ""
+    is_collection: bool = False
 
     @property
     def is_votable(self) -> bool:
@@ -102,6 +105,9 @@ FORMATS = (
     Format("text/plain", ("text", "txt"), "txt", PlainText),
 )
 
+#: A HATS collection of Parquet files in a ZIP archive (``tap_service.hats.writing.collection_archive``)
+HATS = Format("application/zip", ("hats",), "zip", Parquet, is_collection=True)
+
 
 def find_format(responseformat: str = "") -> Format:
     """Find the format for a value of RESPONSEFORMAT.
@@ -132,7 +138,7 @@ def find_format(responseformat: str = "") -> Format:
         is_known = found.is_votable and sum(word != _MIVOT for word in words) <= 1
         found = _change_dialect(found, words) if is_known else None
     if found is None:
-        known = ", ".join(name for entry in FORMATS for name in (*entry.aliases, entry.mime))
+        known = ", ".join(name for entry in (*FORMATS, HATS) for name in (*entry.aliases, entry.mime))
         raise UnknownFormatError(
             f"RESPONSEFORMAT={responseformat[:100]!r} is unknown; the formats are: {known}. VOTables also take "
             f"{', '.join(f';{word}' for word in _DIALECT_WORDS)}"
@@ -145,4 +151,4 @@ def _normalise_mime_type(name: str) -> tuple[str, frozenset[str]]:
     return kind, frozenset(parameters) - {"", "charset=utf-8"}
 
 
-_BY_NAME = {_normalise_mime_type(name): entry for entry in FORMATS for name in (entry.mime, *entry.aliases)}
+_BY_NAME = {_normalise_mime_type(name): entry for entry in (*FORMATS, HATS) for name in (entry.mime, *entry.aliases)}

@@ -91,6 +91,8 @@ class VOTable(Serializer):
 
     def write_footer(self, status: Status) -> Iterable[bytes]:
         after = "" if status.value == "OK" else query_status(status) + "\n"
+        if status.value == "ERROR" and self.info.error_name:
+            after += named_info(self.info.error_name, status.text) + "\n"
         if spent := _execution_time(status):
             after += spent + "\n"
         yield (
@@ -122,7 +124,7 @@ def _write_description(
     """Yield the lines before the data, up to the last FIELD."""
     infos = (
         query_status(status) if status else Markup(""),
-        named_info("standardID", "ivo://ivoa.net/std/TAP"),
+        named_info("standardID", info.standard_id),
         named_info("service", info.service),
         named_info("server_software", info.software),
         named_info("request_date", info.request_date),

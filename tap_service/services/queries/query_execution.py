@@ -37,6 +37,7 @@ from tap_service.storage.engine.engine import (
     EngineError,
     EngineSilent,
     EngineUnavailable,
+    FilesUnavailable,
     QueryCancelled,
     QueryTimeout,
     ResourceLimit,
@@ -154,7 +155,8 @@ class QueryExecution:
         self.source.cancel_query(self.query_id)
 
     def close(self) -> None:
-        """Drop uploaded tables; call when the query has ended or will not run."""
+        """Drop the query's tables; call when the query has ended or will not run."""
+        self._serializer.close()
         if self.uploads is not None:
             self.uploads.drop_tables()
 
@@ -272,6 +274,8 @@ def translate_faults(query_id: str) -> Iterator[None]:
         raise QueryTooHeavy(str(error)) from error
     except SpoolClosed as error:
         raise ClientGone("the client has closed the connection") from error
+    except FilesUnavailable as error:
+        raise ServiceUnavailable(f"{error}. Try again later") from error
     except (EngineUnavailable, QueryCancelled) as error:
         if isinstance(error, EngineUnavailable):
             _log.warning("query %s: %s", query_id, error.detail)

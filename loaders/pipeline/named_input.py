@@ -1,0 +1,96 @@
+"""What the names in a command stand for: table files of this machine, or HATS catalogues wherever they lie."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from loaders.progress_reporter import Reporter
+from tap_service.hats.reading.catalogue_check import check_catalogue
+from tap_service.hats.reading.catalogue_columns import describe_columns
+from tap_service.hats.reading.catalogue_folder import is_folder_address, open_folder
+from tap_service.hats.reading.hats_catalogue import open_catalogue
+from tap_service.hats.reading.partition_file import PartitionFile
+from tap_service.hats.reading.partition_source import PartitionSource
+from tap_service.readers import open_source
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import Source, TableHeader
+
+
+@dataclass(frozen=True, slots=True)
+class NamedInput:
+    """A file or a catalogue.
+
+    Attributes
+    ----------
+    name
+        As it is recorded.
+    digest
+        Of the file's bytes; of a catalogue, of the versions of its files.
+    sources
+        The file, or those of the partitions, which all have the same columns; at least one.
+    """
+
+    name: str
+    digest: str
+    sources: tuple[Source, ...]
+
+
+def open_inputs(files: Iterable[Path | str], reporter: Reporter) -> list[NamedInput]:
+    """Open all files and catalogues. Raises ``ReadError``; ``LoadCancelled`` if the user stops it."""
+    return [open_input(file, reporter) for file in files]
+
+
+def open_input(file: Path | str, reporter: Reporter) -> NamedInput:
+    """Open a file, or a HATS catalogue: a folder, or a URL as text. The footers of all its partitions are checked.
+
+    Raises
+    ------
+    ReadError
+        The file or the catalogue cannot be read or is not consistent.
+    LoadCancelled
+        The user has stopped the command.
+    """
+    if not is_folder_address(str(file)):
+        path = Path(file)
+        source = open_source(path)  # says what is wrong with a file that cannot be hashed either
+        return NamedInput(str(path), hash_file(path), (source,))
+
+    def report(done: int, partitions: int) -> None:
+        reporter.check()
+        if done == partitions:
+            reporter.message(f"{catalogue.address}: the footers of {partitions:,} partitions agree")
+
+    try:
+        catalogue = open_catalogue(open_folder(str(file)))
+        columns = describe_columns(catalogue)
+        files = check_catalogue(catalogue, report)
+    except HatsProblem as error:
+        raise ReadError(str(error)) from error
+    sources = tuple(PartitionSource(found, columns) for found in files if found.rows)
+    if not sources:
+        raise ReadError(f"{catalogue.address} has no rows")
+    return NamedInput(catalogue.address, _hash_versions(files), sources)
+
+
+def describe_input(file: Path | str) -> TableHeader:
+    """Return the columns of a file or of a catalogue, of which only the metadata are read. Raises ``ReadError``."""
+    if not is_folder_address(str(file)):
+        return open_source(Path(file))
+    try:
+        return describe_columns(open_catalogue(open_folder(str(file))))
+    except HatsProblem as error:
+        raise ReadError(str(error)) from error
+
+
+def hash_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _hash_versions(files: Iterable[PartitionFile]) -> str:
+    lines = (f"{file.name}\t{file.version.size}\t{file.version.tag}\n" for file in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -1,0 +1,80 @@
+"""Reading in threads of their own, so that reading and what is done with it overlap. The order stays the same."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from typing import TypeVar
+
+_Item = TypeVar("_Item")
+
+
+@contextmanager
+def read_ahead(items: Iterator[_Item], ahead: int = 1) -> Iterator[Iterator[_Item]]:
+    """Read up to ``ahead`` items in advance in a thread.
+
+    An error of the reader is raised where its item would have come. Leaving the context ends the thread.
+    """
+    results: queue.Queue[tuple[_Item] | BaseException | None] = queue.Queue(maxsize=ahead)
+    is_left = threading.Event()
+
+    def put_result(result: tuple[_Item] | BaseException | None) -> None:
+        while not is_left.is_set():
+            try:
+                results.put(result, timeout=0.1)
+            except queue.Full:
+                continue
+            return
+
+    def read_all() -> None:
+        try:
+            for item in items:
+                put_result((item,))
+                if is_left.is_set():
+                    return
+        except BaseException as error:
+            put_result(error)
+        put_result(None)
+
+    def take_results() -> Iterator[_Item]:
+        while (result := results.get()) is not None:
+            if isinstance(result, BaseException):
+                raise result
+            yield result[0]
+
+    thread = threading.Thread(target=read_all, name="reading ahead", daemon=True)
+    thread.start()
+    try:
+        yield take_results()
+    finally:
+        is_left.set()
+        thread.join()
+
+
+def read_in_parallel(readers: Iterable[Callable[[], Iterator[_Item]]], threads: int, ahead: int) -> Iterator[_Item]:
+    """Yield the items of all readers, one reader after the other, while the next ``threads - 1`` are read too.
+
+    ``ahead``: items of each that wait to be taken. Errors are raised in their places.
+    """
+    waiting = iter(readers)
+    running: deque[tuple[ExitStack, Iterator[_Item]]] = deque()
+
+    def start_readers() -> None:
+        for reader in islice(waiting, threads - len(running)):
+            context = ExitStack()
+            running.append((context, context.enter_context(read_ahead(reader(), ahead))))
+
+    try:
+        start_readers()
+        while running:
+            yield from running[0][1]
+            running.popleft()[0].close()
+            start_readers()
+    finally:
+        with ExitStack() as all_running:
+            for context, _ in running:
+                all_running.push(context)

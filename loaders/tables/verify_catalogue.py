@@ -1,0 +1,65 @@
+"""Checks of a HATS catalogue where it lies: no table, no engine."""
+
+from __future__ import annotations
+
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from loaders.progress_reporter import Reporter
+from tap_service.hats.reading.catalogue_check import check_catalogue
+from tap_service.hats.reading.catalogue_columns import describe_columns
+from tap_service.hats.reading.catalogue_folder import open_folder
+from tap_service.hats.reading.hats_catalogue import HatsCatalogue, open_catalogue
+from tap_service.hats.reading.partition_file import PartitionFile
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import MAX_BLOCK_BYTES, MAX_BLOCK_ROWS
+
+
+def verify_catalogue(address: str, reporter: Reporter, *, with_rows: bool = False) -> None:
+    """Report what was checked of the catalogue at ``address``: files, columns, counts, and where the rows are.
+
+    ``with_rows``: read the spatial index of all rows, and a sample of positions of each partition, not only the
+    footers. Raises ``ReadError`` with what is wrong, ``LoadCancelled``.
+    """
+
+    def report(done: int, partitions: int) -> None:
+        reporter.check()
+        reporter.progress(0, done / partitions)
+
+    try:
+        catalogue = open_catalogue(open_folder(address))
+        columns = describe_columns(catalogue)
+        files = check_catalogue(catalogue, report)
+        _report_files(catalogue, files, reporter)
+        for name, reason in columns.unusable.items():
+            reporter.message(f"warning: {name} cannot be loaded: {reason}")
+        if with_rows:
+            _read_rows(catalogue, files, reporter)
+    except HatsProblem as error:
+        raise ReadError(str(error)) from error
+
+
+def _report_files(catalogue: HatsCatalogue, files: list[PartitionFile], reporter: Reporter) -> None:
+    rows, size = sum(file.rows for file in files), sum(file.version.size for file in files)
+    orders = sorted({pixel.order for pixel in catalogue.pixels})
+    reporter.output(
+        f"{catalogue.address}: {rows:,} rows in {len(catalogue.pixels):,} partitions of the orders"
+        f" {', '.join(map(str, orders))}, {size:,} bytes"
+    )
+    declared = "as hats_nrows says" if catalogue.properties.rows is not None else "the properties do not say how many"
+    reporter.output(f"rows: {declared}")
+    reporter.output(f"columns: {len(catalogue.schema)}, the same in all partitions")
+    index = "none" if catalogue.spatial_index is None else "{} of order {}".format(*catalogue.spatial_index)
+    reporter.output(f"spatial index: {index}")
+    if catalogue.collection is not None:
+        reporter.output(f"margin caches: {', '.join(catalogue.collection.margins) or 'none'}")
+
+
+def _read_rows(catalogue: HatsCatalogue, files: list[PartitionFile], reporter: Reporter) -> None:
+    properties = catalogue.properties
+    columns = tuple(name for name in (properties.ra_column, properties.dec_column) if name)
+    done, rows = 0, max(1, sum(file.rows for file in files))
+    for file in files:
+        for batch in file.read_batches(columns, MAX_BLOCK_BYTES, MAX_BLOCK_ROWS):
+            reporter.check()
+            done += batch.num_rows
+            reporter.progress(done, done / rows)
+    reporter.output(f"read: {done:,} rows, each in the pixel of its partition")

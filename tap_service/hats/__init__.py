@@ -1,0 +1,1 @@
+"""Tables as HATS catalogues, and HATS catalogues as tables."""

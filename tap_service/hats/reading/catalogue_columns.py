@@ -1,0 +1,133 @@
+"""The columns of a catalogue as columns of a table, with the metadata that its files have of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clickhouse_schema.datatypes import Field
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_properties import CATALOG_FILES, CatalogProperties
+from tap_service.hats.reading.folder_backend import FileMissing
+from tap_service.hats.reading.hats_catalogue import MAX_PROPERTIES_BYTES, HatsCatalogue, join_path
+from tap_service.readers.arrow_columns import read_arrow_schema
+
+#: Columns of the partitioning, which older catalogues have in their files
+_PARTITION_COLUMNS = ("Norder", "Dir", "Npix")
+
+#: Degrees, of the columns that the properties name as the position
+_POSITION_UCDS = ("pos.eq.ra", "pos.eq.dec")
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueColumns:
+    """Columns for a table: a ``tap_service.readers.table_source.TableHeader``.
+
+    Attributes
+    ----------
+    path
+        The catalogue's address.
+    fields
+        Those that can be stored. The columns of the spatial index and of the partitions are none of them. A struct of
+        lists (nested-pandas) is one column for each of its lists, named ``column_list``.
+    unusable
+        Those that cannot, each with the reason.
+    description
+        Of the catalogue; '' if it has none.
+    """
+
+    path: str
+    fields: tuple[Field, ...]
+    unusable: dict[str, str]
+    description: str
+    _parts: dict[str, tuple[str, int]]
+
+    def list_file_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the columns of the files that have these columns."""
+        return tuple(dict.fromkeys(self._parts.get(name, (name, 0))[0] for name in names))
+
+    def take_columns(self, batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.RecordBatch:
+        """Return these columns of a batch that has ``list_file_columns(names)``."""
+        return pa.RecordBatch.from_arrays([self._take_column(batch, name) for name in names], list(names))
+
+    def _take_column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
+        if name not in self._parts:
+            return batch.column(name)
+        column, place = self._parts[name]
+        return pc.struct_field(batch.column(column), place)
+
+
+def describe_columns(catalogue: HatsCatalogue) -> CatalogueColumns:
+    """Return the columns of a catalogue: names and types of its files, completed by its properties.
+
+    Raises
+    ------
+    ReadError
+        The metadata in the files are broken.
+    HatsProblem, StorageUnavailable
+        An index of the collection cannot be read.
+    """
+    hidden = {catalogue.properties.spatial_index[0]}
+    if set(_PARTITION_COLUMNS) <= set(catalogue.schema.names):
+        hidden |= set(_PARTITION_COLUMNS)
+    kept = [field for field in catalogue.schema if field.name not in hidden]
+    flat, parts = _flatten_structs(kept)
+    found = read_arrow_schema(pa.schema(flat, catalogue.schema.metadata), catalogue.address)
+    identity = _find_identity(catalogue)
+    fields = tuple(_complete_field(field, catalogue.properties, identity) for field in found.fields)
+    description = catalogue.properties.description or found.description
+    return CatalogueColumns(catalogue.address, fields, found.unusable, description, parts)
+
+
+def _flatten_structs(fields: list[pa.Field]) -> tuple[list[pa.Field], dict[str, tuple[str, int]]]:
+    """Return the fields with the lists of structs in their places, and where each of those is found."""
+    flat: list[pa.Field] = []
+    parts: dict[str, tuple[str, int]] = {}
+    taken = {field.name for field in fields}
+    for field in fields:
+        inner = list(field.type) if pa.types.is_struct(field.type) else []
+        names = [f"{field.name}_{part.name}" for part in inner]
+        if not inner or taken & {*names} or not all(_is_list(part.type) for part in inner):
+            flat.append(field)
+            continue
+        flat += [part.with_name(name) for part, name in zip(inner, names, strict=True)]
+        parts |= {name: (field.name, place) for place, name in enumerate(names)}
+    return flat, parts
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return any(is_kind(kind) for is_kind in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
+
+
+def _complete_field(field: Field, properties: CatalogProperties, identity: str) -> Field:
+    """Return the field with the unit and the UCD that the properties imply."""
+    for column, ucd in zip((properties.ra_column, properties.dec_column), _POSITION_UCDS, strict=True):
+        if field.name == column:
+            return replace(field, unit=field.unit or "deg", ucd=f"{ucd};meta.main")
+    if field.name == identity and not field.ucd:
+        return replace(field, ucd="meta.id;meta.main")
+    return field
+
+
+def _find_identity(catalogue: HatsCatalogue) -> str:
+    """Return the column by which the collection has an index with as many rows as the catalogue; '' if none.
+
+    Of rows with the same value in a pixel an index has one: so the values differ.
+    """
+    indexes = catalogue.collection.indexes if catalogue.collection else ()
+    for column, folder in zip(indexes[::2], indexes[1::2], strict=False):
+        for name in CATALOG_FILES:
+            file = join_path(folder, name)
+            try:
+                text = catalogue.folder.read_text(file, MAX_PROPERTIES_BYTES)
+            except FileMissing:
+                continue
+            properties = CatalogProperties.read(text, catalogue.folder.name(file))
+            if properties.type != "index":
+                raise HatsProblem(f"{catalogue.folder.name(file)}: the collection names it as an index, and it is none")
+            if properties.rows is not None and properties.rows == catalogue.properties.rows:
+                return column
+            break
+    return ""

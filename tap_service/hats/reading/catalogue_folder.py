@@ -1,0 +1,177 @@
+"""A folder of a catalogue, wherever it lies: files by their relative paths, whole and unchanged or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from tap_service.hats.reading.folder_backend import (
+    FileVersion,
+    FolderBackend,
+    PassingFailure,
+    Patience,
+    StorageUnavailable,
+)
+
+_SCHEMES = ("hats", "http", "https", "s3", "file")
+
+#: What no path of a catalogue has, and what would leave the folder or be read as something else
+_BAD_PATH = re.compile(r"(^|/)(\.{0,2})(/|$)|[\x00-\x1f\x7f\\?#*]")
+
+_Answer = TypeVar("_Answer")
+
+
+class CatalogueFolder:
+    """The files of one folder; nothing outside it is read. Thread-safe.
+
+    ``address``: the folder as messages name it. A request that fails in a way that may pass is repeated, with pauses.
+    """
+
+    def __init__(self, address: str, backend: FolderBackend, patience: Patience) -> None:
+        self.address = address
+        self._backend = backend
+        self._patience = patience
+
+    def stat(self, path: str) -> FileVersion:
+        """Return the size and the version that a file has now.
+
+        Raises
+        ------
+        FileMissing
+            There is no such file.
+        StorageUnavailable
+            The storage does not answer.
+        HatsProblem
+            ``path`` leads out of the folder, or the storage lacks something that is needed.
+        """
+        self._check_path(path)
+        return self._repeat(path, lambda: self._backend.stat(path))
+
+    def read(self, path: str, start: int, length: int, version: FileVersion) -> bytes:
+        """Return exactly these bytes of a file as it was at ``version``.
+
+        Raises
+        ------
+        FileMissing, StorageUnavailable
+            As for ``stat``.
+        HatsProblem
+            The file has changed, or ends before.
+        """
+        self._check_path(path)
+        if not 0 <= start <= start + length <= version.size:
+            raise HatsProblem(f"{self.name(path)} has {version.size:,} bytes, none at {start:,} to {start + length:,}")
+        if not length:
+            return b""
+
+        def read_all() -> bytes:
+            data = self._backend.read(path, start, length, version)
+            if len(data) != length:
+                raise PassingFailure(f"{len(data):,} of {length:,} bytes came")
+            return data
+
+        return self._repeat(path, read_all)
+
+    def read_text(self, path: str, max_bytes: int) -> str:
+        """Return a whole file of UTF-8. Raises as ``read``, and HatsProblem if it is larger than ``max_bytes``."""
+        version = self.stat(path)
+        if version.size > max_bytes:
+            raise HatsProblem(f"{self.name(path)} has {version.size:,} bytes; the limit is {max_bytes:,}")
+        try:
+            return self.read(path, 0, version.size, version).decode()
+        except UnicodeDecodeError as error:
+            raise HatsProblem(f"{self.name(path)} is not UTF-8: byte {error.start}") from None
+
+    def list_files(self, path: str) -> list[str]:
+        """Return the paths of all files below a folder of it, in no order; '' is the folder itself.
+
+        Raises HatsProblem (HTTP has no lists), StorageUnavailable.
+        """
+        if path:
+            self._check_path(path)
+        return self._repeat(path, lambda: self._backend.list_files(path))
+
+    def name(self, path: str) -> str:
+        """Return the address of a file."""
+        return f"{self.address}/{path}"
+
+    def _check_path(self, path: str) -> None:
+        if _BAD_PATH.search(path):
+            raise HatsProblem(f"{path[:200]!r} is no path inside {self.address}: nothing outside it is read")
+
+    def _repeat(self, path: str, ask: Callable[[], _Answer]) -> _Answer:
+        patience = self._patience
+        began = time.monotonic()
+        for attempt in range(1, patience.attempts + 1):
+            try:
+                return ask()
+            except PassingFailure as error:
+                if attempt == patience.attempts:
+                    seconds = time.monotonic() - began
+                    raise StorageUnavailable(
+                        f"{self.name(path)} cannot be read: {error} (after {attempt} attempts in {seconds:.0f} seconds)"
+                    ) from None
+                time.sleep(patience.pause_seconds * 2 ** (attempt - 1))
+        raise AssertionError("no attempt")
+
+
+def is_folder_address(text: str) -> bool:
+    """Tell whether ``text`` is a URL or the path of a folder, so that ``open_folder`` is meant."""
+    return "://" in text or os.path.isdir(text)
+
+
+def open_folder(address: str, patience: Patience = Patience()) -> CatalogueFolder:  # noqa: B008 (frozen)
+    """Return the folder at ``address``; nothing is read yet.
+
+    Parameters
+    ----------
+    address : str
+        A path of this machine, or a URL: file, http, https, s3 or hats, which is https.
+    patience : Patience
+
+    Raises
+    ------
+    HatsProblem
+        The address is none of these, or has a user, a query or a fragment.
+    """
+    if "://" not in address:
+        return _open_local(Path(address), patience)
+    try:
+        parts = urlsplit(address)
+        is_hosted = bool(parts.hostname) or parts.scheme == "file"
+        _ = parts.port
+    except ValueError as error:
+        raise HatsProblem(f"{address!r} is no address: {error}") from None
+    if parts.scheme not in _SCHEMES:
+        raise HatsProblem(f"{address!r} has an unknown scheme: known are {', '.join(_SCHEMES)} and paths of folders")
+    if "@" in parts.netloc:
+        raise HatsProblem("no user or password belongs into an address: it is stored and shown")
+    if parts.query or parts.fragment or not is_hosted:
+        raise HatsProblem(f"{address!r} is no address of a folder: it is scheme://host/path, without ? and #")
+    path = parts.path.rstrip("/")
+    if path and _BAD_PATH.search(path[1:]):
+        raise HatsProblem(f"{address!r} is no address of a folder: its path has empty parts, dots or wildcards")
+    if parts.scheme == "file":
+        return _open_local(Path(path or "/"), patience)
+    if parts.scheme == "s3":
+        from tap_service.hats.reading.s3_backend import S3Backend
+
+        named = f"s3://{parts.netloc}{path}"
+        return CatalogueFolder(named, S3Backend(named, patience), patience)
+    from tap_service.hats.reading.http_backend import HttpBackend
+
+    named = f"{'https' if parts.scheme == 'hats' else parts.scheme}://{parts.netloc}{path}"
+    return CatalogueFolder(named, HttpBackend(named, patience), patience)
+
+
+def _open_local(folder: Path, patience: Patience) -> CatalogueFolder:
+    from tap_service.hats.reading.local_backend import LocalBackend
+
+    if not folder.is_dir():
+        raise HatsProblem(f"{folder} is no folder")
+    return CatalogueFolder(str(folder), LocalBackend(folder), patience)

@@ -1,0 +1,124 @@
+"""A folder behind an HTTP server."""
+
+from __future__ import annotations
+
+import re
+import time
+from urllib.parse import quote
+
+import urllib3
+from urllib3.exceptions import HTTPError, LocationParseError, SSLError
+
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from tap_service.constants import PRODUCT
+from tap_service.hats.reading.folder_backend import (
+    FileMissing,
+    FileVersion,
+    PassingFailure,
+    Patience,
+    refuse_other_version,
+)
+
+_PIECE = 1 << 20
+_MAX_CONNECTIONS = 32
+
+#: Answers that another attempt may change: time-outs, too many requests, faults of a server or of one before it
+_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+#: A server that does not want us may mean that there is no such file: S3 answers so without the right to list
+_MISSING = frozenset({401, 403, 404, 410})
+
+_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
+
+
+class HttpBackend:
+    """The files below ``address``, an http or https URL. Redirects are not followed: they lead elsewhere."""
+
+    def __init__(self, address: str, patience: Patience) -> None:
+        self._address = address
+        self._patience = patience
+        self._pool = urllib3.PoolManager(
+            maxsize=_MAX_CONNECTIONS,
+            retries=False,
+            timeout=urllib3.Timeout(connect=patience.connect_seconds, read=patience.silence_seconds),
+            headers={"User-Agent": PRODUCT, "Accept-Encoding": "identity"},
+        )
+
+    def stat(self, path: str) -> FileVersion:
+        answer = self._request("HEAD", path, {})
+        answer.release_conn()
+        return self._read_version(path, answer)
+
+    def read(self, path: str, start: int, length: int, version: FileVersion) -> bytes:
+        answer = self._request("GET", path, {"Range": f"bytes={start}-{start + length - 1}"})
+        try:
+            refuse_other_version(self._name(path), self._read_version(path, answer), version)
+            if answer.status == 200 and (start, length) != (0, version.size):
+                raise HatsProblem(f"{self._name(path)}: the server sends no ranges of files, only whole ones")
+            if answer.status == 206 and not answer.headers["Content-Range"].startswith(f"bytes {start}-"):
+                raise PassingFailure(f"the server sent {answer.headers['Content-Range']} instead of byte {start}")
+            return self._read_body(answer, length)
+        finally:
+            answer.close()  # does nothing to a connection that has been given back at the end of the body
+
+    def list_files(self, path: str) -> list[str]:
+        raise HatsProblem(f"{self._name(path)}: HTTP has no lists of files: the catalogue's own lists must name them")
+
+    def _name(self, path: str) -> str:
+        return f"{self._address}/{path}"
+
+    def _request(self, method: str, path: str, headers: dict[str, str]) -> urllib3.BaseHTTPResponse:
+        """Return an answer of 200 or 206 whose body has not been read."""
+        try:
+            answer = self._pool.request(
+                method,
+                f"{self._address}/{quote(path)}",
+                headers={**self._pool.headers, **headers},
+                redirect=False,
+                preload_content=False,
+            )
+        except (SSLError, LocationParseError) as error:
+            raise HatsProblem(f"{self._name(path)}: {error}") from None
+        except HTTPError as error:
+            raise PassingFailure(str(error)) from None
+        if answer.status in (200, 206):
+            return answer
+        answer.close()
+        if answer.status in _PASSING:
+            raise PassingFailure(f"the server answered {answer.status} {answer.reason}")
+        if answer.status in _MISSING:
+            raise FileMissing(f"{self._name(path)} is not there: the server answered {answer.status} {answer.reason}")
+        if 300 <= answer.status < 400:
+            raise HatsProblem(
+                f"{self._name(path)} leads elsewhere, to {answer.headers.get('Location', '')[:300]}:"
+                " redirects are not followed; give the address that they lead to"
+            )
+        raise HatsProblem(f"{self._name(path)}: the server answered {answer.status} {answer.reason}")
+
+    def _read_version(self, path: str, answer: urllib3.BaseHTTPResponse) -> FileVersion:
+        tag = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
+        if not tag:
+            raise HatsProblem(
+                f"{self._name(path)}: the server sends neither ETag nor Last-Modified, so that a change of the file"
+                " during the reading would not be noticed"
+            )
+        if answer.status == 206:
+            found = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+            size = found[2] if found else ""
+        else:
+            size = answer.headers.get("Content-Length", "")
+        if not re.fullmatch(r"\d{1,18}", size):
+            raise HatsProblem(f"{self._name(path)}: the server does not send the size of the file")
+        return FileVersion(int(size), tag)
+
+    def _read_body(self, answer: urllib3.BaseHTTPResponse, length: int) -> bytes:
+        until = time.monotonic() + self._patience.limit_seconds(length)
+        body = bytearray()
+        try:
+            while len(body) < length and (piece := answer.read1(min(_PIECE, length - len(body)))):
+                body += piece
+                if time.monotonic() > until:
+                    raise PassingFailure(f"{len(body):,} of {length:,} bytes came in the time for all")
+        except HTTPError as error:
+            raise PassingFailure(f"the answer broke off after {len(body):,} of {length:,} bytes: {error}") from None
+        return bytes(body)

@@ -1,0 +1,59 @@
+"""A folder of the local file system."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from tap_service.hats.reading.folder_backend import FileMissing, FileVersion, refuse_other_version
+
+
+class LocalBackend:
+    """The files below ``folder``. Symbolic links may lead to others of them, not out of the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._root = Path(os.path.realpath(folder))
+
+    def stat(self, path: str) -> FileVersion:
+        descriptor = self._open_file(path)
+        try:
+            return _describe_version(os.fstat(descriptor))
+        finally:
+            os.close(descriptor)
+
+    def read(self, path: str, start: int, length: int, version: FileVersion) -> bytes:
+        descriptor = self._open_file(path)
+        try:
+            refuse_other_version(str(self._folder / path), _describe_version(os.fstat(descriptor)), version)
+            return os.pread(descriptor, length, start)
+        finally:
+            os.close(descriptor)
+
+    def list_files(self, path: str) -> list[str]:
+        found: list[str] = []
+        for folder, folders, files in os.walk(self._root / path):
+            folders.sort()
+            below = Path(folder).relative_to(self._root)
+            found += [(below / name).as_posix() for name in sorted(files)]
+        return found
+
+    def _open_file(self, path: str) -> int:
+        """Open a regular file; a pipe or a device could hold the reader for ever."""
+        place = Path(os.path.realpath(self._root / path))
+        if not place.is_relative_to(self._root):
+            raise HatsProblem(f"{self._folder / path} is a link out of the folder, to {place}: it is not read")
+        try:
+            descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        except OSError as error:
+            raise FileMissing(f"{self._folder / path} cannot be read: {error.strerror}") from None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise FileMissing(f"{self._folder / path} is no file")
+        return descriptor
+
+
+def _describe_version(found: os.stat_result) -> FileVersion:
+    return FileVersion(found.st_size, f"{found.st_ino}-{found.st_mtime_ns}")

@@ -1,0 +1,112 @@
+"""A Parquet file of a folder: its footer, limited and kept, and a random-access file for pyarrow."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from tap_service.hats.reading.catalogue_folder import CatalogueFolder
+from tap_service.hats.reading.folder_backend import FileVersion
+
+#: A footer beyond it is refused before it is read: one of 1,000 columns and 100 row groups has 10 MiB
+MAX_FOOTER_BYTES = 64 << 20
+
+#: What is read from the end at once, which mostly has the whole footer
+_FIRST_TAIL = 64 << 10
+
+_MAGIC = b"PAR1"
+_END_BYTES = 8
+
+
+def open_parquet(
+    folder: CatalogueFolder, path: str, version: FileVersion | None = None, *, columns_at_once: bool = True
+) -> pq.ParquetFile:
+    """Open a Parquet file of a folder. Reading it raises HatsProblem as ``CatalogueFolder.read`` does.
+
+    Parameters
+    ----------
+    folder : CatalogueFolder
+    path : str
+    version : FileVersion, optional
+        What it must be; by default what it is now.
+    columns_at_once : bool
+        Read neighbouring columns of a row group in one request.
+
+    Raises
+    ------
+    FileMissing, StorageUnavailable, HatsProblem
+        The file cannot be read, is no Parquet, or has a footer of more than ``MAX_FOOTER_BYTES``.
+    """
+    file = FolderFile(folder, path, version or folder.stat(path))
+    try:
+        return pq.ParquetFile(pa.PythonFile(file, "r"), pre_buffer=columns_at_once)
+    except pa.ArrowMemoryError:
+        raise
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise HatsProblem(f"{folder.name(path)} cannot be read as Parquet: {error}") from error
+
+
+class FolderFile(io.RawIOBase):
+    """A file of a folder at one version, whose end is in memory. Raises HatsProblem as ``open_parquet``."""
+
+    def __init__(self, folder: CatalogueFolder, path: str, version: FileVersion) -> None:
+        self._folder = folder
+        self._path = path
+        self._version = version
+        self._at = 0
+        self._tail = self._read_tail(min(_FIRST_TAIL, version.size))
+        if len(self._tail) < _END_BYTES + len(_MAGIC) or not self._tail.endswith(_MAGIC):
+            raise HatsProblem(
+                f"{folder.name(path)} ({version.size:,} bytes) does not end like a Parquet file: it is another file,"
+                " or only the beginning of one"
+            )
+        footer = int.from_bytes(self._tail[-_END_BYTES:-4], "little")
+        if footer > MAX_FOOTER_BYTES:
+            raise HatsProblem(
+                f"{folder.name(path)} declares a footer of {footer:,} bytes; the limit is {MAX_FOOTER_BYTES:,}"
+            )
+        if footer + _END_BYTES + len(_MAGIC) > version.size:
+            raise HatsProblem(
+                f"{folder.name(path)} declares a footer of {footer:,} bytes and has only {version.size:,} in all"
+            )
+        if footer + _END_BYTES > len(self._tail):
+            self._tail = self._read_tail(footer + _END_BYTES)
+
+    def _read_tail(self, size: int) -> bytes:
+        return self._folder.read(self._path, self._version.size - size, size, self._version)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def size(self) -> int:
+        return self._version.size
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._version.size}[whence]
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        left = max(self._version.size - self._at, 0)
+        length = left if size is None or size < 0 else min(size, left)
+        begin = self._at - (self._version.size - len(self._tail))
+        if begin >= 0:
+            data = self._tail[begin : begin + length]
+        else:
+            data = self._folder.read(self._path, self._at, length, self._version)
+        self._at += length
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)

@@ -1,0 +1,197 @@
+"""The file of a partition: checked against its catalogue before its rows are used, and while they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from clickhouse_schema.hats.hats_pixel import HatsPixel
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.healpix import ORDER, vectors_to_index
+from tap_service.hats.reading.folder_backend import FileVersion
+from tap_service.hats.reading.hats_catalogue import HatsCatalogue
+from tap_service.hats.reading.parquet_file import open_parquet
+
+#: Rows of a file whose positions are compared with its pixel: if the pixels are numbered otherwise (another nside, RING
+#: instead of NESTED), nearly all are elsewhere
+_SAMPLE_ROWS = 1000
+
+#: Counted for a text or a list, as the files do not say how long it is
+_LEAST_TEXT_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFile:
+    """A file whose footer has been checked.
+
+    Attributes
+    ----------
+    path
+        Below the catalogue's folder.
+    groups
+        Rows of each row group, and about the bytes of a row in memory.
+    """
+
+    catalogue: HatsCatalogue
+    pixel: HatsPixel
+    path: str
+    version: FileVersion
+    groups: tuple[tuple[int, float], ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(rows for rows, _ in self.groups)
+
+    @property
+    def name(self) -> str:
+        """The file's address, for messages."""
+        return self.catalogue.folder.name(self.path)
+
+    def list_batches(self, block_bytes: int, block_rows: int) -> Iterator[tuple[int, float]]:
+        """Yield the rows of each batch of ``read_batches``, and about its bytes."""
+        for rows, row_bytes in self.groups:
+            size = _count_batch_rows(row_bytes, block_bytes, block_rows)
+            for first in range(0, rows, size):
+                batch_rows = min(size, rows - first)
+                yield batch_rows, batch_rows * row_bytes
+
+    def read_batches(self, columns: tuple[str, ...], block_bytes: int, block_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield all rows, the same batches each time.
+
+        Parameters
+        ----------
+        columns : tuple of str
+            The columns of the batches, which have the types of the catalogue's schema.
+        block_bytes, block_rows : int
+            About what a batch has at most.
+
+        Raises
+        ------
+        HatsProblem
+            The file has changed, is broken, or has rows that do not belong to its pixel.
+        FileMissing, StorageUnavailable
+            It cannot be read any more.
+        """
+        file = open_parquet(self.catalogue.folder, self.path, self.version)
+        spatial = self.catalogue.spatial_index
+        types = pa.schema([(name, self.catalogue.schema.field(name).type) for name in columns])
+        needed = list(dict.fromkeys([*columns, *([spatial[0]] if spatial else [])]))
+        done = 0
+        try:
+            for group, (_, row_bytes) in enumerate(self.groups):
+                size = _count_batch_rows(row_bytes, block_bytes, block_rows)
+                for batch in file.iter_batches(size, [group], needed):
+                    self._refuse_strangers(batch, done)
+                    done += batch.num_rows
+                    yield batch.select(list(columns)).cast(types)
+        except pa.ArrowMemoryError:
+            raise
+        except (pa.ArrowException, OSError) as error:
+            raise HatsProblem(f"{self.name} is broken in or after row {done + 1}: {error}") from error
+        if done != self.rows:
+            raise HatsProblem(f"{self.name} has {done:,} rows, but its footer declares {self.rows:,}")
+
+    def _refuse_strangers(self, batch: pa.RecordBatch, first: int) -> None:
+        """Raise HatsProblem if rows lie outside the pixel; of the positions, only those of a sample are compared."""
+        spatial = self.catalogue.spatial_index
+        if spatial and spatial[1] >= self.pixel.order:
+            self._refuse_cells(batch.column(spatial[0]), spatial[1], first)
+        properties = self.catalogue.properties
+        position = properties.ra_column, properties.dec_column
+        if first == 0 and set(position) <= set(batch.schema.names):
+            ra, dec = (batch.column(str(name)).slice(0, _SAMPLE_ROWS) for name in position)
+            self._refuse_positions(ra, dec)
+
+    def _refuse_cells(self, cells: pa.Array, order: int, first: int) -> None:
+        begin, end = (cell >> 2 * (ORDER - order) for cell in (self.pixel.first_cell, self.pixel.end_cell))
+        try:
+            strange = pc.invert(pc.and_kleene(pc.greater_equal(cells, begin), pc.less(cells, end)))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise HatsProblem(f"{self.name}: the spatial index has the type {cells.type}, not an integer") from None
+        strange = pc.fill_null(strange, True)
+        if pc.any(strange).as_py():
+            row = pc.index(strange, True).as_py()
+            raise HatsProblem(
+                f"{self.name}, row {first + row + 1}: cell {cells[row]} of order {order} is not in the partition's"
+                f" pixel ({_show_pixel(self.pixel)}): the row is in the wrong partition, or the pixels are numbered"
+                " otherwise"
+            )
+
+    def _refuse_positions(self, ra: pa.Array, dec: pa.Array) -> None:
+        try:
+            lon, lat = (np.radians(axis.cast(pa.float64()).to_numpy(zero_copy_only=False)) for axis in (ra, dec))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return  # no numbers: whoever reads them as positions says so
+        known = np.isfinite(lon) & (np.abs(lat) <= np.pi / 2)
+        lon, lat = lon[known], lat[known]
+        points = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
+        cells = vectors_to_index(points)
+        strange = np.count_nonzero((cells < self.pixel.first_cell) | (cells >= self.pixel.end_cell))
+        if strange > max(1, len(lon) // 100):  # rounding may move a position over a border
+            raise HatsProblem(
+                f"{self.name}: {strange:,} of the first {len(lon):,} positions are not in the partition's pixel"
+                f" ({_show_pixel(self.pixel)}): its pixels are numbered otherwise than HATS wants (NESTED, in ICRS), or"
+                " the properties name other columns than those it was partitioned by"
+            )
+
+
+def check_partition(catalogue: HatsCatalogue, pixel: HatsPixel) -> list[PartitionFile]:
+    """Read the footers of a partition's files, and check them.
+
+    Raises
+    ------
+    HatsProblem
+        A file has other columns than the catalogue, or its statistics show rows outside the pixel.
+    FileMissing, StorageUnavailable
+        A file cannot be read.
+    """
+    folder = catalogue.folder
+    found = []
+    for path in catalogue.find_files(pixel):
+        version = folder.stat(path)
+        file = open_parquet(folder, path, version)
+        catalogue.check_columns(file.schema_arrow, folder.name(path))
+        _check_statistics(catalogue, pixel, file.metadata, folder.name(path))
+        groups = (file.metadata.row_group(group) for group in range(file.num_row_groups))
+        sizes = tuple((group.num_rows, _estimate_row_bytes(group, catalogue.schema)) for group in groups)
+        found.append(PartitionFile(catalogue, pixel, path, version, sizes))
+    return found
+
+
+def _estimate_row_bytes(group: pq.RowGroupMetaData, schema: pa.Schema) -> float:
+    """Return about the bytes of a row in memory: dictionaries can make a file much smaller than its values."""
+    widths = sum(kind.bit_width / 8 if pa.types.is_primitive(kind) else _LEAST_TEXT_BYTES for kind in schema.types)
+    return float(max(group.total_byte_size / max(group.num_rows, 1), widths))
+
+
+def _count_batch_rows(row_bytes: float, block_bytes: int, block_rows: int) -> int:
+    return max(1, min(block_rows, int(block_bytes / max(row_bytes, 1))))
+
+
+def _check_statistics(catalogue: HatsCatalogue, pixel: HatsPixel, metadata: pq.FileMetaData, name: str) -> None:
+    """Raise HatsProblem if the least and the greatest cell of a row group are not in the pixel."""
+    spatial = catalogue.spatial_index
+    if spatial is None or spatial[1] < pixel.order:
+        return
+    column, order = spatial
+    begin, end = (cell >> 2 * (ORDER - order) for cell in (pixel.first_cell, pixel.end_cell))
+    places = [place for place in range(metadata.num_columns) if metadata.schema.column(place).path == column]
+    for group in range(metadata.num_row_groups if places else 0):
+        statistics = metadata.row_group(group).column(places[0]).statistics
+        if statistics is None or not statistics.has_min_max or not isinstance(statistics.min, int):
+            continue
+        if not begin <= statistics.min <= statistics.max < end:
+            raise HatsProblem(
+                f"{name}: its cells of order {order} are {statistics.min} to {statistics.max}, which are not in the"
+                f" partition's pixel ({_show_pixel(pixel)}): rows are in the wrong partition, or the pixels are"
+                " numbered otherwise"
+            )
+
+
+def _show_pixel(pixel: HatsPixel) -> str:
+    return f"order {pixel.order}, number {pixel.number}"

@@ -1,0 +1,48 @@
+"""Which partitions a catalogue has: by ``partition_info.csv``, else ``dataset/_metadata``, else by a list of files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clickhouse_schema.hats.hats_pixel import DATASET, HatsPixel, parse_path
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.partition_info import FILE_NAME, read_partition_info, write_partition_info
+from tap_service.hats.reading.catalogue_folder import CatalogueFolder
+from tap_service.hats.reading.folder_backend import FileMissing
+from tap_service.hats.reading.parquet_file import open_parquet
+
+#: 3 million partitions
+MAX_LIST_BYTES = 64 << 20
+
+_METADATA = f"{DATASET}/_metadata"
+
+
+def find_pixels(folder: CatalogueFolder, path: str, suffix: str) -> list[HatsPixel]:
+    """Return the pixels of the catalogue at ``path`` in their order on the sky, at least one; none overlaps another.
+
+    ``suffix``: of the partitions' files. Raises HatsProblem, FileMissing, StorageUnavailable.
+    """
+    prefix = f"{path}/" if path else ""
+    try:
+        text = folder.read_text(prefix + FILE_NAME, MAX_LIST_BYTES)
+    except FileMissing:
+        text = write_partition_info(_find_in_files(folder, prefix, suffix))
+    try:
+        pixels = read_partition_info(text)
+    except HatsProblem as error:
+        raise HatsProblem(f"{folder.name(path).rstrip('/')}: {error}") from None
+    if not pixels:
+        raise HatsProblem(f"{folder.name(path).rstrip('/')} has no partitions")
+    return pixels
+
+
+def _find_in_files(folder: CatalogueFolder, prefix: str, suffix: str) -> Iterable[HatsPixel]:
+    """Return the pixels that the names of files have."""
+    try:
+        metadata = open_parquet(folder, prefix + _METADATA).metadata
+    except FileMissing:
+        names = folder.list_files(prefix + DATASET)
+    else:
+        names = [metadata.row_group(group).column(0).file_path for group in range(metadata.num_row_groups)]
+    end = suffix if suffix != "/" else ".parquet"
+    return {pixel for name in names if name.endswith(end) and (pixel := parse_path(name))}
