@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from tap_service.settings.attach_settings import AttachSettings
 from tap_service.settings.connection_settings import ConnectionSettings
 from tap_service.settings.engine_settings import EngineSettings
 from tap_service.settings.hats_settings import HatsSettings
@@ -52,6 +53,7 @@ class Config(
     WatchSettings,
     UserTableSettings,
     UploadSettings,
+    AttachSettings,
     EngineSettings,
     HatsSettings,
     ShareSettings,

@@ -159,3 +159,6 @@ REGISTRY_REFRESH_SECONDS = 600.0
 
 #: row limit of a HATS collection: none, but for what a number can say
 UNLIMITED_MAXREC = 10**15
+
+#: around the message for users in an answer of the gateway of attached files, which the engine quotes in its own error
+FILES_MARK = "#attached#"

@@ -139,7 +139,9 @@ def _copy_tables(
     base = None if request.is_full else _find_base(earlier, manifest)
     bases = find_places(target, base) if base else []
     databases, engines = back_up_tables(servers, _place_finder(target, manifest), bases, reporter)
-    tables = [entry.qualified_name for entry in read_catalogue(engine).entries if entry.schema.name != "TAP_SCHEMA"]
+    # of attached tables the catalogue is copied, and nothing else is there
+    stored = (entry for entry in read_catalogue(engine).entries if entry.attached is None)
+    tables = [entry.qualified_name for entry in stored if entry.schema.name != "TAP_SCHEMA"]
     update = {"databases": tuple(sorted(databases)), "engines": engines, "tables": tuple(tables)}
     return manifest.model_copy(update={**update, "base": base.name if base else ""})
 

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from loaders.export.export_request import HATS, ExportRequest
-from loaders.export.export_source import translate_source
+from loaders.export.export_source import list_sources, translate_source
 from loaders.export.export_target import ExportTarget
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
@@ -31,14 +31,8 @@ def export_file(engine: Engine, request: ExportRequest, reporter: Reporter) -> N
     """
     written_format = _find_format(request)
     translation = translate_source(engine, request.source)
-    schemas = {entry.schema.name: entry.schema for entry in translation.tables}.values()
-    info = ResultInfo(
-        request.source,
-        citations=tuple(dict.fromkeys(schema.citation for schema in schemas if schema.citation)),
-        rights=tuple(dict.fromkeys(schema.licence for schema in schemas if schema.licence)),
-        software=PRODUCT,
-        links=translation.links,
-    )
+    citations, rights = list_sources(translation)
+    info = ResultInfo(request.source, citations=citations, rights=rights, software=PRODUCT, links=translation.links)
     folder, _, name = request.target.rpartition("/")
     scratch = ScratchSpace(Path(tempfile.gettempdir()), Budget(_SCRATCH_BYTES))
     rows = 0

@@ -9,26 +9,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pydantic import ValidationError
-
 from adql import AdqlError, Translation, translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_content_stamps
+from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.quoting import quote_identifier
-from clickhouse_schema.schema_model import Schema, Table
-from clickhouse_schema.shape_cover import has_cover
-from clickhouse_schema.table_ddl import create_table_sql
 from loaders.load_error import LoadError
+from tap_service.hats.writing.result_table import create_result_table, describe_result_table
 from tap_service.models.timestamps import format_instant
-from tap_service.readers.table_model import build_table
-from tap_service.serializers.arrow_serializer import rename_duplicate_fields
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.engine.query_tables import drop_table, quote_table
+from tap_service.storage.engine.query_tables import drop_table
 
 _QUERY = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)
-
-#: The name of a query's rows in files
-_QUERY_TABLE = "result"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,28 +111,22 @@ def open_export_source(engine: Engine, source: str, target: str) -> Iterator[Exp
 
 
 def _store_result(engine: Engine, query: str, name: str) -> TableEntry:
-    """Put the result of a query into a new table, with a position if two columns have its UCDs or names."""
+    """Put the result of a query into a new table."""
     translation = translate_source(engine, query)
-    fields = rename_duplicate_fields(translation.fields)
+    citations, rights = list_sources(translation)
     try:
-        table = build_table(_QUERY_TABLE, fields, description=query)
-    except ValidationError as error:
-        raise LoadError(f"the result cannot be stored: {error.errors()[0]['msg']}") from error
-    drop_table(engine, name)
-    engine.execute(create_table_sql(_without_shapes(table), quote_table(name)))
-    columns = ", ".join(quote_identifier(column.name) for column in table.columns)
+        entry = describe_result_table(name, translation.fields, query, citations, rights)
+    except HatsProblem as problem:
+        raise LoadError(str(problem)) from problem
+    create_result_table(engine, name, entry.table)
+    columns = ", ".join(quote_identifier(column.name) for column in entry.table.columns)
     settings = translation.settings | {"insert_null_as_default": 0}
-    engine.execute(f"INSERT INTO {quote_table(name)} ({columns}) {translation.sql}", settings)
-    schemas = {entry.schema.name: entry.schema for entry in translation.tables}
-    about = Schema(
-        name="query",
-        citation="; ".join(dict.fromkeys(schema.citation for schema in schemas.values() if schema.citation)),
-        licence="; ".join(dict.fromkeys(schema.licence for schema in schemas.values() if schema.licence)),
-    )
-    return TableEntry(about, table, stored_sql=quote_table(name))
+    engine.execute(f"INSERT INTO {entry.storage_sql} ({columns}) {translation.sql}", settings)
+    return entry
 
 
-def _without_shapes(table: Table) -> Table:
-    """Return the table as it is stored: shapes as texts and arrays, without the covers that only conditions need."""
-    plain = (c.model_copy(update={"xtype": ""}) if has_cover(c.type) else c for c in table.columns)
-    return table.model_copy(update={"columns": tuple(plain)})
+def list_sources(translation: Translation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what to cite for the tables of a query, and their licences."""
+    schemas = {entry.schema.name: entry.schema for entry in translation.tables}.values()
+    citations = dict.fromkeys(schema.citation for schema in schemas if schema.citation)
+    return tuple(citations), tuple(dict.fromkeys(schema.licence for schema in schemas if schema.licence))

@@ -6,7 +6,9 @@ import secrets
 from dataclasses import dataclass
 
 from tap_service.config import Config
+from tap_service.hats.gateway.file_gateway import FileGateway
 from tap_service.prometheus_metrics import ServiceMetrics
+from tap_service.serializers.votable_dialect import set_default_version
 from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.catalogue.user_groups import UserGroups
@@ -41,6 +43,7 @@ class QueryComponents:
     history: QueryHistory
     usage: UsageCounter
     catalogue_cache: CatalogueCache
+    gateway: FileGateway
     table_files: TableFileReader
     translator: Translator
     preparation: QueryPreparation
@@ -62,6 +65,7 @@ class QueryComponents:
         self.table_files.close()
         self.translator.close()
         self.catalogue_cache.close()
+        self.gateway.close()
         self.user_tables.close()
         self.log.close()
         self.history.close()
@@ -96,6 +100,7 @@ def build_query_components(
     AccountError, SiteStateUnavailable
         The file of users, or that of announcements, cannot be used.
     """
+    set_default_version(config.votable_version)
     metrics = ServiceMetrics()
     usage_store = open_usage_store(config)
     find_key = usage_store.find_key if usage_store else lambda _name, _seconds: secrets.token_bytes(32)
@@ -105,7 +110,12 @@ def build_query_components(
     state = open_site_state(config.redis_url, config.jobs_path)
     groups = UserGroups(_open_accounts(config), state)
     user_classes = UserClasses(groups.accounts)
-    metadata = CatalogueCache(engine, groups, is_only_process=not config.clickhouse_url, public_url=config.public_url)
+    gateway = FileGateway(
+        config.attach_host, config.attach_cache or config.data / "attached", config.attach_cache_bytes
+    )
+    metadata = CatalogueCache(
+        engine, groups, gateway, is_only_process=not config.clickhouse_url, public_url=config.public_url
+    )
     table_files = TableFileReader(config, is_kept_ready=are_helpers_kept_ready)
     uploads = UploadLoader(config, engine, table_files, lambda outcome: metrics.uploads.labels(outcome).inc())
     translator = Translator(config.translation_seconds, is_kept_ready=are_helpers_kept_ready)
@@ -118,6 +128,7 @@ def build_query_components(
         history=history,
         usage=UsageCounter(usage_store, metrics.usage_failures.inc, user_classes.find_class),
         catalogue_cache=metadata,
+        gateway=gateway,
         table_files=table_files,
         translator=translator,
         preparation=QueryPreparation(config, engine, metadata, translator, Estimator(engine, jobs), uploads),

@@ -24,6 +24,8 @@ from tap_service.storage.engine.engine import EngineError
 
 router = APIRouter()
 
+_LONGER_SEARCHES = "Longer searches belong in /tap/async, as ADQL: the INFO QUERY of an answer with SR=0 shows how"
+
 
 @router.api_route(
     "/{table}", methods=["GET", "POST"], **describe("Search a cone in a table", ANY, query=CONE_PARAMETERS)
@@ -36,7 +38,8 @@ async def search_cone(table: str, request: Request, skyhouse: Skyhouse, caller: 
     except UserFault as error:
         skyhouse.queries.record_refusal(error, origin.client, owner)
         raise
-    return await send_answer(request, skyhouse.queries.start_query(query, origin.client, owner))
+    answer = skyhouse.queries.start_query(query, origin.client, owner, longer=_LONGER_SEARCHES)
+    return await send_answer(request, answer)
 
 
 @router.api_route(

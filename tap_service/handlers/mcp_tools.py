@@ -173,7 +173,9 @@ async def _estimate_query(asked: AgentRequest, given: EstimatedQuery) -> Json:
 
 async def _run_query(asked: AgentRequest, given: ShortQuery) -> Json:
     parameters = _read_query(asked, given.adql, [("MAXREC", str(given.maxrec)), ("RESPONSEFORMAT", "csv")])
-    answer = asked.skyhouse.queries.start_query(parameters, asked.origin.client, asked.owner)
+    answer = asked.skyhouse.queries.start_query(
+        parameters, asked.origin.client, asked.owner, longer="Longer queries belong to submit_job"
+    )
     try:
         rows = await _read_rows(answer)
         execution = answer.execution

@@ -65,7 +65,7 @@ def build_openapi(app: FastAPI) -> dict[str, Any]:
 
 def _move_parameters_to_form(operation: dict[str, Any]) -> None:
     """Turn parameters of the query string, which a GET of the same route has, into those of a form."""
-    in_query = [each for each in operation["parameters"] if each["in"] == "query"]
+    in_query = [each for each in operation.get("parameters", ()) if each["in"] == "query"]
     if not in_query:
         return
     operation["parameters"] = [each for each in operation["parameters"] if each["in"] != "query"]

@@ -7,6 +7,7 @@ are the roles that pyvo 1.9 reads.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from clickhouse_schema.datatypes import CoordinateSystem, Field, PhotometricSystem, TimeSystem
@@ -259,6 +260,8 @@ def _instance(kind: str, *children: Markup, role: str = "", ident: str = "") -> 
 
 
 def _attribute(kind: str, role: str, *, value: str = "", unit: str = "", ref: str = "") -> Markup:
+    """Write an ATTRIBUTE, without characters that astropy (8.0) reads as markup once it has read their references."""
+    value, unit = re.sub('[&<>"]', " ", value), re.sub('[&<>"]', " ", unit)
     return element("ATTRIBUTE", dmtype=kind, dmrole=role, value=value, unit=unit, ref=ref)
 
 

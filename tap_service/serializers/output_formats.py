@@ -16,7 +16,7 @@ from tap_service.serializers.json_serializer import Json
 from tap_service.serializers.parquet_serializer import Parquet
 from tap_service.serializers.plain_text_serializer import PlainText
 from tap_service.serializers.serializer import SerializerFactory
-from tap_service.serializers.votable_dialect import DEFAULT, VERSIONS, Dialect
+from tap_service.serializers.votable_dialect import VERSIONS
 from tap_service.serializers.votable_serializer import Binary, Binary2, TableData, VOTable
 
 
@@ -73,8 +73,8 @@ _DIALECT_WORDS = (*(f"version={number}" for number in VERSIONS), _MIVOT := "cont
 @cache
 def _change_dialect(entry: Format, words: frozenset[str]) -> Format:
     """Return a VOTable format with some of ``_DIALECT_WORDS``."""
-    version = next((number for number in VERSIONS if f"version={number}" in words), DEFAULT.version)
-    write = partial(cast("type[VOTable]", entry.serializer), dialect=Dialect(version, _MIVOT in words))
+    version = next((number for number in VERSIONS if f"version={number}" in words), "")
+    write = partial(cast("type[VOTable]", entry.serializer), version=version, is_annotated=_MIVOT in words)
     return replace(entry, mime=";".join((entry.mime, *sorted(words))), aliases=(), serializer=write)
 
 

@@ -1,7 +1,7 @@
 """The versions of VOTable: what a client may ask of a document beside its serialization.
 
 * 1.4: COOSYS has the former names of frames and no reference position.
-* 1.5: the default.
+* 1.5: the default, unless the operator prefers another version.
 * 1.6, a working draft (2026-04-13): ``char`` is UTF-8, so all texts of varying length are ``char``.
 
 All have one XML namespace.
@@ -26,7 +26,7 @@ _SYSTEMS_OF_1_4 = {"ICRS": "ICRS", "ecl_FK4": "ecl_FK4"} | {term: former for for
 class Dialect:
     """A version of VOTable; ``is_annotated``: with a MIVOT block."""
 
-    version: str = "1.5"
+    version: str
     is_annotated: bool = False
 
     @property
@@ -57,7 +57,18 @@ class Dialect:
         return replace(system, system=former, refposition="") if former else None
 
 
-DEFAULT = Dialect()
+_default_version = "1.5"
+
+
+def set_default_version(version: str) -> None:
+    """Set the version of this process's documents that name none, of errors before any application too."""
+    global _default_version
+    _default_version = version
+
+
+def choose_dialect(version: str = "", *, is_annotated: bool = False) -> Dialect:
+    """Return the dialect of a version, by default that of documents that name none."""
+    return Dialect(version or _default_version, is_annotated)
 
 
 def _varies(field: Field) -> bool:

@@ -32,7 +32,7 @@ from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.spooled_rows import SpooledRows
 from tap_service.serializers.votable_binary_rows import RowEncoder, find_row_encoder, fixed_size
 from tap_service.serializers.votable_columns import describe_columns, find_ids
-from tap_service.serializers.votable_dialect import DEFAULT, Dialect
+from tap_service.serializers.votable_dialect import Dialect, choose_dialect
 from tap_service.serializers.votable_links import service_resources
 from tap_service.xml_text import Markup, element
 
@@ -74,10 +74,12 @@ class VOTable(Serializer):
         fields: Sequence[Field],
         info: ResultInfo,
         scratch: ScratchSpace = NO_SCRATCH,
-        dialect: Dialect = DEFAULT,
+        *,
+        version: str = "",
+        is_annotated: bool = False,
     ) -> None:
-        super().__init__(dialect.convert_fields(fields), info, scratch)
-        self.dialect = dialect
+        self.dialect = choose_dialect(version, is_annotated=is_annotated)
+        super().__init__(self.dialect.convert_fields(fields), info, scratch)
 
     def write_header(self) -> bytes:
         lines = [*_write_description(self.fields, self.info, Status("OK"), self.dialect), "<DATA>" + self.data_start]
@@ -104,8 +106,9 @@ def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status 
 
     ``status`` is None before the end of the result.
     """
-    lines = [*_write_description(tuple(fields), info, status, DEFAULT), "</TABLE>\n"]
-    return (DEFAULT.opening + RESOURCE + "\n".join(lines) + _write_end(tuple(fields), info, DEFAULT)).encode()
+    dialect = choose_dialect()
+    lines = [*_write_description(tuple(fields), info, status, dialect), "</TABLE>\n"]
+    return (dialect.opening + RESOURCE + "\n".join(lines) + _write_end(tuple(fields), info, dialect)).encode()
 
 
 def _write_end(fields: tuple[Field, ...], info: ResultInfo, dialect: Dialect) -> Markup:
@@ -174,16 +177,13 @@ class Binary(VOTable):
     data_start = '<BINARY>\n<STREAM encoding="base64">\n'
     data_end = "\n</STREAM>\n</BINARY>"
 
-    def __init__(
-        self,
-        fields: Sequence[Field],
-        info: ResultInfo,
-        scratch: ScratchSpace = NO_SCRATCH,
-        dialect: Dialect = DEFAULT,
-    ) -> None:
-        super().__init__(fields, info, scratch, dialect)
-        self._marks = [NullMark(field, fills_arrays=fixed_size(field) is not None) for field in self.fields]
-        self._spooled = SpooledRows(scratch)
+    @cached_property
+    def _marks(self) -> list[NullMark]:
+        return [NullMark(field, fills_arrays=fixed_size(field) is not None) for field in self.fields]
+
+    @cached_property
+    def _spooled(self) -> SpooledRows:
+        return SpooledRows(self.scratch)
 
     def write_header(self) -> bytes:
         return b""

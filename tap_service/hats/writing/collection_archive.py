@@ -14,29 +14,19 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import ValidationError
 
-from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.hats.hats_pixel import DATASET
-from clickhouse_schema.hats.hats_problem import HatsProblem
-from clickhouse_schema.schema_model import Schema, Table
-from clickhouse_schema.shape_cover import has_cover
-from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.hats.writing.catalogue_files import METADATA, Collection, write_collection_files, write_footer
 from tap_service.hats.writing.catalogue_plan import plan_catalogue
 from tap_service.hats.writing.hats_rows import HatsRows
 from tap_service.hats.writing.partition_files import write_margin, write_partition
-from tap_service.readers.table_model import build_table
+from tap_service.hats.writing.result_table import NAME, create_result_table, describe_result_table
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers import SerializationError, Serializer, Status
-from tap_service.serializers.arrow_serializer import rename_duplicate_fields
 from tap_service.serializers.serializer import ResultInfo
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.engine.query_tables import drop_table, quote_table
-
-#: Folder of the collection in the archive
-NAME = "result"
 
 _PIECE_BYTES = 1 << 20
 _BLOCK_BYTES = 32 << 20
@@ -64,17 +54,16 @@ class CollectionArchive(Serializer):
         super().__init__(fields, info, scratch)
         self._engine = engine.pin_server()
         self._table_name = table_name
-        self._table = _build_table(rename_duplicate_fields(self.fields), info)
+        self._entry = describe_result_table(table_name, self.fields, info.query, info.citations, info.rights)
         self._block: list[pa.RecordBatch] = []
         HatsRows(self._entry)  # refuses a result without a position before the query runs
 
     def write_header(self) -> bytes:
-        drop_table(self._engine, self._table_name)
-        self._engine.execute(create_table_sql(_without_shapes(self._table), quote_table(self._table_name)))
+        create_result_table(self._engine, self._table_name, self._entry.table)
         return b""
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
-        self._block.append(batch.rename_columns([column.name for column in self._table.columns]))
+        self._block.append(batch.rename_columns([column.name for column in self._entry.table.columns]))
         if sum(each.nbytes for each in self._block) >= _BLOCK_BYTES:
             self._insert_block()
         return b""
@@ -93,28 +82,10 @@ class CollectionArchive(Serializer):
     def close(self) -> None:
         drop_table(self._engine, self._table_name)
 
-    @property
-    def _entry(self) -> TableEntry:
-        about = Schema(name="query", citation="; ".join(self.info.citations), licence="; ".join(self.info.rights))
-        return TableEntry(about, self._table, stored_sql=quote_table(self._table_name))
-
     def _insert_block(self) -> None:
         if self._block:
             self._engine.insert_batches(quote_table(self._table_name), self._block)
         self._block = []
-
-
-def _build_table(fields: tuple[Field, ...], info: ResultInfo) -> Table:
-    try:
-        return build_table(NAME, fields, description=info.query)
-    except ValidationError as error:
-        raise HatsProblem(f"the result cannot be a HATS collection: {error.errors()[0]['msg']}") from error
-
-
-def _without_shapes(table: Table) -> Table:
-    """Return the table as it is stored: shapes as texts and arrays, without the covers that only conditions need."""
-    plain = (each.model_copy(update={"xtype": ""}) if has_cover(each.type) else each for each in table.columns)
-    return table.model_copy(update={"columns": tuple(plain)})
 
 
 class _Archive:

@@ -125,7 +125,7 @@ class ServedCollection:
             yield self._describe(f"{held.margin_name}/{pixel.build_path()}", count, write)
         if held.index_name:
             yield self._describe(f"{held.index_name}/{name_index_file(0)}", 0, self._write_index)
-            write = partial(self._write_metadata, held.index_name, [name_index_file(0)], held.rows.index_schema)
+            write = partial(self._write_metadata, held.index_name, [name_index_file(0)], rows.index_schema)
             yield self._describe(f"{held.index_name}/{METADATA}", 0, write)
         for name in filter(None, (held.name, held.margin_name)):
             paths = [pixel.build_path() for pixel in held.list_pixels(name)]

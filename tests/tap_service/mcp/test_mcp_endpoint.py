@@ -185,6 +185,13 @@ def test_a_query_ends_with_its_client(
     eventually(lambda: not answers)
 
 
+def test_the_time_limit_is_that_of_sync(serve: Callable[..., Served], heavy: str) -> None:
+    hasty = Agent(serve(mcp=True, sync_seconds=0.5))
+    assert "0.5 seconds on this query, the limit of /sync. Longer queries belong to submit_job. Or" in hasty.fail(
+        "run_query", adql=heavy
+    )
+
+
 def test_rates_count(serve: Callable[..., Served]) -> None:
     strict = serve(mcp=True, client_requests_per_minute=1)
     answers = [httpx.post(f"{strict.url}/mcp", json=INITIALIZE, headers=HEADERS) for _ in range(3)]

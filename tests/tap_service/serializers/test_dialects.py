@@ -13,7 +13,7 @@ from lxml import etree
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, CoordinateSystem, Field, TimeSystem
 from tap_service.documents.error_document import error_document
 from tap_service.readers.votable_reader import VotableSource
-from tap_service.serializers import UnknownFormatError, find_format
+from tap_service.serializers import UnknownFormatError, find_format, votable_dialect
 from tests.tap_service.serializers.test_stilts import COLUMNS, FIELDS, stilts
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "VOTable-1.5.xsd"
@@ -51,6 +51,14 @@ def test_error_document_is_valid() -> None:
 def test_the_default_is_1_5(write: Any) -> None:
     versions = [parse(io.BytesIO(write(name, TEXTS[:2], VALUES[:2]))).version for name in (*VOTABLES, "text/xml")]
     assert versions == ["1.5"] * 4
+
+
+def test_the_operator_may_prefer_another(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(votable_dialect, "_default_version", "1.5")  # restored after the test
+    votable_dialect.set_default_version("1.4")
+    documents = [write("votable", SYSTEMS, [[]] * len(SYSTEMS)), error_document("no such table")]
+    asked = write("votable;version=1.5", SYSTEMS, [[]] * len(SYSTEMS))
+    assert [b'<VOTABLE version="1.4"' in each for each in (*documents, asked)] == [True, True, False]
 
 
 def test_1_4_has_the_former_names_of_frames(write: Any, tmp_path: Path) -> None:

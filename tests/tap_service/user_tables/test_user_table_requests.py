@@ -19,6 +19,7 @@ from astropy.table import Table as AstropyTable
 from pyvo.utils.prototype import activate_features
 
 from tap_service.config import Config
+from tap_service.hats.gateway.file_gateway import FileGateway
 from tap_service.service_errors import ServiceBusy
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.catalogue.user_groups import UserGroups
@@ -461,7 +462,7 @@ def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine, tmp_path:
     """Two loads of a user run, eight wait, and the next one is refused; another user's load does not wait."""
     config = Config()
     state = open_site_state("", tmp_path)
-    cache = CatalogueCache(svc_engine, UserGroups(None, state))
+    cache = CatalogueCache(svc_engine, UserGroups(None, state), FileGateway("127.0.0.1", tmp_path / "attached", 0))
     tables = UserTableService(config, svc_engine, cache, TableFileReader(config, is_kept_ready=False))
     go_on = threading.Event()
 
