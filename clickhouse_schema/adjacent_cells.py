@@ -9,6 +9,7 @@ cells that n steps from cell to touching cell lead to.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,9 +77,22 @@ def find_touching_cells(order: int) -> NDArray[np.int64]:
         Shape (12 * 4^order, 9).
     """
     cells = Cells.base_cells().divide_cells(order)
-    size = 1 << order
-    touching = np.full((len(cells), len(STEPS)), -1, dtype=np.int64)
-    for place, (across, up) in enumerate(STEPS):
+    touching = np.empty((len(cells), len(STEPS)), dtype=np.int64)
+    touching[cells.index] = step_from_cells(cells)
+    return touching
+
+
+def step_from_cells(cells: Cells, steps: Sequence[tuple[int, int]] = STEPS) -> NDArray[np.int64]:
+    """Return the cell that each of ``steps`` leads to from ``cells``, -1 for none.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Shape (n, number of steps).
+    """
+    size = 1 << cells.order
+    touching = np.full((len(cells), len(steps)), -1, dtype=np.int64)
+    for place, (across, up) in enumerate(steps):
         x, y = cells.x + across, cells.y + up
         column, row = 1 + (x >= size) - (x < 0), 1 + (y >= size) - (y < 0)
         beyond = column + 3 * row
@@ -88,6 +102,5 @@ def find_touching_cells(order: int) -> NDArray[np.int64]:
         y = (y % size) ^ ((size - 1) * (turn >> 1 & 1))
         x, y = np.where(turn & 4, y, x), np.where(turn & 4, x, y)
         there = face < 12
-        touched = Cells(order, face[there], x[there], y[there])
-        touching[cells.index[there], place] = touched.index
+        touching[there, place] = Cells(cells.order, face[there], x[there], y[there]).index
     return touching

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from clickhouse_schema.datatypes import Field
+from clickhouse_schema.datatypes import ICRS, Field
 from clickhouse_schema.hats.attachment import AttachedRows, Attachment
 from clickhouse_schema.row_store import RowLayout, find_row_layout
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
@@ -18,7 +18,10 @@ from clickhouse_schema.shard_map import quote_table as stored_part
 #: too many
 UNKNOWN_DENSITY = 10_000.0
 
-_SHAPES = ("point", "circle", "polygon")
+_SHAPES = ("point", "circle", "range", "polygon", "shape", "multishape")
+
+#: the UCD of proper motions begins with it
+_MOTION = "pos.pm"
 
 
 def find_places(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
@@ -90,9 +93,12 @@ class TableEntry:
         return hash((self.schema.name, self.table.name))  # the hash of a whole schema takes milliseconds
 
     def _build_field(self, column: Column) -> Field:
-        """Describe a column; positions of the layout and shapes are ICRS."""
+        """Describe a column; the table's coordinate system is that of its position, shapes and proper motions."""
+        known = self.table.coordinates
         celestial = column.name in (self.table.layout.position or ()) or column.type.xtype in _SHAPES
-        return replace(column.field, frame="ICRS") if celestial else column.field
+        if column.coordinates or not (celestial or (known and column.ucd.lower().startswith(_MOTION))):
+            return column.field
+        return replace(column.field, coordinate_system=known.coordinate_system if known else ICRS)
 
     @property
     def qualified_name(self) -> str:

@@ -6,6 +6,7 @@ A column's type is a ``ColumnType``: a VOTable datatype, its arraysize and its x
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -77,15 +78,29 @@ _TIMESTAMP_ARROW = pa.timestamp("us", tz="UTC")
 #: ADQL 2.0's xtype for columns of mixed shapes: texts in STC-S or DALI's form.
 REGION_XTYPE = "adql:REGION"
 
+#: The xtypes of texts that are regions, besides MOCs: those of DALI's shapes only, and that of any region.
+REGION_TEXTS = ("shape", "multishape", REGION_XTYPE)
+
+#: xtype -> datatypes and arraysize of its columns (DALI 1.2, section 3); texts may have a maximum length.
+XTYPES: dict[str, tuple[Collection[str], str]] = {
+    "interval": (NUMBERS, "2"),
+    "multiinterval": (NUMBERS, "*"),
+    "point": (FLOATS, "2"),
+    "circle": (FLOATS, "3"),
+    "range": (FLOATS, "4"),
+    "polygon": (FLOATS, "*"),
+    **dict.fromkeys((*REGION_TEXTS, "moc", "hms", "dms", "uri", "uuid", "json"), (TEXT, "*")),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnType:
     """VOTable ``datatype``, ``arraysize`` ('' = scalar) and ``xtype`` ('' = none).
 
-    Text always has ``arraysize`` '*' or a length; 'timestamp', 'point', 'circle', 'polygon', 'interval' and 'moc' are
-    DALI's xtypes. An array of strings, '5x3' or '5x*', is one text: each string padded with blanks to its length, as in
-    VOTable. A complex number is an array of its real and imaginary part. ``null``: the integer that stands for NULL
-    within arrays in files; None for arrays without NULLs.
+    Text always has ``arraysize`` '*' or a length. DALI's xtypes are 'timestamp' and those of ``XTYPES``. An array of
+    strings, '5x3' or '5x*', is one text: each string padded with blanks to its length, as in VOTable. A complex number
+    is an array of its real and imaginary part. ``null``: the integer that stands for NULL within arrays in files; None
+    for arrays without NULLs.
     """
 
     datatype: str
@@ -166,7 +181,15 @@ class ColumnType:
     @property
     def is_geometry(self) -> bool:
         """Whether geometry functions accept the value; regions and MOCs are stored as texts."""
-        return self.xtype in ("point", "circle", "polygon", REGION_XTYPE, "moc")
+        return self.xtype in ("point", "circle", "range", "polygon", "moc", *REGION_TEXTS)
+
+    @property
+    def has_fitting_xtype(self) -> bool:
+        """Whether the xtype is for columns of this datatype and arraysize; others than DALI's are for any."""
+        datatypes, arraysize = XTYPES.get(self.xtype, ((self.datatype,), ""))
+        if self.datatype in TEXT:
+            return self.datatype in datatypes and not (arraysize and self.string_length)
+        return self.datatype in datatypes and (not arraysize or self.arraysize == arraysize)
 
     @property
     def clickhouse(self) -> str:
@@ -189,7 +212,7 @@ class ColumnType:
     @property
     def adql(self) -> str:
         """Name for messages: 'BIGINT', 'DOUBLE[]', 'POINT', 'TIMESTAMP' ..."""
-        if self.xtype in ("timestamp", "point", "circle", "polygon", "interval", "moc", REGION_XTYPE):
+        if self.xtype in XTYPES or self.is_timestamp:
             return self.xtype.removeprefix("adql:").upper()
         return self.scalar.adql + ("[]" if self.arraysize and self.datatype not in TEXT else "")
 
@@ -262,20 +285,52 @@ _FROM_ARROW = {
 
 
 @dataclass(frozen=True, slots=True, order=True)
+class CoordinateSystem:
+    """VOTable's COOSYS, with terms of the IVOA vocabularies; '' = unknown.
+
+    ``epoch`` of the positions and ``equinox`` of the frame are years with their calendar, such as J2016.0 or B1950.0.
+    """
+
+    system: str
+    epoch: str = ""
+    equinox: str = ""
+    refposition: str = ""
+
+
+ICRS = CoordinateSystem("ICRS")
+
+
+@dataclass(frozen=True, slots=True, order=True)
 class TimeSystem:
-    """VOTable's TIMESYS, with terms of the IVOA vocabularies; ``timeorigin`` is '' for timestamps."""
+    """VOTable's TIMESYS, with terms of the IVOA vocabularies.
+
+    ``timeorigin`` is '' for timestamps and years of a calendar.
+    """
 
     timescale: str
     refposition: str
     timeorigin: str = ""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class PhotometricSystem:
+    """How a magnitude or flux was calibrated.
+
+    ``filter``: its identifier in the SVO Filter Profile Service. ``zero_point``: the flux density of magnitude 0 in Jy,
+    None if unknown.
+    """
+
+    filter: str
+    system: str
+    zero_point: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """A column of a result or a table as VOTable describes it. Units in VOUnit, '' = none.
 
-    ``frame``: COOSYS name of a coordinate's frame; '' if it is no coordinate or the frame is unknown. ``time_system``:
-    that of a time, if known.
+    ``coordinate_system``: that of a coordinate, ``time_system``: that of a time, ``photometry``: that of a magnitude or
+    flux; None for other columns, or if unknown.
     """
 
     name: str
@@ -285,5 +340,16 @@ class Field:
     utype: str = ""
     description: str = ""
     nullable: bool = True
-    frame: str = field(default="", compare=False)
+    coordinate_system: CoordinateSystem | None = field(default=None, compare=False)
     time_system: TimeSystem | None = field(default=None, compare=False)
+    photometry: PhotometricSystem | None = field(default=None, compare=False)
+
+    @property
+    def frame(self) -> str:
+        """Name of the coordinate system, '' if it has none."""
+        return self.coordinate_system.system if self.coordinate_system else ""
+
+    @property
+    def epoch(self) -> str:
+        """Epoch of the coordinates, '' if unknown."""
+        return self.coordinate_system.epoch if self.coordinate_system else ""

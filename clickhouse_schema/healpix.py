@@ -115,6 +115,11 @@ class Cells:
         zero = np.zeros(12, dtype=np.int64)
         return cls(0, np.arange(12, dtype=np.int64), zero, zero)
 
+    @classmethod
+    def from_index(cls, order: int, index: NDArray[np.uint64]) -> Cells:
+        """Return the cells of NESTED indexes of one order."""
+        return cls(order, *_face_xy(order, index))
+
     def __len__(self) -> int:
         return len(self.face)
 

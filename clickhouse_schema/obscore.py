@@ -1,18 +1,18 @@
-"""ObsCore 1.1: recognising tables of the data model (IVOA REC 2017-05-09, sections 4 and 5)."""
+"""ObsCore 1.1: recognising tables of the data model (IVOA REC 2017-05-09, sections 4 and 5), and of its extension."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.schema_problem import Problem
 
 #: Name and identifier of the data model, as services declare them.
 DATA_MODEL = ("ObsCore-1.1", "ivo://ivoa.net/std/ObsCore#core-1.1")
 
-#: Compared without case.
-_SCHEMA, _TABLE = "ivoa", "obscore"
+#: Names of the tables, compared without case. The extension for radio data is found by its table's utype.
+_SCHEMA, _TABLE, _RADIO_TABLE = "ivoa", "obscore", "obscore_radio"
 
 #: A table without one of these is not ObsCore, whatever its name.
 MANDATORY = (
@@ -25,27 +25,41 @@ MANDATORY = (
 )
 
 
+#: The columns of the extension for radio data (IVOA PEN 2025-09-15, section 5): its table has all.
+RADIO_COLUMNS = (
+    *("obs_publisher_did", "s_resolution_min", "s_resolution_max", "s_fov_min", "s_fov_max", "f_resolution"),
+    *("s_largest_angular_scale", "s_largest_angular_scale_min", "s_largest_angular_scale_max"),
+    *("uv_distance_min", "uv_distance_max", "uv_distribution_ecc", "uv_distribution_fill"),
+    *("instr_tel_number", "instr_tel_min_dist", "instr_tel_max_dist", "instr_tel_diameter", "instr_feed"),
+    *("scan_mode", "tracking_type"),
+)
+
+
 def find_data_models(catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
     """Return name and identifier of each data model that the catalogue's tables implement."""
+    return () if find_obscore_table(catalogue) is None else (DATA_MODEL,)
+
+
+def find_obscore_table(catalogue: Catalogue) -> TableEntry | None:
+    """Return the table that is ObsCore; None if there is none."""
     named = catalogue.find_tables(_TABLE, delimited=False, schema=_SCHEMA)
-    return (DATA_MODEL,) if any(not _find_missing_columns(entry.table) for entry in named) else ()
+    return next((entry for entry in named if not _find_missing_columns(entry.table, MANDATORY)), None)
 
 
 def find_obscore_warnings(schema: Schema) -> Iterator[Problem]:
-    """Yield a warning for each table with the name of the data model that lacks mandatory columns."""
+    """Yield a warning for each table with a name of the standard that lacks mandatory columns."""
+    if schema.name.lower() != _SCHEMA:
+        return
     for i, table in enumerate(schema.tables):
-        if _has_obscore_name(schema, table) and (lacking := _find_missing_columns(table)):
-            message = (
-                f"{schema.name}.{table.name} lacks {', '.join(lacking)}, so it is not declared as ObsCore 1.1: "
-                "see skyhouse schema show obscore"
-            )
-            yield Problem(("tables", i, "columns"), message)
+        if table.name.lower() == _TABLE and (lacking := _find_missing_columns(table, MANDATORY)):
+            result = "so it is not declared as ObsCore 1.1: see skyhouse schema show obscore"
+        elif table.name.lower() == _RADIO_TABLE and (lacking := _find_missing_columns(table, RADIO_COLUMNS)):
+            result = "which its name promises: see skyhouse schema show obscore-radio"
+        else:
+            continue
+        yield Problem(("tables", i, "columns"), f"{schema.name}.{table.name} lacks {', '.join(lacking)}, {result}")
 
 
-def _has_obscore_name(schema: Schema, table: Table) -> bool:
-    return (schema.name.lower(), table.name.lower()) == (_SCHEMA, _TABLE)
-
-
-def _find_missing_columns(table: Table) -> list[str]:
+def _find_missing_columns(table: Table, wanted: Iterable[str]) -> list[str]:
     names = {column.name.lower() for column in table.columns}
-    return [name for name in MANDATORY if name not in names]
+    return [name for name in wanted if name not in names]

@@ -7,12 +7,12 @@ before the smaller ones inside: ``first subcell of order 24 * 32 + order``. The 
 range of numbers, and the larger ones around it are few. Measured in ``tests/benchmarks/bench_footprints.py``.
 
 ClickHouse computes the numbers of circles and polygons as rows come in (``MATERIALIZED``): the SQL is here because the
-DDL needs it. The loader computes those of texts, which it reads; without it their rows are found everywhere.
+DDL needs it. The loader computes those of ranges and texts, which it reads; without it their rows are found everywhere.
 """
 
 from __future__ import annotations
 
-from clickhouse_schema.datatypes import REGION_XTYPE, ColumnType
+from clickhouse_schema.datatypes import REGION_TEXTS, ColumnType
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import quote_identifier
 
@@ -48,12 +48,12 @@ def number_span(order: int) -> int:
 
 
 def has_cover(kind: ColumnType) -> bool:
-    return kind.xtype in ("circle", "polygon") or has_shape_texts(kind)
+    return kind.xtype in ("circle", "polygon") or has_stored_shapes(kind)
 
 
-def has_shape_texts(kind: ColumnType) -> bool:
-    """Whether the loader reads the column's texts, and stores their shapes in a column of its own."""
-    return kind.is_text and kind.xtype in (REGION_XTYPE, "moc")
+def has_stored_shapes(kind: ColumnType) -> bool:
+    """Whether the loader reads the column's texts or ranges, and stores their shapes in a column of its own."""
+    return kind.xtype == "range" or (kind.is_text and kind.xtype in (*REGION_TEXTS, "moc"))
 
 
 def cover_column(name: str) -> str:
@@ -62,7 +62,7 @@ def cover_column(name: str) -> str:
 
 
 def shape_column(name: str) -> str:
-    """Return the name of the column that holds the shapes that the texts of column ``name`` define.
+    """Return the name of the column that holds the shapes that the texts or ranges of column ``name`` define.
 
     Regions are Array(Array(Float64)): shapes, each [term, 1 or -1 for its complement, numbers]. The numbers are DALI's:
     3 of a circle, 4 of a range, 6 or more of a polygon. A direction is in the region if it is in all shapes of some

@@ -15,6 +15,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from tap_service.settings.attach_settings import AttachSettings
 from tap_service.settings.connection_settings import ConnectionSettings
 from tap_service.settings.engine_settings import EngineSettings
+from tap_service.settings.hats_settings import HatsSettings
+from tap_service.settings.history_settings import HistorySettings
 from tap_service.settings.job_settings import JobSettings
 from tap_service.settings.monitoring_settings import MonitoringSettings
 from tap_service.settings.place_settings import PlaceSettings
@@ -29,6 +31,7 @@ from tap_service.settings.settings_file import (
 from tap_service.settings.share_settings import ShareSettings
 from tap_service.settings.site_settings import SiteSettings
 from tap_service.settings.upload_settings import UploadSettings, UserTableSettings
+from tap_service.settings.watch_settings import WatchSettings
 
 _PREFIX = "SKYHOUSE_"
 
@@ -47,11 +50,14 @@ class ConfigError(Exception):
 
 
 class Config(
+    WatchSettings,
     UserTableSettings,
     UploadSettings,
     AttachSettings,
     EngineSettings,
+    HatsSettings,
     ShareSettings,
+    HistorySettings,
     JobSettings,
     QuerySettings,
     ConnectionSettings,
@@ -76,6 +82,8 @@ class Config(
             raise ValueError("redis_url needs clickhouse_url: workers cannot use an engine in another process")
         if self.redis_url and not self.results_url:
             raise ValueError("redis_url needs results_url: the workers write results and the service reads them")
+        if self.smtp_host and not self.smtp_from:
+            raise ValueError("smtp_host needs smtp_from: the address that the mails are from")
         return self
 
 

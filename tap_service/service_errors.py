@@ -53,7 +53,11 @@ class UploadFault(UserFault):
 
 
 class QueryFault(UserFault):
-    pass
+    """``query``: the text, if the fault has positions in it; its cause is then an ``AdqlError``."""
+
+    def __init__(self, message: str, query: str = "") -> None:
+        super().__init__(message)
+        self.query = query
 
 
 class QueryTooHeavy(UserFault):

@@ -35,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure() -> None:
     os.environ[FILE_VARIABLE] = ""  # no settings of this machine
+    os.environ["NUMBA_DISABLE_JIT"] = "1"  # LSDB's trees of a few pixels: to compile their functions takes 15 s
 
 
 def pytest_collection_finish() -> None:

@@ -27,7 +27,7 @@ _SUMS = ("SUM", "STDDEV", "STDDEV_SAMP", "STDDEV_POP")
 _VARIANCES = ("VARIANCE", "VAR_SAMP", "VAR_POP")
 _COVARIANCES = ("COVAR_SAMP", "COVAR_POP")
 
-_GEOMETRIES = ("point", "circle", "polygon")
+_GEOMETRIES = ("point", "circle", "range", "polygon")
 
 
 def derive_unit(expr: Expr) -> str:

@@ -214,12 +214,18 @@ def _make_box(numbers: list[float]) -> Region:
 
 def _make_interval(numbers: list[float]) -> Region:
     _require_count(numbers, 4, "two corners, each longitude and latitude")
-    return Range(numbers[0], numbers[2], numbers[1], numbers[3])
+    return _reduce_range(Range(numbers[0], numbers[2], numbers[1], numbers[3]))
 
 
 def _make_range(numbers: list[float]) -> Region:
     _require_count(numbers, 4, "western and eastern longitude, southern and northern latitude")
-    return Range(*numbers)
+    return _reduce_range(Range(*numbers))
+
+
+def _reduce_range(region: Range) -> Region:
+    """Return a range of a single position as a point, since it has no border."""
+    is_point = region.south == region.north and (region.west == region.east or abs(region.south) == 90)
+    return make_circle(region.west, region.south, 0.0) if is_point else region
 
 
 def _make_convex(numbers: list[float]) -> Region:

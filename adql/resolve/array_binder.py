@@ -12,9 +12,9 @@ from clickhouse_schema.datatypes import DOUBLE, FLOATS, LONG, NUMBERS, ColumnTyp
 
 
 def is_vector(expr: Expr) -> bool:
-    """Whether it is an array of numbers without another meaning: INTERVAL is one, a POINT is not."""
+    """Whether it is an array of numbers without another meaning: an INTERVAL is one, a POINT is not."""
     kind = expr.type
-    return kind.is_array and kind.datatype in NUMBERS and kind.xtype in ("", "interval")
+    return kind.is_array and kind.datatype in NUMBERS and kind.xtype in ("", "interval", "multiinterval")
 
 
 def bind_vector_operation(op: str, left: Expr, right: Expr, span: Span) -> Expr:

@@ -31,10 +31,10 @@ from adql.resolve.shape_binder import (
     turn_shape,
 )
 from adql.syntax import nodes
-from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, MOC, POINT, REGION_XTYPE, UNICODE
+from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, MOC, POINT, REGION_TEXTS, UNICODE
 
-#: What CONTAINS and INTERSECTS take: columns of regions and of MOCs too
-_REGIONS = (*SHAPES, REGION_XTYPE, "moc")
+#: What CONTAINS and INTERSECTS take: columns of ranges, regions and MOCs too
+_REGIONS = (*SHAPES, "range", *REGION_TEXTS, "moc")
 
 
 def bind_geometry(binder: Binder, node: nodes.FunctionCall, name: str) -> Expr:

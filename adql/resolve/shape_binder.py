@@ -16,7 +16,8 @@ from adql.regions.celestial_frames import parse_frame, parse_system, transform_p
 from adql.regions.region_algebra import has_moc
 from adql.resolve.binder import Binder
 from adql.syntax import nodes
-from clickhouse_schema.datatypes import CIRCLE, DOUBLE, MOC, POINT, POLYGON, REGION, REGION_XTYPE, UNICODE, ColumnType
+from clickhouse_schema.datatypes import CIRCLE, DOUBLE, MOC, POINT, POLYGON, REGION, REGION_TEXTS, UNICODE, ColumnType
+from clickhouse_schema.shape_cover import has_stored_shapes
 
 Args = tuple[nodes.Expression, ...]
 
@@ -92,12 +93,14 @@ def bind_shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) 
         if expr.type.is_numeric:
             hint = _COORDINATE_FORMS.get(name, hint)
         if name == "REGION":
-            hint = "REGION reads literals, and columns with the xtype adql:REGION or moc"
+            hint = f"REGION reads literals, and columns with the xtype {', '.join(REGION_TEXTS)} or moc"
         raise AdqlSemanticError(f"{name} takes a {kinds}; this is {expr.type.adql}", node.span, hint)
     is_moc = isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION")
-    if expr.type.is_text and not isinstance(expr, (Column, Shape)) and not is_moc:
+    if has_stored_shapes(expr.type) and not isinstance(expr, (Column, Shape)) and not is_moc:
         raise AdqlSemanticError(
-            f"{name} takes a region of a column or a literal", node.span, "a text that the query computes is not read"
+            f"{name} takes a {expr.type.adql} of a column or a literal",
+            node.span,
+            "shapes of this kind are read when they are loaded, not those that the query computes",
         )
     return expr
 
@@ -169,7 +172,7 @@ def _bind_polygon(binder: Binder, node: nodes.FunctionCall, args: Args, system: 
 def _bind_region(binder: Binder, _node: nodes.FunctionCall, args: Args, _system: str) -> Expr:
     if isinstance(args[0], nodes.StringLiteral):
         return _parse_region(args[0].value, args[0].span)
-    return bind_shape(binder, args[0], "REGION", REGION_XTYPE, "moc")
+    return bind_shape(binder, args[0], "REGION", *REGION_TEXTS, "moc")
 
 
 def _parse_region(text: str, span: Span) -> Shape:

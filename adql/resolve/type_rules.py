@@ -11,7 +11,7 @@ from adql.functions import PARAMETER_KINDS, Function, Parameter
 from adql.functions.argument_kinds import fits_parameter, is_null
 from adql.ir import UNTYPED, Call, Expr, Literal
 from adql.syntax.hints.angle_notations import parse_angle_text
-from clickhouse_schema.datatypes import DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
+from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
 
 #: DALI 1.1 section 3.3.3, a trailing Z allowed
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?Z?")
@@ -47,7 +47,9 @@ def find_common_type(args: Sequence[Expr], where: str, span: Span) -> ColumnType
             return max(types, key=lambda t: int(t.scalar.numpy[-1]))
         return FLOAT if all(t == FLOAT for t in types) else DOUBLE
     if all(t.is_text for t in types):
-        return UNICODE if any(t.datatype == "unicodeChar" for t in types) else types[0]
+        if any(t.datatype == "unicodeChar" for t in types):
+            return UNICODE
+        return types[0] if all(t.xtype == types[0].xtype for t in types) else CHAR
     if all(t == types[0] for t in types):
         return types[0]
     names = " and ".join(dict.fromkeys(t.adql for t in types))

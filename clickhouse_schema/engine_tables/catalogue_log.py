@@ -122,10 +122,14 @@ def _parse_grants(document: str) -> dict[str, frozenset[str]]:
 
 
 def _merge_documents(versions: list[tuple[int, Schema]]) -> Schema:
-    """Merge the tables' documents; what they say about the schema itself is taken from the newest."""
-    newest = max(versions, key=lambda version: version[0])[1]
-    tables = [table for _, schema in versions for table in schema.tables]
-    return newest.model_copy(update={"tables": tuple(tables)})
+    """Merge the tables' documents; what they say about the schema itself is taken from the newest.
+
+    Examples are those of all documents, since tables of a schema may come from several files; of one name, the newest.
+    """
+    by_age = [schema for _, schema in sorted(versions, key=lambda version: version[0])]
+    tables = tuple(table for _, schema in versions for table in schema.tables)
+    examples = {example.name: example for schema in by_age for example in schema.examples}
+    return by_age[-1].model_copy(update={"tables": tables, "examples": tuple(examples.values())})
 
 
 def _find_local_densities(

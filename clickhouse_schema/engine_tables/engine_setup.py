@@ -6,6 +6,7 @@ import time
 
 from clickhouse_schema.cluster_topology import ClusterError, Topology
 from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.engine_tables.addition_record import ADDITIONS, WATCHED, create_addition_record
 from clickhouse_schema.engine_tables.append_record import create_append_record
 from clickhouse_schema.engine_tables.catalogue_log import (
     catalogue_lock,
@@ -27,7 +28,7 @@ from clickhouse_schema.whole_tables import create_database
 #: How long a server that joined later may take to copy the catalogue.
 _MAX_REPLICA_SECONDS = 60
 
-_LOGS = ("skyhouse.catalogue", "skyhouse.appends", "skyhouse.density")
+_LOGS = ("skyhouse.catalogue", "skyhouse.appends", "skyhouse.density", ADDITIONS, WATCHED)
 
 
 def prepare_engine(engine: Engine) -> None:
@@ -53,6 +54,7 @@ def prepare_engine(engine: Engine) -> None:
         create_density_table(servers)
         create_append_record(servers)
         _wait_for_replica(engine, servers.topology, "appends")
+        create_addition_record(servers)
         copy_missing_rows(servers, _LOGS)
         upgrade_catalogue(engine)
         create_database(servers, TAP_SCHEMA.name)

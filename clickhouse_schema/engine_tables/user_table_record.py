@@ -86,6 +86,8 @@ class UserTable(BaseModel):
         Who else may read it.
     shared
         Id of its rows of TAP_SCHEMA for readers; '' without readers.
+    appended
+        Tokens of the last appends that are made once, such as those of watches.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -102,6 +104,7 @@ class UserTable(BaseModel):
     origin: str = ""
     readers: tuple[Reader, ...] = ()
     shared: str = ""
+    appended: tuple[str, ...] = ()
 
     @property
     def qualified_name(self) -> str:

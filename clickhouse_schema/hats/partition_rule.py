@@ -12,30 +12,36 @@ MAX_PARTITION_ROWS = 1_000_000
 
 
 def choose_partitions(
-    counts: NDArray[np.int64], max_rows: int = MAX_PARTITION_ROWS, lowest_order: int = 0
+    order: int,
+    cells: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    max_rows: int = MAX_PARTITION_ROWS,
+    lowest_order: int = 0,
 ) -> dict[HatsPixel, int]:
     """Return the pixels of the partitions with their rows, in their order on the sky.
 
-    Each partition is the largest pixel of at most ``max_rows`` rows; pixels without rows are left out. A pixel of the
-    order of ``counts`` with more rows is a partition all the same: the caller counts at a higher order to avoid it.
+    Each partition is the largest pixel of at most ``max_rows`` rows; pixels without rows are left out. A pixel of
+    ``order`` with more rows is a partition all the same: the caller counts at a higher order to avoid it.
 
     Parameters
     ----------
-    counts : numpy.ndarray, shape (12 * 4**order,)
-        Rows of each pixel of one order.
+    order : int
+    cells, rows : numpy.ndarray, shape (n,)
+        Cells of ``order`` with rows, ascending, and the rows of each.
     max_rows : int
     lowest_order : int
         No partition is larger than a pixel of this order.
     """
-    orders = [counts]
-    while orders[0].size > 12 << 2 * lowest_order:
-        orders.insert(0, orders[0].reshape(-1, 4).sum(axis=1))
+    counts = [(cells, rows)]
+    for _ in range(order - lowest_order):
+        finer, finer_rows = counts[0]
+        parents, first = np.unique(finer >> 2, return_index=True)
+        counts.insert(0, (parents, np.add.reduceat(finer_rows, first) if len(first) else finer_rows))
     found = {}
-    covered = np.zeros(orders[0].size, bool)
-    for order, rows in enumerate(orders, lowest_order):
-        is_last = rows is counts
-        chosen = np.flatnonzero(~covered & (rows > 0) & (is_last | (rows <= max_rows)))
-        found.update({HatsPixel(order, int(number)): int(rows[number]) for number in chosen})
-        covered[chosen] = True
-        covered = np.repeat(covered, 4)
+    divided = counts[0][0] >> 2
+    for level, (numbers, sums) in enumerate(counts, lowest_order):
+        is_left = np.isin(numbers >> 2, divided)
+        is_chosen = is_left & ((sums <= max_rows) | (level == order))
+        found.update({HatsPixel(level, int(numbers[place])): int(sums[place]) for place in np.flatnonzero(is_chosen)})
+        divided = numbers[is_left & ~is_chosen]
     return dict(sorted(found.items(), key=lambda item: item[0].first_cell))

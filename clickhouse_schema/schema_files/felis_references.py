@@ -126,7 +126,7 @@ class _Resolver:
         return tuple(made)
 
     def _resolve_target(self, ref: Any, path: YamlPath) -> ColumnTarget:
-        """Return the referenced ``schema.table`` and column; other schemas need ``schema.table.column``."""
+        """Return the referenced ``schema.table`` and column; tables of other files need ``schema.table.column``."""
         if isinstance(ref, str) and ref in self._ids:
             target = self._ids[ref]
             return ColumnTarget(f"{self._schema}.{target.table}", target.column)
@@ -134,7 +134,7 @@ class _Resolver:
             schema, table, column = ref.split(".", 2)
             return ColumnTarget(f"{schema}.{table}", column)
         message = f"no column has the @id {ref!r}{_suggest_id(str(ref), list(self._ids))}"
-        self.problems.append(Problem(path, f"{message} (a column of another schema is schema.table.column)"))
+        self.problems.append(Problem(path, f"{message} (a column of a table in another file is schema.table.column)"))
         return ColumnTarget("", "")
 
 

@@ -19,7 +19,10 @@ from clickhouse_schema.vounit import normalise_unit
 
 #: Databases of ClickHouse, of Skyhouse and of the standard, and the schema of user tables.
 RESERVED_SCHEMAS = frozenset(
-    {"system", "information_schema", "default", "skyhouse", "skyhouse_users", "tap_upload", "tap_schema", "mydb"}
+    {
+        *("system", "information_schema", "default", "tap_upload", "tap_schema", "mydb"),
+        *("skyhouse", "skyhouse_additions", "skyhouse_users"),
+    }
 )
 
 #: The schemas of tables that users share: ``mydb_USER``.
@@ -232,11 +235,11 @@ def _find_key_problems(schema: Schema, table: Table, key: ForeignKey, path: Yaml
         counts = f"{len(key.columns)} columns refer to {len(key.referenced_columns)}"
         yield Problem((*path, "columns"), f"the key {key.name} is uneven: {counts}")
         return
-    if key.referenced_table.partition(".")[0] != schema.name:
-        return  # the other schema is in another file
     target = _find_referenced_table(schema, key)
+    if target is None:
+        return  # the other table is in another file
     for own, other in zip(key.columns, key.referenced_columns, strict=True):
-        ours, theirs = find_column(table, own), find_column(target, other) if target else None
+        ours, theirs = find_column(table, own), find_column(target, other)
         if ours is None:
             yield missing_column_problem(table, own, (*path, "columns"))
         elif theirs is None:

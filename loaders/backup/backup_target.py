@@ -13,17 +13,16 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import fsspec
 from pydantic import ValidationError
 
 from clickhouse_schema.quoting import quote_string
 from loaders.backup.backup_manifest import VERSION, BackupFile, Manifest
 from loaders.load_error import LoadError
-from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
+from loaders.target_files import TargetFiles
 
 _DATA, _RESULTS, _MANIFEST = "data", "results", ".json"
 _PIECE_BYTES = 1 << 20
@@ -35,17 +34,17 @@ class BackupTarget:
     """``address``: a path, or a URL. Raises ``LoadError`` for one that cannot be used."""
 
     def __init__(self, address: str) -> None:
-        self.is_local = "://" not in address
-        self._address = str(Path(address).absolute()) if self.is_local else address.rstrip("/")
-        with _translate_errors(address):
-            self._files, self._root = fsspec.core.url_to_fs(self._address, use_listings_cache=False)
+        self._target = TargetFiles(address, "backups")
+        self.is_local = self._target.is_local
+        self._address = self._target.address
+        self._files = self._target.files
 
     # --- manifests
 
     def list_backups(self) -> list[Manifest]:
         """Return the complete backups, the oldest first."""
-        with _translate_errors(self._address):
-            paths = [path for path in self._list_folder("") if path.endswith(_MANIFEST)]
+        with self._target.translate_errors():
+            paths = [path for path in self._target.list_folder("") if path.endswith(_MANIFEST)]
             return [self._read_manifest(path) for path in sorted(paths)]
 
     def find_backup(self, name: str) -> Manifest:
@@ -59,10 +58,10 @@ class BackupTarget:
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Make a backup complete."""
-        with _translate_errors(self._address):
+        with self._target.translate_errors():
             if self.is_local:
                 os.sync()  # what ClickHouse and fsspec have written, before it counts
-            part = self._path(f"{manifest.name}{_MANIFEST}.part")
+            part = self._target.build_path(f"{manifest.name}{_MANIFEST}.part")
             document = manifest.model_dump_json(indent=1).encode()
             if self.is_local:
                 self._files.pipe_file(part, document)
@@ -73,41 +72,29 @@ class BackupTarget:
 
     def delete_backup(self, name: str) -> None:
         """Delete a backup, its manifest first; results stay until ``delete_results``."""
-        with _translate_errors(self._address):
-            self._files.rm_file(self._path(f"{name}{_MANIFEST}"))
-            self._delete_folder(f"{_DATA}/{name}")
+        with self._target.translate_errors():
+            self._files.rm_file(self._target.build_path(f"{name}{_MANIFEST}"))
+            self._target.delete_folder(f"{_DATA}/{name}")
 
     def delete_incomplete(self) -> list[str]:
         """Delete what killed backups left; return the names."""
-        with _translate_errors(self._address):
+        with self._target.translate_errors():
             complete = {backup.name for backup in self.list_backups()}
-            found = {path.rsplit("/", 1)[-1]: path for path in self._list_folder(_DATA)}
+            found = {path.rsplit("/", 1)[-1]: path for path in self._target.list_folder(_DATA)}
             left = sorted(name for name in found.keys() - complete if self.is_local or self._is_old(found[name]))
             for name in left:
-                self._delete_folder(f"{_DATA}/{name}")
+                self._target.delete_folder(f"{_DATA}/{name}")
         return left
 
-    @contextmanager
-    def hold_lock(self) -> Iterator[None]:
+    def hold_lock(self) -> AbstractContextManager[None]:
         """Let one process at a time write into a directory. An object store has no lock."""
-        if not self.is_local:
-            yield
-            return
-        try:
-            with _translate_errors(self._address):
-                lock = lock_directory(Path(self._address), ".lock")
-        except DirectoryHeldError as error:
-            raise LoadError(
-                f"another backup to {self._address} is running (pid {error.pid}): wait until it is done"
-            ) from error
-        with lock:
-            yield
+        return self._target.hold_lock(f"another backup to {self._address}")
 
     # --- files
 
     def upload_file(self, path: Path, name: str, backup: str) -> BackupFile:
         """Copy a file into a backup."""
-        with _translate_errors(self._address), path.open("rb") as file:
+        with self._target.translate_errors(), path.open("rb") as file:
             return self._write_pieces(f"{_DATA}/{backup}/{name}", name, iter(lambda: file.read(_PIECE_BYTES), b""))
 
     def download_file(self, file: BackupFile, backup: str, to: Path) -> None:
@@ -122,7 +109,7 @@ class BackupTarget:
 
     def upload_result(self, key: str, pieces: Iterable[bytes]) -> BackupFile:
         """Add a result to those of all backups."""
-        with _translate_errors(self._address):
+        with self._target.translate_errors():
             return self._write_pieces(f"{_RESULTS}/{key}", key, pieces)
 
     def read_result(self, file: BackupFile) -> Iterator[bytes]:
@@ -131,8 +118,8 @@ class BackupTarget:
 
     def delete_results(self, kept: set[str]) -> None:
         """Delete all results but those with these keys."""
-        with _translate_errors(self._address):
-            for path in self._list_folder(_RESULTS):
+        with self._target.translate_errors():
+            for path in self._target.list_folder(_RESULTS):
                 if path.rsplit("/", 1)[-1] not in kept:
                     self._files.rm_file(path)
 
@@ -158,8 +145,8 @@ class BackupTarget:
     def _write_pieces(self, path: str, name: str, pieces: Iterable[bytes]) -> BackupFile:
         size, digest = 0, hashlib.sha256()
         if self.is_local:
-            self._files.makedirs(self._path(path).rsplit("/", 1)[0], exist_ok=True)
-        with self._files.open(self._path(path), "wb") as target:
+            self._files.makedirs(self._target.build_path(path).rsplit("/", 1)[0], exist_ok=True)
+        with self._files.open(self._target.build_path(path), "wb") as target:
             for piece in pieces:
                 target.write(piece)
                 digest.update(piece)
@@ -168,12 +155,12 @@ class BackupTarget:
 
     def _read_pieces(self, path: str, file: BackupFile) -> Iterator[bytes]:
         digest = hashlib.sha256()
-        with _translate_errors(self._address), self._files.open(self._path(path), "rb") as source:
+        with self._target.translate_errors(), self._files.open(self._target.build_path(path), "rb") as source:
             while piece := source.read(_PIECE_BYTES):
                 digest.update(piece)
                 yield piece
         if digest.hexdigest() != file.digest:
-            raise LoadError(f"{self._path(path)} is damaged: restore another backup")
+            raise LoadError(f"{self._target.build_path(path)} is damaged: restore another backup")
 
     def _read_manifest(self, path: str) -> Manifest:
         document = self._files.cat_file(path)
@@ -184,34 +171,7 @@ class BackupTarget:
             why = "was made by a later version of Skyhouse" if later else "is damaged"
             raise LoadError(f"the backup {path} {why}: {error.errors()[0]['msg']}") from error
 
-    def _list_folder(self, name: str) -> list[str]:
-        try:
-            return [str(path).rstrip("/") for path in self._files.ls(self._path(name), detail=False)]
-        except FileNotFoundError:
-            return []
-
     def _is_old(self, folder: str) -> bool:
         changed = [entry.get("LastModified") for entry in self._files.find(folder, detail=True).values()]
         newest = max((each.timestamp() for each in changed if each is not None), default=0.0)
         return newest < time.time() - _MAX_RUNNING_SECONDS
-
-    def _delete_folder(self, name: str) -> None:
-        with suppress(FileNotFoundError):
-            self._files.rm(self._path(name), recursive=True)
-
-    def _path(self, name: str) -> str:
-        return f"{self._root}/{name}" if name else str(self._root)
-
-
-@contextmanager
-def _translate_errors(address: str) -> Iterator[None]:
-    """Raise errors of the file system and of its driver as ``LoadError``."""
-    try:
-        yield
-    except LoadError:
-        raise
-    except ImportError as error:
-        raise LoadError(f"{address} needs a driver: {error} (pip install 'skyhouse[s3]' for s3://)") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise LoadError(f"{address} cannot be used for backups: {reason}") from error

@@ -9,7 +9,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,14 @@ from tap_service.services.site.blocked_networks import BlockedError
 from tap_service.services.site.first_queries import format_first_queries
 from tap_service.storage.accounts import AccountError
 from tap_service.storage.engine.engine import EngineError
+from tap_service.storage.history.history_store import HistoryUnavailable
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 from tap_service.storage.private_directory import create_private_directory
 from tap_service.storage.registry_store import RegistryStoreError
 from tap_service.storage.shares.share_store import ShareStoreUnavailable
 from tap_service.storage.site_state import SiteStateUnavailable
 from tap_service.storage.usage.usage_store import UsageUnavailable
+from tap_service.storage.watches.watch_store import WatchStoreUnavailable
 
 #: How long running responses may continue after the signal.
 _MAX_GRACE_SECONDS = 5
@@ -60,8 +62,10 @@ _FAULTS = (
     RegistryFileError,
     RegistryStoreError,
     ShareStoreUnavailable,
+    WatchStoreUnavailable,
     SiteStateUnavailable,
     UsageUnavailable,
+    HistoryUnavailable,
 )
 
 
@@ -160,7 +164,9 @@ def _serve_listener(
             server.run(sockets=[listener])
             return
         services = app.state.services
-        administration = Administration(services.job_administration, services.work)
+        administration = Administration(
+            services.job_administration, services.work, lambda: nullcontext(services.watches)
+        )
         control = ControlServer(engine, data_path, catalogue_cache.refresh, administration)
         control.start()
         try:

@@ -15,6 +15,7 @@ from loaders.cli import (
     backup_command,
     block_command,
     config_command,
+    export_command,
     group_command,
     jobs_command,
     queries_command,
@@ -23,6 +24,7 @@ from loaders.cli import (
     shards_command,
     usage_command,
     user_command,
+    watch_command,
 )
 from loaders.cli.command_options import ConfigFile, Data, execute_and_exit, read_config_or_exit, run_here_and_exit
 from loaders.cli.console_reporter import ConsoleReporter
@@ -30,7 +32,7 @@ from loaders.control import data_commands
 from loaders.pipeline.describe_file import describe_source, find_doubtful_types
 from loaders.pipeline.load_plan import split_name
 from loaders.pipeline.named_input import describe_input
-from loaders.tables.shipped_schemas import resolve_schema_option
+from loaders.tables.shipped_schemas import list_schema_names, resolve_schema_option
 from tap_service.constants import VERSION
 from tap_service.hats.reading.catalogue_folder import is_folder_address
 from tap_service.readers.read_error import ReadError
@@ -52,9 +54,11 @@ app.add_typer(registry_command.app, name="registry")
 app.add_typer(shards_command.app, name="shards")
 app.command("backup")(backup_command.create_backup)
 app.command("restore")(backup_command.restore_backup)
+app.command("export")(export_command.export_table)
 app.command("usage")(usage_command.print_usage)
 app.add_typer(jobs_command.app, name="jobs")
 app.add_typer(queries_command.app, name="queries")
+app.add_typer(watch_command.app, name="watch")
 app.add_typer(announcement_command.downtimes, name="downtime")
 app.add_typer(announcement_command.notes, name="note")
 app.command("drain")(announcement_command.drain_service)
@@ -132,7 +136,8 @@ def load_table(
         str | None,
         typer.Option(
             metavar="FILE|NAME",
-            help="YAML that describes the table (see skyhouse describe), or the name of a shipped one: obscore.",
+            help="YAML that describes the table (see skyhouse describe), or the name of a shipped one: "
+            f"{', '.join(list_schema_names())}.",
         ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +16,9 @@ from loaders.control.engine_opener import has_engine
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadError
 from tap_service.storage.accounts import AccountError, Accounts
+from tap_service.storage.history.history_store import HistoryUnavailable
+from tap_service.storage.open_storage import open_history_store, open_watch_store
+from tap_service.storage.watches.watch_store import WatchStoreUnavailable
 
 app = typer.Typer(help="Users, their passwords and tokens.", no_args_is_help=True)
 
@@ -94,11 +97,33 @@ def assign_limits(
         typer.echo(f"note: the setting client_limits has no {assigned} here; until it has, @users holds", err=True)
 
 
+@app.command("mail")
+def set_mail(
+    name: Name,
+    data: Data,
+    address: Annotated[
+        str, typer.Argument(metavar="[ADDRESS]", help="Where mails of watches go. Default: print the user's address.")
+    ] = "",
+    file: File = None,
+    none: Annotated[bool, typer.Option("--none", help="Forget the address: the user gets no mail.")] = False,
+) -> None:
+    """Note the mail address of a user: watches send mail to this one alone."""
+    if address and none:
+        raise typer.BadParameter("give an address or --none, not both")
+    with open_accounts(data, file) as accounts:
+        if address or none:
+            accounts.set_mail(name, address)
+        noted = accounts.find_mail(name)
+    typer.echo(f"mail for {name} goes to {noted}" if noted else f"{name} has no mail address here")
+
+
 @app.command("remove")
 def remove_user(name: Name, data: Data, file: File = None) -> None:
-    """Remove a user with all their tokens, tables and grants, so that a new user of this name does not inherit them."""
+    """Remove a user with all that is theirs: tokens, tables, watches, history, grants; so nobody inherits it."""
     with open_accounts(data, file) as accounts:
         accounts.remove_user(name)
+    _remove_watches(data, name)
+    _remove_history(data, name)
     typer.echo(f"{name} is removed")
     if has_engine(data.absolute()):
         execute_and_exit(data, "user forget", {"user": name})
@@ -128,6 +153,28 @@ def list_users(data: Data, file: File = None) -> None:
         for account in accounts.list_accounts():
             tokens = ", ".join(label + _format_expiry(expires) for label, expires in account.tokens)
             typer.echo("\t".join((account.name, "admin" if account.admin else "user", tokens)))
+
+
+def _remove_watches(data: Path, name: str) -> None:
+    """Remove the watches of a user; errors are printed in one sentence."""
+    try:
+        with closing(open_watch_store(read_settings(data.absolute()))) as store:
+            for watch in store.list_watches(name):
+                store.delete_watch(watch.watch_id)
+    except (LoadError, WatchStoreUnavailable) as error:
+        typer.echo(f"error: the watches of {name} are not removed: {error}", err=True)
+        raise typer.Exit(1) from error
+
+
+def _remove_history(data: Path, name: str) -> None:
+    """Remove the history of a user's queries; errors are printed in one sentence."""
+    try:
+        if (store := open_history_store(read_settings(data.absolute()))) is not None:
+            with closing(store):
+                store.delete_entries(name)
+    except (LoadError, HistoryUnavailable) as error:
+        typer.echo(f"error: the history of {name} is not removed: {error}", err=True)
+        raise typer.Exit(1) from error
 
 
 @contextmanager

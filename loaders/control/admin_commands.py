@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +19,41 @@ from loaders.control.engine_opener import open_engine
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.config import Config
+from tap_service.documents.watch_documents import describe_watch
 from tap_service.factory.job_factory import build_job_lifetimes
+from tap_service.factory.query_factory import build_query_components
+from tap_service.factory.watch_factory import build_watch_service
 from tap_service.models.timestamps import parse_instant
 from tap_service.models.uws_job import ExecutionPhase
+from tap_service.models.watch import Watch
+from tap_service.service_errors import ServiceError
 from tap_service.services.administration.job_administration import (
     AdministrationError,
     JobAdministration,
     JobSelection,
 )
 from tap_service.services.administration.work_list import WorkList
-from tap_service.storage.jobs.job_store import JobStoreUnavailable
-from tap_service.storage.open_storage import open_job_stores, open_remote_engine
+from tap_service.services.watches.watch_requests import WatchService, WatchWish
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.jobs.job_store import JobStore, JobStoreUnavailable
+from tap_service.storage.open_storage import open_job_stores, open_remote_engine, open_watch_store
 from tap_service.storage.shares.share_store import ShareStoreUnavailable
 from tap_service.storage.site_state import SiteStateUnavailable, open_site_state
+from tap_service.storage.watches.watch_store import WatchStoreUnavailable
 
 #: how long a stopped query may take to end, and how often that is looked for
 _STOP_SECONDS, _LOOK_SECONDS = 60.0, 0.2
+
+#: what an operator can cause, with a message in one sentence
+_FAULTS = (
+    AdministrationError,
+    LoadError,
+    JobStoreUnavailable,
+    ShareStoreUnavailable,
+    WatchStoreUnavailable,
+    SiteStateUnavailable,
+    ServiceError,
+)
 
 Rows = Iterable[dict[str, Any]]
 
@@ -42,6 +62,8 @@ Rows = Iterable[dict[str, Any]]
 class Administration:
     jobs: JobAdministration
     work: WorkList
+    #: for commands on watches
+    open_watches: Callable[[], AbstractContextManager[WatchService]]
 
 
 @contextmanager
@@ -62,11 +84,23 @@ def open_administration(config: Config, data_path: Path) -> Iterator[Administrat
             state = open_site_state(config.redis_url, config.jobs_path)
             try:
                 jobs = JobAdministration(stores.jobs, build_job_lifetimes(config, engine, stores))
-                yield Administration(jobs, WorkList(engine, state, jobs, is_shared=bool(config.redis_url)))
+                work = WorkList(engine, state, jobs, is_shared=bool(config.redis_url))
+                yield Administration(jobs, work, partial(_open_watches, config, engine, stores.jobs))
             finally:
                 state.close()
         finally:
             stores.close()
+
+
+@contextmanager
+def _open_watches(config: Config, engine: Engine, jobs: JobStore) -> Iterator[WatchService]:
+    """Open the watches here; what they need is built for them alone. Raises WatchStoreUnavailable."""
+    with closing(open_watch_store(config)) as store:
+        components = build_query_components(config, engine, jobs, are_helpers_kept_ready=False)
+        try:
+            yield build_watch_service(components, store)
+        finally:
+            components.close()
 
 
 def _list_jobs(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
@@ -117,6 +151,52 @@ def _stop_queries(administration: Administration, arguments: Arguments, reporter
     return ()
 
 
+def _add_watch(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
+    wish = WatchWish(**arguments["wish"])
+    with administration.open_watches() as watches:
+        watch = watches.add_watch(arguments["user"], wish, arguments["url"])
+    return [{**_describe_watch(watch), "secret": watch.secret or None}]
+
+
+def _list_watches(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
+    with administration.open_watches() as watches:
+        return [_describe_watch(watch) for watch in watches.list_watches(arguments["user"] or None)]
+
+
+def _show_watch(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
+    with administration.open_watches() as watches:
+        return [_describe_watch(watches.find_watch(arguments["watch"], arguments["user"]))]
+
+
+def _remove_watch(administration: Administration, arguments: Arguments, reporter: Reporter) -> Rows:
+    with administration.open_watches() as watches:
+        watch = watches.find_watch(arguments["watch"], arguments["user"])
+        watches.remove_watch(watch)
+    reporter.message(f"removed the watch {watch.name} of {watch.owner}; mydb.{watch.result_table} stays")
+    return ()
+
+
+def _pause_watch(administration: Administration, arguments: Arguments, reporter: Reporter) -> Rows:
+    with administration.open_watches() as watches:
+        watch = watches.find_watch(arguments["watch"], arguments["user"])
+        watches.pause_watch(watch, is_paused=arguments["pause"])
+    reporter.message(f"the watch {watch.name} of {watch.owner} {'pauses' if arguments['pause'] else 'goes on'}")
+    return ()
+
+
+def _run_watch(administration: Administration, arguments: Arguments, reporter: Reporter) -> Rows:
+    with administration.open_watches() as watches:
+        watch = watches.run_again(watches.find_watch(arguments["watch"], arguments["user"]))
+    waiting = sum(run.is_open for run in watch.runs)
+    reporter.message(f"{waiting} runs of the watch {watch.name} of {watch.owner} wait or run")
+    return ()
+
+
+def _describe_watch(watch: Watch) -> dict[str, Any]:
+    described = describe_watch(watch)
+    return {"watch": described.pop("id"), "user": watch.owner, **described}
+
+
 COMMANDS: dict[str, Callable[[Administration, Arguments, Reporter], Rows]] = {
     "jobs list": _list_jobs,
     "jobs show": _show_job,
@@ -124,6 +204,12 @@ COMMANDS: dict[str, Callable[[Administration, Arguments, Reporter], Rows]] = {
     "jobs delete": _delete_jobs,
     "queries": _list_queries,
     "queries stop": _stop_queries,
+    "watch add": _add_watch,
+    "watch list": _list_watches,
+    "watch show": _show_watch,
+    "watch remove": _remove_watch,
+    "watch pause": _pause_watch,
+    "watch run": _run_watch,
 }
 
 
@@ -135,7 +221,7 @@ def run_command(administration: Administration, command: str, arguments: Argumen
             reporter.output(json.dumps(row, ensure_ascii=False))
     except LoadCancelled:
         return EXIT_FAILED
-    except (AdministrationError, LoadError, JobStoreUnavailable, ShareStoreUnavailable, SiteStateUnavailable) as error:
+    except _FAULTS as error:
         reporter.message(f"error: {error}")
         return EXIT_FAILED
     return 0

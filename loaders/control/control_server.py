@@ -114,6 +114,8 @@ class ControlServer:
             return data_commands.EXIT_FAILED
         if command == "load":
             arguments["insert_threads"] = _LOAD_THREADS
+        if command == "export":
+            arguments["threads"] = _LOAD_THREADS
         try:
             if self._administration is not None and command in admin_commands.COMMANDS:
                 return admin_commands.run_command(self._administration, command, arguments, reporter)

@@ -70,6 +70,15 @@ def _back_up(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
     create_backup(engine, config, BackupRequest(parts=parts, **arguments), reporter)
 
 
+def _export_table(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    from loaders.export.export_file import export_file
+    from loaders.export.export_hats import export_hats
+    from loaders.export.export_request import HATS, ExportRequest
+
+    request = ExportRequest(columns=tuple(arguments.pop("columns")), **arguments)
+    (export_hats if request.format == HATS else export_file)(engine, request, reporter)
+
+
 def _check_registry(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
     from loaders.control.registry_check import check_registry
 
@@ -114,6 +123,7 @@ COMMANDS: dict[str, Command] = {
     "shards plan": lambda engine, arguments, reporter: rebalance.report_shards(engine, arguments["shards"], reporter),
     "shards move": lambda engine, arguments, reporter: rebalance.move_shards(engine, arguments["shards"], reporter),
     "backup": _back_up,
+    "export": _export_table,
     "grant": lambda engine, arguments, reporter: table_grants.grant_access(
         engine, arguments["target"], arguments["group"], reporter
     ),
@@ -137,6 +147,7 @@ READING_COMMANDS = frozenset(
         "verify",
         "adql",
         "backup",
+        "export",
         "grants",
         "registry check",
         "schema diff",

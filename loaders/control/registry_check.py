@@ -61,7 +61,7 @@ def check_registry(engine: Engine, text: str, source: str, data_path: Path, as_x
         service = describe_service(config, authenticator, catalogue, f"{base_url}/tap")
     finally:
         authenticator.close()
-    for draft in draft_records(engine, metadata, service, catalogue.entries, f"{base_url}/oai"):
+    for draft in draft_records(engine, metadata, service, catalogue, base_url):
         if as_xml:
             reporter.output(draft.write_resource(format_second(0)))
         else:

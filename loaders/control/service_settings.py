@@ -26,6 +26,7 @@ def place_paths(config: Config, data_path: Path) -> Config:
         "attach_cache": data_path / "attached",
         "accounts": data_path / ACCOUNTS_FILE,
         "blocked": data_path / BLOCKED_FILE,
+        "hats_path": data_path / "hats",
         "jobs_path": data_path / "jobs",
         "registry_state": data_path / REGISTRY_FILE,
         "usage": data_path / USAGE_FILE,

@@ -35,6 +35,11 @@ def _check_jobs(config: Config) -> Iterator[str]:
         yield from _check_folder(config.jobs_path)
 
 
+def _check_hats(config: Config) -> Iterator[str]:
+    if config.hats_path:
+        yield from _check_folder(config.hats_path)
+
+
 def _check_spool(config: Config) -> Iterator[str]:
     if not config.spool_path.is_dir():
         yield f"the folder {config.spool_path} does not exist: make it, or name another one"
@@ -177,6 +182,7 @@ _CHECKS: dict[str, Callable[[Config], Iterator[str]]] = {
     "usage": _check_file_of("usage"),
     "spool_path": _check_spool,
     "jobs_path": _check_jobs,
+    "hats_path": _check_hats,
     "results_url": _check_results,
     "redis_url": _check_redis,
     "clickhouse_ca": _check_certificate,

@@ -1,7 +1,8 @@
 """Appending few rows: they go straight into the table. Many are loaded beside it, in a staging table.
 
     rows into the gateway T__append -> record: begun, with the rows of T before -> INSERT into each part of T that has
-      as many rows as before -> latest versions -> density -> record: done -> DROP of T__append
+      as many rows as before -> latest versions -> density -> addition kept, if T is watched -> record: done
+      -> DROP of T__append
 
 An INSERT is all or nothing, and a part of T with more rows than before has received its own. So an append that was
 killed after the record began is finished by the next load of T, whatever that loads, or by the next start of the
@@ -19,6 +20,7 @@ from clickhouse_schema.engine_tables.density_table import add_density, read_dens
 from clickhouse_schema.quoting import quote_string
 from loaders.load_error import LoadError
 from loaders.pipeline.chunk_reader import Chunk
+from loaders.pipeline.kept_additions import KeptAdditions
 from loaders.pipeline.latest_rows import open_latest_rows
 from loaders.progress_reporter import Reporter
 from loaders.storage.gateway_table import APPEND_SUFFIX, Orphan
@@ -37,6 +39,7 @@ class TableAppends:
         self._table = live.entry.tables[0]
         self._origin = append_record.AppendOrigin(storage.schema_name, storage.table_name, live.origin)
         self._gateway = self._target.open_gateway(self._table)
+        self._additions = KeptAdditions(storage.engine, live)
         self.fingerprint = live.fingerprint
         #: the table of latest versions, which follows
         self.latest = open_latest_rows(storage.engine, live.entry, self._table)
@@ -95,6 +98,8 @@ class TableAppends:
         # none: the counts before were those of a dropped table of the same name, which ClickHouse has deleted since
         if self._read_density_stamp() in (state.density, ""):
             add_density(self._engine, self._origin.schema_name, self._table, self._gateway.rows_sql)
+        self._additions.keep_rows(state.load, self._gateway.rows_sql)
+        self._additions.record_load(state.load)
         self._write_record(state.load, finished=state.load.finished)
         self._gateway.drop_tables()
 

@@ -12,6 +12,7 @@ from clickhouse_schema.latest_versions import build_latest_table
 from clickhouse_schema.schema_model import Schema, Table
 from loaders.pipeline.append_rows import TableAppends, finish_stopped_append
 from loaders.pipeline.chunk_reader import read_chunks, reject_orphans
+from loaders.pipeline.kept_additions import KeptAdditions
 from loaders.pipeline.latest_rows import open_latest_rows, refuse_latest_table
 from loaders.pipeline.load_checks import (
     refuse_attached,
@@ -112,6 +113,7 @@ def _is_loaded(job: _LoadJob) -> bool:
     assert job.live is not None and job.appends is not None  # noqa: S101, PT018
     request, loads = job.request, job.live.loads
     finish_stopped_append(job.appends, job.reporter)
+    KeptAdditions(job.storage.engine, job.live).record_all(job.live)
     known = job.load_input.find_known_files(loads, job.appends) if request.mode == "append" else ()
     if not (job.load_input.is_loaded(loads, request.mode, job.appends) or len(known) == len(request.files)):
         refuse_known_files(request, known)
@@ -147,12 +149,16 @@ def _load_rows(job: _LoadJob) -> FinishedLoad:
 
 def _publish_rows(job: _LoadJob, state: TableState) -> None:
     """Publish the staging table, and after it the latest versions."""
+    added = KeptAdditions(job.storage.engine, state)
+    if job.base is not None:
+        added.keep_chunks(state.loads[-1], job.storage.staging.rows_sql)
     latest = open_latest_rows(job.storage.engine, job.schema, job.table)
     if latest is not None and not latest.is_staged(state.fingerprint):
         latest.stage_all(job.storage.staging.rows_sql, state.fingerprint)
     job.storage.publication.publish_staging()
     if latest is not None:
         latest.publish()
+    added.record_load(state.loads[-1])
     if job.live is not None:
         _drop_former_latest(job, job.live.entry.tables[0])
 

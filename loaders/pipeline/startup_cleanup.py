@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import addition_record, catalogue_log
 from loaders.pipeline.append_rows import finish_all_appends
+from loaders.pipeline.kept_additions import KeptAdditions
 from loaders.pipeline.latest_rows import open_latest_rows
 from loaders.storage.server_storage import STAGING_SUFFIX, ServerLiveTable, open_server_storage
 from tap_service.storage.engine.engine import Engine
@@ -25,6 +26,7 @@ def finish_killed_loads(engine: Engine, *, is_only_user: bool = True) -> None:
         if not name.endswith(STAGING_SUFFIX) and live.read_unregistered_state() is not None:
             open_server_storage(engine, database, name).publication.finish_publishing()
     _finish_latest_versions(engine)
+    _record_additions(engine)
 
 
 def _finish_latest_versions(engine: Engine) -> None:
@@ -34,3 +36,12 @@ def _finish_latest_versions(engine: Engine) -> None:
         live = ServerLiveTable(engine, entry.schema.name, entry.table.name).read_state() if latest else None
         if latest is not None and live is not None:
             latest.finish_publishing(live.fingerprint)
+
+
+def _record_additions(engine: Engine) -> None:
+    """Record what watched tables got from loads that were killed after it was visible."""
+    if addition_record.find_unrecorded(engine, 0):
+        for database, name in addition_record.read_watched(engine):
+            live = ServerLiveTable(engine, database, name).read_state()
+            if live is not None:
+                KeptAdditions(engine, live).record_all(live)

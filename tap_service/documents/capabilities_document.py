@@ -1,12 +1,13 @@
-"""VOSI 1.1 capabilities with TAPRegExt 1.0 (erratum 1).
+"""VOSI 1.1 capabilities with TAPRegExt 1.0 (erratum 1), or with the limits for each mode of the 1.1 draft.
 
-TAPRegExt 1.1's ``forMode`` is omitted because clients in use refuse it; one output limit applies to both modes.
+These are left out by default: STILTS 3.5 and TOPCAT 4.10 know TAPRegExt 1.0 alone, and refuse ``forMode``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tap_service.constants import LINKS_STANDARD
 from tap_service.documents.service_description import FeatureList, Limit, ServiceDescription
 from tap_service.serializers import FORMATS, Format
 from tap_service.xml_text import DECLARATION, Markup, element, join_lines, optional_element, tag
@@ -18,7 +19,8 @@ CAPABILITY_NAMESPACES = {
     "xmlns:tr": "http://www.ivoa.net/xml/TAPRegExt/v1.0",
     "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
 }
-_NAMESPACES = {"xmlns:vosi": "http://www.ivoa.net/xml/VOSICapabilities/v1.0", **CAPABILITY_NAMESPACES}
+#: of a document of capabilities
+SERVICE_NAMESPACES = {"xmlns:vosi": "http://www.ivoa.net/xml/VOSICapabilities/v1.0", **CAPABILITY_NAMESPACES}
 _TAP = "ivo://ivoa.net/std/TAP"
 _TAPREGEXT = "ivo://ivoa.net/std/TAPRegExt"
 #: feature types in the case of the standard that defines them: some clients compare case-sensitively
@@ -32,28 +34,38 @@ _NOTHING = Markup("")
 
 def capabilities_document(service: ServiceDescription, formats: Sequence[Format] = FORMATS) -> bytes:
     """Return /capabilities with these output formats."""
-    document = tag("vosi:capabilities", _NAMESPACES, capability_elements(service, formats))
+    document = tag("vosi:capabilities", SERVICE_NAMESPACES, capability_elements(service, formats))
     return (DECLARATION + document + "\n").encode()
 
 
 def capability_elements(service: ServiceDescription, formats: Sequence[Format] = FORMATS) -> Markup:
     """Return the capabilities, for any document that declares CAPABILITY_NAMESPACES."""
     base = service.base_url
-    security = _security_methods(service)
+    security = security_methods(service)
     return join_lines(
         _table_access_element(service, formats),
-        _resource_element("ivo://ivoa.net/std/VOSI#capabilities", f"{base}/capabilities"),
-        _resource_element("ivo://ivoa.net/std/VOSI#availability", f"{base}/availability"),
-        _resource_element("ivo://ivoa.net/std/VOSI#tables-1.1", f"{base}/tables", version="1.1", security=security),
-        _resource_element(
+        resource_element("ivo://ivoa.net/std/VOSI#capabilities", f"{base}/capabilities"),
+        resource_element("ivo://ivoa.net/std/VOSI#availability", f"{base}/availability"),
+        resource_element("ivo://ivoa.net/std/VOSI#tables-1.1", f"{base}/tables", version="1.1", security=security),
+        resource_element(
             "ivo://ivoa.net/std/DALI#examples", f"{base}/examples", kind="vr:WebBrowser", security=security
         ),
+        _links_element(service.links_url, security) if service.links_url else "",
     )
 
 
-def _resource_element(
+def _links_element(url: str, security: Markup) -> Markup:
+    """Return the capability of {links} (DataLink 1.1, section 2.2), without queryType and param: pyvo warns of them."""
+    media_type = element("resultType", "application/x-votable+xml;content=datalink")
+    children = join_lines(element("accessURL", url, use="base"), security, media_type)
+    interface = tag("interface", {"xsi:type": "vs:ParamHTTP", "role": "std"}, children)
+    return element("capability", interface, standardID=LINKS_STANDARD)
+
+
+def resource_element(
     standard: str, url: str, kind: str = "vs:ParamHTTP", version: str = "", security: Markup = _NOTHING
 ) -> Markup:
+    """Return the capability of a resource that is not more than its address."""
     return element("capability", _interface_element(url, "full", kind, version, security), standardID=standard)
 
 
@@ -63,7 +75,7 @@ def _interface_element(url: str, use: str, kind: str, version: str, security: Ma
     return tag("interface", {"xsi:type": kind, "role": role, "version": version}, children)
 
 
-def _security_methods(service: ServiceDescription) -> Markup:
+def security_methods(service: ServiceDescription) -> Markup:
     """Return the login methods; clients treat interfaces without them as anonymous.
 
     A method without an id means anonymous access. A service without users has no methods.
@@ -77,14 +89,16 @@ def _security_methods(service: ServiceDescription) -> Markup:
 def _table_access_element(service: ServiceDescription, formats: Sequence[Format]) -> Markup:
     children = join_lines(
         optional_element("description", service.description),
-        _interface_element(service.base_url, "base", "vs:ParamHTTP", "1.1", _security_methods(service)),
+        _interface_element(service.base_url, "base", "vs:ParamHTTP", "1.1", security_methods(service)),
         *(tag("dataModel", {"ivo-id": ident}, name) for name, ident in service.data_models),
         _language_element(service.features),
         *(_output_format_element(entry) for entry in formats),
         *(tag("uploadMethod", {"ivo-id": f"{_TAPREGEXT}#upload-{word}"}) for word in service.upload_methods),
         _limit_element("retentionPeriod", service.retention_period),
         _limit_element("executionDuration", service.execution_duration),
+        _limit_element("executionDuration", service.sync_duration, "sync") if service.has_mode_limits else "",
         _limit_element("outputLimit", service.output_limit, unit="row"),
+        _limit_element("outputLimit", service.job_output_limit, "async", "row") if service.has_mode_limits else "",
         _limit_element("uploadLimit", service.upload_limit, unit="byte") if service.upload_methods else "",
     )
     return tag("capability", {"standardID": _TAP, "xsi:type": "tr:TableAccess"}, children)
@@ -122,9 +136,10 @@ def _output_format_element(entry: Format) -> Markup:
     return tag("outputFormat", {"ivo-id": entry.ivo_id}, element("mime", entry.mime), *aliases)
 
 
-def _limit_element(name: str, limit: Limit | None, **attributes: str) -> Markup:
+def _limit_element(name: str, limit: Limit | None, mode: str = "", unit: str = "") -> Markup:
+    """``mode``: sync or async, for which the limit overrides that of both."""
     if limit is None:
         return _NOTHING
     values = {"default": limit.default, "hard": limit.hard}
     known = {key: str(value) for key, value in values.items() if value is not None}
-    return element(name, *(element(key, value, **attributes) for key, value in known.items()))
+    return element(name, *(element(key, value, unit=unit) for key, value in known.items()), forMode=mode)

@@ -1,11 +1,11 @@
-"""The error document of DALI 1.1, section 4.2: a VOTable with QUERY_STATUS ERROR and the message."""
+"""The error documents, VOTables with the message: of DALI 1.1, section 4.2, and Simple Cone Search 1.03, section 2."""
 
 from __future__ import annotations
 
-from tap_service.serializers.serializer import Status
+from tap_service.serializers.serializer import CONE_SEARCH_ERROR, Status
+from tap_service.serializers.votable_dialect import Dialect, choose_dialect
 from tap_service.serializers.votable_serializer import (
     CLOSING,
-    OPENING,
     RESOURCE,
     RESOURCE_END,
     named_info,
@@ -14,10 +14,21 @@ from tap_service.serializers.votable_serializer import (
 from tap_service.xml_text import Markup
 
 CONTENT_TYPE = "application/x-votable+xml"
+CONE_SEARCH_TYPE = "text/xml"
 
 
 def error_document(message: str, query: str = "") -> bytes:
     """Return the error document; it repeats the ``query`` if known."""
-    status_info = Markup(query_status(Status("ERROR", message)) + "\n")
+    status_info = _status_line(message)
     query_info = Markup(named_info("QUERY", query) + "\n") if query else Markup("")
-    return (OPENING + RESOURCE + status_info + query_info + RESOURCE_END + CLOSING).encode()
+    return (choose_dialect().opening + RESOURCE + status_info + query_info + RESOURCE_END + CLOSING).encode()
+
+
+def cone_error_document(message: str) -> bytes:
+    """Return the error document of a cone search: an INFO called Error right in the VOTABLE, and DALI's status too."""
+    error_info = Markup(named_info(CONE_SEARCH_ERROR, message) + "\n")
+    return (Dialect("1.4").opening + error_info + RESOURCE + _status_line(message) + RESOURCE_END + CLOSING).encode()
+
+
+def _status_line(message: str) -> Markup:
+    return Markup(query_status(Status("ERROR", message)) + "\n")

@@ -1,4 +1,5 @@
-"""Records of the registry: VOResource 1.1, VODataService 1.2, VORegistry 1.1, TAPRegExt 1.0, and Dublin Core.
+"""Records of the registry: VOResource 1.1, VODataService 1.2, VORegistry 1.1, TAPRegExt 1.0, SimpleDALRegExt 1.2,
+and Dublin Core.
 
 Relations between the service and its collections are those of the note "Discovering Data Collections Within Services".
 """
@@ -7,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.schema_model import Schema
 from tap_service.documents.capabilities_document import CAPABILITY_NAMESPACES, capability_elements
-from tap_service.documents.service_description import ServiceDescription
+from tap_service.documents.cone_search_document import NAMESPACE, cone_search_elements
+from tap_service.documents.service_description import ConeSearch, ServiceDescription
 from tap_service.documents.tableset_document import schema_elements
 from tap_service.models.registry_metadata import REGISTRY_KEY, Collection, Details, RegistryMetadata, Rights, is_bibcode
 from tap_service.models.registry_record import RecordDraft
@@ -25,6 +28,7 @@ _NAMESPACES = {
     "xmlns:ri": RESOURCE_NAMESPACE,
     "xmlns:vg": "http://www.ivoa.net/xml/VORegistry/v1.0",
     **CAPABILITY_NAMESPACES,
+    **NAMESPACE,
 }
 _XSI = CAPABILITY_NAMESPACES["xmlns:xsi"]
 #: each of the IVOA's namespaces is also the address of its schema
@@ -39,6 +43,10 @@ _DUBLIN_CORE = {
 _AUXILIARY_TAP = "ivo://ivoa.net/std/TAP#aux"
 
 _NOTHING = Markup("")
+
+
+#: (type, ((title, identifier), ...)) of the related resources
+Relationship = tuple[str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ class _About:
     details: Details
     short_name: str = ""
     source: str = ""
-    relationships: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # (type, ((title, identifier), ...))
+    relationships: tuple[Relationship, ...] = ()
     rights: Rights | None = None
 
 
@@ -154,7 +162,6 @@ class RegistryRecords:
         self, collection: Collection, schema: Schema, entries: Iterable[TableEntry], coverage: Coverage
     ) -> RecordDraft:
         """Draft the record of a data collection; what the file does not say is that of the tables' ``schema``."""
-        licence = schema.licence
         about = _About(
             self._metadata.make_identifier(collection.id),
             collection.title,
@@ -162,9 +169,9 @@ class RegistryRecords:
             "Catalog",
             collection,
             collection.short_name or "",
-            collection.source or (schema.citation if is_bibcode(schema.citation) else ""),
+            collection.source or _find_source(schema),
             (("IsServedBy", ((self._service_title, self._service_id),)),),
-            collection.rights or (None if licence else self._metadata.rights),
+            collection.rights or (None if schema.licence else self._metadata.rights),
         )
         interface = tag(
             "interface",
@@ -172,12 +179,40 @@ class RegistryRecords:
             element("accessURL", self._service.base_url, use="base"),
         )
         content = (
-            _rights_element(about.rights) or optional_element("rights", licence),
+            _rights_element(about.rights) or optional_element("rights", schema.licence),
             element("capability", interface, standardID=_AUXILIARY_TAP),
             self._coverage_element(collection, coverage),
             _tableset_element(entries),
         )
         return self._draft("vs:CatalogResource", about, content)
+
+    def draft_cone_search(
+        self, entry: TableEntry, cone: ConeSearch, coverage: Coverage, collection: Collection | None
+    ) -> RecordDraft:
+        """Draft the record of a table's cone search; ``collection`` has the table, and says what the file does not."""
+        schema, details = entry.schema, collection or Details()
+        about = _About(
+            self._metadata.make_identifier(f"scs/{_make_key(entry.qualified_name)}"),
+            f"{cone.table}: cone search",
+            entry.table.description or schema.description or cone.table,
+            "Catalog",
+            details,
+            source=details.source or _find_source(schema),
+            relationships=self._relate_to(collection),
+            rights=details.rights or (None if schema.licence else self._metadata.rights),
+        )
+        content = (
+            _rights_element(about.rights) or optional_element("rights", schema.licence),
+            cone_search_elements(cone, self._service),
+            self._coverage_element(details, coverage),
+            _tableset_element([entry]),
+        )
+        return self._draft("vs:CatalogService", about, content)
+
+    def _relate_to(self, collection: Collection | None) -> tuple[Relationship, ...]:
+        if collection is None:
+            return ()
+        return (("IsServiceFor", ((collection.title, self._metadata.make_identifier(collection.id)),)),)
 
     # --- parts of all records
 
@@ -262,6 +297,15 @@ class RegistryRecords:
                 element("dc:rights", about.rights.uri) if about.rights else "",
             ),
         )
+
+
+def _find_source(schema: Schema) -> str:
+    return schema.citation if is_bibcode(schema.citation) else ""
+
+
+def _make_key(name: str) -> str:
+    """Return a table's name in the characters of identifiers: ``=`` and hexadecimal digits for bytes of others."""
+    return quote(name, safe="").replace("%", "=")
 
 
 def _rights_element(rights: Rights | None) -> Markup:

@@ -40,6 +40,12 @@ class ServiceDescription:
         Without a final slash.
     upload_methods
         TAPRegExt's 'inline', 'http', 'https', 'ftp'; without any, the document has no upload limit.
+    sync_duration, job_output_limit
+        The limits of one mode, which override ``execution_duration`` and ``output_limit``.
+    has_mode_limits
+        Whether /capabilities has them.
+    links_url
+        The address of DataLink's {links}, '' for none.
     security_methods
         Standard ids of login methods.
     anonymous
@@ -54,10 +60,33 @@ class ServiceDescription:
     data_models: tuple[tuple[str, str], ...] = ()  # (name, ivo-id)
     retention_period: Limit | None = None
     execution_duration: Limit | None = None
+    sync_duration: Limit | None = None
     output_limit: Limit | None = None
+    job_output_limit: Limit | None = None
     upload_limit: Limit | None = None
+    has_mode_limits: bool = False
+    links_url: str = ""
     anonymous: bool = True
     security_methods: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConeSearch:
+    """The cone search of a table.
+
+    Attributes
+    ----------
+    table
+        The table's name as queries write it.
+    url
+        The address to which parameters are added, without the question mark.
+    test_position
+        The position of a row, ICRS degrees; None if the table has no row with a position.
+    """
+
+    table: str
+    url: str
+    test_position: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ _NAMESPACES = {
 }
 _VERSION = {"version": "1.1"}
 
-_AT_ONCE = 500
+#: entries of a job list that are written together
+JOBS_AT_ONCE = 500
 
 
 def job_document(job: Job, url: str) -> bytes:
@@ -56,7 +57,7 @@ def job_list(references: Iterable[JobReference], url: str) -> Iterator[bytes]:
     """Yield the job list in pieces; ``url`` is its address."""
     yield (DECLARATION + start_tag("uws:jobs", _NAMESPACES | _VERSION) + "\n").encode()
     rest = iter(references)
-    while some := list(islice(rest, _AT_ONCE)):
+    while some := list(islice(rest, JOBS_AT_ONCE)):
         yield "".join(f"{_reference_element(each, url)}\n" for each in some).encode()
     yield b"</uws:jobs>\n"
 
@@ -93,19 +94,20 @@ def _parameters_element(namespaces: dict[str, str], job: Job) -> Markup:
 
 
 def _results_element(namespaces: dict[str, str], job: Job, url: str) -> Markup:
-    """List the result of a COMPLETED job, which TAP 1.1 calls ``result``."""
-    if job.result is None:
+    """List the result of a COMPLETED job, which TAP 1.1 calls ``result``; of a collection also the folder."""
+    if (result := job.result) is None:
         return tag("uws:results", namespaces)
     link = {"xlink:type": "simple", "xlink:href": f"{url}/results/result"}
-    about = {"size": str(job.result.size), "mime-type": job.result.content_type}
-    return tag("uws:results", namespaces, tag("uws:result", {"id": "result", **link, **about}))
+    about = {"size": str(result.size), "mime-type": result.content_type}
+    found = [tag("uws:result", {"id": "result", **link, **about})]
+    if result.is_collection:
+        folder = {"xlink:type": "simple", "xlink:href": f"{url}/results/hats/", "mime-type": "text/html"}
+        found.append(tag("uws:result", {"id": "hats", **folder}))
+    return tag("uws:results", namespaces, *found)
 
 
-def _info_element(job: Job) -> Markup:
-    """Return the user's note, the estimate of a queued job and the reports of its worker.
-
-    A single child, because CADC's clients cannot read several; without a namespace, because taplint warns of it.
-    """
+def collect_job_info(job: Job) -> dict[str, str | int | float]:
+    """Return the user's note, the estimate of a queued job and the reports of its worker, by name."""
     info: dict[str, str | int | float] = {"note": job.note} if job.note else {}
     if (foreseen := job.foreseen) is not None:
         info |= {
@@ -121,7 +123,12 @@ def _info_element(job: Job) -> Markup:
     info |= job.info
     if job.wait is not None and job.phase is ExecutionPhase.QUEUED:
         info["waiting"] = job.wait.reason
-    if not info:
+    return info
+
+
+def _info_element(job: Job) -> Markup:
+    """Return a single child, for CADC's clients cannot read several, without a namespace, for taplint warns of it."""
+    if not (info := collect_job_info(job)):
         return Markup("")
     work = join_lines(*(element(name, str(value)) for name, value in info.items()))
     return element("uws:jobInfo", element("work", work))

@@ -17,6 +17,7 @@ from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.services.jobs.job_queues import JobQueue, QueueRules
 from tap_service.services.jobs.job_runner import JobRunner
+from tap_service.services.jobs.watch_jobs import WatchJobs
 from tap_service.services.shares.share_lifetimes import ShareLifetimes
 from tap_service.services.user_tables.user_table_expiry import UserTableExpiry
 from tap_service.services.user_tables.user_table_jobs import UserTableJobs
@@ -44,11 +45,13 @@ def build_job_runner(
     config, engine, preparation = queries.config, queries.engine, queries.preparation
     stores = replace(stores, results=MeteredResults(stores.results, JobDisk(config, stores)))
     table_jobs = UserTableJobs(config, engine, stores, queries.user_tables, preparation)
+    watch_jobs = WatchJobs(config, engine, stores.results, queries.user_tables)
     return JobRunner(
         config,
         engine,
         preparation,
         table_jobs,
+        watch_jobs,
         stores,
         queue,
         queries.metrics,

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from tap_service.config import Config
 from tap_service.factory.job_factory import build_dispatcher, build_job_lifetimes, build_job_queue
 from tap_service.factory.query_factory import QueryComponents, build_query_components
+from tap_service.factory.watch_factory import build_watch_rounds, build_watch_service
 from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.services.administration.job_administration import JobAdministration
 from tap_service.services.administration.work_list import WorkList
 from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.hats.hats_files import HatsFiles
+from tap_service.services.history.query_history import QueryHistory
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_requests import JobService
 from tap_service.services.line_log import LineLog
@@ -34,10 +37,14 @@ from tap_service.services.site.service_availability import AvailabilityService
 from tap_service.services.token_buckets import TokenBuckets
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.services.user_tables.user_table_sharing import UserTableSharing
+from tap_service.services.watches.watch_requests import WatchService
+from tap_service.services.watches.watch_rounds import WatchRounds
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.open_storage import JobStores, open_job_stores
+from tap_service.storage.file_cache import FileCache
+from tap_service.storage.open_storage import JobStores, open_job_stores, open_watch_store
 from tap_service.storage.registry_store import RegistryStore, RegistryStoreError
+from tap_service.storage.watches.watch_store import WatchStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +63,13 @@ class Services:
     #: for the files of requests
     incoming: ScratchSpace
     queries: QueryService
+    history: QueryHistory
     jobs: JobService
     shares: ShareService
+    #: None if no table is served as HATS files
+    hats: HatsFiles | None
+    watches: WatchService
+    watch_rounds: WatchRounds
     availability: AvailabilityService
     authenticator: Authenticator
     #: None without a file of registry metadata
@@ -71,17 +83,21 @@ class Services:
     request_rates: TokenBuckets
     _components: QueryComponents
     _dispatcher: Dispatcher
+    _watch_store: WatchStore
 
     def start(self) -> None:
         self._components.start()
         self._dispatcher.start()
         self.work.start()
+        self.watch_rounds.start()
 
     async def close(self) -> None:
         self.work.close()
+        await asyncio.to_thread(self.watch_rounds.close)
         await self.queries.close()
         await asyncio.to_thread(self._dispatcher.close)
         self.stores.close()
+        self._watch_store.close()
         self.availability.close()
         self.authenticator.close()
         if self.registry is not None:
@@ -104,13 +120,14 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         The file of users, of token issuers, of registry metadata or of published records cannot be used.
     BlockedError
         The file of blocked addresses cannot be used.
-    JobStoreUnavailable, ShareStoreUnavailable, OSError
+    JobStoreUnavailable, ShareStoreUnavailable, WatchStoreUnavailable, OSError
         The directory for jobs cannot be used.
     """
     # a connection of its own: Accounts.version, by which passwords are remembered, changes with other connections' work
     accounts = Accounts(config.accounts) if config.accounts else None
     identities = build_authenticator(config, accounts)
     stores = open_job_stores(config)
+    watch_store = open_watch_store(config)
     components = build_query_components(config, engine, stores.jobs, are_helpers_kept_ready=are_helpers_kept_ready)
     identities.on_claims = components.groups.note_claims
     metrics, preparation, user_classes = components.metrics, components.preparation, components.user_classes
@@ -139,6 +156,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         registry=build_registry(config, engine, components.catalogue_cache, identities),
         request_log=LineLog(config.request_log, "request", components.mask, metrics.log_failures.labels("request").inc),
         queries=queries,
+        history=components.history,
         jobs=jobs,
         shares=ShareService(
             config,
@@ -148,6 +166,9 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
             ShareAccess(components.catalogue_cache),
             ShareLifetimes(stores.shares, stores.results),
         ),
+        hats=build_hats_files(config, engine, components, queries),
+        watches=build_watch_service(components, watch_store),
+        watch_rounds=build_watch_rounds(components, stores, watch_store, jobs),
         availability=AvailabilityService(engine, spools, stores.jobs, stores.results, announcements),
         authenticator=identities,
         own_tokens=OwnTokens(components.groups.accounts),
@@ -165,7 +186,18 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         request_rates=TokenBuckets(config.client_requests_per_minute),
         _components=components,
         _dispatcher=dispatcher,
+        _watch_store=watch_store,
     )
+
+
+def build_hats_files(
+    config: Config, engine: Engine, components: QueryComponents, queries: QueryService
+) -> HatsFiles | None:
+    """Raise OSError if the directory of the files cannot be used."""
+    if config.hats_path is None or not config.hats_disk:
+        return None
+    cache = FileCache(config.hats_path, config.hats_disk)
+    return HatsFiles(engine, components.catalogue_cache, queries, components.usage, cache)
 
 
 def build_authenticator(config: Config, accounts: Accounts | None) -> Authenticator:

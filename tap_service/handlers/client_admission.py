@@ -30,13 +30,13 @@ class AdmitClients:
         client = (await get_origin(Request(scope))).client
         if self._blocked.is_blocked(client):
             message = f"requests from {client} are blocked: {self._way_out}"
-            await error_response(scope["path"], 403, message)(scope, receive, send)
+            await error_response(scope, 403, message)(scope, receive, send)
         elif seconds := self._rates.take_token(find_network(client)):
             message = (
                 f"{find_network(client)} sends too many requests a minute: wait {math.ceil(seconds)} seconds. A query "
                 "of many rows, with your list as an upload, takes the place of many queries"
             )
             headers = {"Retry-After": str(math.ceil(seconds))}
-            await error_response(scope["path"], 429, message, headers)(scope, receive, send)
+            await error_response(scope, 429, message, headers)(scope, receive, send)
         else:
             await self._app(scope, receive, send)

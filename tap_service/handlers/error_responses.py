@@ -1,35 +1,81 @@
-"""Error responses: a DALI error document under /tap, a line of text elsewhere, never the framework's own."""
+"""Error responses: a VOTable under /tap and /scs, a line of text elsewhere, never the framework's own.
+
+Clients that prefer JSON get problem details instead, everywhere.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, Response
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clickhouse_schema.cluster_topology import ClusterError
-from tap_service.documents.error_document import CONTENT_TYPE, error_document
-from tap_service.service_errors import ServiceError, ServiceUnavailable, TooManyPasswords, Unauthorized
+from tap_service.constants import STATUS_HEADER
+from tap_service.documents import problem_document
+from tap_service.documents.error_document import (
+    CONE_SEARCH_TYPE,
+    CONTENT_TYPE,
+    cone_error_document,
+    error_document,
+)
+from tap_service.handlers.allowed_methods import list_allowed_methods
+from tap_service.handlers.content_negotiation import JSON, TEXT, choose_media_type, encode_json, read_accept
+from tap_service.handlers.protocol_paths import CONE_SEARCH, TAP, find_protocol
+from tap_service.models.query_errors import QueryError, list_query_errors
+from tap_service.service_errors import ServiceError, ServiceUnavailable, TooManyPasswords, Unauthorized, UserFault
 
 _log = logging.getLogger("skyhouse")
 
 _MESSAGES = {
     404: "there is nothing at {path}; the endpoints are /tap/sync, /tap/async, /tap/tables, /tap/capabilities, "
-    "/tap/availability and /tap/examples",
+    "/tap/availability and /tap/examples, and /scs/{{table}} for cone searches",
     405: "{method} is not allowed at {path}; allowed: {allow}",
 }
 
+#: of errors by protocol; elsewhere they are a line of text
+_ERROR_TYPES = {TAP: CONTENT_TYPE, CONE_SEARCH: CONE_SEARCH_TYPE}
 
-def error_response(path: str, status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    if path == "/tap" or path.startswith("/tap/"):
-        return Response(error_document(message), status, headers, media_type=CONTENT_TYPE)
-    return PlainTextResponse(message + "\n", status, headers)
+
+def error_response(
+    scope: Scope,
+    status: int,
+    message: str,
+    headers: Mapping[str, str] | None = None,
+    errors: Sequence[QueryError] = (),
+) -> Response:
+    """Return the answer to a request that failed; ``errors`` are those of its query."""
+    protocol = find_protocol(scope["path"])
+    default = _ERROR_TYPES.get(protocol, TEXT)
+    chosen = choose_media_type(read_accept(Headers(scope=scope)), (default, problem_document.CONTENT_TYPE, JSON))
+    varied = {**(headers or {}), "Vary": "Accept"}
+    if chosen != default:
+        return problem_response(status, message, errors, varied)
+    if protocol == CONE_SEARCH:
+        return _cone_error_response(status, message, varied)
+    if protocol == TAP:
+        return Response(error_document(message), status, varied, media_type=CONTENT_TYPE)
+    return PlainTextResponse(message + "\n", status, varied)
+
+
+def problem_response(
+    status: int, message: str, errors: Sequence[QueryError] = (), headers: Mapping[str, str] | None = None
+) -> Response:
+    document = problem_document.describe_problem(status, message, errors)
+    return Response(encode_json(document), status, headers, media_type=problem_document.CONTENT_TYPE)
+
+
+def _cone_error_response(status: int, message: str, headers: Mapping[str, str]) -> Response:
+    """Return the error of a cone search, with 200 for a fault of the user: TOPCAT reads the message only then."""
+    status = 200 if status == UserFault.status else status
+    headers = {**headers, STATUS_HEADER: "ERROR"}
+    return Response(cone_error_document(message), status, headers, media_type=CONE_SEARCH_TYPE)
 
 
 def add_error_handlers(app: FastAPI) -> None:
@@ -61,19 +107,19 @@ class CatchFaults:
         except asyncio.CancelledError:  # the shutdown's time limit has passed
             if not started:
                 message = "the service is shutting down; try again later"
-                await error_response(scope["path"], 503, message, ServiceUnavailable.headers)(scope, receive, send)
+                await error_response(scope, 503, message, ServiceUnavailable.headers)(scope, receive, send)
         except Exception as error:
             _log.error("%s %r failed", scope["method"], scope["path"], exc_info=error)
             if not started:
                 message = "the service failed because of a bug; its operator finds the details in the log"
-                await error_response(scope["path"], 500, message)(scope, receive, send)
+                await error_response(scope, 500, message)(scope, receive, send)
 
 
 async def _service_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError)  # noqa: S101 (the registered type)
     if isinstance(error, (Unauthorized, TooManyPasswords)):
         request.app.state.services.metrics.refused_logins.labels(_name_refusal(request, error)).inc()
-    return error_response(request.url.path, error.status, str(error), error.headers)
+    return error_response(request.scope, error.status, str(error), error.headers, list_query_errors(error))
 
 
 def _name_refusal(request: Request, error: Exception) -> str:
@@ -88,33 +134,22 @@ async def _cluster_error(request: Request, error: Exception) -> Response:
     """A server was added to the cluster since this process started."""
     _log.error("%s %r failed: %s", request.method, request.url.path, error)
     message = "the servers behind the service are being changed; try again later"
-    return error_response(request.url.path, 503, message, ServiceUnavailable.headers)
+    return error_response(request.scope, 503, message, ServiceUnavailable.headers)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     headers = dict(error.headers or {})
-    allow = ", ".join(_allowed_methods(request))
+    allow = ", ".join(list_allowed_methods(request.app, request.scope["path"]))
     if error.status_code == 405:
         headers["Allow"] = allow
     message = _MESSAGES.get(error.status_code, "{detail}").format(
         path=request.url.path, method=request.method, allow=allow, detail=error.detail
     )
-    return error_response(request.url.path, error.status_code, message, headers)
-
-
-def _allowed_methods(request: Request) -> list[str]:
-    """Return the methods of all routes at this path; the framework lists only those of the first one."""
-    found: set[str] = set()
-    for prefix, router in request.app.state.routers:
-        scope = {"type": "http", "method": "", "path": request.scope["path"].removeprefix(prefix)}
-        for route in router.routes:
-            if isinstance(route, Route) and route.matches(scope)[0] is not Match.NONE:
-                found |= route.methods or set()
-    return sorted(found)
+    return error_response(request.scope, error.status_code, message, headers)
 
 
 async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     faults = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in error.errors())
-    return error_response(request.url.path, 400, f"the request is not valid: {faults}")
+    return error_response(request.scope, 400, f"the request is not valid: {faults}")

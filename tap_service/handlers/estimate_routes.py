@@ -16,15 +16,19 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from adql import NOWHERE, AdqlError, AdqlErrors, offset_to_line_column
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
+from tap_service.handlers.content_negotiation import JSON
+from tap_service.handlers.described_parameters import QUERY_PARAMETERS
+from tap_service.handlers.error_responses import problem_response
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import Form, read_request_form
+from tap_service.handlers.route_description import describe
 from tap_service.handlers.vosi_routes import find_table
+from tap_service.models.query_errors import QueryError, list_query_errors
 from tap_service.models.work_class import WorkClass
-from tap_service.service_errors import ParameterFault, QueryFault, UserFault
+from tap_service.service_errors import ParameterFault, UserFault
 from tap_service.services.queries.query_estimate import QueryEstimate
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.tap_parameters import read_tap_parameters
@@ -37,14 +41,16 @@ _DEFAULT_ORDER = 6
 _MAX_ORDER = 29
 
 
-@router.api_route("/estimate", methods=["GET", "HEAD", "POST"])
+@router.api_route(
+    "/estimate",
+    methods=["GET", "HEAD", "POST"],
+    **describe("Estimate a query, or find its errors", JSON, query=QUERY_PARAMETERS),
+)
 async def estimate_query(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     form = Form()
-    query = ""
     try:
         form = await read_request_form(request, skyhouse)
         parameters = read_tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
-        query = parameters.query
         gone = asyncio.create_task(wait_for_disconnect(request.receive))
         try:
             found = await run_unless_gone(
@@ -55,7 +61,8 @@ async def estimate_query(request: Request, skyhouse: Skyhouse, caller: Caller, o
     except UserFault as error:
         if error.status != UserFault.status:
             raise
-        return JSONResponse({"errors": errors_as_json(error, query)}, error.status, _NO_STORE)
+        errors = list_query_errors(error) or (QueryError(message=str(error)),)
+        return problem_response(error.status, str(error), errors, _NO_STORE)
     finally:
         form.close()
     return JSONResponse(estimate_as_json(found, skyhouse.config), headers=_NO_STORE)
@@ -107,29 +114,9 @@ def _field_as_json(field: Field) -> dict[str, str]:
     }
 
 
-def errors_as_json(error: UserFault, query: str) -> list[dict[str, Any]]:
-    """Return the errors of a query with their positions and fixes.
-
-    Lines and columns count from 1, the offsets of ``fixes`` from 0, in characters; ends are exclusive.
-    """
-    cause = error.__cause__
-    if isinstance(error, QueryFault) and isinstance(cause, AdqlError):
-        all_errors = cause.errors if isinstance(cause, AdqlErrors) else (cause,)
-        return [_error_as_json(each, query) for each in all_errors]
-    return [{"message": str(error), "hint": ""}]
-
-
-def _error_as_json(error: AdqlError, query: str) -> dict[str, Any]:
-    fields: dict[str, Any] = {"message": error.message, "hint": error.hint}
-    if error.fixes:
-        fields["fixes"] = [{**fix.span._asdict(), "text": fix.text} for fix in error.fixes]
-    if error.span == NOWHERE:
-        return fields
-    (line, column), (end_line, end_column) = (offset_to_line_column(query, offset) for offset in error.span)
-    return {**fields, "line": line, "column": column, "endLine": end_line, "endColumn": end_column}
-
-
-@router.api_route("/tables/{name}/density", methods=["GET", "HEAD"])
+@router.api_route(
+    "/tables/{name}/density", methods=["GET", "HEAD"], **describe("The rows of a table by HEALPix cell", JSON)
+)
 async def show_density(name: str, skyhouse: Skyhouse, caller: Caller, order: str = "") -> Response:
     max_order = _read_order(order)
 

@@ -18,14 +18,14 @@ from tap_service.service_errors import BodyTooLarge, ParameterFault
 _MAX_BYTES = 10_000
 
 
-async def read_json_object(request: Request, names: Collection[str]) -> dict[str, Any]:
+async def read_json_object(request: Request, names: Collection[str], max_bytes: int = _MAX_BYTES) -> dict[str, Any]:
     """Return a JSON object with no other names than these. Raises ParameterFault, BodyTooLarge, ClientGone."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    body = b"".join([chunk async for chunk in iterate_body(request, _MAX_BYTES)])
+    body = b"".join([chunk async for chunk in iterate_body(request, max_bytes)])
     if kind != "application/json":
         raise ParameterFault("send a JSON object, with Content-Type: application/json")
-    if len(body) > _MAX_BYTES:
-        raise BodyTooLarge(f"the body has more than {_MAX_BYTES} bytes")
+    if len(body) > max_bytes:
+        raise BodyTooLarge(f"the body has more than {max_bytes} bytes")
     try:
         given = json.loads(body)
     except (ValueError, RecursionError) as error:

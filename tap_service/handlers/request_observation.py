@@ -8,6 +8,7 @@ from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tap_service.factory.service_factory import Services
+from tap_service.handlers.protocol_paths import find_protocol
 from tap_service.handlers.request_context import get_origin
 from tap_service.models.identity import Identity
 from tap_service.service_errors import ClientGone
@@ -17,7 +18,6 @@ from tap_service.services.queries.sync_answer import SyncAnswer
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"})
 _OTHER_METHOD = "other"
 _NO_ROUTE = "none"
-_TAP = "/tap"
 #: files of the portal, which have one route each
 _PORTAL_PREFIX = "/assets/"
 
@@ -78,8 +78,8 @@ def _find_route(scope: Scope) -> str:
     path: str | None = getattr(scope.get("route"), "path", None)
     if path is None:
         return _NO_ROUTE
-    if scope["path"] == _TAP or scope["path"].startswith(f"{_TAP}/"):
-        return f"{_TAP}{path.rstrip('/')}"  # the framework's route is without the prefix of its router
+    if protocol := find_protocol(scope["path"]):
+        return f"{protocol}{path.rstrip('/')}"  # the framework's route is without the prefix of its router
     return f"{_PORTAL_PREFIX}*" if path.startswith(_PORTAL_PREFIX) else path
 
 

@@ -16,6 +16,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tap_service.handlers.content_negotiation import parse_preferences
+
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
@@ -64,25 +66,12 @@ _ENCODERS: dict[str, Callable[[], Encoder]] = {"zstd": _Zstd, "gzip": _Gzip}
 @lru_cache(256)
 def choose_encoding(header: str) -> str:
     """Return the encoding that an Accept-Encoding header prefers, '' for none."""
-    qualities: dict[str, float] = {}
-    for entry in header.lower().split(","):
-        name, *parameters = (part.strip() for part in entry.split(";"))
-        qualities[name.removeprefix("x-")] = _read_quality(parameters)
+    named = parse_preferences(header)
+    qualities = {name.removeprefix("x-"): quality for name, quality in named.items()}
     others = qualities.get("*", 0.0)
     best = max(_ENCODERS, key=lambda name: qualities.get(name, others))
     quality = qualities.get(best, others)
     return best if quality > 0 and quality >= qualities.get("identity", 0.0) else ""
-
-
-def _read_quality(parameters: list[str]) -> float:
-    for parameter in parameters:
-        name, _, value = parameter.partition("=")
-        if name.strip() == "q":
-            try:
-                return float(value)
-            except ValueError:
-                return 0.0
-    return 1.0
 
 
 class CompressResponses:

@@ -1,34 +1,43 @@
-"""/tap/async/{job}/results/result: a stored result or a range of it (RFC 9110, section 14).
+"""/tap/async/{job}/results/result: a stored result or a range of it.
+
+/tap/async/{job}/results/hats/...: the files of a result that is a HATS collection.
 
 /tap/async/{job}/preview: the first rows while the job still runs.
 """
 
 from __future__ import annotations
 
-import asyncio
-import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from functools import partial
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
-from starlette.types import Receive, Scope, Send
+from starlette.concurrency import run_in_threadpool
 
-from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
+from clickhouse_schema.hats.folder_listing import list_folder
+from tap_service.handlers.content_negotiation import HTML, Representation, send_preferred
+from tap_service.handlers.described_parameters import FILE_ANSWERS
+from tap_service.handlers.file_response import StoredFile, send_file
+from tap_service.handlers.folder_response import FILE_TYPES, FOLDER_ANSWERS, find_content_type, send_folder
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.route_description import ANY, describe
 from tap_service.models.uws_job import JobResult
-from tap_service.service_errors import ClientGone, NotFound
-from tap_service.services.jobs.job_preview import PREVIEW_FORMAT
+from tap_service.service_errors import NotFound
+from tap_service.services.jobs.job_preview import PREVIEW_FORMATS, read_preview
 from tap_service.services.jobs.job_requests import explain_missing_result
-from tap_service.services.jobs.result_downloads import DownloadStopped
 
 router = APIRouter(prefix="/async")
 
-_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
+#: a job changes without requests
+_FRESH = {"Cache-Control": "no-store"}
+_MEMBER = describe("A file or folder of a HATS collection", HTML, *FILE_TYPES, also={**FILE_ANSWERS, **FOLDER_ANSWERS})
 
 
-@router.api_route("/{job_id}/results/result", methods=["GET", "HEAD"])
+@router.api_route(
+    "/{job_id}/results/result",
+    methods=["GET", "HEAD"],
+    **describe("The result, in the format of the job", ANY, also=FILE_ANSWERS),
+)
 async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     if job.result is None:
@@ -40,84 +49,42 @@ async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
     )
 
 
+@router.api_route("/{job_id}/results/hats", methods=["GET", "HEAD"], **_MEMBER)
+@router.api_route("/{job_id}/results/hats/{path:path}", methods=["GET", "HEAD"], **_MEMBER)
+async def send_member(
+    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin, path: str = ""
+) -> Response:
+    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
+    members = await run_in_threadpool(skyhouse.jobs.list_members, job)
+    member = members.get(path)
+    if member is None:
+        if not (names := list_folder(members, path)):
+            raise NotFound(f"the result has no file {path[:200]!r}; results/hats/ lists its files")
+        return send_folder(request, f"result/{path}", names, _FRESH)
+    read_result = partial(skyhouse.jobs.read_result, job, client=caller.name if caller else origin.client)
+
+    def read_member(start: int, end: int) -> Iterator[bytes]:
+        first = member.find_bytes(read_result)
+        return read_result(first + start, first + end)
+
+    etag = f"{job.result_key}-{member.checksum:08x}"
+    file = StoredFile(path.rpartition("/")[2], member.size, etag, find_content_type(path))
+    return await send_file(request, file, read_member)
+
+
 async def send_stored_result(
     request: Request, result: JobResult, name: str, read_bytes: Callable[[int, int], Iterator[bytes]]
 ) -> Response:
-    """Send a stored result, or the range that the request asks for; ``name`` is that of the file."""
-    etag = f'"{result.etag}"'
-    headers = {
-        "ETag": etag,
-        "Accept-Ranges": "bytes",
-        "Cache-Control": "private, no-cache",  # the job may be destroyed
-        "Content-Type": result.content_type,
-        "Content-Disposition": f'inline; filename="{name}.{result.extension}"',
-    }
-    if not _names_etag(request.headers.get("if-match", "*"), etag):
-        return Response(status_code=412, headers=headers)
-    if _names_etag(request.headers.get("if-none-match", "").replace("W/", ""), etag):
-        return Response(status_code=304, headers=headers)
-    size = result.size
-    whole = request.headers.get("if-range", etag) != etag
-    part = None if whole else read_range(request.headers.get("range", ""), size)
-    start, end = part or (0, size)
-    if start >= size and part:
-        return Response(status_code=416, headers=headers | {"Content-Range": f"bytes */{size}"})
-    headers["Content-Length"] = str(end - start)
-    if part:
-        headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
-    if request.method == "HEAD":
-        return Response(status_code=206 if part else 200, headers=headers)
-    pieces = await run_in_threadpool(read_bytes, start, end)
-    return _StoredResult(pieces, 206 if part else 200, headers)
+    """Send a stored result, or the range that the request asks for; ``name`` is that of the file, without extension."""
+    file = StoredFile(f"{name}.{result.extension}", result.size, result.etag, result.content_type)
+    return await send_file(request, file, read_bytes)
 
 
-@router.api_route("/{job_id}/preview", methods=["GET", "HEAD"])
-async def send_preview(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+@router.api_route(
+    "/{job_id}/preview", methods=["GET", "HEAD"], **describe("The first rows", *(each.mime for each in PREVIEW_FORMATS))
+)
+async def send_preview(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    rows = await run_in_threadpool(skyhouse.jobs.read_preview, job)
-    return Response(rows, media_type=PREVIEW_FORMAT.mime, headers={"Cache-Control": "no-store"})
-
-
-def _names_etag(header: str, etag: str) -> bool:
-    """Return whether a list of entity tags without weakness marks contains this one."""
-    return header.strip() == "*" or etag in re.split(r"\s*,\s*", header.strip())
-
-
-def read_range(header: str, size: int) -> tuple[int, int] | None:
-    """Return the start and the exclusive end of a Range header; None for no range, or several.
-
-    A start at or beyond ``size`` is not satisfiable.
-    """
-    match = _RANGE.fullmatch(header.replace(" ", ""))
-    if match is None or match.groups() == ("", ""):
-        return None
-    first, last = match.groups()
-    if not first:
-        return (max(size - int(last), 0), size) if int(last) else (size, size)
-    if last and int(last) < int(first):
-        return None
-    return int(first), min(int(last) + 1, size) if last else size
-
-
-class _StoredResult(Response):
-    """A stored result. If its bytes end early, the connection breaks, so that the client notices."""
-
-    def __init__(self, pieces: Iterator[bytes], status: int, headers: dict[str, str]) -> None:
-        self.status_code = status
-        self.background = None
-        self._pieces = pieces
-        self.init_headers(headers)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI)
-        gone = asyncio.create_task(wait_for_disconnect(receive))
-        try:
-            with suppress(ClientGone, DownloadStopped):
-                await run_unless_gone(gone, self._send_pieces(send))
-        finally:
-            gone.cancel()
-
-    async def _send_pieces(self, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        async for piece in iterate_in_threadpool(self._pieces):
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+    file = await run_in_threadpool(skyhouse.jobs.read_preview, job)
+    offered = (Representation(each.mime, partial(read_preview, file, each.mime)) for each in PREVIEW_FORMATS)
+    return send_preferred(request, *offered, headers=_FRESH)

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
-from starlette.types import Message, Receive, Scope, Send
 
-from tap_service.constants import RESULT_ROWS_HEADER, ROW_LIMIT_HEADER, STATUS_HEADER
 from tap_service.factory.service_factory import Services
-from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
+from tap_service.handlers.described_parameters import QUERY_PARAMETERS
+from tap_service.handlers.query_response import send_answer
 from tap_service.handlers.request_context import admit_caller, find_services, get_origin, identify_visitor
 from tap_service.handlers.request_form import Form, read_request_form
+from tap_service.handlers.route_description import ANY, describe
 from tap_service.models.identity import Identity
-from tap_service.service_errors import ClientGone, UserFault
-from tap_service.services.queries.sync_answer import StartJob, SyncAnswer
+from tap_service.service_errors import UserFault
+from tap_service.services.queries.sync_answer import StartJob
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.site.client_address import RequestOrigin
-
-_log = logging.getLogger("skyhouse")
 
 
 class BareRoute(APIRoute):
@@ -38,7 +34,7 @@ class BareRoute(APIRoute):
 router = APIRouter(route_class=BareRoute)
 
 
-@router.api_route("/sync", methods=["GET", "POST"])
+@router.api_route("/sync", methods=["GET", "POST"], **describe("The result of a query", ANY, query=QUERY_PARAMETERS))
 async def answer_sync(request: Request) -> Response:
     caller = await admit_caller(request, await identify_visitor(request))
     skyhouse, origin = find_services(request), await get_origin(request)
@@ -46,24 +42,7 @@ async def answer_sync(request: Request) -> Response:
     form, parameters = await _read_query(request, skyhouse, origin, owner)
     start_job = _find_job_starter(form, parameters, skyhouse, caller, origin)
     answer = skyhouse.queries.start_query(parameters, origin.client, owner, start_job=start_job, release=form.close)
-    request.state.answer = answer
-    gone: asyncio.Task[None] | None = None
-    try:
-        if not await answer.wait_briefly():
-            gone = asyncio.create_task(wait_for_disconnect(request.receive))
-            await run_unless_gone(gone, answer.wait_for_first_bytes())
-        document = answer.take_whole()
-    except BaseException:
-        if gone is not None:
-            gone.cancel()
-        answer.close()
-        raise
-    if document is None:
-        return ResultResponse(answer, gone or asyncio.create_task(wait_for_disconnect(request.receive)))
-    if gone is not None:
-        gone.cancel()
-    answer.close()
-    return Response(document, headers=_build_headers(answer))
+    return await send_answer(request, answer)
 
 
 async def _read_query(
@@ -96,47 +75,3 @@ def _find_job_starter(
         return f"{origin.base_url}/tap/async/{job.job_id}"
 
     return start_job
-
-
-def _build_headers(answer: SyncAnswer) -> dict[str, str]:
-    """Return the headers of a result whose query has been prepared."""
-    headers = {
-        "Content-Type": answer.format.content_type,
-        "Content-Disposition": f'inline; filename="result.{answer.format.extension}"',
-        "Cache-Control": "no-store",
-    }
-    if answer.execution is not None:
-        limit = answer.execution.row_limit
-        headers[ROW_LIMIT_HEADER] = str(limit.limit)
-        if limit.rows is not None:
-            headers[RESULT_ROWS_HEADER] = str(limit.rows)
-    if answer.report.status:
-        headers[STATUS_HEADER] = answer.report.status
-    return headers
-
-
-class ResultResponse(Response):
-    """A streamed result in HTTP chunks. An incomplete result lacks the last chunk, so that clients notice."""
-
-    def __init__(self, answer: SyncAnswer, gone: asyncio.Task[None]) -> None:
-        self.status_code = 200
-        self.background = None
-        self._answer = answer
-        self._gone = gone
-        self.init_headers(_build_headers(answer))
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI)
-        try:
-            await run_unless_gone(self._gone, self._send_pieces(send))
-        except ClientGone:
-            _log.debug("a client disconnected")
-        finally:
-            self._gone.cancel()
-            self._answer.close()
-
-    async def _send_pieces(self, send: Callable[[Message], Awaitable[None]]) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        async for piece in self._answer.read_pieces():
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-        if self._answer.is_complete:
-            await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -1,10 +1,11 @@
-"""VOSI: availability, capabilities and tables."""
+"""VOSI: availability, capabilities and tables; also in JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
@@ -13,9 +14,18 @@ from clickhouse_schema.engine_tables import user_table_record
 from tap_service.constants import TABLE_EXPIRES_HEADER
 from tap_service.documents.availability_document import availability_document
 from tap_service.documents.capabilities_document import capabilities_document
+from tap_service.documents.service_json import (
+    AvailabilityDocument,
+    CapabilitiesDocument,
+    describe_availability,
+    describe_capabilities,
+)
 from tap_service.documents.tableset_document import table_document
+from tap_service.documents.tableset_json import TableDocument, TablesetDocument, describe_table
 from tap_service.factory.service_factory import Services
+from tap_service.handlers.content_negotiation import XML, as_json, send_preferred, xml
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse, Visitor
+from tap_service.handlers.route_description import describe
 from tap_service.models.identity import Identity
 from tap_service.models.timestamps import format_instant
 from tap_service.service_errors import NotFound
@@ -23,39 +33,72 @@ from tap_service.services.site.service_capabilities import describe_service
 
 router = APIRouter()
 
-_XML = "application/xml"
 _READ = ["GET", "HEAD"]
 
 
-@router.api_route("/availability", methods=_READ)
-async def show_availability(skyhouse: Skyhouse) -> Response:
+@router.api_route("/availability", methods=_READ, **describe("Whether the service works", XML, AvailabilityDocument))
+async def show_availability(request: Request, skyhouse: Skyhouse) -> Response:
     """Return 200 even if the service does not work, which the document states. Public, like /capabilities."""
-    return Response(availability_document(await skyhouse.availability.check_availability()), media_type=_XML)
+    found = await skyhouse.availability.check_availability()
+    return send_preferred(
+        request, xml(lambda: availability_document(found)), as_json(lambda: describe_availability(found))
+    )
 
 
-@router.api_route("/capabilities", methods=_READ)
-async def show_capabilities(skyhouse: Skyhouse, visitor: Visitor, origin: Origin) -> Response:
+@router.api_route("/capabilities", methods=_READ, **describe("What the service can do", XML, CapabilitiesDocument))
+async def show_capabilities(request: Request, skyhouse: Skyhouse, visitor: Visitor, origin: Origin) -> Response:
     catalogue = await run_in_threadpool(skyhouse.catalogue_cache.catalogue_for, visitor.name if visitor else None)
     described = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{origin.base_url}/tap")
-    return Response(capabilities_document(described), headers=cache_headers(visitor), media_type=_XML)
+    return send_preferred(
+        request,
+        xml(lambda: capabilities_document(described)),
+        as_json(lambda: describe_capabilities(described)),
+        headers=cache_headers(visitor),
+    )
 
 
-@router.api_route("/tables", methods=_READ)
-async def show_tables(skyhouse: Skyhouse, caller: Caller, detail: Literal["min", "max"] = "max") -> Response:
-    def document() -> bytes:
-        snapshot = skyhouse.catalogue_cache.snapshot_for(caller.name if caller else None)
-        return snapshot.tables_document if detail == "max" else snapshot.tables_document_without_columns
+@router.api_route("/tables", methods=_READ, **describe("The tables", XML, TablesetDocument))
+async def show_tables(
+    request: Request, skyhouse: Skyhouse, caller: Caller, detail: Literal["min", "max"] = "max"
+) -> Response:
+    is_full = detail == "max"
 
-    return Response(await run_in_threadpool(document), headers=cache_headers(caller), media_type=_XML)
+    def send_tables() -> Response:
+        tables = skyhouse.catalogue_cache.snapshot_for(caller.name if caller else None)
+        return send_preferred(
+            request,
+            xml(lambda: tables.tables_document if is_full else tables.tables_document_without_columns),
+            as_json(
+                lambda: TablesetDocument(
+                    schemas=tables.schemas_as_json if is_full else tables.schemas_as_json_without_columns
+                )
+            ),
+            headers=cache_headers(caller),
+        )
+
+    return await run_in_threadpool(send_tables)
 
 
-@router.api_route("/tables/{name}", methods=_READ)
-async def show_table(name: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+@router.api_route("/tables/{name}", methods=_READ, **describe("A table", XML, TableDocument))
+async def show_table(name: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     entry = await run_in_threadpool(find_table, skyhouse, caller, name)
     headers = dict(cache_headers(caller))
     if caller is not None:
         headers |= await run_in_threadpool(expiry_header, skyhouse, caller.name, entry)
-    return Response(table_document(entry), headers=headers, media_type=_XML)
+    return send_table(request, entry, headers=headers)
+
+
+def send_table(
+    request: Request, entry: TableEntry, *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Send the description of a table."""
+    return send_preferred(
+        request,
+        xml(lambda: table_document(entry)),
+        as_json(lambda: describe_table(entry)),
+        status=status,
+        headers=headers,
+    )
 
 
 def find_table(skyhouse: Services, caller: Identity | None, name: str) -> TableEntry:

@@ -9,9 +9,11 @@ from enum import StrEnum
 
 from tap_service.models.client_key import find_client_key
 from tap_service.models.piece_progress import PieceWork
+from tap_service.models.query_errors import QueryError
 from tap_service.models.request_parameters import SINGLE_VALUED, Pair
 from tap_service.models.result_provenance import ResultProvenance
 from tap_service.models.timestamps import add_seconds
+from tap_service.models.watch import JobWatch
 from tap_service.models.work_class import EngineWait, Estimate, Place
 
 
@@ -51,6 +53,11 @@ class JobResult:
     etag: str
     provenance: ResultProvenance | None = None
 
+    @property
+    def is_collection(self) -> bool:
+        """Whether it is an archive of the files of a HATS collection."""
+        return self.extension == "zip"
+
 
 @dataclass(frozen=True, slots=True)
 class JobFile:
@@ -65,10 +72,11 @@ class JobFile:
 
 @dataclass(frozen=True, slots=True)
 class JobError:
-    """Why a job failed. ``transient``: the same job may succeed later."""
+    """Why a job failed. ``transient``: the same job may succeed later; ``errors``: those of its query."""
 
     message: str
     transient: bool = False
+    errors: tuple[QueryError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +110,8 @@ class Job:
         Why the job waits for the engine; kept while it is tried again.
     disk_limit
         The disk space for the jobs of its owner when it was created, in bytes; None: that of the settings.
+    watch
+        Of which run of a watch it is the job; None for others.
     stored
         The bytes for which the job store has counted it (``stored_bytes``); only the store sets it.
     """
@@ -133,6 +143,7 @@ class Job:
     pieces: PieceWork | None = None
     wait: EngineWait | None = None
     disk_limit: int | None = None
+    watch: JobWatch | None = None
     stored: int = field(default=0, compare=False)
 
     @property
@@ -173,8 +184,8 @@ class Job:
 
     @property
     def preview_key(self) -> str:
-        """The key of this attempt's preview."""
-        return f"{self.result_key}p"
+        """The key of this attempt's first rows, in all formats of previews."""
+        return f"{self.result_key}f"
 
     def part_key(self, attempt: int, number: int) -> str:
         """Return the key of the part of piece ``number``, from 0, in an attempt."""

@@ -1,8 +1,9 @@
 """Vectorised conversion of the rows of a file to the columns of a table, and detection of the rows that do not fit.
 
 A row is bad if a value does not fit the type of its column or is not among its ``values``, if text is not UTF-8 (in a
-``char`` column, not ASCII), if a value of a non-nullable column is missing, if a shape is invalid
-(``shape_columns``), or if a position is out of range: ra in [0, 360], dec in [-90, 90]. NULL and NaN are in range.
+``char`` column, not ASCII), if a value of a non-nullable column is missing, if a shape is invalid (``shape_columns``),
+if a value has not the form of its xtype (``xtype_checks``), or if a position is out of range: ra in [0, 360], dec in
+[-90, 90]. NULL and NaN are in range.
 
 NaN becomes NULL in integer columns, and in nullable float columns of formats that mark missing numbers by NaN (FITS,
 VOTable). An empty text becomes NULL in columns with ``values``, since these formats have no other mark.
@@ -21,11 +22,12 @@ import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import FLOATS, ColumnType
 from clickhouse_schema.schema_model import Column, Table
-from clickhouse_schema.shape_cover import cover_column, has_shape_texts, shape_column
+from clickhouse_schema.shape_cover import cover_column, has_stored_shapes, shape_column
 from tap_service.readers import shape_columns
 from tap_service.readers.column_casts import NULL_INSIDE, find_caster, replace_with_null
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, RowBlock, Source
+from tap_service.readers.xtype_checks import Check, list_interval_checks, list_text_checks
 
 #: The range of DateTime64(6) in ClickHouse
 _TIME_RANGE = (datetime(1900, 1, 1, tzinfo=UTC), datetime(2299, 12, 31, 23, 59, 59, 999999, tzinfo=UTC))
@@ -33,8 +35,6 @@ _MAX_SHOWN = 200
 
 #: The errors of a cast for values, or types, without an equivalent
 _CAST_ERRORS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError)
-
-Check = Callable[[pa.Array, pa.Array], "tuple[pa.Array | None, str]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,15 @@ class Conformer:
         The target table.
     source : Source
         The file.
+    checks_texts : bool
+        Whether texts with an xtype that is no shape, such as hms, must have its form.
 
     Attributes
     ----------
     source_names : tuple of str
         The columns to read from the file, for ``Source.read_blocks``.
     schema : pyarrow.Schema
-        The columns of the table, followed by the shapes and covers of its region and MOC columns.
+        The columns of the table, followed by the shapes and covers of its range, region and MOC columns.
 
     Raises
     ------
@@ -70,7 +72,7 @@ class Conformer:
         The file lacks a column of the table, or has two columns of the same name.
     """
 
-    def __init__(self, table: Table, source: Source) -> None:
+    def __init__(self, table: Table, source: Source, *, checks_texts: bool = True) -> None:
         names = _list_file_columns(source)
         found = {column.name: find_matching_name(column.name, names) for column in table.columns}
         missing = [column.name for column in table.columns if not (found[column.name] or column.if_missing)]
@@ -84,14 +86,14 @@ class Conformer:
                 column,
                 found[column.name] or "",
                 source.nan_is_null and column.nullable and column.type.datatype in FLOATS and not column.type.is_array,
-                _list_checks(column, table),
+                _list_checks(column, table, checks_texts),
             )
             for column in table.columns
         ]
         self.source_names = tuple(fitting.source_name for fitting in self._fittings if fitting.source_name)
         hidden = []
         for column in table.columns:
-            if has_shape_texts(column.type):
+            if has_stored_shapes(column.type):
                 shapes = shape_columns.RANGES if column.type.xtype == "moc" else shape_columns.SHAPES
                 hidden += [(shape_column(column.name), shapes), (cover_column(column.name), pa.uint64())]
         self.schema = pa.schema([*((column.name, column.type.arrow) for column in table.columns), *hidden])
@@ -117,10 +119,10 @@ class Conformer:
         for fitting in self._fittings:
             given = _find_given_column(block.batch, fitting)
             array, bad = _fit_column(given, fitting)
-            if has_shape_texts(fitting.column.type):
+            if has_stored_shapes(fitting.column.type):
                 shapes, covers, invalid = shape_columns.read_regions(fitting.column.type, array)
                 hidden += [shapes, covers]
-                bad |= invalid
+                bad = invalid | bad
             for row, reason in bad.items():
                 faults.setdefault(row, (fitting.column.name, _show_value(given[row]), reason))
             arrays.append(array)
@@ -152,7 +154,8 @@ def find_matching_name(name: str, names: Collection[str]) -> str | None:
 
 def _find_given_column(batch: pa.RecordBatch, fitting: _Fitting) -> pa.Array:
     if fitting.source_name:
-        return batch.column(fitting.source_name)
+        column = batch.column(fitting.source_name)
+        return column.storage if isinstance(column, pa.ExtensionArray) else column
     return pa.nulls(batch.num_rows, fitting.column.type.arrow)
 
 
@@ -213,7 +216,7 @@ def _shorten_reason(message: str) -> str:
     return message if message == NULL_INSIDE else ""
 
 
-def _list_checks(column: Column, table: Table) -> tuple[Check, ...]:
+def _list_checks(column: Column, table: Table, checks_texts: bool) -> tuple[Check, ...]:
     type_ = column.type
     checks: list[Check] = []
     if not column.nullable and not type_.is_array:
@@ -229,9 +232,11 @@ def _list_checks(column: Column, table: Table) -> tuple[Check, ...]:
                 "not ASCII: declare the column as unicode in the schema file",
             )
         )
+    if checks_texts and type_.is_text:
+        checks += list_text_checks(type_.xtype)
     if column.values:
         checks.append(_check_values(column.values, type_.arrow))
-    checks += _list_length_checks(type_)
+    checks += _list_length_checks(type_) + list_interval_checks(type_.xtype)
     position = table.layout.position
     if position and column.name in position:
         is_longitude = column.name == position[0]

@@ -1,4 +1,4 @@
-"""Validation of shape columns, and parsing of region and MOC texts, once, when they are loaded."""
+"""Validation of shape columns, and parsing of ranges and of region and MOC texts, once, when they are loaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adql.regions import Cone, Moc, Nothing, Polygon, Range, ShapeError, make_ci
 from adql.regions.region import SLACK
 from adql.regions.region_rows import Simple, normal_form, shape_rows
 from adql.regions.unit_vectors import Vectors, positions_to_vectors, separations, vector_lengths
-from clickhouse_schema.datatypes import CIRCLE, POLYGON, ColumnType
+from clickhouse_schema.datatypes import CIRCLE, FLOATS, POLYGON, REGION_XTYPE, ColumnType
 from clickhouse_schema.healpix import ORDER, cell_centres, max_cell_radius, vectors_to_index
 from clickhouse_schema.shape_cover import (
     EVERYWHERE,
@@ -23,13 +23,20 @@ from clickhouse_schema.shape_cover import (
     NOWHERE,
     NUMBERS_PER_CELL,
     cap_radius,
-    has_shape_texts,
+    has_stored_shapes,
 )
 
 _NUMBER = r"[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d{1,2})?"
+_ANY_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 _PLAIN = re.compile(rf"\s*(?P<shape>circle|polygon)\s+(icrs\s+)?(?P<numbers>({_NUMBER}(\s+|$))+)", re.IGNORECASE)
 
-#: Arrow types of the shapes stored beside texts
+#: Characters of a word in a message
+_MAX_SHOWN = 40
+
+#: The labels of DALI's shapes in texts
+_DALI_SHAPES = ("circle", "polygon", "range")
+
+#: Arrow types of the shapes stored beside ranges and texts
 SHAPES = pa.list_(pa.list_(pa.float64()))
 RANGES = pa.list_(pa.uint64())
 
@@ -60,8 +67,8 @@ def find_bad_shapes(kind: ColumnType, values: pa.Array) -> dict[int, str]:
 
 
 def replace_nan_shapes(kind: ColumnType, values: pa.Array) -> pa.Array:
-    """Replace points and circles of only NaN by NULL: FITS and BINARY have no other mark for a fixed size."""
-    if kind.xtype not in ("point", "circle"):
+    """Replace points, circles and ranges of only NaN by NULL: FITS and BINARY have no other mark for a fixed size."""
+    if kind.datatype not in FLOATS or kind.xtype not in ("point", "circle", "range"):
         return values
     numbers = values.flatten()
     if not pc.any(pc.is_nan(numbers)).as_py():
@@ -117,27 +124,33 @@ def _check_shape(xtype: str, numbers: list[float]) -> None:
 # --- texts ------------------------------------------------------------------------------------------------------------
 
 
-def read_regions(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array, dict[int, str]]:
-    """Parse a column of regions or MOCs into the shapes and covers stored beside it.
+def read_regions(kind: ColumnType, values: pa.Array) -> tuple[pa.Array, pa.Array, dict[int, str]]:
+    """Parse a column of ranges, regions or MOCs into the shapes and covers stored beside it.
 
     Parameters
     ----------
     kind : ColumnType
         The type of the column.
-    texts : pyarrow.Array
-        Regions in STC-S, or MOCs; NULL, an empty text and an empty MOC have no shape.
+    values : pyarrow.Array
+        Regions in STC-S, DALI's shapes, MOCs, or DALI's numbers of ranges; NULL, an empty text or array and an empty
+        MOC have no shape.
 
     Returns
     -------
     shapes : pyarrow.Array
-        One list for each text: of type ``RANGES`` for MOCs, else of type ``SHAPES``.
+        One list for each value: of type ``RANGES`` for MOCs, else of type ``SHAPES``.
     covers : pyarrow.Array
-        One shape cover for each text, of type uint64.
+        One shape cover for each value, of type uint64.
     invalid : dict of int to str
         The rows that cannot be parsed, with the reasons.
     """
     rows: dict[int, str] = {}
-    given = texts.to_pylist()
+    given = values.to_pylist()
+    if kind.xtype == "range":
+        given = [_write_range(numbers) for numbers in given]
+    elif kind.xtype in ("shape", "multishape"):
+        rows = _find_foreign_shapes(kind, given)
+        given = [None if row in rows else text for row, text in enumerate(given)]
     shapes: list[list[list[float]] | list[int]] = [[] for _ in given]
     covers = np.full(len(given), NOWHERE, dtype=np.uint64)
     plain = {} if kind.xtype == "moc" else _parse_plain_shapes(given)
@@ -153,6 +166,27 @@ def read_regions(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array,
                 rows[row] = f"not a valid {kind.adql}: {error.message}"
     arrow = RANGES if kind.xtype == "moc" else SHAPES
     return pa.array(shapes, arrow), pa.array(covers, pa.uint64()), rows
+
+
+def _write_range(numbers: list[float] | None) -> str | None:
+    """Return a range as a text of DALI's; other numbers than four are refused when it is read."""
+    return f"range {' '.join(map(repr, numbers))}" if numbers else None
+
+
+def _find_foreign_shapes(kind: ColumnType, texts: list[str | None]) -> dict[int, str]:
+    """Find the texts that are not of DALI's shapes alone, or are several where one is wanted, and the reasons."""
+    found: dict[int, str] = {}
+    for row, text in enumerate(texts):
+        words = [word for word in (text or "").split() if not _ANY_NUMBER.fullmatch(word)]
+        foreign = next((word for word in words if word not in _DALI_SHAPES), None)
+        if foreign is not None:
+            found[row] = (
+                f"not a valid {kind.adql}: {foreign[:_MAX_SHOWN]!r} is neither a number nor one of "
+                f"{', '.join(_DALI_SHAPES)} in lower case (STC-S has the xtype {REGION_XTYPE})"
+            )
+        elif len(words) > 1 and kind.xtype == "shape":
+            found[row] = f"not a valid {kind.adql}: {len(words)} shapes, for which there is the xtype multishape"
+    return found
 
 
 def _parse_plain_shapes(texts: list[str | None]) -> dict[int, list[float]]:
@@ -241,7 +275,7 @@ def is_covered(kind: ColumnType, shape: list[Any], number: int) -> bool:
 def _stored_shape_to_discs(kind: ColumnType, shape: list[Any]) -> Discs:
     if kind.xtype == "moc":
         return _moc_to_discs(Moc(np.array(shape, dtype=np.int64).reshape(-1, 2)))
-    numbers = [part[2:] for part in shape if part[0] >= 0 and part[1] > 0] if has_shape_texts(kind) else [shape]
+    numbers = [part[2:] for part in shape if part[0] >= 0 and part[1] > 0] if has_stored_shapes(kind) else [shape]
     vectors, radii = zip(*(_list_caps(_build_shape(part)) for part in numbers), strict=True)
     return np.concatenate(vectors), np.concatenate(radii)
 

@@ -1,4 +1,4 @@
-"""Streaming parser of VOTable XML: the metadata of the first TABLE, then its data as events.
+"""Streaming parser of VOTable XML of any version: the metadata of the first TABLE, then its data as events.
 
 Documents are untrusted, so the parser refuses DOCTYPE (and with it entity declarations), references to other files
 (``href``), elements nested deeper than 64 levels, and unlimited columns and values.
@@ -13,21 +13,29 @@ from xml.parsers import expat
 
 from clickhouse_schema.datatypes import (
     CHAR,
-    FLOATS,
-    NUMBERS,
     REGION_XTYPE,
     SCALARS,
     TEXT,
     TIMESTAMP,
+    XTYPES,
     ColumnType,
+    CoordinateSystem,
     Field,
+    TimeSystem,
     is_integer_in_range,
 )
+from clickhouse_schema.system_keys import find_time_problem, read_coosys, read_timesys
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_ROW_BYTES
 
 _MAX_DEPTH = 64
 _SERIALIZATIONS = ("TABLEDATA", "BINARY", "BINARY2", "FITS")
+
+#: the elements to which a FIELD may refer, before the TABLE
+_SYSTEMS: dict[str, Callable[[dict[str, str]], CoordinateSystem | TimeSystem | None]] = {
+    "COOSYS": read_coosys,
+    "TIMESYS": read_timesys,
+}
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,7 @@ class VotableParser:
         self._attributes: dict[str, str] = {}
         self._column: dict[str, str] = {}
         self._resource_description = ""
+        self._systems: dict[str, CoordinateSystem | TimeSystem | None] = {}
         self._in_table = False
         #: bytes since the last end of an element
         self._pending_bytes = 0
@@ -134,6 +143,8 @@ class VotableParser:
         if name == "TABLE" and not self._in_table:
             self._in_table = True
             self.table.rows = _parse_row_count(attributes.get("nrows", ""))
+        elif name in _SYSTEMS:
+            self._systems[attributes.get("ID", "")] = _SYSTEMS[name](attributes)
         elif not self._in_table:
             if name == "DESCRIPTION":
                 self._collect_text()
@@ -177,7 +188,9 @@ class VotableParser:
             self._parser.CharacterDataHandler = None
             self._set_description(" ".join("".join(self._text).split()))
         elif name == "FIELD" and self._in_table:
-            self.table.columns.append(parse_votable_field(self._column))
+            column = parse_votable_field(self._column)
+            system = self._systems.get(self._column.get("ref", ""))
+            self.table.columns.append(replace(column, field=_set_system(column.field, system)))
             if len(self.table.columns) > MAX_FILE_COLUMNS:
                 raise self._build_error(f"has more than {MAX_FILE_COLUMNS} columns")
             self._column = {}
@@ -193,6 +206,15 @@ class VotableParser:
             self.table.description = text
         elif parent in ("RESOURCE", "VOTABLE") and not self._in_table:
             self._resource_description = text
+
+
+def _set_system(field: Field, system: CoordinateSystem | TimeSystem | None) -> Field:
+    """Return the field with the system to which it refers, if it can have it."""
+    if isinstance(system, CoordinateSystem):
+        return replace(field, coordinate_system=system)
+    if isinstance(system, TimeSystem) and not find_time_problem(field.type, field.unit, system):
+        return replace(field, time_system=system)
+    return field
 
 
 def parse_votable_field(attributes: dict[str, str]) -> VotableField:
@@ -215,9 +237,6 @@ def parse_votable_field(attributes: dict[str, str]) -> VotableField:
 
 _ARRAYSIZE = re.compile(r"(([0-9]{1,9}x){0,4}([0-9]{1,9}\*?|\*))?")
 
-#: DALI geometry -> arraysize; a polygon has any arraysize with one axis
-_GEOMETRIES = {"point": "2", "circle": "3", "interval": "2"}
-
 
 def find_column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
     """Return the type, and the reason if the column cannot be loaded."""
@@ -230,27 +249,21 @@ def find_column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnT
     if datatype in TEXT:
         if xtype.lower().removeprefix("adql:") == "timestamp" and "x" not in arraysize:
             return TIMESTAMP, ""
-        return ColumnType(datatype, arraysize or "1", _find_text_xtype(xtype)), ""
+        return _drop_unfit_xtype(ColumnType(datatype, arraysize or "1", xtype)), ""
     arraysize = "" if arraysize == "1" else arraysize
-    if xtype == "polygon" and datatype in FLOATS and arraysize and "x" not in arraysize:
-        return ColumnType(datatype, "*", xtype), ""
-    return ColumnType(datatype, arraysize, _find_number_xtype(xtype, datatype, arraysize)), ""
+    datatypes, size = XTYPES.get(xtype, ((), ""))
+    if arraysize and "x" not in arraysize and datatype in datatypes and size == "*":
+        arraysize = "*"  # a polygon or multiinterval of a declared size
+    return _drop_unfit_xtype(ColumnType(datatype, arraysize, xtype)), ""
 
 
-def _find_text_xtype(xtype: str) -> str:
-    """Return the xtype of a text column; of the ADQL 2.0 xtypes, only that of regions is still text."""
-    if xtype.lower() == REGION_XTYPE.lower():
-        return REGION_XTYPE
-    is_other = xtype.lower().startswith("adql:") or xtype in (*_GEOMETRIES, "polygon", "timestamp")
-    return "" if is_other else xtype
-
-
-def _find_number_xtype(xtype: str, datatype: str, arraysize: str) -> str:
-    """Return the xtype of a numeric column; '' for a DALI geometry of the wrong datatype or arraysize."""
-    if xtype in _GEOMETRIES:
-        numbers = NUMBERS if xtype == "interval" else FLOATS
-        return xtype if datatype in numbers and arraysize == _GEOMETRIES[xtype] else ""
-    return "" if xtype.lower().startswith("adql:") or xtype in ("polygon", "moc", "timestamp") else xtype
+def _drop_unfit_xtype(kind: ColumnType) -> ColumnType:
+    """Drop an xtype that is for other columns; of ADQL 2.0's xtypes, only that of regions has kept its meaning."""
+    if kind.xtype.lower() == REGION_XTYPE.lower():
+        kind = replace(kind, xtype=REGION_XTYPE)
+    elif kind.xtype.lower().startswith("adql:") or kind.is_timestamp:
+        return replace(kind, xtype="")
+    return kind if kind.has_fitting_xtype else replace(kind, xtype="")
 
 
 def parse_null(text: str) -> int | float | None:

@@ -13,6 +13,9 @@ from clickhouse_schema.column_links import NO_LINKS, ResultLinks
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 
+#: the INFO in which Simple Cone Search 1.03 (section 2) has the message of an error
+CONE_SEARCH_ERROR = "Error"
+
 #: for how many results a format remembers what depends on the columns alone
 MAX_REMEMBERED = 64
 
@@ -45,6 +48,10 @@ class ResultInfo:
         Time of the request, ISO 8601 in UTC.
     links
         LINKs and service descriptors, which refer to fields by position.
+    standard_id
+        Identifier of the protocol by which the result was asked for.
+    error_name
+        Name of an INFO that repeats the message of an error, if the protocol wants one.
     """
 
     query: str = ""
@@ -56,6 +63,8 @@ class ResultInfo:
     software: str = ""
     request_date: str = ""
     links: ResultLinks = NO_LINKS
+    standard_id: str = "ivo://ivoa.net/std/TAP"
+    error_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +159,9 @@ class Serializer(ABC):
     @abstractmethod
     def write_footer(self, status: Status) -> Iterable[bytes]:
         """Yield the remaining bytes; none for a failed query, unless the format can represent an error."""
+
+    def close(self) -> None:  # noqa: B027 (most hold nothing)
+        """Give back what the serializer holds, whether the document is complete or not."""
 
 
 class SerializerFactory(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -33,6 +34,14 @@ class SiteSettings(BaseModel):
         "",
         title="Contact",
         description="A mail address or a web page, shown on the landing page.",
+    )
+    tapregext: Literal["1.0", "1.1"] = Field(
+        "1.0",
+        title="Version of TAPRegExt in /capabilities",
+        description=(
+            "1.1 (a draft) tells the limits of requests to /sync and those of jobs apart. STILTS 3.5 and TOPCAT 4.10 "
+            "report such a document as invalid. In JSON, /capabilities always has both."
+        ),
     )
     public_url: str = Field(
         "",
@@ -147,6 +156,22 @@ class SiteSettings(BaseModel):
             "it the portal offers a page that shows the service's rows over the surveys of SKYHOUSE_SURVEYS."
         ),
     )
+
+    mcp: bool = Field(
+        False,
+        title="Endpoint for agents",
+        description=(
+            "true: programs with language models query the service by the Model Context Protocol, at /mcp "
+            "(docs/mcp.md). Needs the package mcp: pip install 'skyhouse[mcp]'."
+        ),
+    )
+
+    @field_validator("mcp")
+    @classmethod
+    def _check_mcp(cls, value: bool) -> bool:
+        if value and find_spec("mcp") is None:
+            raise ValueError("the package mcp is not installed: pip install 'skyhouse[mcp]', or leave it false")
+        return value
 
     @field_validator("surveys", mode="before")
     @classmethod

@@ -30,6 +30,8 @@ ACCOUNTS_FILE = "accounts.sqlite"
 
 #: no colon: it ends the name in Basic authentication, and names of token issuers' users contain one
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]*")
+#: what a header of a mail can hold
+_MAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
 MAX_NAME = 100
 _MIN_PASSWORD = 8
 _MAX_PASSWORD = 1000
@@ -65,6 +67,8 @@ CREATE INDEX member_by_user ON member (user)
 """),
     # classes of users, also of token issuers, who are in no other table
     execute_script("CREATE TABLE user_class (user TEXT PRIMARY KEY, class TEXT NOT NULL)"),
+    # addresses of users, also of token issuers
+    execute_script("CREATE TABLE user_mail (user TEXT PRIMARY KEY, address TEXT NOT NULL)"),
 )
 
 
@@ -173,6 +177,19 @@ class Accounts:
             rows = self._connection.execute("SELECT group_name FROM member WHERE user = ?", (name,)).fetchall()
         return frozenset(row[0] for row in rows)
 
+    def is_known(self, name: str) -> bool:
+        """Whether there is a user of this name; users of issuers are known to these alone, so they count as known."""
+        if ":" in name:
+            return True
+        with self._lock:
+            return self._connection.execute("SELECT 1 FROM user WHERE name = ?", (name,)).fetchone() is not None
+
+    def find_mail(self, name: str) -> str:
+        """Return the address that the operator has for a user, who may be an issuer's; '' if there is none."""
+        with self._lock:
+            row = self._connection.execute("SELECT address FROM user_mail WHERE user = ?", (name,)).fetchone()
+        return str(row[0]) if row else ""
+
     # --- for the operator
 
     def add_user(self, name: str, password: str, *, admin: bool = False) -> None:
@@ -198,6 +215,7 @@ class Accounts:
             self._require_user(name)
             connection.execute("DELETE FROM user WHERE name = ?", (name,))
             connection.execute("DELETE FROM member WHERE user = ?", (name,))
+            connection.execute("DELETE FROM user_mail WHERE user = ?", (name,))
             connection.execute("DELETE FROM user_class WHERE user = ?", (name,))
 
     def set_class(self, name: str, class_name: str) -> None:
@@ -212,6 +230,17 @@ class Accounts:
             connection.execute("DELETE FROM user_class WHERE user = ?", (name,))
             if class_name:
                 connection.execute("INSERT INTO user_class VALUES (?, ?)", (name, class_name))
+
+    def set_mail(self, name: str, address: str) -> None:
+        """Note the address of a user, or with '' forget it. Raise AccountError."""
+        if address and not _MAIL.fullmatch(address):
+            raise AccountError(f"{address!r} is no mail address: write one such as alice@example.org")
+        with self._begin_transaction() as connection:
+            if ":" not in name:
+                self._require_user(name)
+            connection.execute("DELETE FROM user_mail WHERE user = ?", (name,))
+            if address:
+                connection.execute("INSERT INTO user_mail VALUES (?, ?)", (name, address))
 
     def list_classes(self) -> dict[str, str]:
         """Return the class of each user who has one."""

@@ -18,8 +18,8 @@ class DirectoryHeldError(Exception):
         self.pid = pid
 
 
-def lock_directory(directory: Path, name: str) -> TextIO:
-    """Create ``directory``, for this user only, and lock it with the file ``name`` in it.
+def lock_directory(directory: Path, name: str, *, is_private: bool = True) -> TextIO:
+    """Create ``directory`` and lock it with the file ``name`` in it. A private one only this user may enter.
 
     Returns
     -------
@@ -33,7 +33,10 @@ def lock_directory(directory: Path, name: str) -> TextIO:
     OSError
         The directory is not writable, or open to other users and not this one's to close.
     """
-    create_private_directory(directory)
+    if is_private:
+        create_private_directory(directory)
+    else:
+        directory.mkdir(parents=True, exist_ok=True)
     lock = (directory / name).open("a+")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

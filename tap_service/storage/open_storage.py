@@ -10,6 +10,8 @@ from pathlib import Path
 
 from tap_service.config import Config
 from tap_service.storage.engine.engine import Engine
+from tap_service.storage.history.history_store import HistoryStore
+from tap_service.storage.history.sqlite_history_store import SqliteHistoryStore
 from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tap_service.storage.results.local_result_store import LocalResultStore
@@ -18,6 +20,8 @@ from tap_service.storage.shares.share_store import ShareStore
 from tap_service.storage.shares.sqlite_share_store import SqliteShareStore
 from tap_service.storage.usage.sqlite_usage_store import SqliteUsageStore
 from tap_service.storage.usage.usage_store import UsageStore
+from tap_service.storage.watches.sqlite_watch_store import SqliteWatchStore
+from tap_service.storage.watches.watch_store import WatchStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,25 @@ def open_job_stores(config: Config) -> JobStores:
     return JobStores(jobs, open_result_store(find_results_address(config)), SqliteShareStore(config.jobs_path))
 
 
+def open_watch_store(config: Config) -> WatchStore:
+    """Open the store of watches. Redis need not answer yet.
+
+    Raises
+    ------
+    WatchStoreUnavailable
+        The directory for jobs cannot be used.
+    ValueError
+        The settings name neither Redis nor a directory for jobs.
+    """
+    if config.redis_url:
+        from tap_service.storage.watches.redis_watch_store import RedisWatchStore
+
+        return RedisWatchStore(config.redis_url)
+    if config.jobs_path is None:
+        raise ValueError("no directory for jobs is set: give SKYHOUSE_JOBS_PATH")
+    return SqliteWatchStore(config.jobs_path)
+
+
 def find_results_address(config: Config) -> str:
     """Return the address of the result store; '' if the settings name neither one nor a directory for jobs."""
     return config.results_url or (str(config.jobs_path / "results") if config.jobs_path else "")
@@ -110,6 +133,20 @@ def open_usage_store(config: Config) -> UsageStore | None:
 
         return RedisUsageStore(config.redis_url)
     return SqliteUsageStore(config.usage) if config.usage else None
+
+
+def open_history_store(config: Config) -> HistoryStore | None:
+    """Open the history of queries; None if the settings want none, or name neither Redis nor a directory for jobs.
+
+    Raise HistoryUnavailable if the file cannot be used. Redis need not answer yet.
+    """
+    if not config.history_queries:
+        return None
+    if config.redis_url:
+        from tap_service.storage.history.redis_history_store import RedisHistoryStore
+
+        return RedisHistoryStore(config.redis_url, config.history_days * 86_400)
+    return SqliteHistoryStore(config.jobs_path) if config.jobs_path else None
 
 
 def open_result_store(address: str) -> ResultStore:

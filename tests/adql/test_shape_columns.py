@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 from adql.errors import AdqlError
-from adql.regions import Cone, Moc, Polygon, Region, make_box, region_relations, stcs
+from adql.regions import Cone, Moc, Polygon, Range, Region, make_box, region_relations, stcs
 from adql.regions.region import find_cover
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.shape_cover import cover_column, shape_column
+from clickhouse_schema.shape_cover import cover_column, has_stored_shapes, shape_column
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
@@ -32,6 +32,9 @@ OBS = Table(
         Column(name="c", datatype="double", arraysize="3", xtype="circle"),
         Column(name="v", datatype="double", arraysize="*", xtype="polygon"),
         Column(name="s_region", datatype="string", xtype="adql:REGION"),
+        Column(name="r", datatype="double", arraysize="4", xtype="range"),
+        Column(name="sh", datatype="string", xtype="shape"),
+        Column(name="ms", datatype="string", xtype="multishape"),
         Column(name="m", datatype="string", xtype="moc"),
     ),
     layout=Layout(id=("id",)),
@@ -43,7 +46,7 @@ class Sky:
 
     def __init__(self) -> None:
         rng = np.random.default_rng(8)
-        self.rows: dict[str, list[Any]] = {name: [] for name in ("x", "c", "v", "s_region", "m")}
+        self.rows: dict[str, list[Any]] = {name: [] for name in ("x", "c", "v", "s_region", "r", "sh", "ms", "m")}
         self.regions: dict[str, list[Region | None]] = {name: [] for name in self.rows}
         for i in range(COUNT):
             lon, lat = HARD_PLACES[i % len(HARD_PLACES)] if i % 3 else (rng.uniform(0, 360), rng.uniform(-90, 90))
@@ -67,6 +70,13 @@ class Sky:
                 f"Union ICRS (Polygon {vertices} Circle {other.lon!r} {other.lat!r} {size!r})",
             ][i % 8]
             self._add("s_region", text, stcs.parse_region(text))
+            box = Range(lon, (lon + size) % 360, max(lat - size, -90), min(lat + size / 2, 90))
+            self._add("r", [box.west, box.east, box.south, box.north], box)
+            numbers = " ".join(map(repr, self.rows["r"][-1]))
+            shapes = [f"circle {lon!r} {lat!r} {size!r}", f"range {numbers}", f"polygon {vertices}"]
+            self._add("sh", shapes[i % 3], stcs.parse_region(shapes[i % 3]))
+            several = f"{shapes[(i + 1) % 3]} circle {other.lon!r} {other.lat!r} {size!r}"
+            self._add("ms", several, stcs.parse_region(several))
             moc = Moc.from_cells(find_cover(Cone(lon, lat, size), 30).all)
             self._add("m", str(moc), moc)
         for values in self.rows.values():
@@ -91,7 +101,7 @@ def obs(engine: Engine, shapes_of: Sky) -> Catalogue:
         values = [v if v is not None or column.type.is_text else [] for v in shapes_of.rows[column.name]]
         columns[column.name] = pa.array(values, column.type.arrow)
         assert not shape_columns.find_bad_shapes(column.type, columns[column.name])
-        if column.type.is_text:
+        if has_stored_shapes(column.type):
             shape, number, bad = shape_columns.read_regions(column.type, columns[column.name])
             assert not bad
             columns |= {shape_column(column.name): shape, cover_column(column.name): number}
@@ -133,6 +143,9 @@ CONSTANTS: list[tuple[str, Region]] = [
             ("c", CONSTANTS[::3]),
             ("v", CONSTANTS[1::3]),
             ("s_region", CONSTANTS[2::3]),
+            ("r", CONSTANTS[1::4]),
+            ("sh", CONSTANTS[2::4]),
+            ("ms", CONSTANTS[3::4]),
         )
         for constant in some
     ],
@@ -157,11 +170,11 @@ def test_relations_with_a_constant_equal_those_of_constants(
 def test_relations_of_two_columns_of_a_row(ask: Callable[[str], Rows], shapes_of: Sky) -> None:
     """Test regions of several shapes, polygons and circles, which share borders."""
     pairs = [("c", "v"), ("v", "s_region"), ("c", "s_region"), ("s_region", "c"), ("s_region", "v")]
-    pairs.append(("s_region", "s_region"))
+    pairs += [("s_region", "s_region"), ("r", "c"), ("v", "r"), ("sh", "ms"), ("s_region", "r")]
     asked_for = [f"{name}({a}, {b})" for a, b in pairs for name in ("INTERSECTS", "CONTAINS")]
     rows = ask(f"SELECT {', '.join(asked_for)} FROM obs WHERE id < 48 ORDER BY id")
     for i, row in enumerate(rows):
-        regions = {name: shapes_of.regions[name][i] for name in ("c", "v", "s_region")}
+        regions = {name: shapes_of.regions[name][i] for name in ("c", "v", "s_region", "r", "sh", "ms")}
         for (a, b), (meets, contained) in zip(pairs, zip(row[::2], row[1::2], strict=True), strict=True):
             one, other = regions[a], regions[b]
             assert one is not None
@@ -268,7 +281,7 @@ def test_unions_and_intersections_of_mocs(ask: Callable[[str], Rows], shapes_of:
     assert ask("SELECT gavo_mocintersect(REGION('3/1'), REGION('3/2')) FROM obs WHERE id = 0") == [("",)]
 
 
-@pytest.mark.parametrize("column", ["c", "v", "s_region", "m"])
+@pytest.mark.parametrize("column", ["c", "v", "s_region", "r", "sh", "ms", "m"])
 def test_points_of_rows_in_shapes_of_rows(column: str, ask: Callable[[str], Rows], shapes_of: Sky) -> None:
     regions, places = shapes_of.regions[column], shapes_of.regions["x"]
     pairs = ask(f"SELECT a.id, b.id FROM obs AS a JOIN obs AS b ON 1 = CONTAINS(a.x, b.{column}) WHERE a.id < 40")
@@ -280,7 +293,7 @@ def test_points_of_rows_in_shapes_of_rows(column: str, ask: Callable[[str], Rows
     assert len(pairs) == len(expected)
 
 
-@pytest.mark.parametrize("column", ["c", "v", "s_region", "m"])
+@pytest.mark.parametrize("column", ["c", "v", "s_region", "r", "m"])
 @pytest.mark.parametrize(
     "source",
     [
@@ -349,7 +362,14 @@ def test_impossible_comparisons_are_refused(obs: Catalogue) -> None:
         ("SELECT id FROM obs WHERE 1 = CONTAINS(c, m)", "a MOC compared with a shape from columns"),
         ("SELECT AREA(s_region) FROM obs", "AREA takes"),
         ("SELECT id FROM obs WHERE 1 = CONTAINS(x, LOWER(s_region))", "CONTAINS takes"),
-        ("SELECT id FROM obs WHERE 1 = CONTAINS(x, COALESCE(s_region, s_region))", "a region of a column or a literal"),
+        ("SELECT id FROM obs WHERE 1 = CONTAINS(x, COALESCE(s_region, s_region))", "a REGION of a column or a literal"),
+        ("SELECT id FROM obs WHERE 1 = CONTAINS(x, COALESCE(r, r))", "a RANGE of a column or a literal"),
+        ("SELECT id FROM obs WHERE 1 = CONTAINS(x, COALESCE(sh, ms))", "this is CHAR"),
+        (
+            "SELECT id FROM obs WHERE 1 = CONTAINS(x, REGION(r))",
+            "MULTISHAPE or REGION or MOC; this is RANGE",
+        ),
+        ("SELECT id FROM obs WHERE r = c", "compare geometries with CONTAINS"),
         (
             "SELECT 1 FROM (SELECT s_region FROM obs UNION SELECT s_region FROM obs) AS o "
             "WHERE 1 = CONTAINS(POINT(1, 2), s_region)",

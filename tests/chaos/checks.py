@@ -73,7 +73,7 @@ class Checks:
         waiting = {file.key for job in jobs if job.phase is ExecutionPhase.PENDING for file in job.files}
         return [
             *(f"the result {key} is missing" for key in keys - stored),
-            *(f"the result {key} has no job" for key in stored - keys - {f"{key}p" for key in keys} - waiting),
+            *(f"the result {key} has no job" for key in stored - keys - {f"{key}f" for key in keys} - waiting),
             *(["a COMPLETED job has no result"] if None in results else []),
         ]
 

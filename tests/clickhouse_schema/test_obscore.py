@@ -6,7 +6,7 @@ import pytest
 
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, find_data_models
+from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, RADIO_COLUMNS, find_data_models
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
@@ -47,6 +47,26 @@ def test_its_examples_are_queries(shipped: Schema) -> None:
     assert len(shipped.examples) == 4
     for example in shipped.examples:
         assert "__cover_s_region" in translate(example.query, catalogue).sql, example.name
+
+
+def test_the_shipped_table_of_radio_data_is_that_of_the_note(shipped: Schema) -> None:
+    schema, _ = read_schema(find_schema_file("obscore-radio"), strict=True)
+    [radio], [obscore] = schema.tables, shipped.tables
+    assert tuple(column.name for column in radio.columns) == RADIO_COLUMNS
+    assert all(column.std and column.ucd and column.utype and column.description for column in radio.columns)
+    assert {column.name for column in radio.columns if not column.nullable} == {"obs_publisher_did"}
+    shared = {column.name for column in obscore.columns if column.if_missing != "leave_out"} & {*RADIO_COLUMNS}
+    assert shared == {"obs_publisher_did"}
+    catalogue = Catalogue((shipped.model_copy(update={"tables": (obscore, radio)}),))
+    for example in schema.examples:
+        assert translate(example.query, catalogue).fields, example.name
+
+
+def test_a_table_of_radio_data_with_but_the_name_is_warned_of() -> None:
+    text = "name: ivoa\ntables:\n- name: obscore_radio\n  columns:\n  - {name: scan_mode, datatype: string}\n"
+    _, [warning] = read_schema(text, "x.yaml")
+    assert warning.startswith("x.yaml:4: ivoa.obscore_radio lacks obs_publisher_did, s_resolution_min, ")
+    assert warning.endswith("which its name promises: see skyhouse schema show obscore-radio")
 
 
 def _catalogue(schema: str, table: str, columns: tuple[str, ...]) -> Catalogue:

@@ -27,8 +27,8 @@ from loaders.tables.shipped_schemas import find_example_file, find_schema_file
 from tests.conformance.conftest import stilts
 
 PAGE = (Path(__file__).parents[2] / "docs" / "obscore.md").read_text()
-FIRST, OWN = re.findall(r"^```sh\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-[QUERY] = re.findall(r"^```sql\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+FIRST, OWN, RADIO = re.findall(r"^```sh\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+RADIO_QUERY, QUERY = re.findall(r"^```sql\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 
 def _command(line: str, folder: Path, data: Path) -> str:
@@ -50,8 +50,8 @@ def _command(line: str, folder: Path, data: Path) -> str:
     return done.stdout
 
 
-def _drop(data: Path) -> None:
-    assert hand_over(data, "drop", {"table": "ivoa.ObsCore"}, ConsoleReporter()) == 0
+def _drop(data: Path, table: str = "ivoa.ObsCore") -> None:
+    assert hand_over(data, "drop", {"table": table}, ConsoleReporter()) == 0
 
 
 def _models(tap_url: str) -> list[tuple[str, str]]:
@@ -98,6 +98,23 @@ def test_taplint_finds_nothing(obscore: str, demo_data: Path, folder: Path) -> N
     assert re.findall(r"^[EWF]-.*$", report, re.MULTILINE) == []
     assert "ivoa.ObsCore columns: 30/30 required, 30/30 optional, 0 custom" in report
     assert re.search(r"^Totals: Errors: 0; Warnings: 0;.*Failures: 0", report, re.MULTILINE), report
+
+
+def test_radio_data_are_a_table_beside_it(obscore: str, demo_data: Path, folder: Path) -> None:
+    for line in (*FIRST.splitlines()[:1], "skyhouse load obscore.csv --table ivoa.ObsCore --schema obscore --replace"):
+        _command(line, folder, demo_data)
+    for line in RADIO.splitlines():
+        _command(line, folder, demo_data)
+    try:
+        service = pyvo.dal.TAPService(obscore)
+        assert service.tables["ivoa.obscore_radio"].utype == "ivo://ivoa.net/std/obscore#radio-ext-1.0"
+        rows = service.search(RADIO_QUERY).to_table()
+        assert len(rows) == 5
+        assert rows["s_largest_angular_scale"].unit == "arcsec"
+        report = stilts("taplint", f"tapurl={obscore}", "stages=TMV TME TMS TMC OBS EXA", "report=EWSF").stdout.decode()
+        assert re.findall(r"^[EWF]-.*$", report, re.MULTILINE) == []
+    finally:
+        _drop(demo_data, "ivoa.obscore_radio")
 
 
 def test_pyvo_finds_the_data_model_and_the_table(obscore: str) -> None:

@@ -128,9 +128,17 @@ def test_a_catalogue_becomes_a_table(
 
 
 @pytest.mark.parametrize("checks", [13, 15, 16])
-def test_a_stopped_load_goes_on(loading: EmbeddedEngine, stars: Path, checks: int, request_of: BuildRequest) -> None:
+def test_a_stopped_load_goes_on_without_reading_again(
+    loading: EmbeddedEngine,
+    stars: Path,
+    checks: int,
+    request_of: BuildRequest,
+    server: FileServer,
+    server_address: str,
+) -> None:
     with pytest.raises(LoadCancelled):
-        load_files(loading, request_of(stars), Recorder(stop_after=checks))
+        load_files(loading, request_of(server_address), Recorder(stop_after=checks))
+    server.requests.clear()
     inserted: list[int] = []
     insert = ServerStagingTable.insert_chunk
 
@@ -140,9 +148,14 @@ def test_a_stopped_load_goes_on(loading: EmbeddedEngine, stars: Path, checks: in
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ServerStagingTable, "insert_chunk", counted)
-        load_files(loading, request_of(stars), recorder := Recorder())
+        load_files(loading, request_of(server_address), recorder := Recorder())
+    read = [path for method, path in server.requests if method == "GET" and "/Norder=0/" in path]
+    again = {path for path in read if read.count(path) > 1}  # the first time is for the footer
+    assert len({*read}) == 12
+    stored = checks - 12  # chunks, of three partitions each
+    assert len(again) == 12 - 3 * stored
     assert f"resuming the stopped load of {TABLE}" in recorder.messages
-    assert len(inserted) < ROWS // 700
+    assert sorted(inserted) == list(range(1 + stored, 5))
     assert_all_rows(loading, stars)
 
 

@@ -40,14 +40,61 @@ tables:
   - {name: v, datatype: double, "votable:arraysize": "*", "votable:xtype": polygon}
   - {name: s_region, datatype: string, "votable:xtype": "adql:REGION"}
   - {name: m, datatype: string, "votable:xtype": moc}
+  - {name: r, datatype: double, "votable:arraysize": "4", "votable:xtype": range}
+  - {name: sh, datatype: string, "votable:xtype": shape}
+  - {name: ms, datatype: string, "votable:xtype": multishape}
 """
 
 GOOD = [
-    (1, 10, 20, "10 20 0.5", "9 19 11 19 10 21", "Circle ICRS 10 20 0.5", "4/30-33 5/8"),
-    (2, 10, 20, "", "", "", ""),
-    (3, 10, 90, "0 90 180", "0 80 120 80 240 80", "AllSky", "0/0-11"),
-    (4, 200, -50, "200 -50 0", "0 0 0 0 1 0 1 1", "UNION ICRS (Box 200 -50 1 1 Position 20 5)", "29/0"),
-    (5, 0, 0, "0 0 1", "40 41 45 35 50 41 45 50 44 42", "polygon 1 1 2 1 2 2", "0/"),
+    (
+        1,
+        10,
+        20,
+        "10 20 0.5",
+        "9 19 11 19 10 21",
+        "Circle ICRS 10 20 0.5",
+        "4/30-33 5/8",
+        "9 11 19 21",
+        "circle 10 20 0.5",
+        "circle 1 2 3 circle 10 20 1e-9",
+    ),
+    (2, 10, 20, "", "", "", "", "", " ", ""),
+    (
+        3,
+        10,
+        90,
+        "0 90 180",
+        "0 80 120 80 240 80",
+        "AllSky",
+        "0/0-11",
+        "0 360 -90 90",
+        "range 0 360 80 90",
+        "circle 0 90 180",
+    ),
+    (
+        4,
+        200,
+        -50,
+        "200 -50 0",
+        "0 0 0 0 1 0 1 1",
+        "UNION ICRS (Box 200 -50 1 1 Position 20 5)",
+        "29/0",
+        "359 1 -1 1",
+        "polygon 1 1 2 1 2 2",
+        "range 359 1 -1 1  polygon 1 1 2 1 2 2",
+    ),
+    (
+        5,
+        0,
+        0,
+        "0 0 1",
+        "40 41 45 35 50 41 45 50 44 42",
+        "polygon 1 1 2 1 2 2",
+        "0/",
+        "20 20 5 5",
+        "range 359.5 0.5 -1 1",
+        "range 20 20 5 5",
+    ),
 ]
 
 BAD = {
@@ -70,11 +117,24 @@ BAD = {
     23: ("s_region", "nonsense", "not a valid REGION: 'nonsense' at character 1 of the region is not a shape"),
     24: ("m", "4/999999", "not a valid MOC: cells '999999' at character 3 of the MOC"),
     25: ("m", "Circle 1 2 3", "not a valid MOC: this is a shape, not a MOC such as '4/30-33 5/8'"),
+    26: ("r", "1 2 3", "not an array of 4 values"),
+    27: ("r", "1 2 4 3", "not a valid RANGE: latitudes from 4 to 3"),
+    28: ("r", "1 2 nan 3", "not a valid RANGE: 'nan' is not a number"),
+    29: (
+        "sh",
+        "Circle ICRS 1 2 3",
+        "not a valid SHAPE: 'Circle' is neither a number nor one of circle, polygon, range",
+    ),
+    30: ("sh", "circle 1 2 3 circle 4 5 6", "not a valid SHAPE: 2 shapes, for which there is the xtype multishape"),
+    31: ("sh", "1 2 3", "not a valid SHAPE: '1' at character 1 of the region is not a shape"),
+    32: ("sh", "range 1 2 3", "not a valid SHAPE: 3 numbers instead of 4, in the Range"),
+    33: ("ms", "circle 1 2 3 point 4 5", "not a valid MULTISHAPE: 'point' is neither a number"),
+    34: ("ms", "circle 1,2,3", "not a valid MULTISHAPE: '1,2,3' is neither a number"),
 }
 
 
 def _write(path: Path) -> LoadRequest:
-    names = ["id", "ra", "dec", "c", "v", "s_region", "m"]
+    names = ["id", "ra", "dec", "c", "v", "s_region", "m", "r", "sh", "ms"]
     with (path / "obs.csv").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(names)
@@ -87,11 +147,10 @@ def _write(path: Path) -> LoadRequest:
 
 def test_shapes_are_loaded_found_and_verified(loading: EmbeddedEngine, tmp_path: Path) -> None:
     load_files(loading, _write(tmp_path), Recorder())
+    names = [line.split(",")[0].split()[-1] for line in SCHEMA.splitlines() if "{name:" in line]
     recorder = Recorder()
     verify_table(loading, "loadtests.obs", recorder)
-    assert {f"{name}: the shapes and covers of 5 rows checked" for name in ("c", "v", "s_region", "m")} <= set(
-        recorder.lines
-    )
+    assert {f"{name}: the shapes and covers of 5 rows checked" for name in names[3:]} <= set(recorder.lines)
     catalogue = catalogue_log.read_catalogue(loading)
     for condition, expected in (
         ("CONTAINS(POINT(10, 20), c)", [1, 3]),
@@ -101,6 +160,14 @@ def test_shapes_are_loaded_found_and_verified(loading: EmbeddedEngine, tmp_path:
         ("CONTAINS(POINT(45, 0.0000000001), m)", [3, 4]),
         ("INTERSECTS(CIRCLE(200, -50, 1), s_region)", [3, 4]),
         ("INTERSECTS(CIRCLE(1, 1, 0.1), s_region)", [3, 5]),
+        ("CONTAINS(POINT(10, 20), r)", [1, 3]),
+        ("CONTAINS(POINT(0, 0), r)", [3, 4]),
+        ("CONTAINS(r, BOX(20, 5, 1, 1))", [5]),
+        ("CONTAINS(POINT(10, 20), sh)", [1]),
+        ("INTERSECTS(c, sh)", [1, 3, 5]),
+        ("CONTAINS(sh, ms)", [3, 4]),
+        ("CONTAINS(POINT(10, 20), REGION(ms))", [1, 3]),
+        ("INTERSECTS(r, ms)", [1, 3, 4, 5]),
     ):
         sql = translate(f"SELECT id FROM loadtests.obs WHERE 1 = {condition} ORDER BY id", catalogue)
         assert loading.fetch_table(sql.sql, sql.settings).column(0).to_pylist() == expected, condition

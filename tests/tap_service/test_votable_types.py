@@ -91,6 +91,16 @@ XTYPES = [
     Column("il", "long", "2", ([-1, 2], [0, 2**53 + 1], [3, 4], [5, 6]), "interval"),
     Column("m", "char", "*", ("0/1-3 5 2/", "29/0-4", "4/30-33 5/8", "0/0-11"), "moc"),
     Column("r", "char", "*", ("CIRCLE ICRS 10 20 0.5", "circle 10 20 0.5", "Polygon ICRS 10 20 11 20 11 21", "Union ICRS (Circle 1 2 3 Circle 40 5 6)"), "adql:REGION"),
+    Column("rg", "double", "4", ([10.0, 11.0, 20.0, 21.0], [359.0, 1.0, -1.0, 1.0], [0.0, 360.0, -90.0, 90.0], [5.0, 5.0, 6.0, 6.0]), "range"),
+    Column("mi", "double", "*", ([1.0, 3.0, 4.0, 5.0], [-INF, 0.0], [0.0, INF], [1.0, 1.0, 2.0, 2.0]), "multiinterval"),
+    Column("mil", "long", "*", ([1, 3, 4, 5], [0, 2**53 + 1], [0, 0], [1, 1]), "multiinterval"),
+    Column("sh", "char", "*", ("circle 12.3 45.6 0.5", "range 10.0 11.0 20.0 21.0", "polygon 10.0 10.0 10.2 10.0 10.2 10.2", "circle 1 2 3"), "shape"),
+    Column("ms", "char", "*", ("circle 1 2 3 circle 10 20 1", "range 10 11 20 21", "polygon 1 1 2 1 2 2 range 359 1 -1 1", "circle 0 0 1"), "multishape"),
+    Column("hms", "char", "*", ("12:34:56.7", "00:00:00", "24:00:00", "1:2:3"), "hms"),
+    Column("dms", "char", "*", ("-12:34:56.7", "+90:00:00", "0:0:0.", "-0:0:59.99"), "dms"),
+    Column("uri", "char", "*", ("ivo://a.b/c?d", "https://x/", "urn:a", "http://[::1]/%C3"), "uri"),
+    Column("uuid", "char", "*", ("e0b895ca-2ee4-4f0f-b595-cbd83be40b04", "E0B895CA-2EE4-4F0F-B595-CBD83BE40B04", "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"), "uuid"),
+    Column("js", "unicodeChar", "*", ('{"a": [1, "β"]}', "[]", "1e400", "null"), "json"),
     Column("o", "char", "*", ("anything", "a", "b", "c"), "other"),
     Column("lost", "float", "4", ([1.0, 2.0, 3.0, 4.0],) * 4, "polygon-like"),
 ]  # fmt: skip
@@ -130,7 +140,7 @@ def _column(
     column = Column(name.replace("*", "v").replace("x", "by"), datatype, arraysize, (), xtype, null)
     has_null = serialization != "BINARY" or column.is_text or column.size is None
     has_null |= datatype in ("boolean", "float", "double") and not arraysize
-    has_null |= xtype in ("point", "circle") or (null is not None and not arraysize)
+    has_null |= xtype in ("point", "circle", "range") or (null is not None and not arraysize)
     if datatype == "long" and column.size is not None and null is None:
         has_null = False  # of 64 bits no number is left that could stand for NULL in the result
     last = None if has_null else values[0]
@@ -267,7 +277,9 @@ def as_kept(column: Column, value: Any, serialization: str) -> Any:
     """What an upload has to make of a value that a file by another program holds."""
     if not column.is_text:
         alone = value if isinstance(value, list) else [value]
-        missing = all(item != item for item in alone) and (not column.arraysize or column.xtype in ("point", "circle"))
+        missing = all(item != item for item in alone) and (
+            not column.arraysize or column.xtype in ("point", "circle", "range")
+        )
         return None if missing or value == [] else value
     text = value or ""
     if "x" in column.arraysize:
@@ -311,6 +323,13 @@ def told(response: httpx.Response) -> Any:
 
 def answer(service: Served, query: str, *columns: Column) -> Any:
     return told(ask(service, query, {"t": written(columns, "BINARY2")}))
+
+
+def test_an_upload_keeps_texts_that_miss_the_form_of_their_xtype(service: Served) -> None:
+    """DALI 1.2, section 3.3.19: services write what they read, without knowing what the xtype means."""
+    columns = [Column(xtype, "char", "*", ("not one", None), xtype) for xtype in ("hms", "dms", "uri", "uuid", "json")]
+    response = ask(service, "SELECT * FROM TAP_UPLOAD.t", {"t": written(columns, "BINARY2")})
+    assert_same(columns, read(response.content), "votable/b2")
 
 
 def test_an_uploaded_footprint_is_a_region(service: Served) -> None:

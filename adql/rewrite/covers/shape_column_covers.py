@@ -1,6 +1,7 @@
 """Use what a table stores beside its columns of shapes: the shapes of texts, and the shape covers.
 
-* A text of a region or MOC is read as the shapes that its table stores. Derived tables get these as hidden outputs.
+* A range, and a text of a region or MOC, is read as the shapes that its table stores. Derived tables get these as
+  hidden outputs.
 * A condition with a constant region is preceded by the shape covers near the region, at positive polarity only:
 
     1 = INTERSECTS(t.region, R)
@@ -38,7 +39,7 @@ from adql.node_classes import replace
 from adql.regions.region import find_shape_covers
 from adql.rewrite.trees.relation_trees import collect_leaves, map_conditions
 from clickhouse_schema.datatypes import BOOLEAN, LONG, ColumnType, Field
-from clickhouse_schema.shape_cover import cover_column, has_cover, has_shape_texts, shape_column
+from clickhouse_schema.shape_cover import cover_column, has_cover, has_stored_shapes, shape_column
 
 #: Conditions that relate two shapes
 SHAPE_RELATIONS = ("SHAPES CONTAIN", "SHAPES MEET")
@@ -48,7 +49,7 @@ SHAPE_CALLS = (*SHAPE_RELATIONS, "MOC UNION", "MOC INTERSECTION", "AREA", "CAP L
 
 
 def use_stored_shapes(select: Select, fresh: NameGenerator) -> Select:
-    """Read stored shapes for texts, and prune relations with constant regions by shape covers."""
+    """Read stored shapes for ranges and texts, and prune relations with constant regions by shape covers."""
     parts = (part for expr in walk_select_expressions(select) for part in walk_expr(expr))
     if not any(_is_shape_column(operand) for part in parts for operand in _list_shapes(part)):
         return select
@@ -72,21 +73,21 @@ def _is_shape_column(expr: Expr) -> bool:
 
 
 def _read_shapes(expr: Expr, hidden: _HiddenColumns) -> Expr:
-    """Replace texts of regions among the operands of ``expr`` by the stored shapes."""
+    """Replace ranges and texts among the operands of ``expr`` by the stored shapes."""
     shapes = _list_shapes(expr)
-    if not any(isinstance(a, Column) and has_shape_texts(a.type) for a in shapes):
+    if not any(isinstance(a, Column) and has_stored_shapes(a.type) for a in shapes):
         return expr
     return expr.with_children(tuple([_read_shape(a, hidden) for a in shapes]))
 
 
 def _read_shape(expr: Expr, hidden: _HiddenColumns) -> Expr:
-    if not (isinstance(expr, Column) and has_shape_texts(expr.type)):
+    if not (isinstance(expr, Column) and has_stored_shapes(expr.type)):
         return expr
     datatype = "long" if expr.type.xtype == "moc" else "double"
     found = hidden.find_column(expr, shape_column, ColumnType(datatype, "*"))
     if found is None:
         raise AdqlUnsupported(
-            f"the region {expr.field.name} of combined or computed rows is not supported",
+            f"the {expr.type.adql} {expr.field.name} of combined or computed rows is not supported",
             expr.span,
             "put the condition into the subquery that reads the table",
         )

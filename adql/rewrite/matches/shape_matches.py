@@ -23,10 +23,10 @@ from adql.rewrite.trees.relation_trees import (
     map_conditions,
     replace_relation,
 )
-from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, REGION_XTYPE
+from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, REGION_TEXTS
 
 #: The xtypes of shapes whose cap the emitter computes
-_CAPPED_XTYPES = ("circle", "polygon", REGION_XTYPE)
+_CAPPED_XTYPES = ("circle", "range", "polygon", *REGION_TEXTS)
 
 #: Pairs from which testing all takes longer than planning a match: about 1 second where one shape is a point, 10 where
 #: neither is, for both sides have radii of their own then. Beside points, a table of unknown size counts as large.

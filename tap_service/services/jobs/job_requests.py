@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import chain, islice
 
 from starlette.concurrency import run_in_threadpool
@@ -23,6 +24,7 @@ from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.upload_parameter import Part
 from tap_service.models.uws_job import ACTIVE, Job, JobFile, JobFilter, JobReference, merge_parameters
+from tap_service.models.watch import JobWatch
 from tap_service.service_errors import (
     BodyTooLarge,
     Forbidden,
@@ -33,6 +35,7 @@ from tap_service.service_errors import (
     TooManyJobs,
 )
 from tap_service.services.announcements import Announcements
+from tap_service.services.jobs.archive_members import ArchiveMember, list_members
 from tap_service.services.jobs.job_disk import JobDisk
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
@@ -128,6 +131,22 @@ class JobService:
                 return self._run_job(job, is_new=True)
             self._jobs.create_job(job)
             return job
+
+    def create_watch_job(self, job_id: str, owner: str, name: str, query: str, watch: JobWatch) -> Job:
+        """Create and queue the job of a watch's run, unless one of this id exists. Raises as ``create_job``."""
+        parameters = [
+            ("REQUEST", "doQuery"),
+            ("LANG", "ADQL"),
+            ("QUERY", query),
+            ("RESPONSEFORMAT", "parquet"),
+            ("MAXREC", str(min(self._config.watch_rows, self._config.async_hard_maxrec))),
+            ("RUNID", f"watch {name}"),
+        ]
+        seconds = min(self._config.watch_seconds, self._config.async_hard_seconds)
+        made = self._build_job({}, parameters, Identity(owner), "")
+        job = replace(made, job_id=job_id, execution_duration=seconds, watch=watch)
+        with _translate_store_errors(job_id):
+            return self._run_job(job, is_new=True)
 
     def _check_rate(self, job: Job) -> None:
         """Raise TooManyJobs."""
@@ -306,8 +325,19 @@ class JobService:
             raise ServiceUnavailable("the results cannot be read now. Try again later") from error
         return self.downloads.follow(pieces, job, client)
 
+    def list_members(self, job: Job) -> dict[str, ArchiveMember]:
+        """Return the files of a result that is a collection, by path. Raises NotFound if it is none."""
+        if job.result is None:
+            raise NotFound(explain_missing_result(job))
+        if not job.result.is_collection:
+            raise NotFound("the result of this job is no HATS collection: create the job with RESPONSEFORMAT=hats")
+        try:
+            return list_members(job.result.size, partial(self.read_result, job))
+        except OSError as error:
+            raise ServiceUnavailable("the results cannot be read now. Try again later") from error
+
     def read_preview(self, job: Job) -> bytes:
-        """Return the first rows of a running or ended job in PREVIEW_FORMAT. Raises NotFound while there are none."""
+        """Return the file of the first rows of a running or ended job. Raises NotFound while there are none."""
         try:
             return b"".join(self._results.read_result(job.preview_key, 0, _END_OF_RESULT))
         except ResultMissing as error:

@@ -21,6 +21,7 @@ from tap_service.constants import (
     STORE_RETRY_SECONDS,
 )
 from tap_service.models.engine_share import ENGINE_SHARES
+from tap_service.models.query_errors import list_query_errors
 from tap_service.models.query_report import QueryReport
 from tap_service.models.result_provenance import ResultProvenance
 from tap_service.models.timestamps import now
@@ -37,6 +38,7 @@ from tap_service.services.jobs.job_provenance import ProvenanceNote, parse_check
 from tap_service.services.jobs.job_queues import JobQueue
 from tap_service.services.jobs.piecewise_job import DataChanged, PiecewiseJobs, PiecewiseRun
 from tap_service.services.jobs.result_reuse import ResultReuse, compute_fingerprint, parse_reuse
+from tap_service.services.jobs.watch_jobs import WatchJobs
 from tap_service.services.queries.query_execution import QueryExecution, translate_faults
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
@@ -67,6 +69,7 @@ class JobRunner:
         engine: Engine,
         preparation: QueryPreparation,
         tables: UserTableJobs,
+        watches: WatchJobs,
         stores: JobStores,
         queue: JobQueue,
         metrics: ServiceMetrics,
@@ -81,6 +84,7 @@ class JobRunner:
         self._engine = engine
         self._preparation = preparation
         self._tables = tables
+        self._watches = watches
         self._jobs = stores.jobs
         self._results = stores.results
         self._queue = queue
@@ -162,7 +166,10 @@ class JobRunner:
                 execution = self._tables.prepare_execution(job, parameters)
             else:
                 hard_maxrec = self._config.async_hard_maxrec
-                execution = self._preparation.prepare_query(parameters, job.query_id, hard_maxrec, owner=job.owner)
+                addition = self._watches.find_addition(job)
+                execution = self._preparation.prepare_query(
+                    parameters, job.query_id, hard_maxrec, owner=job.owner, addition=addition
+                )
         try:
             yield execution
         finally:
@@ -224,6 +231,9 @@ class JobRunner:
             size, provenance = self._write_noted_result(job, execution)
         finally:
             self._monitor.remove_job(running)
+        if job.watch is not None:
+            with self._monitor.keep_alive(job):
+                self._watches.add_result(job, execution, size)
         progress, output_format = running.progress, parameters.format
         if progress.bytes_read and progress.pieces is None:
             self._preparation.record_measured_cost(job.foreseen, progress.bytes_read, execution.clock.seconds)
@@ -295,7 +305,7 @@ class JobRunner:
             report.status = "REQUEUED"
             self._update_store(lambda _: self._jobs.requeue_job(job.job_id, job.attempt, died=has_died, wait=wait))
             return
-        error = JobError(str(failure), isinstance(failure, ServiceUnavailable))
+        error = JobError(str(failure), isinstance(failure, ServiceUnavailable), list_query_errors(failure))
         if not self._update_store(lambda at: self._jobs.fail_job(job.job_id, job.attempt, at, error, {})):
             report.status = "ABORTED"
         self._pieces.delete_parts(job)

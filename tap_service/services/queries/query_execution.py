@@ -155,7 +155,8 @@ class QueryExecution:
         self.source.cancel_query(self.query_id)
 
     def close(self) -> None:
-        """Drop uploaded tables; call when the query has ended or will not run."""
+        """Drop the query's tables; call when the query has ended or will not run."""
+        self._serializer.close()
         if self.uploads is not None:
             self.uploads.drop_tables()
 

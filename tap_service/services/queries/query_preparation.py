@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -14,13 +15,16 @@ from numpy.typing import NDArray
 from adql import OBJECT_NAME_FUNCTIONS, AdqlErrors, AdqlSemanticError, Translation
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
+from clickhouse_schema.engine_tables.addition_record import Addition, find_addition
+from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.config import Config
-from tap_service.constants import MAX_ESTIMATED_CHARACTERS, PRODUCT
+from tap_service.constants import MAX_ESTIMATED_CHARACTERS, PRODUCT, UNLIMITED_MAXREC
+from tap_service.hats.writing.collection_archive import CollectionArchive
 from tap_service.models.timestamps import format_instant, now
 from tap_service.models.uws_job import Job
 from tap_service.models.work_class import Estimate, ResultRows, SmallReading
 from tap_service.scratch_files import Budget, ScratchSpace
-from tap_service.serializers import ResultInfo
+from tap_service.serializers import ResultInfo, Serializer
 from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.estimates.cost_estimate import Estimator
@@ -34,9 +38,19 @@ from tap_service.services.queries.tap_parameters import TapParameters, read_tap_
 from tap_service.services.translation.translator import Translator, is_long
 from tap_service.services.uploads.query_uploads import UploadLoader
 from tap_service.storage.engine.engine import Engine, EngineError
+from tap_service.storage.engine.query_tables import upload_table_name
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
+
+
+@dataclass(frozen=True, slots=True)
+class _QueryTables:
+    """What a query may read: the tables of its owner, its uploads, and of one table perhaps an addition alone."""
+
+    owner: str | None
+    uploads: tuple[TableEntry, ...] = ()
+    addition: Addition | None = None
 
 
 class QueryPreparation:
@@ -67,6 +81,7 @@ class QueryPreparation:
         *,
         owner: str | None = None,
         is_hasty: bool = False,
+        addition: Addition | None = None,
     ) -> QueryExecution:
         """Load the uploaded tables, translate the query, and return its execution, which the caller closes.
 
@@ -80,6 +95,8 @@ class QueryPreparation:
             The user whose tables the query may read; None for an anonymous caller.
         is_hasty
             Do not count the rows of a small result that the row limit does not cut; it has ``small_reading``.
+        addition
+            Read the rows of this addition alone of the table that it was made to.
 
         Raises
         ------
@@ -89,17 +106,23 @@ class QueryPreparation:
             The query cannot be translated.
         """
         began = time.monotonic()
-        asked = self._config.default_maxrec if parameters.maxrec is None else parameters.maxrec
+        is_collection = parameters.format.is_collection
+        if is_collection:
+            hard_maxrec = UNLIMITED_MAXREC
+        asked = parameters.maxrec
+        if asked is None:
+            asked = hard_maxrec if is_collection else self._config.default_maxrec
         limit = min(asked, hard_maxrec)
         if not parameters.uploads:
-            execution = self._build_execution(parameters, owner, (), query_id, limit, hard_maxrec, is_hasty)
+            tables = _QueryTables(owner, addition=addition)
+            execution = self._build_execution(parameters, tables, query_id, limit, hard_maxrec, is_hasty)
             self._metadata.note_use(owner, execution.translation.tables)
             return execution
         uploads = self._uploads.load_tables(parameters.uploads, query_id)
         read = time.monotonic() - began
         try:
-            entries = uploads.entries
-            execution = self._build_execution(parameters, owner, entries, query_id, limit, hard_maxrec, is_hasty)
+            tables = _QueryTables(owner, uploads.entries, addition)
+            execution = self._build_execution(parameters, tables, query_id, limit, hard_maxrec, is_hasty)
         except BaseException:
             uploads.drop_tables()
             raise
@@ -111,15 +134,14 @@ class QueryPreparation:
     def _build_execution(
         self,
         parameters: TapParameters,
-        owner: str | None,
-        uploads: tuple[TableEntry, ...],
+        tables: _QueryTables,
         query_id: str,
         limit: int,
         hard_maxrec: int,
         is_hasty: bool,
     ) -> QueryExecution:
         began = time.monotonic()
-        translation = self._translate_query(parameters.query, limit, owner, uploads)
+        translation = self._translate_query(parameters.query, limit, tables)
         small = self._find_small_reading(translation) if is_hasty else None
         # a region's rows are counted by its cover, which took the time of the translation
         is_slow = is_long(parameters.query) and translation.cells
@@ -128,22 +150,34 @@ class QueryPreparation:
         limits = RowLimit(limit, hard_maxrec, self._config.async_hard_maxrec)
         row_limit = apply_row_limit(limits, rows, translation, parameters.query)
         info = self._build_result_info(parameters, translation, row_limit)
-        execution = QueryExecution(
-            self._engine,
-            translation,
-            partial(parameters.format.serializer, translation.fields, info, self._scratch),
-            query_id=query_id,
-            row_limit=row_limit,
-        )
+        make_serializer = self._choose_serializer(parameters, translation, info, query_id)
+        try:
+            execution = QueryExecution(self._engine, translation, make_serializer, query_id, row_limit)
+        except HatsProblem as problem:
+            raise QueryFault(str(problem)) from problem
         if translation.stored_rows is not None:
             execution.source = StoredRowSource(self._engine, translation.stored_rows, self._look_ups)
         execution.small_reading = small
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution
 
+    def _choose_serializer(
+        self, parameters: TapParameters, translation: Translation, info: ResultInfo, query_id: str
+    ) -> Callable[[], Serializer]:
+        """Return what makes the serializer; one of a collection puts the rows into a table first."""
+        make = partial(parameters.format.serializer, translation.fields, info, self._scratch)
+        if not parameters.format.is_collection:
+            return make
+        name = upload_table_name(query_id, len(parameters.uploads))
+        return partial(CollectionArchive, *make.args, engine=self._engine, table_name=name)
+
     def result_fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
         """Return the columns of a query's result. Raises QueryFault."""
-        return self._translate_query(parameters.query, 0, owner).fields
+        return self.translate_for(parameters, owner).fields
+
+    def translate_for(self, parameters: TapParameters, owner: str | None) -> Translation:
+        """Translate a query to learn what it reads and returns. Raises QueryFault."""
+        return self._translate_query(parameters.query, 0, _QueryTables(owner))
 
     def current_data_version(self) -> int:
         """Return a number that changes with each change of the published tables."""
@@ -171,7 +205,9 @@ class QueryPreparation:
             if needs_other_services(parameters) or len(parameters.query) > MAX_ESTIMATED_CHARACTERS:
                 return None
             hard_maxrec = self._config.async_hard_maxrec
-            return self.estimate_cost(self.prepare_query(parameters, "", hard_maxrec, owner=job.owner))
+            addition = find_addition(self._engine, job.watch.addition_id) if job.watch else None
+            execution = self.prepare_query(parameters, "", hard_maxrec, owner=job.owner, addition=addition)
+            return self.estimate_cost(execution)
         except ServiceError:
             return None
 
@@ -221,12 +257,10 @@ class QueryPreparation:
             links=translation.links,
         )
 
-    def _translate_query(
-        self, query: str, limit: int, owner: str | None, uploads: tuple[TableEntry, ...] = ()
-    ) -> Translation:
+    def _translate_query(self, query: str, limit: int, tables: _QueryTables) -> Translation:
         snapshot = self._metadata.snapshot
         try:
-            return self._translate_with(self._list_tables(owner, uploads), query, limit)
+            return self._translate_with(self._list_tables(tables), query, limit)
         except QueryFault as fault:
             if not isinstance(fault.__cause__, AdqlSemanticError | AdqlErrors):
                 raise
@@ -234,17 +268,27 @@ class QueryPreparation:
                 self._metadata.refresh()
             if self._metadata.snapshot is snapshot:
                 raise
-        return self._translate_with(self._list_tables(owner, uploads), query, limit)
+        return self._translate_with(self._list_tables(tables), query, limit)
 
-    def _list_tables(self, owner: str | None, uploads: tuple[TableEntry, ...]) -> Catalogue:
-        catalogue = self._metadata.catalogue_for(owner)
-        return catalogue.add_entries(uploads) if uploads else catalogue
+    def _list_tables(self, tables: _QueryTables) -> Catalogue:
+        catalogue = self._metadata.catalogue_for(tables.owner)
+        if tables.addition is not None:
+            catalogue = _restrict_to_addition(catalogue, tables.addition)
+        return catalogue.add_entries(tables.uploads) if tables.uploads else catalogue
 
     def _translate_with(self, catalogue: Catalogue, query: str, limit: int) -> Translation:
         translation = self._translator.translate(query, catalogue, limit + 1, self.names.make_lookup(catalogue))
         if self._config.query_memory:
             translation.settings.setdefault("max_memory_usage", self._config.query_memory)
         return translation
+
+
+def _restrict_to_addition(catalogue: Catalogue, addition: Addition) -> Catalogue:
+    """Return the catalogue with the rows of an addition in place of its table. Raises QueryFault."""
+    entry = catalogue.find_entry(addition.schema.name, addition.schema.tables[0].name)
+    if entry is None:
+        raise QueryFault(f"the watched table {addition.table_name} is gone, or not visible to the owner of the watch")
+    return catalogue.replace_entries((addition.restrict_entry(entry),))
 
 
 def needs_other_services(parameters: TapParameters) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tap_service.constants import LANGUAGES
@@ -53,7 +53,7 @@ def read_tap_parameters(
         Names the parameter, the fault and the way out.
     """
     pairs = tuple(pairs)
-    given = _read_single_values(pairs)
+    given = read_single_values(pairs, SINGLE_VALUED)
     texts = {name: TextPart(value) for name, value in pairs if not is_known(name)}
     if (request := given.get("REQUEST", "doQuery")).lower() != "doquery":
         raise ParameterFault(f"unknown value REQUEST={shorten_value(request)}; give doQuery, or leave REQUEST out")
@@ -71,19 +71,20 @@ def read_tap_parameters(
     return TapParameters(
         query,
         language,
-        _read_format(given),
-        _read_maxrec(given.get("MAXREC", "")),
+        read_format(given),
+        read_maxrec(given.get("MAXREC", "")),
         given.get("RUNID", ""),
         read_uploads([value for name, value in pairs if name.upper() == "UPLOAD"], {**texts, **(parts or {})}),
         _read_on_timeout(given.get("ON_TIMEOUT", "")),
     )
 
 
-def _read_single_values(pairs: Iterable[Pair]) -> dict[str, str]:
+def read_single_values(pairs: Iterable[Pair], names: Sequence[str]) -> dict[str, str]:
+    """Return the values of the parameters of these names that are not empty. Raises ParameterFault if one has two."""
     given: dict[str, str] = {}
     for name, value in pairs:
         known = name.upper()
-        if known not in SINGLE_VALUED:
+        if known not in names:
             continue
         if known in given:
             raise ParameterFault(f"the parameter {known} is given more than once; give it one value")
@@ -100,7 +101,8 @@ def _read_language(value: str) -> str:
     )
 
 
-def _read_format(given: dict[str, str]) -> Format:
+def read_format(given: Mapping[str, str]) -> Format:
+    """Return the format that FORMAT or RESPONSEFORMAT names, or the default. Raises ParameterFault."""
     names = [given[name] for name in ("RESPONSEFORMAT", "FORMAT") if name in given]
     try:
         found = [find_format(name) for name in names or [""]]
@@ -111,7 +113,8 @@ def _read_format(given: dict[str, str]) -> Format:
     return found[0]
 
 
-def _read_maxrec(value: str) -> int | None:
+def read_maxrec(value: str) -> int | None:
+    """Return the value of MAXREC; None if it is empty. Raises ParameterFault."""
     if not value:
         return None
     if not re.fullmatch(r"[0-9]+", value.strip()):

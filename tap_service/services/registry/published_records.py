@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.schema_model import Schema
 from tap_service.config import Config
 from tap_service.constants import REGISTRY_PAGE_RECORDS, REGISTRY_REFRESH_SECONDS
@@ -19,6 +19,7 @@ from tap_service.models.registry_metadata import Collection, RegistryMetadata
 from tap_service.models.registry_record import RecordDraft
 from tap_service.service_errors import ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.cone_search.cone_description import describe_cone_search
 from tap_service.services.registry.metadata_file import RegistryFileError, read_registry_file
 from tap_service.services.registry.table_coverage import join_coverages, read_moc, read_times
 from tap_service.services.site.authentication import Authenticator
@@ -53,7 +54,7 @@ def find_collections(metadata: RegistryMetadata, entries: tuple[TableEntry, ...]
 
 
 def draft_records(
-    engine: Engine, metadata: RegistryMetadata, service: ServiceDescription, entries: tuple[TableEntry, ...], url: str
+    engine: Engine, metadata: RegistryMetadata, service: ServiceDescription, catalogue: Catalogue, base_url: str
 ) -> Iterator[RecordDraft]:
     """Draft all records.
 
@@ -68,14 +69,14 @@ def draft_records(
         The operator's file.
     service
         As /capabilities describes it.
-    entries
-        The tables that everybody sees.
-    url
-        The address of /oai.
+    catalogue
+        What everybody sees.
+    base_url
+        The address of the service's root.
     """
-    writer = RegistryRecords(metadata, service, url, REGISTRY_PAGE_RECORDS)
-    collections = [described for described in find_collections(metadata, entries) if described.entries]
-    shown = entries if service.anonymous else ()
+    writer = RegistryRecords(metadata, service, f"{base_url}/oai", REGISTRY_PAGE_RECORDS)
+    collections = [described for described in find_collections(metadata, catalogue.entries) if described.entries]
+    shown = catalogue.entries if service.anonymous else ()
     measured = {entry.qualified_name: (read_moc(engine, entry), read_times(engine, entry)) for entry in shown}
     yield writer.draft_registry()
     yield writer.draft_authority()
@@ -89,6 +90,13 @@ def draft_records(
         if collection.temporal:
             coverage = replace(coverage, temporal=collection.temporal)
         yield writer.draft_collection(collection, schema, tables, coverage)
+    collection_of = {entry.qualified_name: found.collection for found in collections for entry in found.entries}
+    for entry in shown:
+        if entry.table.layout.position is None:
+            continue
+        cone = describe_cone_search(engine, catalogue, entry, base_url)
+        coverage = join_coverages([measured[entry.qualified_name]])
+        yield writer.draft_cone_search(entry, cone, coverage, collection_of.get(entry.qualified_name))
 
 
 class PublishedRecords:
@@ -146,10 +154,9 @@ class PublishedRecords:
             seen = (self._file_time, snapshot.version, self._authenticator.login_methods)
             if seen == self._seen and time.monotonic() - self._refreshed < REGISTRY_REFRESH_SECONDS:
                 return
-            tap_url = f"{self._config.public_url}/tap"
-            service = describe_service(self._config, self._authenticator, snapshot.catalogue, tap_url)
-            entries = snapshot.catalogue.entries
-            drafts = list(draft_records(self._engine, self.metadata, service, entries, self.url))
+            base_url, catalogue = self._config.public_url, snapshot.catalogue
+            service = describe_service(self._config, self._authenticator, catalogue, f"{base_url}/tap")
+            drafts = list(draft_records(self._engine, self.metadata, service, catalogue, base_url))
             self.store.publish(drafts, int(time.time()))
             self._seen, self._refreshed = seen, time.monotonic()
         finally:

@@ -84,12 +84,12 @@ class Translator:
             try:
                 return translate(text, catalogue, limit=limit, positions=positions)
             except AdqlError as error:
-                raise QueryFault(error.describe(text)) from error
+                raise QueryFault(error.describe(text), text) from error
         answer = self._ask_process(text, catalogue, limit, positions)
         if not isinstance(answer, TranslationFailure):
             return answer
         if answer.error is not None:
-            raise QueryFault(answer.error.describe(text)) from answer.error
+            raise QueryFault(answer.error.describe(text), text) from answer.error
         if answer.reason == "memory":
             raise QueryFault(f"the query takes too much memory to translate. {_WAY_OUT}")
         raise InternalFault("the service failed to translate the query because of a fault of its own")

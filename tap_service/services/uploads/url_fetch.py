@@ -1,6 +1,7 @@
 """Fetches files from other servers, with limits of time and size, and never from this service's own network.
 
-Otherwise a client could make the service read addresses that only the service can reach. Each host name is resolved
+Otherwise a client could make the service read addresses that only the service can reach. ``open_response`` is for other
+requests to addresses that users give. Each host name is resolved
 here, and the connection goes to the checked address; redirects are checked again. A name that resolves to another
 address later gains nothing.
 """
@@ -12,7 +13,7 @@ import ssl
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv6Address, ip_address, ip_network
@@ -27,6 +28,7 @@ from tap_service.service_errors import ServiceUnavailable, UploadFault
 _REDIRECTS = (301, 302, 303, 307, 308)
 _PORTS = {"http": 80, "https": 443}
 _PIECE_BYTES = 1 << 18
+_HEADERS = {"User-Agent": PRODUCT, "Accept": "*/*", "Accept-Encoding": "identity", "Connection": "close"}
 
 #: global unicast addresses of IPv6 (RFC 4291); all others are local or map IPv4 addresses
 _UNICAST = ip_network("2000::/3")
@@ -47,6 +49,10 @@ _NOT_PUBLIC = tuple(
 )
 
 AddressInfo = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
+
+
+class NotPublic(Exception):
+    """The host has no public address; users read the message."""
 
 
 class UrlFetcher:
@@ -91,21 +97,11 @@ class UrlFetcher:
     @contextmanager
     def _open_response(self, parts: SplitResult, address: str, deadline: Deadline) -> Iterator[HTTPResponse]:
         """Connect, send the request, and return the response with its headers read."""
-        host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme.lower()]
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        usable = [entry for entry in found if host.lower() in self._hosts or is_public(entry)]
-        if not usable:
-            raise _fetch_fault(address, f"{host} is no address of the public internet")
-        connection = HTTPConnection(host, port)
-        with _open_connection(usable[:MAX_ADDRESSES], deadline) as plain:
-            is_safe = parts.scheme.lower() == "https"
-            connection.sock = self._tls.wrap_socket(plain, server_hostname=host) if is_safe else plain
-            with connection.sock, deadline.cut_connection(connection.sock):
-                path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-                headers = {"User-Agent": PRODUCT, "Accept": "*/*", "Accept-Encoding": "identity", "Connection": "close"}
-                connection.request("GET", path, headers=headers)
-                with connection.getresponse() as response:
-                    yield response
+        try:
+            with open_response(parts, self._hosts, self._tls, deadline, "GET", _HEADERS) as response:
+                yield response
+        except NotPublic as error:
+            raise _fetch_fault(address, str(error)) from error
 
     def _save_body(self, response: HTTPResponse, file: BinaryIO, address: str, deadline: Deadline) -> None:
         """Copy the body. A passed deadline or a short body raises no error by itself: check both at the end."""
@@ -132,6 +128,36 @@ class UrlFetcher:
             file.flush()
         except OSError as error:
             raise _no_room_fault() from error
+
+
+@contextmanager
+def open_response(
+    parts: SplitResult,
+    hosts: Collection[str],
+    tls: ssl.SSLContext,
+    deadline: Deadline,
+    method: str,
+    headers: Mapping[str, str],
+    body: bytes | None = None,
+) -> Iterator[HTTPResponse]:
+    """Connect to a public address or one of ``hosts``, send a request, and return the response with its headers read.
+
+    Raises NotPublic, OSError, HTTPException; ValueError for an address that is none.
+    """
+    host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme.lower()]
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    usable = [entry for entry in found if host.lower() in hosts or is_public(entry)]
+    if not usable:
+        raise NotPublic(f"{host} is no address of the public internet")
+    connection = HTTPConnection(host, port)
+    with _open_connection(usable[:MAX_ADDRESSES], deadline) as plain:
+        is_safe = parts.scheme.lower() == "https"
+        connection.sock = tls.wrap_socket(plain, server_hostname=host) if is_safe else plain
+        with connection.sock, deadline.cut_connection(connection.sock):
+            path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            connection.request(method, path, body, headers)
+            with connection.getresponse() as response:
+                yield response
 
 
 def _read_into(response: HTTPResponse, piece: bytearray, address: str, deadline: Deadline) -> int:

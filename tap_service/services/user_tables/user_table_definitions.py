@@ -5,21 +5,18 @@ from __future__ import annotations
 import difflib
 import re
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.datatypes import Field
 from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME, SHARED_PREFIX
 from clickhouse_schema.reserved_words import RESERVED
 from clickhouse_schema.schema_files.schema_checks import find_table_problems
-from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
+from clickhouse_schema.schema_model import Column, ForeignKey, Table
 from clickhouse_schema.vounit import normalise_unit
 from tap_service.constants import MAX_DEFINITION_BYTES, MAX_MODEL_BYTES
-from tap_service.readers.file_columns import field_to_felis
-from tap_service.readers.position_columns import find_position_columns
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_model import build_table
 from tap_service.readers.vosi_table_reader import Definition, find_root_name, read_definition
 from tap_service.service_errors import Forbidden, NotFound, ParameterFault, UploadFault
 
@@ -85,6 +82,40 @@ def _resolve_foreign_keys(found: Definition, catalogue: Catalogue) -> tuple[Fore
     return tuple(keys)
 
 
+def describe_anew(table: Table, given: Table) -> Table:
+    """Return ``table`` with the descriptions, units, UCDs and utypes of ``given``. Raises UploadFault.
+
+    Both must have the same columns, of the same types; foreign keys and the layout stay. A position keeps its unit and
+    UCD, for the rows are stored by it.
+    """
+    new = {column.name.lower(): column for column in given.columns}
+    names = {column.name.lower() for column in table.columns}
+    if different := sorted(names ^ new.keys()):
+        raise UploadFault(
+            f"definition and table differ in the column {_quote_text(different[0])}: a posted definition changes "
+            "descriptions alone. To change columns, create the table again, by PUT with replace=true"
+        )
+    columns = tuple(_describe_column_anew(table, column, new[column.name.lower()]) for column in table.columns)
+    about = {"description": given.description, "utype": given.utype, "columns": columns}
+    return check_table(table.model_copy(update=about))
+
+
+def _describe_column_anew(table: Table, column: Column, given: Column) -> Column:
+    if given.type != column.type:
+        raise UploadFault(
+            f"the column {column.name} has another type than in the table: create the table again, by PUT with "
+            "replace=true"
+        )
+    about = {name: getattr(given, name) for name in ("description", "unit", "ucd", "utype", "std")}
+    is_moved = (given.unit, given.ucd) != (column.unit, column.ucd)
+    if is_moved and table.layout.position and column.name in table.layout.position:
+        raise UploadFault(
+            f"the unit and UCD of {column.name} cannot change, for the rows are stored by this position: create the "
+            "table again, by PUT with replace=true"
+        )
+    return column.model_copy(update=about)
+
+
 def find_column(table: Table, name: str) -> Column:
     """Find a column by its name in any case. Raises NotFound with the nearest name."""
     wanted = name.strip().strip('"').lower()
@@ -108,12 +139,6 @@ def read_vosi_document(path: Path, content_type: str) -> bytes | None:
     if len(document) > MAX_DEFINITION_BYTES:
         raise UploadFault(f"the definition of a table has {MAX_DEFINITION_BYTES} bytes at most")
     return document
-
-
-def build_table(name: str, fields: tuple[Field, ...], **about: Any) -> Table:
-    """Build a table with a position in its layout. Raises ValidationError."""
-    columns = tuple(Column.model_validate(field_to_felis(field)) for field in fields)
-    return Table(name=name, columns=columns, layout=Layout(position=find_position_columns(fields)), **about)
 
 
 def check_table(table: Table) -> Table:

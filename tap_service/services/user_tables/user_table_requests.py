@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
+import pyarrow as pa
 from pydantic import ValidationError
 
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.engine_tables import user_table_record
 from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME, UserTable
+from clickhouse_schema.schema_model import Table
 from tap_service.config import Config
 from tap_service.models.identity import Identity
+from tap_service.readers.table_model import build_table
 from tap_service.service_errors import (
     Conflict,
     Forbidden,
@@ -30,8 +34,8 @@ from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.queries.query_execution import translate_faults
 from tap_service.services.uploads.table_files import ReadTable, TableFileReader, build_user_table_limits
 from tap_service.services.user_tables.user_table_definitions import (
-    build_table,
     check_table,
+    describe_anew,
     parse_table_name,
     read_table_definition,
     read_vosi_document,
@@ -141,6 +145,18 @@ class UserTableService:
             self.storage.insert_batches(owner, filled, read.read_batches(), replaced.storage if replaced else "")
             return self.storage.publish_table(owner, table, filled, replace=replace, origin=origin)
 
+    def describe_table(self, owner: str, name: str, path: Path, content_type: str) -> UserTable | None:
+        """Describe a table anew by a VOSI definition; return None if the file is none. Raises Conflict."""
+        with translate_table_faults(owner):
+            if (document := read_vosi_document(path, content_type)) is None:
+                return None
+            base = self.storage.get_table(owner, self.parse_table_name(name))
+            given = read_table_definition(base.table.name, document, self._catalogue_cache.catalogue_for(owner))
+            try:
+                return self.storage.exchange_description(base, describe_anew(base.table, given))
+            except TableChanged as error:
+                raise Conflict(f"{base.qualified_name} was changed meanwhile: send the definition again") from error
+
     def load_rows(
         self, owner: str, name: str, path: Path, content_type: str, *, replace: bool
     ) -> tuple[UserTable, int]:
@@ -151,16 +167,63 @@ class UserTableService:
             with self._files.read_table(path, table.name, content_type, table=table, limits=self._limits) as read:
                 return self._load_into(base, read, replace=replace), read.rows
 
-    def _load_into(self, base: UserTable, read: ReadTable, *, replace: bool) -> UserTable:
+    def create_empty_table(self, owner: str, name: str, fields: tuple[Field, ...]) -> UserTable:
+        """Create a table without rows for the results of a query. Raises Conflict, Forbidden, UploadFault."""
+        with translate_table_faults(owner):
+            self._check_name_free(owner, name, replace=False)
+            table = check_table(build_table(name, fields))
+            with self.storage.staging_table(table) as filled:
+                return self.storage.publish_table(owner, table, filled, replace=False)
+
+    def append_result(
+        self,
+        owner: str,
+        name: str,
+        path: Path,
+        fields: tuple[Field, ...],
+        *,
+        token: str,
+        constant: Mapping[str, int],
+    ) -> UserTable:
+        """Append the rows of a query's result once for each ``token``, to a table that is made if there is none.
+
+        ``fields``: the columns of the table; ``constant``: those with one value, which the file lacks.
+        """
+        with translate_table_faults(owner):
+            base = user_table_record.find_user_table(self._engine, owner, name)
+            base = base or self.create_empty_table(owner, name, fields)
+            if token in base.appended:
+                return base
+            wanted = [field.name for field in fields]
+            if [column.name for column in base.table.columns] != wanted:
+                raise Conflict(
+                    f"{base.qualified_name} has other columns than the results that go into it, {', '.join(wanted)}: "
+                    "remove it or save its rows under another name, and it is made anew"
+                )
+            given = tuple(column for column in base.table.columns if column.name not in constant)
+            table = Table(name=base.table.name, columns=given)
+            with self._files.read_table(path, name, table=table, limits=self._limits) as read:
+                return self._load_into(base, read, replace=False, token=token, constant=constant)
+
+    def _load_into(
+        self,
+        base: UserTable,
+        read: ReadTable,
+        *,
+        replace: bool,
+        token: str = "",
+        constant: Mapping[str, int] = MappingProxyType({}),
+    ) -> UserTable:
         """Retry when the table's rows change meanwhile. Raises Conflict when its columns change."""
         for _ in range(_MAX_ATTEMPTS):
             beside, replaced = ("", base.storage) if replace else (base.storage, "")
             try:
                 with self.storage.staging_table(base.table, beside) as filled:
-                    self.storage.insert_batches(base.owner, filled, read.read_batches(), replaced)
+                    batches = (_add_constants(batch, constant) for batch in read.read_batches())
+                    self.storage.insert_batches(base.owner, filled, batches, replaced)
                     if replace:
                         return self.storage.exchange_rows(base, base.table, filled)
-                    return self.storage.append_rows(base, filled)
+                    return self.storage.append_rows(base, filled, token)
             except TableChanged as error:
                 if error.now.table.columns != base.table.columns:
                     break
@@ -184,6 +247,12 @@ class UserTableService:
             self.storage.check_count(owner)
         elif not replace:
             raise table_exists_fault(present)
+
+
+def _add_constants(batch: pa.RecordBatch, constant: Mapping[str, int]) -> pa.RecordBatch:
+    for name, value in constant.items():
+        batch = batch.append_column(name, pa.array([value], pa.int64()).take(pa.repeat(0, batch.num_rows)))
+    return batch
 
 
 def require_user(caller: Identity | None) -> str:

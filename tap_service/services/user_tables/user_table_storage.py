@@ -39,6 +39,9 @@ _change_lock = threading.Lock()
 #: more parts than a table has after ClickHouse has merged it
 _MAX_PARTS = 20
 
+#: more than the appends of one table that are being made at a time
+_MAX_TOKENS = 200
+
 
 class TableChanged(Exception):
     """The table has changed since the change began; ``now`` is its present state."""
@@ -117,10 +120,15 @@ class UserTableStorage:
                 self.check_count(owner)
             return self._put_record(owner, table, self._rename_staging_table(filled), replaced=present, origin=origin)
 
-    def append_rows(self, base: UserTable, filled: str) -> UserTable:
-        """Add the staged rows to a table. Raises TableChanged, NotFound, Forbidden."""
+    def append_rows(self, base: UserTable, filled: str, token: str = "") -> UserTable:
+        """Add the staged rows to a table. Raises TableChanged, NotFound, Forbidden.
+
+        The record of the table keeps the ``token`` with the rows, in one step: those of a token are added once.
+        """
         with self.change_lock():
             present = self.get_table(base.owner, base.table.name)
+            if token and token in present.appended:
+                return present
             if present.table != base.table:
                 raise TableChanged(present)
             both = new_name(LIVE_PREFIX)
@@ -132,7 +140,10 @@ class UserTableStorage:
                     )
                 if self._count_parts(both) > _MAX_PARTS:  # many small loads leave ClickHouse no time to merge
                     self._engine.execute(f"OPTIMIZE TABLE {quote_storage(both)}")
-            return self._put_record(base.owner, base.table, both, replaced=present, readers=present.readers)
+            appended = (*present.appended, token)[-_MAX_TOKENS:] if token else present.appended
+            return self._put_record(
+                base.owner, base.table, both, replaced=present, readers=present.readers, appended=appended
+            )
 
     def exchange_rows(self, base: UserTable, table: Table, filled: str) -> UserTable:
         """Put staged rows in place of those of ``base``. Raises as ``append_rows``."""
@@ -141,7 +152,21 @@ class UserTableStorage:
             if present.storage != base.storage:
                 raise TableChanged(present)
             live = self._rename_staging_table(filled)
-            return self._put_record(base.owner, table, live, replaced=present, readers=present.readers)
+            return self._put_record(
+                base.owner, table, live, replaced=present, readers=present.readers, appended=present.appended
+            )
+
+    def exchange_description(self, base: UserTable, table: Table) -> UserTable:
+        """Describe a table anew; its rows stay. Raises TableChanged and NotFound."""
+        with self.change_lock():
+            present = self.get_table(base.owner, base.table.name)
+            if present.table != base.table:
+                raise TableChanged(present)
+            ids = {"described": new_name(), "shared": new_name() if present.readers else ""}
+            record = present.model_copy(update={"table": table, "changed": now(), **ids})
+            user_table_record.write_descriptions(self._engine, record.descriptions)
+            user_table_record.write_user_table(self._engine, record)
+            return record
 
     def remove_table(self, owner: str, name: str) -> None:
         """Remove a table; queries that read it now run to their end. Raises NotFound."""
@@ -208,6 +233,7 @@ class UserTableStorage:
         replaced: UserTable | None,
         origin: str = "",
         readers: tuple[Reader, ...] = (),
+        appended: tuple[str, ...] = (),
     ) -> UserTable:
         """Publish the storage ``live`` under the table's name; drop it if the quota or uniqueness forbids that."""
         with self._dropped_on_failure(live):
@@ -230,6 +256,7 @@ class UserTableStorage:
                 origin=origin,
                 readers=readers,
                 shared=(replaced.shared if replaced and same else new_name()) if readers else "",
+                appended=appended,
             )
             if not same:
                 user_table_record.write_descriptions(self._engine, record.descriptions)

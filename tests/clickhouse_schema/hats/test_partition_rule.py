@@ -15,15 +15,17 @@ def test_partitions_are_those_of_hats(lowest_order):
 
     expected = {tuple(item) for item in generate_alignment(counts, 4, lowest_order, threshold=100) if item is not None}
 
-    assert {(*pixel, rows) for pixel, rows in choose_partitions(counts, 100, lowest_order).items()} == expected
+    cells = np.flatnonzero(counts)
+    found = choose_partitions(4, cells, counts[cells], 100, lowest_order)
+
+    assert {(*pixel, rows) for pixel, rows in found.items()} == expected
 
 
 def test_a_full_pixel_of_the_highest_order_is_a_partition():
-    counts = np.zeros(48, np.int64)
-    counts[5] = 11
-
-    assert choose_partitions(counts, 10) == {HatsPixel(1, 5): 11}
+    assert choose_partitions(1, np.array([5]), np.array([11]), 10) == {HatsPixel(1, 5): 11}
 
 
 def test_a_catalogue_without_rows_has_no_partition():
-    assert choose_partitions(np.zeros(48, np.int64)) == {}
+    nothing = np.array([], np.int64)
+
+    assert choose_partitions(4, nothing, nothing) == {}

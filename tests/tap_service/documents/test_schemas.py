@@ -24,10 +24,3 @@ def test_document_is_valid(made, tmp_path, name):
     said = run.stdout + run.stderr
     assert run.returncode == 0, said
     assert "Validation OK" in said
-
-
-def test_error_document_passes_votlint(made, tmp_path):
-    path = tmp_path / "error.vot"
-    path.write_bytes(made["error"])
-    run = subprocess.run(["stilts", "votlint", str(path)], capture_output=True, text=True, timeout=60, check=False)
-    assert (run.returncode, run.stdout) == (0, "")

@@ -34,7 +34,9 @@ def documented() -> dict[tuple[str, str], str]:
 
 @pytest.fixture(scope="module")
 def closed(serve: Callable[..., Served], accounts: Path) -> Served:
-    return serve(accounts=accounts, anonymous=False, metrics_from="192.0.2.0/24", contact="observer@example.org")
+    return serve(
+        accounts=accounts, anonymous=False, metrics_from="192.0.2.0/24", contact="observer@example.org", mcp=True
+    )
 
 
 def test_every_route_is_documented(closed: Served) -> None:
@@ -135,3 +137,20 @@ def test_a_portal_behind_a_proxy_is_no_other_site(closed: Served) -> None:
     ):
         answer = httpx.post(f"{closed.tap}/async", headers=headers | {"Origin": page}, auth=("alice", "correct-horse"))
         assert answer.status_code == status, page
+
+
+def test_other_methods_are_refused_with_those_that_are_allowed(closed: Served) -> None:
+    allowed: dict[str, set[str]] = {}
+    for path, method in documented():
+        allowed.setdefault(path, set()).add(method)
+    for path, methods in allowed.items():
+        url = closed.url + re.sub(r"\{\w+\}", "svc.stars", path)
+        expected = ", ".join(sorted(methods))
+        for method in {"PATCH", "PROPFIND", "PUT", "DELETE", "POST"} - methods:
+            answer = httpx.request(method, url, headers={"Accept": "application/json"}, verify=False)
+            assert (answer.status_code, answer.headers["allow"]) == (405, expected), (method, path)
+            assert answer.json()["detail"].endswith(f"allowed: {expected}")
+        if path.startswith("/tap"):
+            preflight = httpx.request("OPTIONS", url, verify=False)
+            assert (preflight.status_code, preflight.headers["allow"]) == (204, f"{expected}, OPTIONS"), path
+    assert httpx.request("OPTIONS", f"{closed.tap}/nothing").status_code == 404

@@ -7,19 +7,22 @@ import re
 import subprocess
 from pathlib import Path
 
+import httpx
+
 from tap_service.config import Config
 from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served
+from tests.tap_service.users import User
 
 TEXT = (Path(__file__).parents[3] / "docs" / "async.md").read_text()
 
 
-def test_the_commands_run(service: Served, tmp_path: Path) -> None:
+def test_the_commands_run(own: Served, tmp_path: Path) -> None:
     script = "set -euo pipefail\n" + "\n".join(re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL))
     run = subprocess.run(
         ["bash", "-c", script],
         cwd=tmp_path,
-        env=os.environ | {"TAP": service.tap},
+        env=os.environ | {"TAP": own.tap, "WHO": ":".join(User(own, "alice").auth)},
         capture_output=True,
         text=True,
         timeout=60,
@@ -30,7 +33,18 @@ def test_the_commands_run(service: Served, tmp_path: Path) -> None:
     assert lines[0] == "table_name"
     assert "TAP_SCHEMA.tables" in lines
     assert "<uws:phase>COMPLETED</uws:phase>" in run.stdout
+    assert '["TAP_SCHEMA.columns"]' in run.stdout
+    assert "TAP_SCHEMA.tables" in (tmp_path / "names.txt").read_text().split()
     assert "the job has no error: it is COMPLETED" in run.stdout
+
+
+def test_the_lines_of_python_run(service: Served) -> None:
+    [lines] = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    assert lines.count("\n") == 5
+    found = {"httpx": httpx, "tap": service.tap, "query": "SELECT n, word FROM svc.numbers WHERE n < 3 ORDER BY n"}
+    exec(lines, found)
+    assert found["first"] == found["rows"] == [[0, "row 0"], [1, "row 1"], [2, "row 2"]]
+    found["client"].close()
 
 
 def test_every_element_of_job_info_is_documented(service: Served) -> None:

@@ -25,7 +25,7 @@ def estimate(service: Served, query: str, **parameters: Any) -> httpx.Response:
 
 def errors(answer: httpx.Response) -> list[dict[str, Any]]:
     assert answer.status_code == 400, answer.text
-    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["errors"]
     return answer.json()["errors"]
 

@@ -88,7 +88,9 @@ def test_the_command_lists_records_and_missing_tables(svc_engine: EmbeddedEngine
     text = text.replace("[objects]", "[objects, more]")
     reporter = Recorder()
     check_registry(svc_engine, text, "f", tmp_path, False, reporter)
-    assert [line.split()[0] for line in reporter.lines] == [
+    identifiers = [line.split()[0] for line in reporter.lines]
+    assert "ivo://stars.example.org/scs/svc.stars" in identifiers
+    assert [identifier for identifier in identifiers if "/scs/" not in identifier] == [
         "ivo://stars.example.org/registry",
         "ivo://stars.example.org",
         "ivo://stars.example.org/tap",

@@ -19,6 +19,7 @@ SCHEMAS = {
     "http://www.openarchives.org/OAI/2.0/": "OAI-PMH.xsd",
     "http://www.ivoa.net/xml/RegistryInterface/v1.0": "RegistryInterface.xsd",
     "http://www.ivoa.net/xml/VORegistry/v1.0": "VORegistry.xsd",
+    "http://www.ivoa.net/xml/ConeSearch/v1.0": "ConeSearch.xsd",
 }
 RESOURCE = "{http://www.ivoa.net/xml/RegistryInterface/v1.0}Resource"
 TYPE = "{http://www.w3.org/2001/XMLSchema-instance}type"
@@ -31,7 +32,14 @@ def get_resource(registry: Registry, key: str) -> etree._Element:
     return resource
 
 
-@pytest.mark.parametrize("arguments", ["verb=Identify", "verb=ListRecords&metadataPrefix=ivo_vor&from=2000-01-01"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "verb=Identify",
+        "verb=ListRecords&metadataPrefix=ivo_vor&from=2000-01-01",
+        f"verb=GetRecord&metadataPrefix=ivo_vor&identifier={AUTHORITY}/scs/svc.stars",
+    ],
+)
 def test_answers_are_valid(registry: Registry, tmp_path: Path, arguments: str) -> None:
     """STILTS has the schemas of VOResource 1.1, VODataService 1.2 and TAPRegExt 1.0, and reads the others of here."""
     path = tmp_path / "answer.xml"
@@ -46,12 +54,14 @@ def test_answers_are_valid(registry: Registry, tmp_path: Path, arguments: str) -
 
 
 def test_each_record_has_its_type(registry: Registry) -> None:
-    kinds = {key: get_resource(registry, key).get(TYPE) for key in ("", "/registry", "/tap", "/numbers")}
+    keys = ("", "/registry", "/tap", "/numbers", "/scs/svc.stars")
+    kinds = {key: get_resource(registry, key).get(TYPE) for key in keys}
     assert kinds == {
         "": "vg:Authority",
         "/registry": "vg:Registry",
         "/tap": "vs:CatalogService",
         "/numbers": "vs:CatalogResource",
+        "/scs/svc.stars": "vs:CatalogService",
     }
 
 
@@ -100,6 +110,22 @@ def test_what_the_file_does_not_say_is_that_of_the_schema(registry: Registry) ->
     assert resource.findtext("rights") == "CC BY 4.0"
     assert [found.text for found in resource.iter("waveband")] == ["Optical", "X-ray"]
     assert get_resource(registry, "/tap").find("rights").get("rightsURI") == "https://spdx.org/licenses/CC0-1.0.html"
+
+
+def test_each_table_with_a_position_has_a_cone_search(registry: Registry) -> None:
+    """Its record is about the table alone, and has what the collections with the table say."""
+    listed = {key for key in registry.list_headers() if key.startswith(f"{AUTHORITY}/scs/svc.")}
+    assert listed == {f"{AUTHORITY}/scs/svc.stars"}
+    resource = get_resource(registry, "/scs/svc.stars")
+    [cone, *_] = resource.iter("capability")
+    assert cone.get("standardID") == "ivo://ivoa.net/std/ConeSearch"
+    assert cone.findtext("interface/accessURL") == "https://example.org/sky/scs/svc.stars?"
+    ra, dec = (float(cone.findtext(f"testQuery/{name}")) for name in ("ra", "dec"))
+    assert (ra % 1, dec % 1) == (0, 0)  # a point of the grid
+    assert [found.text for found in resource.iterfind("tableset/schema/table/name")] == ["svc.stars"]
+    assert resource.findtext("content/description") == "Stars on a grid of one degree"
+    assert resource.findtext("content/relationship/relationshipType") == "IsServiceFor"
+    assert resource.findtext("rights") == "CC BY 4.0"
 
 
 def test_coverage_is_that_of_the_rows(registry: Registry) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -75,7 +75,7 @@ def operator(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFact
     accounts = write_accounts(data / ACCOUNTS_FILE)
     service = serve(jobs_path=data / "jobs", accounts=accounts, sync_seconds=60)  # queries end when they are stopped
     services = service.server.config.app.state.services
-    administration = Administration(services.job_administration, services.work)
+    administration = Administration(services.job_administration, services.work, lambda: nullcontext(services.watches))
     control = ControlServer(services.engine, data, services.catalogue_cache.refresh, administration)
     control.start()
     yield Operator(data, service)

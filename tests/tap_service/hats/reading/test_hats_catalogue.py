@@ -52,6 +52,13 @@ def test_all_rows_are_read_in_their_order(stars: Path) -> None:
     assert read_all(stars).equals(make_rows().select(["id", "ra", "dec"]))
 
 
+def test_batches_are_known_before_they_are_read(stars: Path) -> None:
+    for limits in ((1 << 20, 50), (1 << 20, 7), (900, 50)):
+        for file in check_catalogue(open_at(stars)):
+            read = [batch.num_rows for batch in file.read_batches(("id", "mag"), *limits)]
+            assert read == [rows for rows, _ in file.list_batches(*limits)]
+
+
 def test_the_rows_of_a_server_are_those_of_the_folder(stars: Path) -> None:
     with serving_files(stars) as server:
         files = check_catalogue(open_catalogue(open_folder(server.url)))

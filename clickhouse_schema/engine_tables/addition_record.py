@@ -1,0 +1,209 @@
+"""The record of additions to watched tables: ``skyhouse.additions``, and the rows of each in a table of its own.
+
+An addition is what one append adds to a table. While a table is watched, each loader keeps the rows that it adds, in
+``skyhouse_additions``, before it records the addition: so whoever reads the record finds all rows and no other ones,
+whatever becomes of the table. A row of the record is one INSERT. It stays when the rows are dropped, so that no
+addition is recorded twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import pyarrow as pa
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.engine_tables.version_sql import fetch_next_version, is_table_sql
+from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.schema_model import Schema
+from clickhouse_schema.servers import Servers
+from clickhouse_schema.shard_map import quote_table
+from clickhouse_schema.whole_tables import create_database, create_whole_table
+
+#: the database of the rows
+DATABASE = "skyhouse_additions"
+
+ADDITIONS, WATCHED = "skyhouse.additions", "skyhouse.watched_tables"
+
+_ADDITION_COLUMNS = (
+    "schema_name String, table_name String, version UInt64, addition_id String, number UInt64, rows UInt64,"
+    " finished String, document String"
+)
+_WATCHED_COLUMNS = "schema_name String, table_name String, version UInt64, is_watched UInt8"
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """One addition whose rows are kept.
+
+    Attributes
+    ----------
+    addition_id
+        Unique in all tables, and the name of the table of its rows in ``DATABASE``.
+    schema
+        With the table alone, as it was then.
+    number
+        Counts the additions to the table from 1.
+    finished
+        Time, UTC.
+    """
+
+    addition_id: str
+    schema: Schema
+    number: int
+    rows: int
+    finished: datetime
+
+    @property
+    def table_name(self) -> str:
+        """``schema.table``"""
+        return f"{self.schema.name}.{self.schema.tables[0].name}"
+
+    def restrict_entry(self, entry: TableEntry) -> TableEntry:
+        """Return the entry of the table with the rows of the addition alone; every server has them whole."""
+        return replace(
+            entry,
+            table=self.schema.tables[0],
+            rows=self.rows,
+            local_density=None,
+            stored_sql=quote_rows(self.addition_id),
+            is_sharded=False,
+            number=0,
+            base_name="",
+            stray_radius=0.0,
+        )
+
+
+def make_addition_id(schema_name: str, table_name: str, origin: str, fingerprint: str) -> str:
+    """Return the id of a load: that of the table as a whole is ``origin``, that of its files ``fingerprint``."""
+    parts = "\n".join([schema_name, table_name, origin, fingerprint])
+    return f"a_{hashlib.sha256(parts.encode()).hexdigest()[:32]}"
+
+
+def quote_rows(addition_id: str) -> str:
+    """Return the quoted name of the table with the rows of an addition."""
+    return quote_table(DATABASE, addition_id)
+
+
+def create_addition_record(servers: Servers[Engine]) -> None:
+    create_database(servers, DATABASE)
+    for name, columns in ((ADDITIONS, _ADDITION_COLUMNS), (WATCHED, _WATCHED_COLUMNS)):
+        create_whole_table(servers, *name.split("."), columns, "(schema_name, table_name)")
+
+
+# --- which tables are watched -----------------------------------------------------------------------------------------
+
+
+def read_watched(engine: Engine) -> set[tuple[str, str]]:
+    """Return schema and table of each watched table."""
+    found = engine.fetch_table(
+        f"SELECT schema_name, table_name FROM {WATCHED} GROUP BY schema_name, table_name"
+        " HAVING argMax(is_watched, version) = 1"
+    )
+    return {(row["schema_name"], row["table_name"]) for row in found.to_pylist()}
+
+
+def mark_watched(engine: Engine, schema_name: str, table_name: str, *, is_watched: bool) -> None:
+    """Say whether loaders keep the rows that they add to a table."""
+    row = {
+        "schema_name": [schema_name],
+        "table_name": [table_name],
+        "version": pa.array([fetch_next_version(engine, WATCHED)], pa.uint64()),
+        "is_watched": pa.array([int(is_watched)], pa.uint8()),
+    }
+    Servers(engine).insert_batches(WATCHED, [pa.record_batch(row)])
+
+
+# --- the record -------------------------------------------------------------------------------------------------------
+
+
+def is_recorded(engine: Engine, addition_id: str) -> bool:
+    """Whether an addition is recorded, also if its rows are gone."""
+    sql = f"SELECT count() AS n FROM {ADDITIONS} WHERE addition_id = {quote_string(addition_id)}"
+    return bool(engine.fetch_table(sql).column(0)[0].as_py())
+
+
+def record_addition(engine: Engine, addition_id: str, schema: Schema, rows: int) -> None:
+    """Record an addition whose rows are kept. ``schema``: with the table alone."""
+    table = schema.tables[0]
+    row = {
+        "schema_name": [schema.name],
+        "table_name": [table.name],
+        "version": pa.array([fetch_next_version(engine, ADDITIONS)], pa.uint64()),
+        "addition_id": [addition_id],
+        "number": pa.array([read_last_number(engine, schema.name, table.name) + 1], pa.uint64()),
+        "rows": pa.array([rows], pa.uint64()),
+        "finished": [datetime.now(UTC).isoformat(timespec="seconds")],
+        "document": [schema.model_dump_json(by_alias=True, exclude_defaults=True)],
+    }
+    Servers(engine).insert_batches(ADDITIONS, [pa.record_batch(row)])
+
+
+def read_last_number(engine: Engine, schema_name: str, table_name: str) -> int:
+    """Return the number of the last addition to a table; 0 if there was none."""
+    sql = f"SELECT max(number) AS n FROM {ADDITIONS} WHERE {is_table_sql(schema_name, table_name)}"
+    return int(engine.fetch_table(sql).column(0)[0].as_py() or 0)
+
+
+def read_kept_additions(engine: Engine) -> tuple[Addition, ...]:
+    """Return the additions whose rows are kept, the oldest first."""
+    return _read_additions(engine, f"addition_id IN ({_kept_sql()})")
+
+
+def find_addition(engine: Engine, addition_id: str) -> Addition | None:
+    """Return an addition; None if its rows are gone."""
+    found = _read_additions(engine, f"addition_id = {quote_string(addition_id)} AND addition_id IN ({_kept_sql()})")
+    return found[0] if found else None
+
+
+def _read_additions(engine: Engine, where: str) -> tuple[Addition, ...]:
+    # a server that was repaired may have a row twice
+    found = engine.fetch_table(
+        f"SELECT * FROM {ADDITIONS} WHERE {where} ORDER BY schema_name, table_name, number LIMIT 1 BY addition_id"
+    )
+    return tuple(
+        Addition(
+            row["addition_id"],
+            Schema.model_validate_json(row["document"]),
+            int(row["number"]),
+            int(row["rows"]),
+            datetime.fromisoformat(row["finished"]),
+        )
+        for row in found.to_pylist()
+    )
+
+
+def _kept_sql() -> str:
+    return f"SELECT name FROM system.tables WHERE database = {quote_string(DATABASE)}"
+
+
+# --- the rows ---------------------------------------------------------------------------------------------------------
+
+
+def count_kept_rows(engine: Engine, addition_id: str) -> int | None:
+    """Return how many rows are kept of an addition, recorded or not; None if there is no table of them."""
+    names = engine.fetch_table(f"{_kept_sql()} AND name = {quote_string(addition_id)}")
+    if not names.num_rows:
+        return None
+    return int(engine.fetch_table(f"SELECT count() AS n FROM {quote_rows(addition_id)}").column(0)[0].as_py())
+
+
+def drop_rows(engine: Engine, addition_ids: Iterable[str]) -> None:
+    """Drop the rows of additions; the record stays."""
+    servers = Servers(engine)
+    for addition_id in addition_ids:
+        drop = f"DROP TABLE IF EXISTS {quote_rows(addition_id)}{servers.topology.drop_clause}"
+        servers.execute_everywhere(drop)
+
+
+def find_unrecorded(engine: Engine, minimum_age: float) -> list[str]:
+    """Return the tables of rows, of at least this age in seconds, whose load has recorded no addition."""
+    sql = (
+        f"{_kept_sql()} AND name NOT IN (SELECT addition_id FROM {ADDITIONS})"
+        f" AND dateDiff('second', metadata_modification_time, now()) >= {minimum_age!r}"
+    )
+    return [str(name) for name in engine.fetch_table(sql).column(0).to_pylist()]

@@ -1,0 +1,44 @@
+"""``skyhouse export``: it imports what other commands start faster without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loaders.cli.command_options import Data, execute_and_exit
+
+
+def export_table(
+    source: Annotated[str, typer.Argument(metavar="TABLE|QUERY", help="The table's name, or an ADQL query in quotes.")],
+    target: Annotated[
+        str,
+        typer.Argument(metavar="TARGET", help="Directory (hats) or file, or an address such as s3://bucket/folder."),
+    ],
+    data: Data,
+    output_format: Annotated[
+        str, typer.Option("--format", help="hats, or an output format of the service, such as parquet or votable.")
+    ] = "hats",
+    max_rows: Annotated[
+        int, typer.Option("--max-rows-per-partition", help="Rows of a partition at most.", min=1)
+    ] = 1_000_000,
+    margin: Annotated[float, typer.Option(help="Width of the margins in arcseconds; 0 for none.", min=0)] = 10.0,
+    columns: Annotated[str, typer.Option(metavar="NAME,...", help="Columns to write; default: all.")] = "",
+    no_index: Annotated[bool, typer.Option("--no-index", help="Write no index by the id.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read and check all files of an earlier export, and write nothing.")
+    ] = False,
+) -> None:
+    """Write a table or a query's result as a HATS collection or a file. Start a stopped export again to continue it."""
+    arguments = {
+        "source": source,
+        "target": target if "://" in target else str(Path(target).absolute()),
+        "format": output_format,
+        "max_rows": max_rows,
+        "margin": margin,
+        "columns": [name.strip() for name in columns.split(",") if name.strip()],
+        "has_index": not no_index,
+        "is_verified_only": verify,
+    }
+    execute_and_exit(data, "export", arguments)

@@ -1,0 +1,97 @@
+"""``skyhouse watch``: the watches of all users, which run on the new rows of tables."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from loaders.cli.command_options import Data
+from loaders.cli.row_table import AsJson, collect_rows, print_and_exit, print_fields, print_rows
+from loaders.control.service_settings import read_settings
+
+app = typer.Typer(help="Watches: queries that run on the new rows of a table.", no_args_is_help=True)
+
+_COLUMNS = ("watch", "user", "name", "table", "state", "rows", "runs_done", "last_run", "last_error")
+
+WatchName = Annotated[str, typer.Argument(metavar="WATCH", help="Its id, or its name if only one user has it.")]
+Owner = Annotated[str, typer.Option("--user", help="Whose it is.")]
+
+
+@app.command("add")
+def add_watch(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Its name, and that of the table mydb.NAME for its rows.")
+    ],
+    data: Data,
+    user: Annotated[str, typer.Option(help="The user, with whose rights it runs.")],
+    query: Annotated[str, typer.Option(metavar="ADQL", help="A query that reads the table to watch.")] = "",
+    table: Annotated[
+        str, typer.Option(metavar="SCHEMA.TABLE", help="The table to watch, if the query reads several.")
+    ] = "",
+    positions: Annotated[
+        str, typer.Option("--list", metavar="mydb.TABLE", help="A list of positions instead of a query, with --table.")
+    ] = "",
+    radius: Annotated[float, typer.Option(metavar="ARCSEC", help="How near to a position of the list.")] = 1.0,
+    webhook: Annotated[str, typer.Option(metavar="URL", help="Where messages are posted.")] = "",
+    mail: Annotated[
+        bool, typer.Option("--mail", help="Send mails to the user's address (skyhouse user mail).")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a watch for a user. With a webhook, the secret of its signatures is printed, only once."""
+    settings = read_settings(data.absolute())
+    wish = {
+        "name": name,
+        "query": query,
+        "table": table,
+        "list_name": positions,
+        "radius": radius if positions else 0.0,
+        "webhook": webhook,
+        "has_mail": mail,
+    }
+    url = settings.public_url or f"http://{settings.host}:{settings.port}"
+    rows = collect_rows(data, "watch add", {"user": user, "wish": wish, "url": url})
+    if as_json:
+        print_rows(rows, (), as_json=True)
+    else:
+        print_fields({key: rows[0][key] for key in ("watch", "table", "result", "secret")})
+
+
+@app.command("list")
+def list_watches(data: Data, user: Owner = "", as_json: AsJson = False) -> None:
+    """List the watches of all users, or of one."""
+    print_and_exit(data, "watch list", {"user": user}, _COLUMNS, as_json=as_json)
+
+
+@app.command("show")
+def show_watch(watch: WatchName, data: Data, user: Owner = "", as_json: AsJson = False) -> None:
+    """Show all that is known of a watch, with its last runs."""
+    rows = collect_rows(data, "watch show", {"watch": watch, "user": user})
+    if as_json:
+        print_rows(rows, (), as_json=True)
+    else:
+        print_fields(rows[0])
+
+
+@app.command("remove")
+def remove_watch(watch: WatchName, data: Data, user: Owner = "") -> None:
+    """Remove a watch; the table of its results stays."""
+    print_and_exit(data, "watch remove", {"watch": watch, "user": user})
+
+
+@app.command("pause")
+def pause_watch(
+    watch: WatchName,
+    data: Data,
+    user: Owner = "",
+    off: Annotated[bool, typer.Option("--off", help="Let it go on, with the additions of meanwhile.")] = False,
+) -> None:
+    """Let a watch pause. New rows are kept for it as long as the setting watch_days says."""
+    print_and_exit(data, "watch pause", {"watch": watch, "user": user, "pause": not off})
+
+
+@app.command("run")
+def run_watch(watch: WatchName, data: Data, user: Owner = "") -> None:
+    """Try again the runs of a watch that have failed, and the messages that were given up."""
+    print_and_exit(data, "watch run", {"watch": watch, "user": user})

@@ -1,0 +1,1 @@
+"""``skyhouse export``: tables and results of queries as files outside the engine."""

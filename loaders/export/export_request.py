@@ -1,0 +1,48 @@
+"""What an export is asked to do."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from clickhouse_schema.hats.partition_rule import MAX_PARTITION_ROWS
+from tap_service.hats.writing.catalogue_plan import MARGIN_THRESHOLD
+
+HATS = "hats"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """One export.
+
+    Attributes
+    ----------
+    source
+        ``schema.table``, or an ADQL query.
+    target
+        A directory or file, or an address such as s3://bucket/folder.
+    format
+        'hats', or an output format of the service, which goes to one file.
+    max_rows
+        Rows that a partition has at most.
+    margin
+        Width of the margins in arcseconds; 0 for none.
+    columns
+        Columns to write; all by default.
+    has_index
+        Write an index by the id.
+    is_verified_only
+        Read and check what an earlier export has written, and write nothing.
+    threads
+        Partitions that are written at a time.
+    """
+
+    source: str
+    target: str
+    format: str = HATS
+    max_rows: int = MAX_PARTITION_ROWS
+    margin: float = MARGIN_THRESHOLD
+    columns: tuple[str, ...] = ()
+    has_index: bool = True
+    is_verified_only: bool = False
+    threads: int = os.cpu_count() or 1

@@ -1,0 +1,77 @@
+"""``skyhouse-export.json``: which rows an export writes, and how; by it an export that was stopped goes on."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from loaders.export.export_request import ExportRequest
+from loaders.export.export_target import ExportTarget
+from loaders.load_error import LoadError
+from tap_service.constants import VERSION
+
+STATE_FILE = "skyhouse-export.json"
+
+
+class ExportState(BaseModel):
+    """The state of an export.
+
+    Attributes
+    ----------
+    stamp
+        ``ExportSource.stamp``; '' for rows that may differ each time, of which no file is kept.
+    skyhouse
+        The version of Skyhouse: another one may write other files.
+    is_complete
+        Whether all files are written and verified.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    source: str
+    stamp: str
+    max_rows: int
+    margin: float
+    columns: tuple[str, ...]
+    has_index: bool
+    skyhouse: str = VERSION
+    is_complete: bool = False
+
+    @classmethod
+    def begin(cls, request: ExportRequest, stamp: str) -> ExportState:
+        return cls(
+            source=request.source,
+            stamp=stamp,
+            max_rows=request.max_rows,
+            margin=request.margin,
+            columns=request.columns,
+            has_index=request.has_index,
+        )
+
+    def continues(self, earlier: ExportState) -> bool:
+        """Whether the files of an ``earlier`` export are of this one."""
+        return bool(self.stamp) and earlier.model_copy(update={"is_complete": False}) == self
+
+
+def read_state(target: ExportTarget, names: dict[str, int]) -> ExportState | None:
+    """Return the state of the export that ``names`` are of; None in an empty target.
+
+    Raises
+    ------
+    LoadError
+        The target has other files.
+    """
+    if STATE_FILE in names:
+        try:
+            return ExportState.model_validate_json(target.read_file(STATE_FILE))
+        except ValidationError as error:
+            raise LoadError(f"{target.address}/{STATE_FILE} is damaged: name an empty target") from error
+    if names:
+        raise LoadError(
+            f"{target.address} has files that no export of Skyhouse has written, such as {min(names)}: "
+            "name an empty target"
+        )
+    return None
+
+
+def write_state(target: ExportTarget, state: ExportState) -> None:
+    target.write_file(STATE_FILE, state.model_dump_json(indent=1).encode())

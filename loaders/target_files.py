@@ -1,0 +1,93 @@
+"""The files below a target that an operator names: a directory, or an address that fsspec knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import fsspec
+
+from loaders.load_error import LoadError
+from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
+
+#: The lock of a directory
+LOCK = ".lock"
+
+
+class TargetFiles:
+    """A place for files.
+
+    Parameters
+    ----------
+    address
+        A path, or a URL such as s3://bucket/folder.
+    purpose
+        What it is used for, for messages: 'backups'.
+
+    Attributes
+    ----------
+    files : fsspec.AbstractFileSystem
+    root : str
+        The place within ``files``.
+
+    Raises
+    ------
+    LoadError
+        The address cannot be used.
+    """
+
+    def __init__(self, address: str, purpose: str) -> None:
+        self.is_local = "://" not in address
+        self.address = str(Path(address).absolute()) if self.is_local else address.rstrip("/")
+        self._purpose = purpose
+        self.files: Any
+        self.root: str
+        with self.translate_errors():
+            self.files, self.root = fsspec.core.url_to_fs(self.address, use_listings_cache=False)
+
+    def build_path(self, name: str = "") -> str:
+        """Return the path of a file within ``files``."""
+        return f"{self.root}/{name}" if name else str(self.root)
+
+    def list_folder(self, name: str) -> list[str]:
+        """Return the paths of what is in a folder."""
+        try:
+            return [str(path).rstrip("/") for path in self.files.ls(self.build_path(name), detail=False)]
+        except FileNotFoundError:
+            return []
+
+    def delete_folder(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            self.files.rm(self.build_path(name), recursive=True)
+
+    @contextmanager
+    def hold_lock(self, holder: str, *, is_private: bool = True) -> Iterator[None]:
+        """Let one process at a time write into a directory. An object store has no lock.
+
+        ``holder``: what holds it, for the message of ``LoadError``. A private directory is closed to other users.
+        """
+        if not self.is_local:
+            yield
+            return
+        try:
+            with self.translate_errors():
+                lock = lock_directory(Path(self.address), LOCK, is_private=is_private)
+        except DirectoryHeldError as error:
+            raise LoadError(f"{holder} is running (pid {error.pid}): wait until it is done") from error
+        with lock:
+            yield
+
+    @contextmanager
+    def translate_errors(self) -> Iterator[None]:
+        """Raise errors of the file system and of its driver as ``LoadError``."""
+        try:
+            yield
+        except LoadError:
+            raise
+        except ImportError as error:
+            raise LoadError(f"{self.address} needs a driver: {error} (pip install 'skyhouse[s3]' for s3://)") from error
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise LoadError(f"{self.address} cannot be used for {self._purpose}: {reason}") from error

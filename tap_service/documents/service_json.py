@@ -1,0 +1,185 @@
+"""Availability and capabilities in JSON. The latter are read from the XML, so that they are listed in one place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from pydantic import Field
+
+from tap_service.documents.capabilities_document import capabilities_document
+from tap_service.documents.service_description import Availability, ServiceDescription
+from tap_service.models.json_document import Instant, JsonDocument
+
+
+class AvailabilityDocument(JsonDocument):
+    """Whether the service works; ``downAt`` and ``backAt`` are those of the next downtime."""
+
+    available: bool
+    up_since: Instant | None
+    down_at: Instant | None
+    back_at: Instant | None
+    notes: list[str]
+
+
+class InterfaceDocument(JsonDocument):
+    """``securityMethods``: standard ids of login methods; '' stands for anonymous access."""
+
+    access_url: str
+    use: str
+    role: str
+    version: str
+    security_methods: list[str]
+
+
+class CapabilityDocument(JsonDocument):
+    standard_id: str
+    interface: InterfaceDocument
+
+
+class DataModelDocument(JsonDocument):
+    name: str
+    ivo_id: str
+
+
+class FeatureDocument(JsonDocument):
+    form: str
+    description: str
+
+
+class FeatureListDocument(JsonDocument):
+    type: str
+    features: list[FeatureDocument]
+
+
+class LanguageDocument(JsonDocument):
+    name: str
+    versions: list[str]
+    language_features: list[FeatureListDocument]
+
+
+class OutputFormatDocument(JsonDocument):
+    mime: str
+    aliases: list[str]
+    ivo_id: str
+
+
+class LimitDocument(JsonDocument):
+    """A limit in seconds, rows or bytes, of requests to /sync or of jobs, or of both."""
+
+    for_mode: str = Field(description="sync, async, or '' for both; a limit of one mode overrides that of both")
+    default: int | None
+    hard: int | None
+
+
+class TableAccessDocument(JsonDocument):
+    """What TAPRegExt 1.1 tells of the service."""
+
+    description: str
+    data_models: list[DataModelDocument]
+    languages: list[LanguageDocument]
+    output_formats: list[OutputFormatDocument]
+    upload_methods: list[str]
+    retention_period: list[LimitDocument]
+    execution_duration: list[LimitDocument]
+    output_limit: list[LimitDocument]
+    upload_limit: list[LimitDocument]
+
+
+class CapabilitiesDocument(JsonDocument):
+    capabilities: list[CapabilityDocument]
+    table_access: TableAccessDocument
+
+
+def describe_availability(availability: Availability) -> AvailabilityDocument:
+    return AvailabilityDocument(
+        available=availability.available,
+        up_since=availability.up_since,
+        down_at=availability.down_at,
+        back_at=availability.back_at,
+        notes=list(availability.notes),
+    )
+
+
+def describe_capabilities(service: ServiceDescription) -> CapabilitiesDocument:
+    root = ElementTree.fromstring(capabilities_document(replace(service, has_mode_limits=True)))  # noqa: S314 (own)
+    capabilities = root.findall("capability")
+    return CapabilitiesDocument(
+        capabilities=[_read_capability(each) for each in capabilities],
+        table_access=next(_read_table_access(each) for each in capabilities if each.find("language") is not None),
+    )
+
+
+def _read_capability(capability: Element) -> CapabilityDocument:
+    interface = capability.find("interface")
+    assert interface is not None  # noqa: S101 (each has one)
+    url = interface.find("accessURL")
+    assert url is not None  # noqa: S101
+    return CapabilityDocument(
+        standard_id=capability.get("standardID", ""),
+        interface=InterfaceDocument(
+            access_url=url.text or "",
+            use=url.get("use", ""),
+            role=interface.get("role", ""),
+            version=interface.get("version", ""),
+            security_methods=[each.get("standardID", "") for each in interface.findall("securityMethod")],
+        ),
+    )
+
+
+def _read_table_access(capability: Element) -> TableAccessDocument:
+    return TableAccessDocument(
+        description=capability.findtext("description", ""),
+        data_models=[
+            DataModelDocument(name=each.text or "", ivo_id=each.get("ivo-id", ""))
+            for each in capability.findall("dataModel")
+        ],
+        languages=[_read_language(each) for each in capability.findall("language")],
+        output_formats=[
+            OutputFormatDocument(
+                mime=each.findtext("mime", ""),
+                aliases=[alias.text or "" for alias in each.findall("alias")],
+                ivo_id=each.get("ivo-id", ""),
+            )
+            for each in capability.findall("outputFormat")
+        ],
+        upload_methods=[each.get("ivo-id", "") for each in capability.findall("uploadMethod")],
+        retention_period=_read_limits(capability, "retentionPeriod"),
+        execution_duration=_read_limits(capability, "executionDuration"),
+        output_limit=_read_limits(capability, "outputLimit"),
+        upload_limit=_read_limits(capability, "uploadLimit"),
+    )
+
+
+def _read_language(language: Element) -> LanguageDocument:
+    return LanguageDocument(
+        name=language.findtext("name", ""),
+        versions=[each.text or "" for each in language.findall("version")],
+        language_features=[
+            FeatureListDocument(
+                type=each.get("type", ""),
+                features=[
+                    FeatureDocument(form=one.findtext("form", ""), description=one.findtext("description", ""))
+                    for one in each.findall("feature")
+                ],
+            )
+            for each in language.findall("languageFeatures")
+        ],
+    )
+
+
+def _read_limits(capability: Element, name: str) -> list[LimitDocument]:
+    return [
+        LimitDocument(
+            for_mode=each.get("forMode", ""),
+            default=_read_number(each, "default"),
+            hard=_read_number(each, "hard"),
+        )
+        for each in capability.findall(name)
+    ]
+
+
+def _read_number(limit: Element, name: str) -> int | None:
+    text = limit.findtext(name)
+    return None if text is None else int(text)

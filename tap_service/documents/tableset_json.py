@@ -1,0 +1,121 @@
+"""The catalogue and single tables in JSON; members have the names of VODataService's elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from pydantic import Field
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.reserved_words import name_to_adql
+from clickhouse_schema.schema_model import Column, ForeignKey
+from clickhouse_schema.tap_schema import table_name_to_adql
+from tap_service.models.json_document import JsonDocument
+
+
+class ColumnDocument(JsonDocument):
+    """``datatype``, ``arraysize`` and ``xtype`` are those of VOTable; ``std``: defined by a standard."""
+
+    name: str
+    description: str
+    unit: str
+    ucd: str
+    utype: str
+    datatype: str
+    arraysize: str
+    xtype: str
+    primary: bool
+    indexed: bool
+    nullable: bool
+    std: bool
+
+
+class ColumnPair(JsonDocument):
+    """The two columns that are equal."""
+
+    from_column: str
+    target_column: str
+
+
+class ForeignKeyDocument(JsonDocument):
+    target_table: str
+    fk_columns: list[ColumnPair]
+    description: str
+    utype: str
+
+
+class TableDocument(JsonDocument):
+    """A table. All names are written as in queries, in double quotes where ADQL needs them."""
+
+    name: str
+    description: str
+    utype: str
+    columns: list[ColumnDocument] | None = Field(None, description="null in a list with detail=min")
+    foreign_keys: list[ForeignKeyDocument] | None = Field(None, description="null in a list with detail=min")
+
+
+class SchemaDocument(JsonDocument):
+    name: str
+    description: str
+    utype: str
+    tables: list[TableDocument]
+
+
+class TablesetDocument(JsonDocument):
+    schemas: list[SchemaDocument]
+
+
+def describe_schemas(entries: Iterable[TableEntry], *, detail: bool = True) -> list[SchemaDocument]:
+    """Describe tables; entries of one schema must be adjacent. ``detail=False`` omits columns and keys."""
+    return [
+        SchemaDocument(
+            name=name_to_adql(name),
+            description=tables[0].schema.description,
+            utype=tables[0].schema.utype,
+            tables=[describe_table(entry, detail=detail) for entry in tables],
+        )
+        for name, group in groupby(entries, key=lambda entry: entry.schema.name)
+        if (tables := list(group))
+    ]
+
+
+def describe_table(entry: TableEntry, *, detail: bool = True) -> TableDocument:
+    table = entry.table
+    return TableDocument(
+        name=table_name_to_adql(entry),
+        description=table.description,
+        utype=table.utype,
+        columns=[_describe_column(entry, column) for column in table.columns] if detail else None,
+        foreign_keys=[_describe_key(key) for key in entry.published_keys] if detail else None,
+    )
+
+
+def _describe_column(entry: TableEntry, column: Column) -> ColumnDocument:
+    return ColumnDocument(
+        name=name_to_adql(column.name),
+        description=column.description,
+        unit=column.unit,
+        ucd=column.ucd,
+        utype=column.utype,
+        datatype=column.type.datatype,
+        arraysize=column.type.arraysize,
+        xtype=column.type.xtype,
+        primary=column.name in entry.table.primary_key,
+        indexed=entry.table.is_indexed(column.name),
+        nullable=column.nullable,
+        std=column.std,
+    )
+
+
+def _describe_key(key: ForeignKey) -> ForeignKeyDocument:
+    schema, _, table = key.referenced_table.partition(".")
+    pairs = zip(key.columns, key.referenced_columns, strict=True)
+    return ForeignKeyDocument(
+        target_table=f"{name_to_adql(schema)}.{name_to_adql(table)}",
+        fk_columns=[
+            ColumnPair(from_column=name_to_adql(ours), target_column=name_to_adql(theirs)) for ours, theirs in pairs
+        ],
+        description=key.description,
+        utype=key.utype,
+    )

@@ -1,0 +1,98 @@
+"""A watch as JSON, and the messages about its runs."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from email.message import EmailMessage
+from typing import Any
+
+from tap_service.models.timestamps import format_instant
+from tap_service.models.watch import RunState, Watch, WatchRun
+
+#: the event of all messages of this version
+EVENT = "watch.rows"
+
+
+def describe_watch(watch: Watch) -> dict[str, Any]:
+    """Return what its owner learns of a watch; the secret is not part of it."""
+    return {
+        "id": watch.watch_id,
+        "name": watch.name,
+        "table": watch.table,
+        "result": f"mydb.{watch.result_table}",
+        "query": watch.query,
+        "webhook": watch.webhook or None,
+        "mail": watch.has_mail,
+        "state": "paused" if watch.is_paused else "active",
+        "created": format_instant(watch.created),
+        "rows": watch.rows,
+        "runs_done": watch.runs_done,
+        "last_run": _format(watch.last_run),
+        "last_error": watch.last_error or None,
+        "runs": [_describe_run(run) for run in reversed(watch.runs)],
+    }
+
+
+def _describe_run(run: WatchRun) -> dict[str, Any]:
+    return {
+        "addition": run.number,
+        "added": format_instant(run.added),
+        # its owner may have lost the right to see the table
+        "added_rows": run.added_rows if run.state is RunState.DONE else None,
+        "state": run.state,
+        "since": format_instant(run.since),
+        "rows": run.rows,
+        "job": run.job_id or None,
+        "error": run.error or None,
+        "deliveries": {
+            each.target: {"state": each.state, "attempts": each.attempts, "error": each.error or None}
+            for each in run.deliveries
+        },
+    }
+
+
+def webhook_message(watch: Watch, run: WatchRun) -> bytes:
+    """Return the body that a webhook gets about a run, the same in each attempt."""
+    sample = json.loads(run.sample) if run.sample else {"columns": [], "rows": []}
+    document = {
+        "event": EVENT,
+        "delivery": watch.delivery_id(run, "webhook"),
+        "watch": {"id": watch.watch_id, "name": watch.name, "url": f"{watch.base_url}/tap/watches/{watch.watch_id}"},
+        "table": watch.table,
+        "addition": {"number": run.number, "added": format_instant(run.added), "rows": run.added_rows},
+        "rows": run.rows,
+        "result": {
+            "table": f"mydb.{watch.result_table}",
+            "url": f"{watch.base_url}/tap/tables/mydb.{watch.result_table}",
+            "query": _select_rows(watch, run),
+        },
+        "first_rows": sample,
+    }
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
+def mail_message(watch: Watch, run: WatchRun, service: str, sender: str, address: str) -> EmailMessage:
+    """Return the mail about a run; its Message-ID is the same in each attempt."""
+    message = EmailMessage()
+    rows = f"{run.rows:,} row{'' if run.rows == 1 else 's'}"
+    message["Subject"] = f"{service}: {rows} for the watch {watch.name}"
+    message["From"], message["To"] = sender, address
+    message["Message-ID"] = f"<{watch.delivery_id(run, 'mail')}@skyhouse>"
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(
+        f"{watch.table} got {run.added_rows:,} new rows on {format_instant(run.added)}, and your watch {watch.name}\n"
+        f"has found {rows} among them. They are in mydb.{watch.result_table}:\n\n"
+        f"    {_select_rows(watch, run)}\n\n"
+        f"The service is at {watch.base_url}; there, the page Watches pauses or removes the watch.\n"
+    )
+    return message
+
+
+def _select_rows(watch: Watch, run: WatchRun) -> str:
+    """Return the query for the rows of a run."""
+    return f"SELECT * FROM mydb.{watch.result_table} WHERE addition = {run.number}"
+
+
+def _format(instant: datetime | None) -> str | None:
+    return None if instant is None else format_instant(instant)

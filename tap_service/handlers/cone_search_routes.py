@@ -1,0 +1,60 @@
+"""/scs/{table}: Simple Cone Search, and /scs/{table}/capabilities."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from tap_service.documents.cone_search_document import cone_search_document
+from tap_service.handlers.content_negotiation import XML
+from tap_service.handlers.described_parameters import CONE_PARAMETERS
+from tap_service.handlers.protocol_paths import TAP
+from tap_service.handlers.query_response import send_answer
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_form import read_request_pairs
+from tap_service.handlers.route_description import ANY, describe
+from tap_service.handlers.vosi_routes import cache_headers, find_table
+from tap_service.service_errors import ServiceUnavailable, UserFault
+from tap_service.services.cone_search.cone_description import describe_cone_search
+from tap_service.services.cone_search.cone_parameters import read_cone_parameters
+from tap_service.services.cone_search.cone_query import build_cone_query, check_position
+from tap_service.services.site.service_capabilities import describe_service
+from tap_service.storage.engine.engine import EngineError
+
+router = APIRouter()
+
+_LONGER_SEARCHES = "Longer searches belong in /tap/async, as ADQL: the INFO QUERY of an answer with SR=0 shows how"
+
+
+@router.api_route(
+    "/{table}", methods=["GET", "POST"], **describe("Search a cone in a table", ANY, query=CONE_PARAMETERS)
+)
+async def search_cone(table: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    owner = caller.name if caller else None
+    try:
+        entry = await run_in_threadpool(find_table, skyhouse, caller, table)
+        query = build_cone_query(entry, read_cone_parameters(await read_request_pairs(request, skyhouse)))
+    except UserFault as error:
+        skyhouse.queries.record_refusal(error, origin.client, owner)
+        raise
+    answer = skyhouse.queries.start_query(query, origin.client, owner, longer=_LONGER_SEARCHES)
+    return await send_answer(request, answer)
+
+
+@router.api_route(
+    "/{table}/capabilities", methods=["GET", "HEAD"], **describe("The capabilities of a cone search", XML)
+)
+async def show_capabilities(table: str, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    def document() -> bytes:
+        entry = find_table(skyhouse, caller, table)
+        check_position(entry)
+        catalogue = skyhouse.catalogue_cache.catalogue_for(caller.name if caller else None)
+        service = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{origin.base_url}{TAP}")
+        try:
+            cone = describe_cone_search(skyhouse.engine, catalogue, entry, origin.base_url)
+        except EngineError as error:
+            raise ServiceUnavailable("the table cannot be read now; try again later") from error
+        return cone_search_document(cone, service)
+
+    return Response(await run_in_threadpool(document), headers=cache_headers(caller), media_type="application/xml")

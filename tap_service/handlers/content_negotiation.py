@@ -1,0 +1,106 @@
+"""In which of its representations a resource is sent, by Accept (RFC 9110, section 12.5.1)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from fastapi import Request
+from fastapi.responses import Response, StreamingResponse
+from starlette.datastructures import Headers
+
+from tap_service.models.json_document import JsonDocument
+
+XML, JSON, TEXT, HTML = "application/xml", "application/json", "text/plain", "text/html"
+
+_QUALITY = re.compile(r"q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)", re.ASCII)
+
+
+class Representation(NamedTuple):
+    """One form of a resource; ``write`` returns its bytes, or its pieces."""
+
+    media_type: str
+    write: Callable[[], bytes | Iterator[bytes]]
+
+
+def xml(write: Callable[[], bytes | Iterator[bytes]]) -> Representation:
+    return Representation(XML, write)
+
+
+def text(write: Callable[[], str]) -> Representation:
+    return Representation(TEXT, lambda: write().encode())
+
+
+def html(write: Callable[[], str]) -> Representation:
+    return Representation(HTML, lambda: write().encode())
+
+
+def as_json(describe: Callable[[], JsonDocument | dict[str, Any]]) -> Representation:
+    return Representation(JSON, lambda: encode_json(describe()))
+
+
+def encode_json(content: JsonDocument | dict[str, Any]) -> bytes:
+    given = content.to_json() if isinstance(content, JsonDocument) else content
+    return json.dumps(given, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(errors="replace")
+
+
+def send_preferred(
+    request: Request, *offered: Representation, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Send the representation that the client prefers: the first of those it likes best."""
+    chosen = choose_media_type(read_accept(request.headers), tuple(each.media_type for each in offered))
+    content = next(each for each in offered if each.media_type == chosen).write()
+    vary = ", ".join(filter(None, ((headers or {}).get("Vary"), "Accept")))
+    all_headers = {**(headers or {}), "Vary": vary}
+    if isinstance(content, bytes):
+        return Response(content, status, all_headers, media_type=chosen)
+    return StreamingResponse(content, status, all_headers, media_type=chosen)
+
+
+def read_accept(headers: Headers) -> str:
+    return ", ".join(headers.getlist("accept"))
+
+
+@lru_cache(256)
+def choose_media_type(accept: str, offered: tuple[str, ...]) -> str:
+    """Return the type that an Accept header prefers. Without a preference, or if it accepts none, it is the first one.
+
+    The most specific range that matches a type gives its quality; of equal qualities, that of the more specific range
+    wins. Parameters of ranges, other than q, are ignored.
+    """
+    ranges = parse_preferences(accept)
+    return max(offered, key=lambda media_type: _rank(ranges, media_type))  # the first one of equals
+
+
+def _rank(ranges: Mapping[str, float], media_type: str) -> tuple[float, int]:
+    """Return the quality, and how specific its range is."""
+    name = media_type.partition(";")[0]
+    # Java's clients write * for */*
+    for specificity, each in enumerate((name, f"{name.partition('/')[0]}/*", "*/*", "*")):
+        if each in ranges:
+            return ranges[each], -specificity if ranges[each] else 0
+    return 0.0, 0
+
+
+def parse_preferences(header: str) -> dict[str, float]:
+    """Return the quality, from 0 to 1, of each entry of an Accept or Accept-Encoding header, in lower case.
+
+    The quality of an entry whose q is malformed is 0.
+    """
+    found: dict[str, float] = {}
+    for entry in header.lower().split(","):
+        name, *parameters = (part.strip() for part in entry.split(";"))
+        if name:
+            found[name] = max(found.get(name, 0.0), _read_quality(parameters))
+    return found
+
+
+def _read_quality(parameters: list[str]) -> float:
+    for parameter in parameters:
+        if parameter.partition("=")[0].strip() == "q":
+            match = _QUALITY.fullmatch(parameter)
+            return float(match[1]) if match else 0.0
+    return 1.0

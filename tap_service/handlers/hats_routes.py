@@ -1,0 +1,70 @@
+"""HATS collections of tables, made when they are asked for: ``lsdb.open_catalog("https://.../hats/schema.table")``.
+
+GET /hats/                    the tables with a position, as links
+GET /hats/{table}/            a folder, as links
+GET /hats/{table}/{path}      a file or a range of it; COLUMNS and FILTERS of a partition, as LSDB sends them
+"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from tap_service.factory.service_factory import Services
+from tap_service.handlers.content_negotiation import HTML
+from tap_service.handlers.described_parameters import FILE_ANSWERS
+from tap_service.handlers.file_response import StoredFile, send_file
+from tap_service.handlers.folder_response import FILE_TYPES, FOLDER_ANSWERS, find_content_type, send_folder
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.route_description import describe
+from tap_service.handlers.vosi_routes import cache_headers
+from tap_service.service_errors import NotFound
+from tap_service.services.hats.hats_files import HatsFiles
+from tap_service.services.hats.served_collection import HatsFile
+
+router = APIRouter()
+
+_READ = ["GET", "HEAD"]
+_ANSWERS = {**FILE_ANSWERS, **FOLDER_ANSWERS}
+
+
+@router.api_route("", methods=_READ, **describe("The tables served as HATS collections", HTML, also=FOLDER_ANSWERS))
+@router.api_route("/", methods=_READ, **describe("The tables served as HATS collections", HTML, also=FOLDER_ANSWERS))
+async def list_tables(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    tables = await run_in_threadpool(_find_files(skyhouse).list_tables, caller.name if caller else None)
+    return send_folder(request, "HATS collections", [f"{table}/" for table in tables], dict(cache_headers(caller)))
+
+
+@router.api_route("/{table}", methods=_READ, **describe("A HATS collection", HTML, *FILE_TYPES, also=_ANSWERS))
+@router.api_route(
+    "/{table}/{path:path}",
+    methods=_READ,
+    **describe("A file or folder of a HATS collection", HTML, *FILE_TYPES, also=_ANSWERS),
+)
+async def send_hats_file(
+    table: str,
+    request: Request,
+    skyhouse: Skyhouse,
+    caller: Caller,
+    origin: Origin,
+    path: str = "",
+    columns: str = "",
+    filters: str = "",
+) -> Response:
+    files, owner, client = _find_files(skyhouse), caller.name if caller else None, origin.client
+    found = await files.find_file(table, path.rstrip("/"), columns, filters, owner=owner, client=client)
+    if not isinstance(found, HatsFile):
+        return send_folder(request, f"{table}/{path}", found, dict(cache_headers(caller)))
+    file = StoredFile(path.rpartition("/")[2], found.content.size, found.etag, find_content_type(path))
+    answer = await send_file(request, file, found.content.read_bytes)
+    if request.method == "GET" and answer.status_code in (200, 206):
+        sent = int(answer.headers["content-length"])
+        files.count_download(table, found, sent, owner=owner, client=client)
+    return answer
+
+
+def _find_files(skyhouse: Services) -> HatsFiles:
+    if skyhouse.hats is None:
+        raise NotFound("this service has no HATS collections: its operator has switched them off (SKYHOUSE_HATS_DISK)")
+    return skyhouse.hats

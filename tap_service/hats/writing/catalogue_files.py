@@ -1,0 +1,162 @@
+"""The files of a collection beside its partitions, as bytes.
+
+collection.properties
+NAME/hats.properties, properties         what the catalogue says of itself
+NAME/partition_info.csv                  its pixels
+NAME/skymap.fits, point_map.fits         rows by cell
+NAME/dataset/_common_metadata            its columns
+NAME/dataset/_metadata                   the footers of all partitions
+NAME/dataset/Norder=K/Dir=D/Npix=N.parquet
+NAME_10arcs/...                          the margin cache: the same, without maps
+NAME_ID/dataset/index/part.N.parquet     the index by ID, if one column identifies rows
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from clickhouse_schema.hats.hats_pixel import DATASET, SPATIAL_INDEX, HatsPixel
+from clickhouse_schema.hats.hats_properties import (
+    CATALOG_FILES,
+    COLLECTION_FILE,
+    CatalogProperties,
+    CollectionProperties,
+)
+from clickhouse_schema.hats.partition_info import FILE_NAME as PARTITION_INFO
+from clickhouse_schema.hats.partition_info import write_partition_info
+from clickhouse_schema.healpix import ORDER
+from tap_service.constants import PRODUCT
+from tap_service.hats.writing.catalogue_plan import CataloguePlan
+from tap_service.hats.writing.hats_rows import HatsRows
+from tap_service.hats.writing.sky_map import write_sky_map
+
+COMMON_METADATA = f"{DATASET}/_common_metadata"
+METADATA = f"{DATASET}/_metadata"
+
+#: The version of HATS that the files follow
+_HATS_VERSION = "v1.0"
+
+_UNUSABLE = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A table as a collection: the rows and their plan.
+
+    Attributes
+    ----------
+    created
+        When the rows became what they are, such as 2026-11-25T16:00Z; '' if unknown.
+    has_index
+        Whether there is an index, where one column identifies rows.
+    """
+
+    rows: HatsRows
+    plan: CataloguePlan
+    created: str = ""
+    has_index: bool = True
+
+    @property
+    def name(self) -> str:
+        """Folder of the catalogue."""
+        return _UNUSABLE.sub("_", self.rows.entry.table.name)
+
+    @property
+    def margin_name(self) -> str:
+        """Folder of the margin cache; '' if there is none."""
+        return f"{self.name}_{self.plan.margin_threshold:g}arcs" if self.plan.margin_threshold else ""
+
+    @property
+    def index_name(self) -> str:
+        """Folder of the index; '' if there is none. Lists of properties cannot name a column with white space."""
+        column = self.rows.id_column if self.has_index else ""
+        return f"{self.name}_{column}" if column and not _UNUSABLE.search(column) else ""
+
+    def list_pixels(self, name: str) -> Mapping[HatsPixel, int]:
+        """Return the pixels of the catalogue or the margin cache, with their rows."""
+        return self.plan.margins if name == self.margin_name else self.plan.partitions
+
+
+def write_collection_files(collection: Collection) -> dict[str, bytes]:
+    """Return all files that follow from the plan, by their paths below the collection."""
+    catalogues = filter(None, (collection.name, collection.margin_name, collection.index_name))
+    properties = CollectionProperties(
+        obs_collection=collection.rows.entry.qualified_name,
+        hats_primary_table_url=collection.name,
+        all_margins=tuple(filter(None, [collection.margin_name])),
+        default_margin=collection.margin_name or None,
+        all_indexes=(collection.rows.id_column, collection.index_name) if collection.index_name else (),
+        default_index=collection.rows.id_column if collection.index_name else None,
+    )
+    found = {COLLECTION_FILE: properties.write().encode()}
+    for name in catalogues:
+        found |= {f"{name}/{path}": content for path, content in _write_catalogue_files(collection, name).items()}
+    return found
+
+
+def _write_catalogue_files(collection: Collection, name: str) -> dict[str, bytes]:
+    properties = describe_catalogue(collection, name).write().encode()
+    found = dict.fromkeys(CATALOG_FILES, properties)
+    if name == collection.index_name:
+        return found | {COMMON_METADATA: write_footer(collection.rows.index_schema, {})}
+    found[PARTITION_INFO] = write_partition_info(collection.list_pixels(name)).encode()
+    found[COMMON_METADATA] = write_footer(collection.rows.schema, {})
+    if name == collection.name:
+        sky_map = write_sky_map(collection.plan.density)
+        found |= {"skymap.fits": sky_map, "point_map.fits": sky_map}
+    return found
+
+
+def describe_catalogue(collection: Collection, name: str) -> CatalogProperties:
+    """Return the properties of the catalogue, the margin cache or the index ``name``."""
+    rows, plan, entry = collection.rows, collection.plan, collection.rows.entry
+    pixels = collection.list_pixels(name)
+    lon, lat = rows.position_columns
+    shared = {
+        "name": name if name != collection.name else entry.qualified_name,
+        "version": _HATS_VERSION,
+        "builder": PRODUCT,
+        "creation_date": collection.created or None,
+        "obs_copyright": entry.schema.licence or None,
+        "bib_reference": entry.schema.citation or None,
+    }
+    if name == collection.index_name:
+        about = {"type": "index", "rows": plan.rows, "index_column": rows.id_column, "primary_table": collection.name}
+        return CatalogProperties.model_validate(shared | about)
+    about = {
+        "type": "object",
+        "rows": sum(pixels.values()),
+        "ra_column": lon,
+        "dec_column": lat,
+        "healpix_column": SPATIAL_INDEX,
+        "healpix_order": ORDER,
+        "max_rows": max(pixels.values(), default=0),
+        "sky_fraction": round(sum(1 / (12 << 2 * pixel.order) for pixel in pixels), 5),
+    }
+    if name == collection.name:
+        about |= {"skymap_order": plan.density.order, "description": entry.table.description or None}
+    else:
+        about |= {"type": "margin", "primary_table": collection.name, "margin_threshold": plan.margin_threshold}
+    return CatalogProperties.model_validate(shared | about)
+
+
+def write_footer(schema: pa.Schema, footers: Mapping[str, pq.FileMetaData]) -> bytes:
+    """Return a Parquet file without rows: ``_common_metadata``, or ``_metadata`` with the footers of files.
+
+    ``footers``: by the files' paths below the folder of the result.
+    """
+    out = io.BytesIO()
+    pq.write_metadata(schema, out, metadata_collector=list(_name_files(footers)))
+    return out.getvalue()
+
+
+def _name_files(footers: Mapping[str, pq.FileMetaData]) -> Iterable[pq.FileMetaData]:
+    for path, footer in footers.items():
+        footer.set_file_path(path)
+        yield footer

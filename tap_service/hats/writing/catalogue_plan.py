@@ -1,0 +1,211 @@
+"""What a catalogue consists of: its partitions and margins with their rows, found by counting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clickhouse_schema.hats.hats_pixel import HatsPixel
+from clickhouse_schema.hats.partition_rule import MAX_PARTITION_ROWS, choose_partitions
+from tap_service.hats.writing.hats_rows import HatsRows
+from tap_service.hats.writing.margin_cells import choose_margin_order, find_margin_cells, unite_cells
+from tap_service.storage.engine.engine import Engine, Settings
+
+#: Width of a margin in arcseconds: matches of ground-based catalogues fit in it. hats-import's default is 5.
+MARGIN_THRESHOLD = 10.0
+
+#: Order of the counted cells, of 13.7 arcminutes, and of the skymap
+COUNT_ORDER = 8
+
+#: No partition is smaller than a pixel of this order, of 51 arcseconds, however many rows it has
+MAX_ORDER = 12
+
+#: Cells that one query counts, and cells that one query divides into those of ``MAX_ORDER``
+_MAX_COUNTED_CELLS = 100_000
+_MAX_DIVIDED_CELLS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class CellCounts:
+    """Rows by cell: NESTED ``cells`` of ``order`` that have rows, ascending, and the ``rows`` of each."""
+
+    order: int
+    cells: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    def select_cells(self, cells: NDArray[np.int64]) -> CellCounts:
+        """Return the counts of those of ``cells``, ascending, that have rows."""
+        _, places, _ = np.intersect1d(self.cells, cells, assume_unique=True, return_indices=True)
+        return CellCounts(self.order, self.cells[places], self.rows[places])
+
+    def find_filled(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell which of ``cells`` have rows."""
+        if not len(self.cells):
+            return np.zeros(len(cells), bool)
+        places = np.searchsorted(self.cells, cells).clip(max=len(self.cells) - 1)
+        found: NDArray[np.bool_] = self.cells[places] == cells  # np.isin takes several times as long
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class CataloguePlan:
+    """The partitions of a table.
+
+    Attributes
+    ----------
+    partitions, margins
+        Rows of each partition, and of the margin of each pixel, in their order on the sky. Pixels without rows of their
+        own have a margin too, where rows are near.
+    margin_threshold
+        Width of the margins in arcseconds; 0 if none are written.
+    without_position
+        Rows that have no position. No file of a HATS catalogue can hold them.
+    density
+        Rows with a position by cells of ``COUNT_ORDER``.
+    margin_cells
+        The cells of ``margin_order`` that hold the rows of each margin; cells without rows are left out.
+    """
+
+    partitions: dict[HatsPixel, int]
+    margins: dict[HatsPixel, int]
+    margin_threshold: float
+    without_position: int
+    density: CellCounts = field(compare=False, repr=False)
+    margin_cells: dict[HatsPixel, NDArray[np.int64]] = field(compare=False, repr=False)
+
+    @property
+    def rows(self) -> int:
+        """Rows with a position."""
+        return sum(self.partitions.values())
+
+    @property
+    def margin_order(self) -> int:
+        """Order of the cells that margins consist of."""
+        return choose_margin_order(self.margin_threshold)
+
+
+def plan_catalogue(
+    engine: Engine,
+    rows: HatsRows,
+    *,
+    max_rows: int = MAX_PARTITION_ROWS,
+    margin_threshold: float = MARGIN_THRESHOLD,
+    settings: Settings | None = None,
+) -> CataloguePlan:
+    """Count the rows of a table and choose its partitions, by the rule of hats-import.
+
+    Parameters
+    ----------
+    max_rows : int
+        Rows that a partition has at most.
+    margin_threshold : float
+        Width of the margins in arcseconds; 0 for none.
+
+    Raises
+    ------
+    HatsProblem
+        No margin can be so wide.
+    """
+    counted = _count_cells(engine, rows, COUNT_ORDER, settings)
+    located = counted.cells < 12 << 2 * COUNT_ORDER
+    density = CellCounts(COUNT_ORDER, counted.cells[located], counted.rows[located])
+    partitions = _choose_partitions(engine, rows, density, max_rows, settings)
+    margins: dict[HatsPixel, CellCounts] = {}
+    if margin_threshold:
+        margins = _count_margins(engine, rows, density, partitions, choose_margin_order(margin_threshold), settings)
+    return CataloguePlan(
+        partitions,
+        {pixel: int(counts.rows.sum()) for pixel, counts in margins.items()},
+        margin_threshold,
+        int(counted.rows[~located].sum()),
+        density,
+        {pixel: counts.cells for pixel, counts in margins.items()},
+    )
+
+
+def _choose_partitions(
+    engine: Engine, rows: HatsRows, density: CellCounts, max_rows: int, settings: Settings | None
+) -> dict[HatsPixel, int]:
+    """Choose pixels; those of the counted order with too many rows are counted again at the finest order."""
+    found = choose_partitions(density.order, density.cells, density.rows, max_rows)
+    crowded = [pixel for pixel, count in found.items() if count > max_rows]
+    for group in _group_cells(np.array([pixel.number for pixel in crowded], np.int64), _MAX_DIVIDED_CELLS):
+        finer = _count_cells(engine, rows, MAX_ORDER, settings, within=(density.order, group))
+        found |= choose_partitions(MAX_ORDER, finer.cells, finer.rows, max_rows, density.order + 1)
+    for pixel in crowded:
+        del found[pixel]
+    return dict(sorted(found.items(), key=lambda item: item[0].first_cell))
+
+
+def _count_margins(
+    engine: Engine,
+    rows: HatsRows,
+    density: CellCounts,
+    partitions: dict[HatsPixel, int],
+    order: int,
+    settings: Settings | None,
+) -> dict[HatsPixel, CellCounts]:
+    """Return the rows of each margin by cells of ``order``; pixels without any are left out."""
+    pixels = sorted([*partitions, *_find_empty_pixels(partitions)], key=lambda pixel: pixel.first_cell)
+    cells = {pixel: _find_filled_cells(pixel, order, density) for pixel in pixels}
+    groups = _group_cells(unite_cells(*cells.values()), _MAX_COUNTED_CELLS)
+    counted = [_count_cells(engine, rows, order, settings, within=(order, group)) for group in groups]
+    counts = CellCounts(
+        order,
+        np.concatenate([*(part.cells for part in counted), np.array([], np.int64)]),
+        np.concatenate([*(part.rows for part in counted), np.array([], np.int64)]),
+    )
+    found = {}
+    for pixel, around in cells.items():
+        margin = counts.select_cells(around)
+        if pixel.order > order:  # the pixel is inside one of the cells
+            margin.rows[margin.cells == pixel.number >> 2 * (pixel.order - order)] -= partitions.get(pixel, 0)
+        if margin.rows.any():
+            found[pixel] = margin
+    return found
+
+
+def _find_empty_pixels(partitions: Iterable[HatsPixel]) -> Iterator[HatsPixel]:
+    """Return the largest pixels without rows: with the partitions they cover the sky."""
+    filled = {*partitions}
+    divided = {
+        HatsPixel(order, pixel.number >> 2 * (pixel.order - order)) for pixel in filled for order in range(pixel.order)
+    }
+    for pixel in (HatsPixel(0, number) for number in range(12)):
+        if pixel not in divided and pixel not in filled:
+            yield pixel
+    for order, number in divided:
+        for child in (HatsPixel(order + 1, 4 * number + quarter) for quarter in range(4)):
+            if child not in divided and child not in filled:
+                yield child
+
+
+def _find_filled_cells(pixel: HatsPixel, order: int, density: CellCounts) -> NDArray[np.int64]:
+    """Return the cells of the margin of a pixel, without those that are in cells without rows."""
+    cells = find_margin_cells(pixel, order)
+    finer = order - density.order
+    if finer < 0:
+        return cells
+    return cells[density.find_filled(cells >> 2 * finer)]
+
+
+def _count_cells(
+    engine: Engine,
+    rows: HatsRows,
+    order: int,
+    settings: Settings | None,
+    within: tuple[int, NDArray[np.int64]] | None = None,
+) -> CellCounts:
+    found = engine.fetch_table(rows.count_sql(order, within), settings)
+    if not found.num_columns:  # the answer of chDB without rows
+        return CellCounts(order, np.array([], np.int64), np.array([], np.int64))
+    cells, counts = (found.column(place).to_numpy().astype(np.int64) for place in range(2))
+    return CellCounts(order, cells, counts)
+
+
+def _group_cells(cells: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
+    for first in range(0, len(cells), size):
+        yield cells[first : first + size]

@@ -1,0 +1,158 @@
+"""The rows of a query as a HATS collection in one document: a ZIP archive whose members are not compressed again.
+
+So a stored result is one object like all others, of which each member is a range of bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from clickhouse_schema.datatypes import Field
+from clickhouse_schema.hats.hats_pixel import DATASET
+from tap_service.hats.writing.catalogue_files import METADATA, Collection, write_collection_files, write_footer
+from tap_service.hats.writing.catalogue_plan import plan_catalogue
+from tap_service.hats.writing.hats_rows import HatsRows
+from tap_service.hats.writing.partition_files import write_margin, write_partition
+from tap_service.hats.writing.result_table import NAME, create_result_table, describe_result_table
+from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
+from tap_service.serializers import SerializationError, Serializer, Status
+from tap_service.serializers.serializer import ResultInfo
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.query_tables import drop_table, quote_table
+
+_PIECE_BYTES = 1 << 20
+_BLOCK_BYTES = 32 << 20
+
+
+class CollectionArchive(Serializer):
+    """Puts the rows into a table of the engine, which sorts them, and writes the archive when it has all.
+
+    Parameters
+    ----------
+    engine : Engine
+    table_name : str
+        Name of that table (``query_tables``); ``close`` drops it.
+    """
+
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        info: ResultInfo,
+        scratch: ScratchSpace = NO_SCRATCH,
+        *,
+        engine: Engine,
+        table_name: str,
+    ) -> None:
+        super().__init__(fields, info, scratch)
+        self._engine = engine.pin_server()
+        self._table_name = table_name
+        self._entry = describe_result_table(table_name, self.fields, info.query, info.citations, info.rights)
+        self._block: list[pa.RecordBatch] = []
+        HatsRows(self._entry)  # refuses a result without a position before the query runs
+
+    def write_header(self) -> bytes:
+        create_result_table(self._engine, self._table_name, self._entry.table)
+        return b""
+
+    def write_rows(self, batch: pa.RecordBatch) -> bytes:
+        self._block.append(batch.rename_columns([column.name for column in self._entry.table.columns]))
+        if sum(each.nbytes for each in self._block) >= _BLOCK_BYTES:
+            self._insert_block()
+        return b""
+
+    def write_footer(self, status: Status) -> Iterator[bytes]:
+        if status.value == "ERROR":
+            return
+        self._insert_block()
+        rows = HatsRows(self._entry)
+        plan = plan_catalogue(self._engine, rows)
+        if not plan.partitions:
+            raise SerializationError("no row of the result has a position: a HATS collection of it would be empty")
+        collection = Collection(rows, plan, self.info.request_date)
+        yield from _Archive(self._engine, collection, self.scratch.directory).write_members()
+
+    def close(self) -> None:
+        drop_table(self._engine, self._table_name)
+
+    def _insert_block(self) -> None:
+        if self._block:
+            self._engine.insert_batches(quote_table(self._table_name), self._block)
+        self._block = []
+
+
+class _Archive:
+    """Writes members one after the other; ``write_members`` yields the bytes of the archive."""
+
+    def __init__(self, engine: Engine, collection: Collection, scratch: Path) -> None:
+        self._engine = engine
+        self._collection = collection
+        self._scratch = scratch
+        self._queue = _ByteQueue()
+
+    def write_members(self) -> Iterator[bytes]:
+        held = self._collection
+        with ZipFile(self._queue, "w", ZIP_STORED) as archive:
+            for path, content in write_collection_files(held).items():
+                archive.writestr(_describe_member(path), content)
+            yield self._queue.take_bytes()
+            write = partial(write_partition, self._engine, held.rows)
+            yield from self._write_pieces(archive, held.name, write)
+            if held.margin_name:
+                write = partial(write_margin, self._engine, held.rows, held.plan)
+                yield from self._write_pieces(archive, held.margin_name, write)
+        yield self._queue.take_bytes()
+
+    def _write_pieces(self, archive: ZipFile, name: str, write: Callable[..., pq.FileMetaData]) -> Iterator[bytes]:
+        """Write the partitions of a catalogue or of the margin cache, and the file with their footers."""
+        footers = {}
+        for pixel in self._collection.list_pixels(name):
+            path = pixel.build_path()
+            with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
+                footers[path.removeprefix(f"{DATASET}/")] = write(pixel, Path(folder, "partition"))
+                yield from self._copy_file(archive, f"{name}/{path}", Path(folder, "partition"))
+        content = write_footer(self._collection.rows.schema, footers)
+        archive.writestr(_describe_member(f"{name}/{METADATA}"), content)
+        yield self._queue.take_bytes()
+
+    def _copy_file(self, archive: ZipFile, path: str, source: Path) -> Iterator[bytes]:
+        member = _describe_member(path)
+        member.file_size = os.stat(source).st_size
+        with source.open("rb") as file, archive.open(member, "w") as target:
+            while piece := file.read(_PIECE_BYTES):
+                target.write(piece)
+                yield self._queue.take_bytes()
+        yield self._queue.take_bytes()
+
+
+def _describe_member(path: str) -> ZipInfo:
+    """Return a member of always the same date, so that equal rows are equal bytes."""
+    return ZipInfo(f"{NAME}/{path}")
+
+
+class _ByteQueue:
+    """A file that ZipFile writes and that nobody can go back in."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def write(self, data: bytes, /) -> int:
+        self._pieces.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def take_bytes(self) -> bytes:
+        taken, self._pieces = b"".join(self._pieces), []
+        return taken

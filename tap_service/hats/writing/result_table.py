@@ -1,0 +1,43 @@
+"""The rows of a query in a table of the engine, which sorts them by the sky, for as long as a collection is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pydantic import ValidationError
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.datatypes import Field
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.schema_model import Schema, Table
+from clickhouse_schema.shape_cover import has_cover
+from clickhouse_schema.table_ddl import create_table_sql
+from tap_service.readers.table_model import build_table
+from tap_service.serializers.arrow_serializer import rename_duplicate_fields
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.query_tables import drop_table, quote_table
+
+#: Name of the table in files, and so the folder of the catalogue
+NAME = "result"
+
+
+def describe_result_table(
+    storage: str, fields: Sequence[Field], query: str, citations: Iterable[str], rights: Iterable[str]
+) -> TableEntry:
+    """Describe a table for the result of a query; its position is found as in tables of users.
+
+    ``storage``: its name in the engine (``query_tables``). Raises ``HatsProblem`` for columns that cannot be stored.
+    """
+    try:
+        table = build_table(NAME, rename_duplicate_fields(fields), description=query)
+    except ValidationError as error:
+        raise HatsProblem(f"the result cannot be a HATS collection: {error.errors()[0]['msg']}") from error
+    about = Schema(name="query", citation="; ".join(citations), licence="; ".join(rights))
+    return TableEntry(about, table, stored_sql=quote_table(storage))
+
+
+def create_result_table(engine: Engine, storage: str, table: Table) -> None:
+    """Create the table anew. Shapes are stored without the covers that only conditions need."""
+    plain = (each.model_copy(update={"xtype": ""}) if has_cover(each.type) else each for each in table.columns)
+    drop_table(engine, storage)
+    engine.execute(create_table_sql(table.model_copy(update={"columns": tuple(plain)}), quote_table(storage)))

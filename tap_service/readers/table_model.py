@@ -1,0 +1,16 @@
+"""The model of a table whose columns a file or a query describes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clickhouse_schema.datatypes import Field
+from clickhouse_schema.schema_model import Column, Layout, Table
+from tap_service.readers.file_columns import field_to_felis
+from tap_service.readers.position_columns import find_position_columns
+
+
+def build_table(name: str, fields: tuple[Field, ...], **about: Any) -> Table:
+    """Build a table with a position in its layout. Raises ValidationError."""
+    columns = tuple(Column.model_validate(field_to_felis(field)) for field in fields)
+    return Table(name=name, columns=columns, layout=Layout(position=find_position_columns(fields)), **about)

@@ -1,0 +1,90 @@
+"""Row groups of Parquet files. Where a group ends depends on the rows alone, not on the batches in which they come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from clickhouse_schema.datatypes import Field
+from tap_service.serializers.arrow_serializer import arrow_batches
+
+#: Size of a row group, which is held in memory until it is written
+MAX_GROUP_ROWS = 1 << 17
+_MAX_GROUP_BYTES = 64 << 20
+
+#: A group ends after a multiple of so many rows
+_STEP_ROWS = 4096
+
+
+class RowGroupWriter:
+    """Writes batches of the engine to a Parquet file.
+
+    Parameters
+    ----------
+    where
+        A path or a file of pyarrow.
+    fields, schema
+        The columns, and the Arrow schema of the file.
+    options
+        Further options of ``pyarrow.parquet.ParquetWriter``.
+    """
+
+    def __init__(self, where: Any, fields: Sequence[Field], schema: pa.Schema, **options: Any) -> None:
+        self._fields = fields
+        self._schema = schema
+        self._writer = pq.ParquetWriter(
+            where,
+            schema,
+            compression="zstd",
+            use_dictionary=[field.name for field in fields if field.type.is_text],
+            **options,
+        )
+        self._fixed_bytes = sum(_bit_width(field.type) for field in schema) / 8
+        self._parts: list[pa.RecordBatch] = []
+        self._rows = 0
+        self._bytes = 0.0
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Add rows, in the engine's types. Raises ``SerializationError``."""
+        for converted in arrow_batches(batch, self._fields, self._schema):
+            start = 0
+            while start < converted.num_rows:
+                part = converted.slice(start, _STEP_ROWS - self._rows % _STEP_ROWS)
+                start += part.num_rows
+                self._parts.append(part)
+                self._rows += part.num_rows
+                self._bytes += part.num_rows * self._fixed_bytes + sum(map(_count_bytes, part.columns))
+                is_full = self._rows >= MAX_GROUP_ROWS or self._bytes >= _MAX_GROUP_BYTES
+                if is_full and self._rows % _STEP_ROWS == 0:
+                    self._write_group()
+
+    def close(self, metadata: dict[str, str] | None = None) -> None:
+        """Write what is left, and the footer with further key-value metadata."""
+        self._write_group()
+        if metadata:
+            self._writer.add_key_value_metadata(metadata)
+        self._writer.close()
+
+    def _write_group(self) -> None:
+        if self._parts:
+            # in one piece: the borders of batches would be borders of pages
+            self._writer.write_table(pa.Table.from_batches(self._parts, self._schema).combine_chunks())
+        self._parts, self._rows, self._bytes = [], 0, 0.0
+
+
+def _bit_width(kind: pa.DataType) -> int:
+    return kind.bit_width if pa.types.is_primitive(kind) else 0
+
+
+def _count_bytes(column: pa.Array) -> int:
+    """Return the bytes of texts and arrays; 0 for columns of fixed width."""
+    if pa.types.is_primitive(column.type):
+        return 0
+    if pa.types.is_list(column.type):
+        items = pc.sum(pc.list_value_length(column)).as_py() or 0
+        return int(items) * _bit_width(column.type.value_type) // 8
+    return int(pc.sum(pc.binary_length(column)).as_py() or 0)

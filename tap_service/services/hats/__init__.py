@@ -1,0 +1,1 @@
+"""Tables as HATS catalogues: served on the fly."""

@@ -1,0 +1,151 @@
+"""The files of tables as HATS collections, for those who see the table."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from functools import partial
+
+from starlette.concurrency import run_in_threadpool
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.engine_tables.catalogue_log import read_content_stamps
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from tap_service.constants import VERSION
+from tap_service.hats.writing.catalogue_files import Collection
+from tap_service.hats.writing.catalogue_plan import plan_catalogue
+from tap_service.hats.writing.hats_rows import HatsRows
+from tap_service.hats.writing.index_files import FILE_ROWS
+from tap_service.models.engine_share import ENGINE_SHARES, Lane
+from tap_service.models.query_report import QueryReport
+from tap_service.service_errors import NotFound
+from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.hats.served_collection import HatsFile, ServedCollection
+from tap_service.services.queries.query_execution import translate_faults
+from tap_service.services.queries.sync_query import QueryService
+from tap_service.services.usage_counter import UsageCounter
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.file_cache import FileCache
+
+#: Collections that are kept in memory: their plans and small files, up to 6 MB of each
+_MAX_COLLECTIONS = 20
+
+
+@dataclass(slots=True)
+class _Slot:
+    """One version of one table; ``planning`` lets one thread plan it."""
+
+    planning: threading.Lock = field(default_factory=threading.Lock)
+    collection: ServedCollection | None = None
+
+
+class HatsFiles:
+    """Finds and makes files. Making takes turns in the lane of large downloads."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        catalogue_cache: CatalogueCache,
+        queries: QueryService,
+        usage: UsageCounter,
+        cache: FileCache,
+    ) -> None:
+        self._engine = engine
+        self._catalogue_cache = catalogue_cache
+        self._queries = queries
+        self._usage = usage
+        self._cache = cache
+        self._lock = threading.Lock()
+        self._slots: OrderedDict[str, _Slot] = OrderedDict()
+
+    def list_tables(self, owner: str | None) -> list[str]:
+        """Return the tables that a user sees and that have a position."""
+        entries = self._catalogue_cache.catalogue_for(owner).entries
+        return [entry.qualified_name for entry in entries if _is_served(entry)]
+
+    async def find_file(
+        self, table: str, path: str, columns: str, filters: str, *, owner: str | None, client: str
+    ) -> HatsFile | list[str]:
+        """Return a file, or the names in a folder.
+
+        Parameters
+        ----------
+        table, path
+            The name of a table, and a path below its collection.
+        columns, filters
+            What a partition shall have: see ``partition_selection``.
+        owner, client
+            The user, None for an anonymous client, and the address.
+
+        Raises
+        ------
+        NotFound
+            The user sees no such table, it has no position, or there is no such file.
+        TooManyQueries, ServiceBusy, ServiceDraining, ServiceUnavailable
+        """
+        collection = await self._open_collection(table, owner, client)
+        if (small := collection.find_small_file(path)) is not None:
+            return small
+        wanted = collection.find_wanted(path, columns, filters)
+        if wanted is None:
+            if names := collection.list_folder(path):
+                return names
+            raise NotFound(f"the HATS collection of {table} has no {path[:200]!r}; /hats/{table}/ lists its files")
+        if (kept := await run_in_threadpool(collection.find_kept, wanted)) is not None:
+            return kept
+        return await self._queries.run_in_lane(Lane.BULK, client, owner, partial(collection.make_file, wanted))
+
+    def count_download(self, table: str, file: HatsFile, sent: int, *, owner: str | None, client: str) -> None:
+        """Count what a client gets of a partition; its rows only if it gets all of them."""
+        entry = self._catalogue_cache.snapshot_for(owner).find_table(table)
+        if entry is None or not file.rows:
+            return
+        report = QueryReport("OK", file.rows if sent == file.content.size else 0, sent)
+        self._usage.count_query(report, (entry,), "hats", owner=owner, client=client)
+
+    async def _open_collection(self, table: str, owner: str | None, client: str) -> ServedCollection:
+        entry, version = await run_in_threadpool(self._find_version, table, owner)
+        with self._lock:
+            slot = self._slots.setdefault(version, _Slot())
+            self._slots.move_to_end(version)
+            if len(self._slots) > _MAX_COLLECTIONS:
+                self._slots.popitem(last=False)
+        if slot.collection is None:
+            plan = partial(self._plan_collection, entry, version, slot)
+            await self._queries.run_in_lane(Lane.BULK, client, owner, plan)
+        assert slot.collection is not None  # noqa: S101 (planned)
+        return slot.collection
+
+    def _find_version(self, table: str, owner: str | None) -> tuple[TableEntry, str]:
+        """Return a table that the user sees, and the name of its present version."""
+        entry = self._catalogue_cache.snapshot_for(owner).find_table(table)
+        if entry is None:
+            raise NotFound(f"there is no table {table[:200]!r}; /hats/ lists those with a position")
+        if not _is_served(entry):
+            raise NotFound(f"{entry.qualified_name} has no position of its own: HATS files are divided by the sky")
+        with translate_faults(f"hats-{table}"):
+            stamps = read_content_stamps(self._engine, [entry.density_key])
+        if not stamps:
+            raise NotFound(f"{entry.qualified_name} was dropped just now")
+        described = (VERSION, entry.qualified_name, entry.storage_sql, stamps, repr(entry.fields))
+        return entry, hashlib.sha256(repr(described).encode()).hexdigest()[:32]
+
+    def _plan_collection(self, entry: TableEntry, version: str, slot: _Slot) -> None:
+        with slot.planning, translate_faults(f"hats-{version}"):
+            if slot.collection is not None:
+                return
+            settings = dict(ENGINE_SHARES[Lane.BULK].list_settings())
+            try:
+                rows = HatsRows(entry)
+                plan = plan_catalogue(self._engine, rows, settings=settings)
+            except HatsProblem as problem:
+                raise NotFound(str(problem)) from problem
+            collection = Collection(rows, plan, has_index=plan.rows <= FILE_ROWS)
+            slot.collection = ServedCollection(self._engine, self._cache, collection, version)
+
+
+def _is_served(entry: TableEntry) -> bool:
+    """Whether a table is stored with a position: not an attached table, which has files of its own elsewhere."""
+    return entry.table.layout.position is not None and not entry.is_computed

@@ -1,0 +1,125 @@
+"""Columns and rows of a partition that a client asks for in the address, as LSDB does: ``?columns=..&filters=..``.
+
+A client that names columns gets these alone, and applies its filters again to the rows that it gets. So a filter that
+is not understood here is ignored, and costs bytes only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+_COMPARISONS: dict[str, Callable[[Any, Any], pc.Expression]] = {
+    "==": operator.eq,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_FILTER = re.compile(r"(.+?)(==|!=|<=|>=|=|<|>)([-+]?[0-9.]+(?:[eE][-+]?[0-9]{1,3})?)")
+
+#: of one address; LSDB sends up to a hundred ranges of cells
+_MAX_FILTERS = 1000
+
+
+@dataclass(frozen=True)
+class PartitionSelection:
+    """``columns``: () for all. ``filters``: a disjunction of conjunctions of (column, operator, number)."""
+
+    columns: tuple[str, ...] = ()
+    filters: tuple[tuple[tuple[str, str, float | int], ...], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.columns or self.filters)
+
+    @property
+    def key(self) -> str:
+        """A name that no other selection has."""
+        return hashlib.sha256(repr((self.columns, self.filters)).encode()).hexdigest()[:32]
+
+
+def parse_selection(columns: str, filters: str, schema: pa.Schema) -> PartitionSelection:
+    """Return the selection that the parameters of an address ask for, of a partition with this schema.
+
+    Parameters
+    ----------
+    columns
+        Names with commas between them; unknown ones are ignored.
+    filters
+        ``a>=1,b<2;c==3``: a comma is AND, a semicolon OR. Only comparisons of numbers are understood.
+    schema : pyarrow.Schema
+    """
+    asked = {*filter(None, columns.split(","))}
+    kept = tuple(name for name in schema.names if name in asked)
+    return PartitionSelection(kept if asked else (), _parse_filters(filters, schema))
+
+
+def _parse_filters(text: str, schema: pa.Schema) -> tuple[tuple[tuple[str, str, float | int], ...], ...]:
+    found = []
+    for conjunction in text.split(";") if text else ():
+        parts = [_parse_filter(part, schema) for part in conjunction.split(",")]
+        known = tuple(part for part in parts if part is not None)
+        if not known:  # of a disjunction, one part that is not understood lets all rows pass
+            return ()
+        found.append(known)
+    return tuple(found) if sum(map(len, found)) <= _MAX_FILTERS else ()
+
+
+def _parse_filter(text: str, schema: pa.Schema) -> tuple[str, str, float | int] | None:
+    matched = _FILTER.fullmatch(text)
+    if matched is None or matched[1] not in schema.names:
+        return None
+    column, comparison, number = matched.groups()
+    kind = schema.field(column).type
+    try:
+        if pa.types.is_integer(kind):
+            value: float | int = pa.scalar(int(number), kind).as_py()
+        elif pa.types.is_floating(kind):
+            value = float(number)
+        else:
+            return None
+    except (ValueError, OverflowError, pa.ArrowException):
+        return None
+    return (column, comparison, value) if math.isfinite(value) else None
+
+
+def write_selection(partition: Path, selection: PartitionSelection, target: Path) -> None:
+    """Write the chosen columns and rows of a partition, in their order, as a Parquet file of the same kind."""
+    file = pq.ParquetFile(partition)
+    names = list(selection.columns or file.schema_arrow.names)
+    condition = _build_condition(selection)
+    needed = [name for name in file.schema_arrow.names if name in {*names, *_filter_columns(selection)}]
+    schema = pa.schema([file.schema_arrow.field(name) for name in names], metadata=file.schema_arrow.metadata)
+    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
+        for group in range(file.num_row_groups):
+            rows = file.read_row_group(group, columns=needed)
+            rows = (rows if condition is None else rows.filter(condition)).select(names)
+            if rows.num_rows:
+                writer.write_table(rows.cast(schema))
+
+
+def _filter_columns(selection: PartitionSelection) -> set[str]:
+    return {column for conjunction in selection.filters for column, _, _ in conjunction}
+
+
+def _build_condition(selection: PartitionSelection) -> pc.Expression | None:
+    if not selection.filters:
+        return None
+    alternatives = [
+        reduce(operator.and_, [_COMPARISONS[how](pc.field(column), value) for column, how, value in conjunction])
+        for conjunction in selection.filters
+    ]
+    return reduce(operator.or_, alternatives)

@@ -1,0 +1,151 @@
+"""One version of a table as a HATS collection: which files there are, and how each is made when it is asked for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from clickhouse_schema.hats.folder_listing import list_folder
+from clickhouse_schema.hats.hats_pixel import DATASET
+from tap_service.hats.writing.catalogue_files import METADATA, Collection, write_collection_files, write_footer
+from tap_service.hats.writing.index_files import name_index_file, write_index
+from tap_service.hats.writing.partition_files import write_margin, write_partition
+from tap_service.models.engine_share import ENGINE_SHARES, Lane
+from tap_service.services.hats.partition_selection import PartitionSelection, parse_selection, write_selection
+from tap_service.services.queries.query_execution import translate_faults
+from tap_service.storage.engine.engine import Engine, Settings
+from tap_service.storage.file_cache import FileCache, OpenFile
+
+#: ``_metadata`` has the footers of all partitions, so all are written for it: of more, only an exported copy has it
+_MAX_METADATA_PARTITIONS = 64
+
+_SETTINGS: Settings = dict(ENGINE_SHARES[Lane.BULK].list_settings())
+
+
+class _Content(Protocol):
+    size: int
+
+    def read_bytes(self, start: int, end: int) -> Iterator[bytes]: ...
+
+
+class _Bytes:
+    def __init__(self, content: bytes) -> None:
+        self.size = len(content)
+        self._content = content
+
+    def read_bytes(self, start: int, end: int) -> Iterator[bytes]:
+        yield self._content[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class HatsFile:
+    """A file of a collection. ``rows``: those of a partition or a margin; 0 of other files."""
+
+    content: _Content
+    etag: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class WantedFile:
+    """A file that is made from rows: its name in the cache, the rows it has at most, and what writes it."""
+
+    name: str
+    rows: int
+    write: Callable[[Path], object]
+
+
+class ServedCollection:
+    """Thread-safe. ``version`` is another one whenever the rows of the table may have changed."""
+
+    def __init__(self, engine: Engine, cache: FileCache, collection: Collection, version: str) -> None:
+        self._engine = engine
+        self._cache = cache
+        self._collection = collection
+        self._version = version
+        self._small_files = write_collection_files(collection)
+        self._made_files = dict(self._list_made_files())
+
+    def list_folder(self, path: str) -> list[str]:
+        """Return the names in a folder, those of folders with a slash; none if there is no such folder."""
+        return list_folder((*self._small_files, *self._made_files), path)
+
+    def find_small_file(self, path: str) -> HatsFile | None:
+        """Return a file that follows from the plan."""
+        content = self._small_files.get(path)
+        return None if content is None else HatsFile(_Bytes(content), self._name_version(path), 0)
+
+    def find_wanted(self, path: str, columns: str, filters: str) -> WantedFile | None:
+        """Return what to make for a path, with the columns and rows that the parameters ask for."""
+        wanted = self._made_files.get(path)
+        if wanted is None or not wanted.rows:
+            return wanted
+        selection = parse_selection(columns, filters, self._collection.rows.schema)
+        if not selection:
+            return wanted
+        name = self._name_version(f"{path}?{selection.key}")
+        return WantedFile(name, wanted.rows, partial(self._write_selection, wanted, selection))
+
+    def find_kept(self, wanted: WantedFile) -> HatsFile | None:
+        """Return a file that was made before."""
+        kept = self._cache.find_file(self._place(wanted))
+        return None if kept is None else HatsFile(kept, wanted.name, wanted.rows)
+
+    def make_file(self, wanted: WantedFile) -> HatsFile:
+        """Make a file, which may take seconds. Raises ServiceError."""
+        with translate_faults(f"hats-{wanted.name}"):
+            return HatsFile(self._make(wanted), wanted.name, wanted.rows)
+
+    def _make(self, wanted: WantedFile) -> OpenFile:
+        return self._cache.make_file(self._place(wanted), wanted.write)
+
+    def _place(self, wanted: WantedFile) -> str:
+        return f"{self._version}/{wanted.name}"
+
+    def _name_version(self, name: str) -> str:
+        return hashlib.sha256(f"{self._version} {name}".encode()).hexdigest()[:32]
+
+    def _list_made_files(self) -> Iterator[tuple[str, WantedFile]]:
+        """Yield the files that are made from rows, by path."""
+        held, engine = self._collection, self._engine
+        rows, plan = held.rows, held.plan
+        for pixel, count in plan.partitions.items():
+            write: Callable[[Path], object] = partial(write_partition, engine, rows, pixel, settings=_SETTINGS)
+            yield self._describe(f"{held.name}/{pixel.build_path()}", count, write)
+        for pixel, count in plan.margins.items():
+            write = partial(write_margin, engine, rows, plan, pixel, settings=_SETTINGS)
+            yield self._describe(f"{held.margin_name}/{pixel.build_path()}", count, write)
+        if held.index_name:
+            yield self._describe(f"{held.index_name}/{name_index_file(0)}", 0, self._write_index)
+            write = partial(self._write_metadata, held.index_name, [name_index_file(0)], rows.index_schema)
+            yield self._describe(f"{held.index_name}/{METADATA}", 0, write)
+        for name in filter(None, (held.name, held.margin_name)):
+            paths = [pixel.build_path() for pixel in held.list_pixels(name)]
+            if len(paths) <= _MAX_METADATA_PARTITIONS:
+                write = partial(self._write_metadata, name, paths, held.rows.schema)
+                yield self._describe(f"{name}/{METADATA}", 0, write)
+
+    def _describe(self, path: str, rows: int, write: Callable[[Path], object]) -> tuple[str, WantedFile]:
+        return path, WantedFile(self._name_version(path), rows, write)
+
+    def _write_index(self, target: Path) -> None:
+        write_index(self._engine, self._collection, lambda _: nullcontext(target), settings=_SETTINGS)
+
+    def _write_selection(self, wanted: WantedFile, selection: PartitionSelection, target: Path) -> None:
+        whole = self._make(wanted)
+        write_selection(whole.path, selection, target)
+
+    def _write_metadata(self, name: str, paths: Sequence[str], schema: pa.Schema, target: Path) -> None:
+        footers = {}
+        for path in paths:
+            whole = self._make(self._made_files[f"{name}/{path}"])
+            footers[path.removeprefix(f"{DATASET}/")] = pq.read_metadata(whole.path)
+        target.write_bytes(write_footer(schema, footers))

@@ -1,0 +1,111 @@
+"""Sends messages about runs of watches: by webhook, signed, and by mail. Each call is one attempt.
+
+A receiver may get a message twice, when its answer is lost; the id of the delivery is the same then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import smtplib
+import ssl
+import time
+from collections.abc import Callable
+from http.client import HTTPException
+from urllib.parse import urlsplit
+
+from tap_service.config import Config
+from tap_service.constants import PRODUCT
+from tap_service.documents.watch_documents import mail_message, webhook_message
+from tap_service.models.watch import Watch, WatchRun
+from tap_service.services.uploads.url_fetch import Deadline, NotPublic, open_response
+from tap_service.storage.accounts import Accounts
+
+#: the limit of one attempt, in seconds
+ATTEMPT_SECONDS = 20.0
+
+DELIVERY_HEADER = "Skyhouse-Delivery"
+TIMESTAMP_HEADER = "Skyhouse-Timestamp"
+SIGNATURE_HEADER = "Skyhouse-Signature"
+
+
+class NotDelivered(Exception):
+    """An attempt has failed; the owner of the watch reads the message."""
+
+
+class WatchMessages:
+    """Thread-safe. ``accounts``: None without users."""
+
+    def __init__(self, config: Config, accounts: Accounts | None) -> None:
+        self._config = config
+        self._accounts = accounts
+        self._tls = ssl.create_default_context()
+        self._senders: dict[str, Callable[[Watch, WatchRun], None]] = {
+            "webhook": self._post_message,
+            "mail": self._send_mail,
+        }
+
+    def list_targets(self, watch: Watch) -> tuple[str, ...]:
+        """Return where messages about a watch go."""
+        return (*(("webhook",) if watch.webhook else ()), *(("mail",) if watch.has_mail else ()))
+
+    def send(self, watch: Watch, run: WatchRun, target: str) -> None:
+        """Raise NotDelivered."""
+        self._senders[target](watch, run)
+
+    def _post_message(self, watch: Watch, run: WatchRun) -> None:
+        if not self._config.webhooks:
+            raise NotDelivered("the operator of the service has switched webhooks off")
+        body = webhook_message(watch, run)
+        timestamp = str(int(time.time()))
+        headers = {
+            "User-Agent": PRODUCT,
+            "Content-Type": "application/json",
+            "Connection": "close",
+            DELIVERY_HEADER: watch.delivery_id(run, "webhook"),
+            TIMESTAMP_HEADER: timestamp,
+            SIGNATURE_HEADER: f"sha256={sign_message(watch.secret, timestamp, body)}",
+        }
+        hosts = self._config.webhook_hosts
+        with Deadline(ATTEMPT_SECONDS) as deadline:
+            try:
+                parts = urlsplit(watch.webhook)
+                with open_response(parts, hosts, self._tls, deadline, "POST", headers, body) as response:
+                    status = response.status
+            except NotPublic as error:
+                raise NotDelivered(str(error)) from error
+            except (OSError, HTTPException, ValueError) as error:
+                if deadline.has_passed:
+                    raise NotDelivered(f"the server did not answer within {ATTEMPT_SECONDS:g} seconds") from error
+                raise NotDelivered("the server cannot be reached, or does not speak HTTP") from error
+        if not 200 <= status < 300:
+            more = "; redirects are not followed" if 300 <= status < 400 else ""
+            raise NotDelivered(f"the server answered {status}{more}")
+
+    def _send_mail(self, watch: Watch, run: WatchRun) -> None:
+        config = self._config
+        address = self._accounts.find_mail(watch.owner) if self._accounts is not None else ""
+        if not config.smtp_host or not address:
+            raise NotDelivered("the operator of the service sends no mail, or has no address of yours")
+        message = mail_message(watch, run, config.title, config.smtp_from, address)
+        try:
+            with self._open_mail_server() as server:
+                if config.smtp_security == "starttls":
+                    server.starttls(context=self._tls)
+                if config.smtp_user and config.smtp_security != "none":
+                    server.login(config.smtp_user, config.smtp_password.get_secret_value())
+                server.send_message(message)
+        except (OSError, smtplib.SMTPException) as error:
+            # what a mail server says may name what only the operator should know
+            raise NotDelivered(f"the mail server did not take the message ({type(error).__name__})") from error
+
+    def _open_mail_server(self) -> smtplib.SMTP:
+        config = self._config
+        if config.smtp_security == "tls":
+            return smtplib.SMTP_SSL(config.smtp_host, config.smtp_port, timeout=ATTEMPT_SECONDS, context=self._tls)
+        return smtplib.SMTP(config.smtp_host, config.smtp_port, timeout=ATTEMPT_SECONDS)
+
+
+def sign_message(secret: str, timestamp: str, body: bytes) -> str:
+    """Return HMAC-SHA256 of timestamp, a full stop and body, in hexadecimal digits."""
+    return hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()

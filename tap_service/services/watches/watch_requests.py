@@ -1,0 +1,277 @@
+"""Requests to /watches: each method is one request, and checks the caller's rights."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from adql import Translation
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.engine_tables.addition_record import mark_watched, read_last_number
+from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME, SHARED_PREFIX
+from clickhouse_schema.latest_versions import find_versioned_table
+from clickhouse_schema.tap_schema import TAP_SCHEMA_NAME
+from tap_service.config import Config
+from tap_service.models.identity import Identity
+from tap_service.models.timestamps import now
+from tap_service.models.upload_parameter import is_fetchable
+from tap_service.models.watch import (
+    Delivery,
+    DeliveryState,
+    RunState,
+    Watch,
+    WatchRun,
+    make_watch_id,
+)
+from tap_service.service_errors import (
+    Conflict,
+    Forbidden,
+    NotFound,
+    ParameterFault,
+    QuotaExceeded,
+    ServiceUnavailable,
+    Unauthorized,
+)
+from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.jobs.watch_jobs import result_table_fields
+from tap_service.services.queries.query_preparation import QueryPreparation
+from tap_service.services.queries.tap_parameters import read_tap_parameters
+from tap_service.services.user_tables.user_table_requests import UserTableService
+from tap_service.services.watches.position_lists import build_list_query
+from tap_service.storage.accounts import Accounts
+from tap_service.storage.engine.engine import Engine, EngineError
+from tap_service.storage.watches.watch_store import NameTaken, NoSuchWatch, WatchStore, WatchStoreUnavailable
+
+_MAX_WEBHOOK = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class WatchWish:
+    """What a user wants: a ``query``, or a ``list_name`` of positions with a ``radius`` in arcseconds and a ``table``.
+
+    ``table``: the watched table, needed if the query reads several.
+    """
+
+    name: str
+    query: str = ""
+    table: str = ""
+    list_name: str = ""
+    radius: float = 0.0
+    webhook: str = ""
+    has_mail: bool = False
+
+
+class WatchService:
+    """Methods raise NotFound, Unauthorized, Forbidden and ServiceUnavailable. ``accounts``: None without users."""
+
+    def __init__(
+        self,
+        config: Config,
+        engine: Engine,
+        watches: WatchStore,
+        preparation: QueryPreparation,
+        catalogues: CatalogueCache,
+        tables: UserTableService,
+        accounts: Accounts | None,
+    ) -> None:
+        self._config = config
+        self._engine = engine
+        self._watches = watches
+        self._preparation = preparation
+        self._catalogues = catalogues
+        self._tables = tables
+        self._accounts = accounts
+
+    def add_watch(self, owner: str, wish: WatchWish, base_url: str) -> Watch:
+        """Make a watch, and the empty table of its results.
+
+        Parameters
+        ----------
+        owner
+            The user, with whose rights it runs.
+        wish
+            What it does.
+        base_url
+            The address of the service, for its messages.
+
+        Raises
+        ------
+        ParameterFault, QueryFault
+            The wish cannot be fulfilled.
+        Conflict
+            The user has a watch or a table of this name.
+        QuotaExceeded
+            The user has too many watches.
+        """
+        if self._accounts is not None and not self._accounts.is_known(owner):
+            raise ParameterFault(f"there is no user {owner[:100]!r}; skyhouse user list lists them")
+        self._check_quota(owner, wish)
+        name = self._tables.parse_table_name(f"{SCHEMA_NAME}.{wish.name}")
+        self._check_targets(owner, wish)
+        query = wish.query.strip() or self._build_list_query(owner, wish)
+        translation = self._translate(query, owner)
+        watched = self._choose_table(translation, wish.table)
+        self._tables.create_empty_table(owner, name, result_table_fields(translation.fields))
+        with _translate_errors(name):
+            watch = Watch(
+                watch_id=make_watch_id(),
+                owner=owner,
+                name=name,
+                created=now(),
+                query=query,
+                table=watched.qualified_name,
+                result_table=name,
+                base_url=base_url,
+                since=read_last_number(self._engine, watched.schema.name, watched.table.name),
+                webhook=wish.webhook,
+                secret=secrets.token_urlsafe(32) if wish.webhook else "",
+                has_mail=wish.has_mail,
+            )
+            self._watches.add_watch(watch)
+            mark_watched(self._engine, *watch.table_key, is_watched=True)
+        return watch
+
+    def list_watches(self, owner: str | None) -> list[Watch]:
+        """Return the watches of a user, or of all."""
+        with _translate_errors(""):
+            return self._watches.list_watches(owner)
+
+    def get_watch(self, watch_id: str, caller: Identity | None) -> Watch:
+        """Return a watch of the caller; administrators see all."""
+        if caller is None:
+            raise Unauthorized("only users have watches: sign in with your name and password, or a token")
+        with _translate_errors(watch_id):
+            watch = self._watches.get_watch(watch_id)
+        if not (caller.admin or watch.owner == caller.name):
+            raise _not_found(watch_id)
+        return watch
+
+    def find_watch(self, name: str, owner: str = "") -> Watch:
+        """Return a watch by its id, or by its name if that is unique, for the operator. Raise ParameterFault."""
+        found = [watch for watch in self.list_watches(owner or None) if name in (watch.watch_id, watch.name)]
+        if len(found) > 1:
+            owners = ", ".join(watch.owner for watch in found)
+            raise ParameterFault(f"{owners} have watches of the name {name}: give the id, or --user")
+        if not found:
+            raise _not_found(name)
+        return found[0]
+
+    def remove_watch(self, watch: Watch) -> None:
+        """Remove a watch; the table of its results stays."""
+        with _translate_errors(watch.watch_id):
+            self._watches.delete_watch(watch.watch_id)
+
+    def pause_watch(self, watch: Watch, *, is_paused: bool) -> Watch:
+        with _translate_errors(watch.watch_id):
+            return self._watches.change_watch(watch.watch_id, lambda each: replace(each, is_paused=is_paused))
+
+    def run_again(self, watch: Watch) -> Watch:
+        """Let runs that have failed, and messages that were given up, be tried again."""
+        with _translate_errors(watch.watch_id):
+            return self._watches.change_watch(watch.watch_id, _retry_all)
+
+    def find_mail(self, owner: str) -> str:
+        """Return the address to which mails about a user's watches go; '' if there is none."""
+        if not self._config.smtp_host or self._accounts is None:
+            return ""
+        return self._accounts.find_mail(owner)
+
+    # --- the checks of a new watch
+
+    def _check_quota(self, owner: str, wish: WatchWish) -> None:
+        limit = self._config.user_watches
+        if not limit:
+            raise Forbidden("this service has no watches: its operator has set SKYHOUSE_USER_WATCHES=0")
+        present = self.list_watches(owner)
+        if len(present) >= limit:
+            raise QuotaExceeded(f"you have {len(present)} watches, the maximum: remove one that you do not need")
+        if any(watch.name.lower() == wish.name.lower() for watch in present):
+            raise Conflict(f"you have a watch {wish.name} already: remove it first, or choose another name")
+
+    def _check_targets(self, owner: str, wish: WatchWish) -> None:
+        if wish.webhook:
+            if not self._config.webhooks:
+                raise Forbidden("this service posts no messages: its operator has set SKYHOUSE_WEBHOOKS=false")
+            if not is_fetchable(wish.webhook) or len(wish.webhook) > _MAX_WEBHOOK:
+                raise ParameterFault("webhook is an http or https address without a user name, up to 2000 characters")
+        if wish.has_mail and not self.find_mail(owner):
+            raise Forbidden(
+                "this service cannot send you mail: its operator sets a mail server, and the address of your account "
+                "with skyhouse user mail"
+            )
+
+    def _build_list_query(self, owner: str, wish: WatchWish) -> str:
+        if not wish.list_name:
+            raise ParameterFault("give query, or list with table and radius: what the watch looks for")
+        if not wish.table:
+            raise ParameterFault("give table: the table whose new rows are matched with the list")
+        return build_list_query(self._catalogues.catalogue_for(owner), wish.list_name, wish.table, wish.radius)
+
+    def _translate(self, query: str, owner: str) -> Translation:
+        parameters = read_tap_parameters([("LANG", "ADQL"), ("QUERY", query)], self._config.max_query_length)
+        return self._preparation.translate_for(parameters, owner)
+
+    def _choose_table(self, translation: Translation, wanted: str) -> TableEntry:
+        """Return the table to watch, of those that a query reads. Raise ParameterFault."""
+        found = {entry.qualified_name: entry for entry in translation.tables if _can_grow(entry)}
+        if wanted:
+            chosen = [entry for name, entry in found.items() if name.lower() == wanted.lower()]
+        else:
+            chosen = list(found.values())
+        if len(chosen) > 1:
+            raise ParameterFault(f"the query reads {', '.join(found)}: give table, the one to watch")
+        if not chosen:
+            read = ", ".join(found) or "no published table"
+            raise ParameterFault(f"the query reads {read}: a watch needs one that it reads to be its table")
+        entry = chosen[0]
+        schemas = self._catalogues.snapshot.catalogue.schemas
+        versioned = find_versioned_table(schemas, entry.schema.name, entry.table.name)
+        if versioned is not None:
+            raise ParameterFault(
+                f"{entry.qualified_name} has the latest versions of {entry.schema.name}.{versioned.name}, to which "
+                "rows are added: watch that table"
+            )
+        return entry
+
+
+def _can_grow(entry: TableEntry) -> bool:
+    """Whether it is a published table, to which operators add rows."""
+    schema = entry.schema.name
+    is_own = schema == SCHEMA_NAME or schema.startswith(SHARED_PREFIX)
+    return not (is_own or schema == TAP_SCHEMA_NAME or entry.is_computed)
+
+
+def _retry_all(watch: Watch) -> Watch:
+    at = now()
+
+    def retry_run(run: WatchRun) -> WatchRun:
+        if run.state in (RunState.FAILED, RunState.MISSED):
+            return replace(run, state=RunState.WAITING, since=at, due=at, attempts=0)
+        return replace(run, deliveries=tuple(map(retry_delivery, run.deliveries)))
+
+    def retry_delivery(delivery: Delivery) -> Delivery:
+        if delivery.state is not DeliveryState.GIVEN_UP:
+            return delivery
+        return replace(delivery, state=DeliveryState.PENDING, attempts=0, due=at)
+
+    return replace(watch, runs=tuple(map(retry_run, watch.runs)))
+
+
+def _not_found(watch_id: str) -> NotFound:
+    return NotFound(f"there is no watch {watch_id[:60]!r}: it never existed, or was removed")
+
+
+@contextmanager
+def _translate_errors(watch_id: str) -> Iterator[None]:
+    try:
+        yield
+    except NoSuchWatch as error:
+        raise _not_found(watch_id) from error
+    except NameTaken as error:
+        raise Conflict(f"you have a watch {watch_id} already: remove it first, or choose another name") from error
+    except WatchStoreUnavailable as error:
+        raise ServiceUnavailable(f"{error}. Try again later") from error
+    except EngineError as error:
+        raise ServiceUnavailable("the watched table cannot be marked now. Try again later") from error

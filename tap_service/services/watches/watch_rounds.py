@@ -1,0 +1,283 @@
+"""Runs the watches: finds new additions, starts a job for each, follows it, and sends messages about its rows.
+
+Each service process does a round every WATCH_ROUND_SECONDS. All that it knows is in the stores. A step is written
+before it is made, so another process, or the next start, goes on where one was killed.
+
+    addition recorded -> WAITING -> RUNNING with the id of a job -> job created -> job COMPLETED: rows are in the table,
+      once -> DONE, messages PENDING -> attempt noted -> message sent -> DELIVERED
+
+A round that finds RUNNING without a job creates it with this id. The token of the run keeps its rows from being added
+twice, however often its job is executed.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+from clickhouse_schema.engine_tables import addition_record
+from clickhouse_schema.engine_tables.addition_record import Addition
+from tap_service.config import Config
+from tap_service.constants import WATCH_ROUND_SECONDS
+from tap_service.models.timestamps import add_seconds, now
+from tap_service.models.uws_job import ExecutionPhase, Job
+from tap_service.models.watch import (
+    KEPT_RUNS,
+    Delivery,
+    DeliveryState,
+    JobWatch,
+    RunState,
+    Watch,
+    WatchRun,
+    end_attempt,
+    note_attempt,
+)
+from tap_service.service_errors import ServiceBusy, ServiceError
+from tap_service.services.bounded_thread_pool import BoundedThreadPool
+from tap_service.services.jobs.job_requests import JobService
+from tap_service.services.periodic_thread import PeriodicThread, call_and_log
+from tap_service.services.watches.addition_sweep import AdditionSweep
+from tap_service.services.watches.result_samples import read_sample
+from tap_service.services.watches.watch_messages import ATTEMPT_SECONDS, NotDelivered, WatchMessages
+from tap_service.storage.accounts import Accounts
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.jobs.job_store import NoSuchJob
+from tap_service.storage.open_storage import JobStores
+from tap_service.storage.watches.watch_store import NoSuchWatch, WatchStore
+
+_log = logging.getLogger("skyhouse")
+
+_FAILURE = "watches cannot run now"
+
+#: how long after its id was noted a job is created that is not there, in seconds
+_CREATION_SECONDS = 30.0
+#: after how long a job that could not be created, or failed for the moment, is tried again, in seconds
+_RETRY_SECONDS = 30.0
+#: jobs of one run that fail for the moment
+_MAX_ATTEMPTS = 5
+#: messages that are sent at a time, and that wait for it; how long an attempt may take with its wait, in seconds
+_SENDERS, _MAX_WAITING, _ATTEMPT_PERIOD = 4, 4, 3 * ATTEMPT_SECONDS
+
+
+class _Superseded(Exception):
+    """Another process has made this step."""
+
+
+class WatchRounds:
+    """One for each service process. ``accounts``: None without users."""
+
+    def __init__(
+        self,
+        config: Config,
+        engine: Engine,
+        stores: JobStores,
+        watches: WatchStore,
+        jobs: JobService,
+        messages: WatchMessages,
+        accounts: Accounts | None,
+    ) -> None:
+        self._config = config
+        self._engine = engine
+        self._stores = stores
+        self._watches = watches
+        self._jobs = jobs
+        self._messages = messages
+        self._accounts = accounts
+        self._pool = BoundedThreadPool("watch-messages", _SENDERS, _MAX_WAITING)
+        self._thread = PeriodicThread("watches", WATCH_ROUND_SECONDS, self.run_round, _FAILURE)
+        self.sweep = AdditionSweep(config, engine, watches)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._thread.close()
+        self._pool.close()
+
+    def run_round(self) -> None:
+        """Take each watch as far as it goes now. Raises EngineError, WatchStoreUnavailable."""
+        watches = [watch for watch in self._watches.list_watches() if not self._is_orphan(watch)]
+        additions: dict[str, list[Addition]] = defaultdict(list)
+        if watches:
+            self._mark_tables(watches)
+            for addition in addition_record.read_kept_additions(self._engine):
+                additions[addition.table_name].append(addition)
+        for watch in watches:
+            advance = partial(self._advance_watch, watch, additions[watch.table])
+            call_and_log(advance, f"the watch {watch.name} of {watch.owner!r} cannot run now")
+        self.sweep.sweep_when_due()
+
+    def _is_orphan(self, watch: Watch) -> bool:
+        """Whether the owner is no user any more; the watch is deleted then."""
+        if self._accounts is None or self._accounts.is_known(watch.owner):
+            return False
+        _log.warning("the watch %s is removed: %r is no user any more", watch.name, watch.owner)
+        with suppress(NoSuchWatch):
+            self._watches.delete_watch(watch.watch_id)
+        return True
+
+    def _mark_tables(self, watches: Sequence[Watch]) -> None:
+        """Mark the watched tables, if the process that made a watch was killed before it did."""
+        for key in {watch.table_key for watch in watches} - addition_record.read_watched(self._engine):
+            addition_record.mark_watched(self._engine, *key, is_watched=True)
+
+    # --- the steps of a watch
+
+    def _advance_watch(self, watch: Watch, additions: Sequence[Addition]) -> None:
+        with suppress(NoSuchWatch, _Superseded):
+            new = [each for each in additions if each.number > watch.since and not watch.find_run(each.addition_id)]
+            if new:
+                watch = self._watches.change_watch(watch.watch_id, partial(_add_runs, additions=new))
+            for run in watch.runs:
+                if run.state is RunState.RUNNING:
+                    watch = self._follow_run(watch, run)
+            if not watch.is_paused and not any(run.state is RunState.RUNNING for run in watch.runs):
+                watch = self._start_next(watch)
+            self._send_messages(watch)
+
+    def _start_next(self, watch: Watch) -> Watch:
+        """Start the oldest run that waits, for additions count in their order."""
+        at = now()
+        run = next((run for run in watch.runs if run.state is RunState.WAITING), None)
+        if run is None or run.due > at:
+            return watch
+        job_id = secrets.token_hex(16)
+
+        def begin(run: WatchRun) -> WatchRun:
+            if run.state is not RunState.WAITING:
+                raise _Superseded
+            return replace(run, state=RunState.RUNNING, job_id=job_id, since=at, attempts=run.attempts + 1)
+
+        watch = self._change_run(watch, run, begin)
+        return self._create_job(watch, run, job_id)
+
+    def _create_job(self, watch: Watch, run: WatchRun, job_id: str) -> Watch:
+        try:
+            token = JobWatch(watch.watch_id, run.addition_id, run.number, watch.result_table)
+            self._jobs.create_watch_job(job_id, watch.owner, watch.name, watch.query, token)
+        except ServiceError as error:
+            wait = partial(_wait_again, at=now(), reason=str(error))
+            return self._change_run(watch, run, wait)
+        return watch
+
+    def _follow_run(self, watch: Watch, run: WatchRun) -> Watch:
+        try:
+            job = self._stores.jobs.get_job(run.job_id)
+        except NoSuchJob:  # killed before it was created, or the user has destroyed it
+            if add_seconds(run.since, _CREATION_SECONDS) <= now():
+                return self._create_job(watch, run, run.job_id)
+            return watch
+        if job.phase is ExecutionPhase.COMPLETED:
+            return self._complete_run(watch, run, job)
+        if job.phase in (ExecutionPhase.ERROR, ExecutionPhase.ABORTED):
+            return self._fail_run(watch, run, job)
+        return watch
+
+    def _complete_run(self, watch: Watch, run: WatchRun, job: Job) -> Watch:
+        at, rows = now(), int(job.info.get("rowsWritten", 0))
+        targets = self._messages.list_targets(watch) if rows else ()
+        sample = read_sample(self._stores.results, job, self._config.spool_path) if "webhook" in targets else ""
+        deliveries = tuple(Delivery(target, at) for target in targets)
+
+        def complete(watch: Watch) -> Watch:
+            _require_job(watch, run)
+            done = watch.change_run(
+                run.addition_id,
+                lambda run: replace(
+                    run, state=RunState.DONE, since=at, rows=rows, error="", sample=sample, deliveries=deliveries
+                ),
+            )
+            return replace(done, rows=done.rows + rows, runs_done=done.runs_done + 1, last_run=at, last_error="")
+
+        return self._watches.change_watch(watch.watch_id, complete)
+
+    def _fail_run(self, watch: Watch, run: WatchRun, job: Job) -> Watch:
+        at = now()
+        reason = job.error.message if job.error else f"its job was {job.phase}"
+        if job.error and job.error.transient and run.attempts < _MAX_ATTEMPTS:
+            return self._change_run(watch, run, partial(_wait_again, at=at, reason=reason))
+
+        def fail(watch: Watch) -> Watch:
+            _require_job(watch, run)
+            failed = watch.change_run(
+                run.addition_id, lambda run: replace(run, state=RunState.FAILED, since=at, error=reason)
+            )
+            return replace(failed, last_run=at, last_error=reason)
+
+        return self._watches.change_watch(watch.watch_id, fail)
+
+    def _change_run(self, watch: Watch, run: WatchRun, change: Callable[[WatchRun], WatchRun]) -> Watch:
+        return self._watches.change_watch(watch.watch_id, lambda watch: watch.change_run(run.addition_id, change))
+
+    # --- messages
+
+    def _send_messages(self, watch: Watch) -> None:
+        for run in watch.runs:
+            for delivery in run.deliveries:
+                if delivery.state is DeliveryState.PENDING and delivery.due <= now():
+                    self._begin_attempt(watch, run, delivery.target)
+
+    def _begin_attempt(self, watch: Watch, run: WatchRun, target: str) -> None:
+        if self._pool.n_waiting:  # in another round
+            return
+        at = now()
+
+        def note(delivery: Delivery) -> Delivery:
+            if delivery.state is not DeliveryState.PENDING or delivery.due > at:
+                raise _Superseded
+            return note_attempt(delivery, at, _ATTEMPT_PERIOD)
+
+        watch = self._change_run(watch, run, partial(_change_delivery, target=target, change=note))
+        with suppress(ServiceBusy):
+            self._pool.submit(lambda: call_and_log(partial(self._send, watch, run, target), _FAILURE))
+
+    def _send(self, watch: Watch, run: WatchRun, target: str) -> None:
+        try:
+            self._messages.send(watch, run, target)
+            error = ""
+        except NotDelivered as failure:
+            error = str(failure)
+        end = partial(end_attempt, at=now(), error=error)
+        with suppress(NoSuchWatch):
+            self._change_run(watch, run, partial(_change_delivery, target=target, change=end))
+
+
+def _add_runs(watch: Watch, additions: Sequence[Addition]) -> Watch:
+    at = now()
+    new = (
+        WatchRun(each.addition_id, each.number, each.finished, each.rows, due=at, since=at)
+        for each in additions
+        if not watch.find_run(each.addition_id)
+    )
+    kept = {each.addition_id for each in additions}
+    runs = sorted((*watch.runs, *new), key=lambda run: run.number)
+    settled = [run for run in runs if run.is_settled and run.addition_id not in kept]
+    forgotten = {run.addition_id for run in settled[:-KEPT_RUNS]}
+    return replace(watch, runs=tuple(run for run in runs if run.addition_id not in forgotten))
+
+
+def _wait_again(run: WatchRun, at: datetime, reason: str) -> WatchRun:
+    if run.state is not RunState.RUNNING:
+        raise _Superseded
+    return replace(run, state=RunState.WAITING, since=at, due=add_seconds(at, _RETRY_SECONDS), error=reason)
+
+
+def _require_job(watch: Watch, run: WatchRun) -> None:
+    """Raise _Superseded unless the run is still that of the same job."""
+    present = watch.find_run(run.addition_id)
+    if present is None or (present.state, present.job_id) != (RunState.RUNNING, run.job_id):
+        raise _Superseded
+
+
+def _change_delivery(run: WatchRun, target: str, change: Callable[[Delivery], Delivery]) -> WatchRun:
+    """Return the run with one of its deliveries changed, without a sample that no other one needs."""
+    deliveries = tuple(change(each) if each.target == target else each for each in run.deliveries)
+    changed = replace(run, deliveries=deliveries)
+    needs_sample = any(each.target == "webhook" and each.state is not DeliveryState.DELIVERED for each in deliveries)
+    return changed if needs_sample else replace(changed, sample="")

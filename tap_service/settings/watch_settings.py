@@ -1,0 +1,87 @@
+"""Settings of watches: how many users may have, what a run may take, and where its messages may go."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, SecretStr, field_validator
+from pydantic_settings import NoDecode
+
+from tap_service.settings.setting_values import split_list
+
+
+class WatchSettings(BaseModel):
+    user_watches: int = Field(
+        20,
+        ge=0,
+        title="Watches of one user",
+        description="A watch is a query that runs on the new rows of each addition to a table. 0: no watches.",
+    )
+    watch_seconds: int = Field(
+        600,
+        ge=1,
+        title="Time limit of one run of a watch, in seconds",
+        description="As of a job: never more than SKYHOUSE_ASYNC_HARD_SECONDS.",
+    )
+    watch_rows: int = Field(
+        1_000_000,
+        ge=1,
+        title="Rows of one run of a watch",
+        description="A run whose result has more fails and adds none.",
+    )
+    watch_days: int = Field(
+        7,
+        ge=1,
+        title="How long the rows of an addition are kept for watches, in days",
+        description=(
+            "They are a copy, which is dropped when all watches of the table have run. Those of paused and failed "
+            "watches wait so long."
+        ),
+    )
+    webhooks: bool = Field(
+        True,
+        title="Webhooks of watches",
+        description="false: watches post no messages, and none with a webhook can be made.",
+    )
+    webhook_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        title="Hosts of the local network to which webhooks may go",
+        description="Names, separated by commas. Messages are posted only to public addresses and to these hosts.",
+    )
+    smtp_host: str = Field(
+        "",
+        title="Mail server",
+        description="Watches send mail through it, to addresses of skyhouse user mail alone. If empty, they send none.",
+    )
+    smtp_port: int = Field(
+        587,
+        ge=1,
+        le=65535,
+        title="Port of the mail server",
+        description="587 for starttls, 465 for tls, 25 for a server of the local network.",
+    )
+    smtp_security: Literal["starttls", "tls", "none"] = Field(
+        "starttls",
+        title="Encryption to the mail server",
+        description="none: for a server of the local network; a password is then not sent.",
+    )
+    smtp_user: str = Field(
+        "",
+        title="User at the mail server",
+        description="If empty, the service does not log in.",
+    )
+    smtp_password: SecretStr = Field(
+        SecretStr(""),
+        title="Password at the mail server",
+        description="Other processes of the same user on this machine can read environment variables.",
+    )
+    smtp_from: str = Field(
+        "",
+        title="Sender of mails",
+        description="Such as skyhouse@example.org; the mail server must accept it.",
+    )
+
+    @field_validator("webhook_hosts", mode="before")
+    @classmethod
+    def _split_hosts(cls, value: Any) -> Any:
+        return split_list(value.lower()) if isinstance(value, str) else value

@@ -1,0 +1,1 @@
+"""Watches: queries that run on the new rows of a table."""

@@ -1,0 +1,112 @@
+"""The watch store of a single process: an SQLite file beside that of the jobs. Commands may open it too."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from tap_service.models.watch import Watch
+from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
+from tap_service.storage.watches.watch_store import NameTaken, NoSuchWatch, WatchStore, WatchStoreUnavailable
+
+#: name of the file in the directory for jobs
+WATCHES_FILE = "watches.sqlite"
+
+#: ``_STEPS[n]`` brings the file from version n to n + 1. ``record`` is the whole watch
+_STEPS = (
+    execute_script("""
+CREATE TABLE watches (
+    watch_id TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    record TEXT NOT NULL,
+    UNIQUE (owner, name)
+);
+"""),
+)
+
+_RECORD: TypeAdapter[Watch] = TypeAdapter(Watch)
+
+
+class SqliteWatchStore(WatchStore):
+    """Watches in ``directory``, which is created if it is missing. Raises WatchStoreUnavailable."""
+
+    def __init__(self, directory: Path) -> None:
+        path = directory / WATCHES_FILE
+        self._lock = threading.Lock()
+        with _translate_errors():
+            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.touch(mode=0o600)
+            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            try:
+                self._connection.execute("PRAGMA synchronous = FULL")  # acknowledged changes survive a power cut
+                upgrade_file(self._connection, path, _STEPS)
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def add_watch(self, watch: Watch) -> None:
+        row = (watch.watch_id, watch.owner, watch.name, _RECORD.dump_json(watch).decode())
+        with self._begin_transaction() as connection:
+            try:
+                connection.execute("INSERT INTO watches VALUES (?, ?, ?, ?)", row)
+            except sqlite3.IntegrityError as error:
+                raise NameTaken(watch.name) from error
+
+    def get_watch(self, watch_id: str) -> Watch:
+        return self._require_one(self._read("WHERE watch_id = ?", watch_id), watch_id)
+
+    def change_watch(self, watch_id: str, change: Callable[[Watch], Watch]) -> Watch:
+        with self._begin_transaction() as connection:
+            sql = "SELECT record FROM watches WHERE watch_id = ?"
+            found = [_RECORD.validate_json(record) for (record,) in connection.execute(sql, (watch_id,)).fetchall()]
+            changed = change(self._require_one(found, watch_id))
+            record = _RECORD.dump_json(changed).decode()
+            connection.execute("UPDATE watches SET record = ? WHERE watch_id = ?", (record, watch_id))
+        return changed
+
+    def delete_watch(self, watch_id: str) -> Watch:
+        with self._begin_transaction() as connection:
+            sql = "DELETE FROM watches WHERE watch_id = ? RETURNING record"
+            found = [_RECORD.validate_json(record) for (record,) in connection.execute(sql, (watch_id,)).fetchall()]
+        return self._require_one(found, watch_id)
+
+    def list_watches(self, owner: str | None = None) -> list[Watch]:
+        if owner is None:
+            return self._read("ORDER BY owner, name")
+        return self._read("WHERE owner = ? ORDER BY name", owner)
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    @staticmethod
+    def _require_one(found: list[Watch], watch_id: str) -> Watch:
+        if not found:
+            raise NoSuchWatch(watch_id)
+        return found[0]
+
+    def _read(self, rest: str, *values: str) -> list[Watch]:
+        with _translate_errors(), self._lock:
+            found = self._connection.execute(f"SELECT record FROM watches {rest}", values).fetchall()
+        return [_RECORD.validate_json(record) for (record,) in found]
+
+    @contextmanager
+    def _begin_transaction(self) -> Iterator[sqlite3.Connection]:
+        with _translate_errors(), self._lock, begin_transaction(self._connection):
+            yield self._connection
+
+
+@contextmanager
+def _translate_errors() -> Iterator[None]:
+    try:
+        yield
+    except LaterVersion as error:
+        raise WatchStoreUnavailable(str(error)) from error
+    except (OSError, sqlite3.Error) as error:
+        raise WatchStoreUnavailable(f"the store of watches does not work: {error}") from error

@@ -1,0 +1,64 @@
+"""Exports to one file have the rows of the query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from astropy.io import fits
+
+from loaders.export.export_file import export_file
+from loaders.export.export_request import ExportRequest
+from loaders.load_error import LoadError
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.loaders.export.conftest import ROWS, STARS, rows_of
+from tests.loaders.recorder import Recorder
+
+
+def test_a_table_becomes_a_file(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    recorder = Recorder()
+
+    export_file(engine, ExportRequest(STARS, str(tmp_path / "new" / "stars.parquet"), "parquet"), recorder)
+
+    assert recorder.lines == [f"{tmp_path}/new/stars.parquet: {ROWS} rows"]
+    found = pq.read_table(tmp_path / "new" / "stars.parquet").sort_by("id")
+    assert list(zip(*found.to_pydict().values(), strict=True)) == rows_of(engine, f"SELECT * FROM {STARS} ORDER BY id")
+    assert found.schema.field("mag").metadata[b"unit"] == b"mag"
+
+
+def test_a_query_becomes_a_file(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    query = f"SELECT id, mag FROM {STARS} WHERE mag < 9 ORDER BY id"
+
+    for form in ("csv", "fits"):
+        export_file(engine, ExportRequest(query, str(tmp_path / form), form), Recorder())
+
+    expected = [number for number, _ in rows_of(engine, query)]
+    assert pyarrow.csv.read_csv(tmp_path / "csv")["id"].to_pylist() == expected
+    assert fits.getdata(tmp_path / "fits", 1)["id"].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        (ExportRequest(STARS, "/x", "xls"), "there is no format 'xls'; there are hats, votable, "),
+        (ExportRequest(STARS, "/x", "csv", columns=("id",)), "--columns is for --format hats; for csv write a query"),
+        (ExportRequest(STARS, "/x", "csv", is_verified_only=True), "--verify is for --format hats"),
+        (ExportRequest(f"SELECT id FRO {STARS}", "/x", "csv"), "line 1"),
+    ],
+)
+def test_a_wrong_request_is_told(request_: ExportRequest, message: str, sky: Path, engine: EmbeddedEngine) -> None:
+    with pytest.raises(LoadError) as told:
+        export_file(engine, request_, Recorder())
+
+    assert message in str(told.value)
+
+
+def test_a_failed_query_leaves_no_file(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+
+    with pytest.raises(LoadError, match="cannot be used for an export"):
+        export_file(engine, ExportRequest(STARS, str(tmp_path / "file" / "stars.csv"), "csv"), Recorder())
+
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

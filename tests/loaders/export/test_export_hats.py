@@ -1,0 +1,232 @@
+"""Exports that are stopped, repeated, damaged or wrong; exports of queries, and into an object store."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from s3fs import S3FileSystem
+
+from clickhouse_schema.hats.hats_pixel import parse_path
+from loaders.export.export_hats import export_hats
+from loaders.export.export_request import ExportRequest
+from loaders.export.export_state import STATE_FILE
+from loaders.load_error import LoadCancelled, LoadError
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.loaders.export.conftest import OTHERS, ROWS, STARS, WITHOUT_POSITION, load_stars, rows_of
+from tests.loaders.recorder import Recorder
+from tests.servers.object_store import running_object_store
+
+LOCATED = ROWS - WITHOUT_POSITION
+
+
+def run(engine: EmbeddedEngine, request: ExportRequest, recorder: Recorder | None = None) -> Recorder:
+    recorder = recorder or Recorder()
+    export_hats(engine, request, recorder)
+    return recorder
+
+
+def ask(target: Path, source: str = STARS, **options: object) -> ExportRequest:
+    return replace(ExportRequest(source, str(target), max_rows=150, threads=1), **options)  # type: ignore[arg-type]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.name not in (".lock", STATE_FILE))
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def partitions(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*.parquet") if parse_path(str(path)))
+
+
+def queried_tables(engine: EmbeddedEngine) -> list[object]:
+    sql = "SELECT name FROM system.tables WHERE database = 'skyhouse' AND startsWith(name, 'export_')"
+    found = engine.fetch_table(sql)
+    return found.column(0).to_pylist() if found.num_columns else []
+
+
+def test_it_tells_what_was_written(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    recorder = run(engine, ask(tmp_path, max_rows=1000))
+
+    assert recorder.messages == [
+        f"warning: {WITHOUT_POSITION} rows have no position and are not exported: a HATS catalogue cannot hold them"
+    ]
+    assert recorder.lines[0].startswith(f"stars: {LOCATED} rows in ")
+    assert recorder.lines[1].startswith("stars_10arcs: ")
+    assert recorder.lines[2] == f"stars_id: {LOCATED} ids"
+    assert recorder.fractions[-1] == 1
+    assert recorder.fractions == sorted(recorder.fractions)
+
+
+def test_a_stopped_export_goes_on_to_the_same_files(exported: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    with pytest.raises(LoadCancelled):
+        run(engine, ask(tmp_path), Recorder(stop_after=5))
+    kept = {path: path.stat().st_mtime_ns for path in partitions(tmp_path)}
+    assert 0 < len(kept) < len(partitions(exported / "stars"))
+    (tmp_path / "stars" / "dataset" / "Norder=0" / "left.parquet.part").parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "stars" / "dataset" / "Norder=0" / "left.parquet.part").write_bytes(b"PAR1")
+
+    recorder = run(engine, ask(tmp_path, threads=3))
+
+    assert recorder.messages[-1] == "the export goes on where it was stopped"
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert contents(tmp_path) == contents(exported / "stars")
+
+
+def test_an_export_that_is_complete_is_kept(exported: Path, engine: EmbeddedEngine) -> None:
+    before = {path: path.stat().st_mtime_ns for path in partitions(exported / "stars")}
+
+    recorder = run(engine, ask(exported / "stars"))
+
+    assert "the export is complete" in recorder.messages
+    assert {path: path.stat().st_mtime_ns for path in partitions(exported / "stars")} == before
+
+
+@pytest.fixture
+def copied(exported: Path, tmp_path: Path) -> Path:
+    """An export of the stars whose files may be damaged."""
+    return Path(shutil.copytree(exported / "stars", tmp_path / "copy"))
+
+
+def test_verify_finds_each_damage(copied: Path, engine: EmbeddedEngine) -> None:
+    verify = ask(copied, is_verified_only=True)
+    assert run(engine, verify).lines[2] == f"stars_id: {LOCATED} ids"
+    first, second, third, fourth = partitions(copied / "stars")[:4]
+    content = bytearray(first.read_bytes())
+    content[pq.read_metadata(first).row_group(0).column(2).data_page_offset + 60] ^= 0xFF
+    first.write_bytes(content)
+    second.unlink()
+    third.write_bytes(fourth.read_bytes())
+    (copied / "stars" / "dataset" / "Norder=9" / "Dir=0").mkdir(parents=True)
+    (copied / "stars" / "dataset" / "Norder=9" / "Dir=0" / "Npix=7.parquet").write_bytes(fourth.read_bytes())
+    (copied / "stars" / "partition_info.csv").unlink()
+
+    with pytest.raises(LoadError) as told:
+        run(engine, verify)
+
+    first_name, second_name, third_name = (str(path.relative_to(copied)) for path in (first, second, third))
+    assert f"{first_name} is damaged: " in str(told.value)
+    assert f"{second_name} is missing" in str(told.value)
+    assert f"{third_name} has {pq.read_metadata(third).num_rows} rows of other places" in str(told.value)
+    assert "Norder=9/Dir=0/Npix=7.parquet does not belong there" in str(told.value)
+    assert "stars/partition_info.csv is missing" in str(told.value)
+
+
+def test_a_file_with_other_rows_is_written_again(copied: Path, engine: EmbeddedEngine) -> None:
+    before = contents(copied)
+    first, second = partitions(copied / "stars")[:2]
+    rows = pq.read_table(first)
+    pq.write_table(rows.slice(1), first)
+    second.write_bytes(b"PAR1")
+
+    run(engine, ask(copied))
+
+    assert contents(copied) == before
+
+
+def test_other_options_begin_anew(copied: Path, engine: EmbeddedEngine) -> None:
+    recorder = run(engine, ask(copied, margin=0.0, has_index=False, columns=("id", "mag")))
+
+    assert f"{STARS} or the options have changed since the last export: it begins anew" in recorder.messages
+    assert {path.name for path in copied.iterdir() if path.is_dir()} == {"stars"}
+    assert pq.read_schema(partitions(copied)[0]).names == ["_healpix_29", "id", "ra", "dec", "mag"]
+
+
+def test_a_changed_table_is_exported_anew(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    request = ask(tmp_path, OTHERS, margin=0.0, has_index=False)
+    run(engine, request)
+    load_stars(engine, sky, OTHERS, sky / "more.parquet", "append")
+
+    with pytest.raises(LoadError, match=f"{tmp_path} is an export of {OTHERS} with other options, or of rows that"):
+        run(engine, replace(request, is_verified_only=True))
+    recorder = run(engine, request)
+
+    assert f"{OTHERS} or the options have changed since the last export: it begins anew" in recorder.messages
+    assert recorder.lines[0].startswith(f"others: {ROWS + 10} rows in ")
+
+
+class _Appender(Recorder):
+    """Appends rows when the first rows have been written."""
+
+    def __init__(self, engine: EmbeddedEngine, folder: Path) -> None:
+        super().__init__()
+        self._append = lambda: load_stars(engine, folder, STARS, folder / "more.parquet", "append")
+
+    def progress(self, rows: int, fraction: float) -> None:
+        if not self.fractions:
+            self._append()
+        super().progress(rows, fraction)
+
+
+def test_a_query_is_exported_from_a_table_that_is_dropped(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    query = f"SELECT id, ra, dec, mag - 1 AS brighter, POINT(ra, dec) AS place FROM {STARS} WHERE mag < 10"
+
+    recorder = run(engine, ask(tmp_path, query))
+
+    expected = rows_of(engine, f"SELECT id, mag - 1 FROM {STARS} WHERE mag < 10 AND ra IS NOT NULL ORDER BY id")
+    found = pq.read_table(tmp_path / "result" / "dataset").sort_by("id")
+    assert list(zip(found["id"].to_pylist(), found["brighter"].to_pylist(), strict=True)) == expected
+    assert found.schema.field("place").metadata[b"xtype"] == b"point"
+    assert recorder.messages[-1] == "no single column identifies rows: the collection has no index"
+    assert queried_tables(engine) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        ("hats_out.nothing", {}, "there is no table hats_out.nothing; see skyhouse tables"),
+        (f"SELECT x FROM {STARS}", {}, "x"),
+        (f"SELECT id, mag FROM {STARS}", {}, "query.result has no position: HATS files are divided by the sky"),
+        (f"SELECT id, ra, dec FROM {STARS} WHERE id < 0", {}, "has no rows with a position"),
+        (STARS, {"columns": ("id", "nothing")}, f"{STARS} has no column 'nothing'; it has dec, id"),
+        (STARS, {"margin": 5000.0}, "a margin of 5000 arcseconds is not possible: give up to 3600"),
+        (STARS, {"is_verified_only": True}, "has no export: leave out --verify to write one"),
+    ],
+)
+def test_what_cannot_be_exported_is_told(
+    source: str, options: dict[str, object], message: str, sky: Path, engine: EmbeddedEngine, tmp_path: Path
+) -> None:
+    with pytest.raises(LoadError) as told:
+        run(engine, ask(tmp_path, source, **options))
+
+    assert message in str(told.value)
+    assert queried_tables(engine) == []
+    assert contents(tmp_path) == {}
+
+
+def test_files_of_others_are_left_alone(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("x")
+
+    with pytest.raises(LoadError, match=r"has files that no export of Skyhouse has written, such as thesis\.tex"):
+        run(engine, ask(tmp_path))
+
+
+def test_the_export_of_another_table_is_left_alone(exported: Path, engine: EmbeddedEngine) -> None:
+    with pytest.raises(LoadError, match=f"is an export of {OTHERS}: name another target"):
+        run(engine, ask(exported / "others"))
+
+
+def test_an_object_store_has_the_same_files(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    request = ask(tmp_path, max_rows=1000, margin=0.0)
+    run(engine, request)
+    with running_object_store("hats") as url:
+        run(engine, replace(request, target=f"{url}/stars"))
+        recorder = run(engine, replace(request, target=f"{url}/stars", is_verified_only=True))
+
+        assert recorder.lines[1] == f"stars_id: {LOCATED} ids"
+        store = S3FileSystem(use_listings_cache=False)
+        found = {path.removeprefix("hats/stars/"): store.cat_file(path) for path in store.find("hats/stars")}
+        del found[STATE_FILE]
+        assert found == contents(tmp_path)
+
+
+def test_rows_that_change_meanwhile_are_told(exported: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    request = ask(tmp_path, margin=0.0, has_index=False)
+    with pytest.raises(LoadError, match=f"{STARS} has changed during the export|not as the table"):
+        run(engine, request, _Appender(engine, exported))
+    recorder = run(engine, request)
+
+    assert recorder.lines[0].startswith(f"stars: {LOCATED + 10} rows in ")

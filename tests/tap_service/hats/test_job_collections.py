@@ -1,0 +1,118 @@
+"""Jobs with RESPONSEFORMAT=hats: a collection that pyarrow, hats and LSDB read where the job has it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pytest
+from hats import read_hats
+from hats.io.validation import is_valid_catalog
+
+from tests.tap_service.async_client import HREF, UWS, Job, create_job
+from tests.tap_service.conftest import Served
+
+QUERY = """SELECT id, ra, dec, mag, name, 'x' AS text, CAST('2020-01-01T00:00:00' AS TIMESTAMP) AS seen
+FROM svc.stars WHERE dec > 0"""
+
+
+@pytest.fixture(scope="module")
+def service(serve: Callable[..., Served]) -> Served:
+    return serve(default_maxrec=1000, hard_maxrec=1000, async_hard_maxrec=1000)
+
+
+@pytest.fixture(scope="module")
+def job(service: Served) -> Job:
+    made = create_job(service.tap, QUERY, RESPONSEFORMAT="hats").run()
+    assert made.wait_for_end() == "COMPLETED", made.message
+    return made
+
+
+@pytest.fixture(scope="module")
+def folder(job: Job, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The archive, unpacked."""
+    path = tmp_path_factory.mktemp("unpacked")
+    with zipfile.ZipFile(io.BytesIO(job.get("/results/result").content)) as archive:
+        archive.extractall(path)
+    return path / "result"
+
+
+def test_the_archive_is_a_valid_collection_with_all_rows(folder, service):
+    rows = ds.parquet_dataset(folder / "result" / "dataset" / "_metadata").to_table().sort_by("id")
+    asked = service.ask("SELECT id, mag, name FROM svc.stars WHERE dec > 0 ORDER BY id", FORMAT="csv", MAXREC=9)
+    expected = [(int(row["id"]), float(row["mag"]), row["name"]) for row in csv.DictReader(asked.text.splitlines())]
+
+    assert is_valid_catalog(folder, strict=True)
+    assert rows.num_rows == 360 * 89
+    assert [(row["id"], row["mag"], row["name"]) for row in rows.slice(0, 9).to_pylist()] == expected
+    assert rows["seen"][0].as_py() == datetime(2020, 1, 1, tzinfo=UTC)
+    assert rows["text"][0].as_py() == "x"
+    assert rows.schema.field("mag").metadata[b"unit"] == b"mag"
+
+
+def test_its_files_have_addresses(job, folder):
+    catalogue = read_hats(folder).main_catalog
+    order, number = (lambda pixel: (pixel.order, pixel.pixel))(catalogue.get_healpix_pixels()[0])
+    path = f"result/dataset/Norder={order}/Dir=0/Npix={number}.parquet"
+    whole = job.get(f"/results/hats/{path}")
+    part = job.get(f"/results/hats/{path}", headers={"Range": "bytes=4-99"})
+
+    assert whole.content == (folder / path).read_bytes()
+    assert (part.status_code, part.content) == (206, whole.content[4:100])
+    assert part.headers["etag"] == whole.headers["etag"]
+    assert 'href="result/"' in job.get("/results/hats/").text
+    assert job.get("/results/hats/result/nothing").status_code == 404
+
+
+def test_the_job_names_its_folder(job):
+    link = job.summary.find(f"{UWS}results/{UWS}result[@id='hats']")
+
+    assert link is not None
+    assert link.get(HREF) == f"{job.url}/results/hats/"
+
+
+def test_the_same_query_gives_the_same_files(service, job):
+    again = create_job(service.tap, QUERY, RESPONSEFORMAT="hats").run()
+    assert again.wait_for_end() == "COMPLETED"
+    path = "/results/hats/result/dataset/_metadata"
+
+    assert again.get(path).content == job.get(path).content
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("SELECT id, mag FROM svc.stars", "has no position"),
+        ("SELECT ra, dec FROM svc.stars WHERE id < 0", "no row of the result has a position"),
+    ],
+)
+def test_a_result_without_positions_is_refused(service, query, said):
+    refused = create_job(service.tap, query, RESPONSEFORMAT="hats").run()
+
+    assert refused.wait_for_end() == "ERROR"
+    assert said in refused.message
+
+
+def test_sync_refuses_it_and_says_where_to_send_it(service):
+    answer = service.ask(QUERY, RESPONSEFORMAT="hats")
+
+    assert answer.status_code == 400
+    assert "send it to /async" in answer.text
+
+
+def test_its_table_is_gone_when_the_job_ends(service, job):
+    found = service.engine.fetch_table("SELECT name FROM system.tables WHERE startsWith(name, 'upload_async_')")
+
+    assert found.num_rows == 0
+
+
+def test_other_results_have_no_folder(service):
+    plain = create_job(service.tap, "SELECT TOP 1 id FROM svc.stars", FORMAT="csv").run()
+    assert plain.wait_for_end() == "COMPLETED"
+
+    assert "no HATS collection" in plain.get("/results/hats/").text

@@ -1,0 +1,124 @@
+"""/hats: a table that LSDB, hats, pyarrow and plain HTTP read as a collection, by the rights of TAP."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow.parquet as pq
+import pytest
+
+from tap_service.config import Config
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.tap_service.conftest import Served, served
+
+
+@pytest.fixture(scope="module")
+def service(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("hats")
+    config = Config(query_log="", jobs_path=folder / "jobs", hats_path=folder / "hats")
+    with served(config, svc_engine) as running:
+        yield running
+
+
+@pytest.fixture
+def url(service: Served) -> str:
+    return f"{service.url}/hats/svc.stars"
+
+
+@pytest.fixture(scope="module")
+def by_lsdb(service: Served) -> dict[str, Any]:
+    """What LSDB reads, in a process of its own: it leaves sockets open."""
+    script = Path(__file__).with_name("lsdb_reader.py")
+    ran = subprocess.run([sys.executable, script, f"{service.url}/hats/svc.stars"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    found: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
+    return found
+
+
+def test_lsdb_reads_all_rows(by_lsdb, service):
+    asked = service.ask("SELECT id, ra, dec, mag, name FROM svc.stars ORDER BY id", FORMAT="parquet")
+
+    assert by_lsdb["rows"] == pq.read_table(io.BytesIO(asked.content)).to_pydict()
+    assert by_lsdb["total"] == 360 * 179
+
+
+def test_a_cone_of_lsdb_is_that_of_adql(by_lsdb, service):
+    asked = "SELECT id FROM svc.stars WHERE DISTANCE(POINT(ra, dec), POINT(10, 20)) < 3.9 ORDER BY id"
+
+    assert by_lsdb["cone"] == [*map(int, service.ask(asked, FORMAT="csv").text.split()[1:])]
+
+
+def test_lsdb_finds_an_id_by_the_index(by_lsdb):
+    assert by_lsdb["named"] == ["Stérn 4242"]
+
+
+def test_lsdb_gets_the_columns_and_rows_that_it_asks_for(by_lsdb):
+    assert by_lsdb["bright"] == {"columns": ["mag", "ra", "dec"], "mags": [0, 1, 2, 3, 4]}
+
+
+def test_pyarrow_reads_the_footers_of_all_partitions(url):
+    footer = pq.read_metadata(io.BytesIO(httpx.get(f"{url}/stars/dataset/_metadata").content))
+
+    assert footer.num_rows == 360 * 179
+    assert footer.schema.to_arrow_schema().field("mag").metadata[b"unit"] == b"mag"
+
+
+def _find_partition(url: str) -> str:
+    norder, npix = httpx.get(f"{url}/stars/partition_info.csv").text.split()[1].split(",")
+    return f"{url}/stars/dataset/Norder={norder}/Dir=0/Npix={npix}.parquet"
+
+
+def test_files_have_ranges_heads_and_entity_tags(url):
+    partition = _find_partition(url)
+    whole = httpx.get(partition)
+    head = httpx.head(partition)
+    part = httpx.get(partition, headers={"Range": "bytes=-8"})
+
+    assert pq.read_metadata(io.BytesIO(whole.content)).num_rows > 0
+    assert int(head.headers["content-length"]) == len(whole.content)
+    assert (part.status_code, part.content) == (206, whole.content[-8:])
+    assert head.headers["etag"] == whole.headers["etag"] == part.headers["etag"]
+    assert httpx.get(partition, headers={"If-None-Match": whole.headers["etag"]}).status_code == 304
+    assert httpx.get(partition, headers={"If-Match": '"other"'}).status_code == 412
+
+
+def test_a_partition_has_only_the_columns_that_are_asked_for(url):
+    partition = _find_partition(url)
+    fewer = httpx.get(partition, params={"columns": "id,_healpix_29", "filters": "id<1000"})
+
+    assert pq.read_schema(io.BytesIO(fewer.content)).names == ["_healpix_29", "id"]
+    assert len(fewer.content) < len(httpx.get(partition).content) / 2
+
+
+def test_folders_are_pages_of_links(service, url):
+    assert 'href="svc.stars/"' in httpx.get(f"{service.url}/hats/").text
+    assert "svc.numbers" not in httpx.get(f"{service.url}/hats/").text
+    page = httpx.get(url, follow_redirects=True)
+    assert str(page.url) == f"{url}/"
+    assert 'href="stars/"' in page.text
+    assert 'href="Norder=' in httpx.get(f"{url}/stars/dataset/").text
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("svc.numbers/", "no position of its own"),
+        ("svc.nothing/", "there is no table"),
+        ("svc.stars/stars/dataset/Norder=9/Dir=0/Npix=3.parquet", "has no"),
+        ("svc.stars/../../etc/passwd", "there is nothing at"),
+        ("svc.stars/%2e%2e/%2e%2e/etc/passwd", "has no"),
+        ("TAP_SCHEMA.columns/", "no position of its own"),
+    ],
+)
+def test_what_is_not_there_is_told(service, path, said):
+    answer = httpx.get(f"{service.url}/hats/{path}")
+
+    assert answer.status_code == 404
+    assert said in answer.text

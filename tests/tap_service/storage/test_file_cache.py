@@ -1,0 +1,89 @@
+"""Made files: once for all who ask, whole or not at all, and within their limit."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tap_service.storage.file_cache import FileCache, OpenFile
+
+
+def _read(file: OpenFile) -> bytes:
+    return b"".join(file.read_bytes(0, file.size))
+
+
+def _write(content: bytes):
+    return lambda path: path.write_bytes(content)
+
+
+def _refuse(path: Path) -> None:
+    raise AssertionError(f"{path} is made again")
+
+
+def test_a_file_is_made_once_for_all_who_ask_at_the_same_time(tmp_path):
+    cache, made, together = FileCache(tmp_path, 1000), [], threading.Barrier(8)
+
+    def make(path: Path) -> None:
+        made.append(path)
+        path.write_bytes(b"rows")
+
+    def ask(_: int) -> bytes:
+        together.wait()
+        return _read(cache.make_file("table/a", make))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert [*pool.map(ask, range(8))] == [b"rows"] * 8
+    assert len(made) == 1
+
+
+def test_a_file_is_kept_for_the_next_process(tmp_path):
+    _read(FileCache(tmp_path, 1000).make_file("table/a", _write(b"rows")))
+
+    assert _read(FileCache(tmp_path, 1000).make_file("table/a", _refuse)) == b"rows"
+
+
+def test_a_file_that_cannot_be_made_leaves_nothing(tmp_path):
+    cache = FileCache(tmp_path, 1000)
+
+    def fail(path: Path) -> None:
+        path.write_bytes(b"ro")
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        cache.make_file("table/a", fail)
+    assert [*(tmp_path / "table").iterdir()] == []
+    assert _read(cache.make_file("table/a", _write(b"rows"))) == b"rows"
+
+
+def test_the_files_used_longest_ago_go_first(tmp_path):
+    cache = FileCache(tmp_path, 1000)
+    for age, name in ((30, "a"), (20, "b"), (10, "c")):
+        _read(cache.make_file(name, _write(b"x" * 300)))
+        os.utime(tmp_path / name, (0, os.stat(tmp_path).st_mtime - age))
+    _read(cache.make_file("a", _refuse))
+
+    last = cache.make_file("d", _write(b"y" * 300))
+
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "c", "d"}
+    assert _read(last) == b"y" * 300
+
+
+def test_a_file_beyond_the_limit_can_be_read_once(tmp_path):
+    cache = FileCache(tmp_path, 10)
+
+    assert _read(cache.make_file("a", _write(b"x" * 300))) == b"x" * 300
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_files_of_making_processes_stay_and_those_of_dead_ones_go(tmp_path):
+    for age, name in ((10, "a.1.part"), (7200, "b.2.part")):
+        (tmp_path / name).write_bytes(b"x")
+        os.utime(tmp_path / name, (0, os.stat(tmp_path).st_mtime - age))
+
+    FileCache(tmp_path, 10)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["a.1.part"]

@@ -1,0 +1,229 @@
+"""Watches over HTTP: they run on new rows alone, as their owner, into a table, and tell a webhook."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clickhouse_schema.engine_tables import addition_record
+from clickhouse_schema.engine_tables.catalogue_log import write_grants
+from tests.tap_service.conftest import Served
+from tests.tap_service.watches.alerts import TABLE, Receiver, add_alerts, alerts_table, receiver
+from tests.tap_service.watches.watcher import BRIGHT, Watcher
+
+
+@pytest.fixture(scope="module")
+def hook() -> Iterator[Receiver]:
+    with receiver() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def service(serve: Callable[..., Served], accounts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    started = serve(accounts=accounts, webhook_hosts=("localhost",), user_watches=4, watch_rows=50)
+    with alerts_table(started.engine, tmp_path_factory.mktemp("alerts")):
+        started.refresh()
+        yield started
+
+
+@pytest.fixture
+def alice(service: Served) -> Iterator[Watcher]:
+    user = Watcher(service, "alice")
+    yield user
+    user.remove_all()
+
+
+def test_new_rows_alone_reach_the_table(alice: Watcher, service: Served, tmp_path: Path) -> None:
+    watch = alice.watch(name="bright", query=BRIGHT)
+    assert (watch["table"], watch["result"], watch["secret"], watch["runs"]) == (TABLE, "mydb.bright", None, [])
+    assert alice.ids("mydb.bright") == []
+    add_alerts(service.engine, tmp_path, 1000, 20)
+    done = alice.wait(watch, "DONE")
+    assert alice.ids("mydb.bright") == [1000, 1001, 1010, 1011]
+    assert (done["rows"], done["runs_done"], done["last_error"]) == (4, 1, None)
+    [run] = done["runs"]
+    assert (run["added_rows"], run["rows"], run["deliveries"]) == (20, 4, {})
+    add_alerts(service.engine, tmp_path, 2005, 5)  # none is bright
+    add_alerts(service.engine, tmp_path, 3000, 5)
+    done = alice.wait(watch, "DONE", "DONE", "DONE")
+    assert [run["rows"] for run in done["runs"]] == [2, 0, 4]
+    assert alice.ids("mydb.bright") == [1000, 1001, 1010, 1011, 3000, 3001]
+    numbers = {int(row[0]) for row in alice.rows("SELECT addition FROM mydb.bright WHERE id >= 3000")}
+    assert numbers == {done["runs"][0]["addition"]}
+    job = alice.http("GET", f"async/{run['job']}")  # an ordinary job of the user
+    assert "watch bright" in job.text
+    alice.rounds.sweep.sweep_additions()
+    assert addition_record.read_kept_additions(service.engine) == ()  # all watches have run
+    for _ in range(3):
+        alice.rounds.run_round()
+    assert len(alice.ids("mydb.bright")) == 6
+
+
+def test_a_list_of_positions(alice: Watcher, service: Served, tmp_path: Path) -> None:
+    rows = "name,ra,dec\nnear,280.5001,11.5\nfar,281,11.5\nnone,,\n"
+    assert alice.put("mydb.targets", rows).status_code == 201
+    watch = alice.watch(name="matched", list="mydb.targets", table=TABLE, radius=2)
+    add_alerts(service.engine, tmp_path, 4230, 100)
+    alice.wait(watch, "DONE")
+    found = alice.rows("SELECT list_name, id, list_separation FROM mydb.matched")
+    assert [row[:2] for row in found] == [["near", "4240"]]
+    assert float(found[0][2]) == pytest.approx(0.353, abs=0.01)
+    for wish, said in (
+        ({"list": "mydb.nothing"}, "there is no table"),
+        ({"list": TABLE}, "a table of your own"),
+        ({"radius": 0}, "above 0"),
+        ({"radius": 1e300}, "up to 3600"),
+        ({"table": "svc.numbers"}, "has no positions"),
+        ({"query": BRIGHT}, "not both"),
+    ):
+        given = {"name": "other", "list": "mydb.targets", "table": TABLE, "radius": 2, **wish}
+        answer = alice.http("POST", "watches", json=given)
+        assert answer.status_code in (400, 404), answer.text
+        assert said in answer.text
+
+
+def test_a_webhook_is_signed_and_tried_again(
+    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tap_service.models.watch._PATIENCE", (0, 0))
+    hook.answers[:] = [500, 302]
+    watch = alice.watch(name="told", query=BRIGHT, webhook=hook.url)
+    secret = watch["secret"]
+    assert len(secret) > 30
+    assert "secret" not in alice.show(watch)
+    add_alerts(service.engine, tmp_path, 5000, 20)
+    alice.wait(watch, "DONE")
+    delivery = alice.wait_for_messages(watch)
+    assert delivery == {"state": "DELIVERED", "attempts": 3, "error": None}
+    assert len(hook.got) == 3
+    assert len({headers["Skyhouse-Delivery"] for headers, _ in hook.got}) == 1
+    for headers, body in hook.got:
+        signed = headers["Skyhouse-Timestamp"].encode() + b"." + body
+        assert (
+            headers["Skyhouse-Signature"] == f"sha256={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
+        )
+    said = hook.documents[0]
+    assert (said["rows"], said["table"], said["watch"]["name"]) == (4, TABLE, "told")
+    assert said["first_rows"]["columns"] == ["id", "ra", "dec", "mag"]
+    assert sorted(row[0] for row in said["first_rows"]["rows"]) == [5000, 5001, 5010, 5011]
+    assert sorted(row[0] for row in alice.rows(said["result"]["query"])) == ["5000", "5001", "5010", "5011"]
+    add_alerts(service.engine, tmp_path, 5505, 3)  # no row, no message
+    alice.wait(watch, "DONE", "DONE")
+    assert len(hook.got) == 3
+    hook.got.clear()
+
+
+def test_a_webhook_is_given_up(
+    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one to an address of the network of the service, which gets nothing."""
+    monkeypatch.setattr("tap_service.models.watch._PATIENCE", (0,))
+    private = hook.url.replace("localhost", "127.0.0.1")
+    watch = alice.watch(name="private", query=BRIGHT, webhook=private)
+    add_alerts(service.engine, tmp_path, 6000, 20)
+    alice.wait(watch, "DONE")
+    delivery = alice.wait_for_messages(watch)
+    assert delivery["state"] == "GIVEN_UP"
+    assert "no address of the public internet" in delivery["error"]
+    assert hook.got == []
+    assert len(alice.ids("mydb.private")) == 4
+
+
+def test_a_run_has_the_rights_of_its_owner_then(alice: Watcher, service: Served, tmp_path: Path) -> None:
+    watch = alice.watch(name="mine", query=BRIGHT)
+    write_grants(service.engine, lambda grants: grants.update({TABLE: frozenset({"nobody"})}))
+    service.refresh()
+    try:
+        add_alerts(service.engine, tmp_path, 7000, 10)
+        failed = alice.wait(watch, "FAILED")
+        assert "not visible to the owner" in failed["last_error"]
+        assert alice.ids("mydb.mine") == []
+    finally:
+        write_grants(service.engine, lambda grants: grants.pop(TABLE))
+        service.refresh()
+    alice.act(watch, "run")
+    done = alice.wait(watch, "DONE")
+    assert (done["last_error"], alice.ids("mydb.mine")) == (None, [7000, 7001])
+
+
+def test_too_many_rows_add_none(alice: Watcher, service: Served, tmp_path: Path) -> None:
+    watch = alice.watch(name="all_of_them", query=f"SELECT id FROM {TABLE}")
+    add_alerts(service.engine, tmp_path, 8000, 51)
+    failed = alice.wait(watch, "FAILED")
+    assert "more than 50 rows" in failed["last_error"]
+    assert alice.ids("mydb.all_of_them") == []
+    add_alerts(service.engine, tmp_path, 8100, 50)
+    alice.wait(watch, "DONE", "FAILED")
+    assert len(alice.ids("mydb.all_of_them")) == 50
+
+
+def test_a_pause_keeps_additions(alice: Watcher, service: Served, tmp_path: Path) -> None:
+    watch = alice.watch(name="later", query=BRIGHT)
+    alice.act(watch, "pause")
+    add_alerts(service.engine, tmp_path, 9000, 10)
+    alice.wait(watch, "WAITING")
+    alice.rounds.sweep.sweep_additions()
+    assert alice.show(watch)["state"] == "paused"
+    alice.act(watch, "resume")
+    alice.wait(watch, "DONE")
+    assert alice.ids("mydb.later") == [9000, 9001]
+
+
+def test_old_additions_are_missed(
+    alice: Watcher, service: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch = alice.watch(name="never", query=BRIGHT)
+    alice.act(watch, "pause")
+    add_alerts(service.engine, tmp_path, 9500, 10)
+    alice.wait(watch, "WAITING")
+    monkeypatch.setattr("tap_service.services.watches.addition_sweep._DAY_SECONDS", -1)
+    alice.rounds.sweep.sweep_additions()
+    missed = alice.wait(watch, "MISSED")
+    assert "are no more" in missed["last_error"]
+    assert addition_record.read_kept_additions(service.engine) == ()
+
+
+@pytest.mark.parametrize(
+    ("wish", "status", "said"),
+    [
+        ({"query": "SELECT * FROM sky.nothing"}, 400, "nothing"),
+        ({"query": "SELECT table_name FROM TAP_SCHEMA.tables"}, 400, "no published table"),
+        ({"query": f"SELECT a.id FROM {TABLE} AS a JOIN svc.stars AS s ON a.id = s.id"}, 400, "give table"),
+        ({"query": BRIGHT, "table": "svc.stars"}, 400, "needs one that it reads"),
+        ({"query": f"SELECT id AS addition FROM {TABLE}"}, 400, "another name by AS"),
+        ({"query": BRIGHT, "name": "a b"}, 400, "no valid table name"),
+        ({"query": BRIGHT, "webhook": "ftp://example.org/"}, 400, "http or https"),
+        ({"query": BRIGHT, "mail": True}, 403, "skyhouse user mail"),
+        ({"query": BRIGHT, "mail": "yes"}, 400, "true or false"),
+        ({"query": BRIGHT, "secret": "x"}, 400, "'secret' is not known here"),
+        ({}, 400, "give query"),
+    ],
+)
+def test_wishes_that_cannot_be_fulfilled(alice: Watcher, wish: dict[str, Any], status: int, said: str) -> None:
+    assert said in alice.watch(status, **{"name": "wrong", **wish})["message"]
+    assert alice.tables == {}
+
+
+def test_others_see_nothing(alice: Watcher, service: Served) -> None:
+    watch = alice.watch(name="private_matter", query=BRIGHT)
+    bob = Watcher(service, "bob")
+    assert bob.http("GET", "watches").json()["watches"] == []
+    for method, options in (("GET", {}), ("DELETE", {}), ("POST", {"json": {"action": "pause"}})):
+        assert bob.http(method, f"watches/{watch['id']}", **options).status_code == 404
+    root = Watcher(service, "root")
+    assert root.show(watch)["name"] == "private_matter"
+    assert "you have a watch" in alice.watch(409, name="Private_Matter", query=BRIGHT)["message"]
+    for number in range(3):
+        alice.watch(name=f"w{number}", query=BRIGHT)
+    assert "the maximum" in alice.watch(507, name="w9", query=BRIGHT)["message"]
+    form = alice.http("POST", "watches", data={"name": "form", "query": BRIGHT})
+    assert (form.status_code, "JSON" in form.text) == (400, True)
+    cross = alice.http(
+        "POST", f"watches/{watch['id']}", json={"action": "pause"}, headers={"Origin": "https://a.example"}
+    )
+    assert cross.status_code == 403
