@@ -9,6 +9,7 @@ cells that n steps from cell to touching cell lead to.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,17 +82,17 @@ def find_touching_cells(order: int) -> NDArray[np.int64]:
     return touching
 
 
-def step_from_cells(cells: Cells) -> NDArray[np.int64]:
-    """Return the cell that each of ``STEPS`` leads to from ``cells``, -1 for none.
+def step_from_cells(cells: Cells, steps: Sequence[tuple[int, int]] = STEPS) -> NDArray[np.int64]:
+    """Return the cell that each of ``steps`` leads to from ``cells``, -1 for none.
 
     Returns
     -------
     NDArray[np.int64]
-        Shape (n, 9).
+        Shape (n, number of steps).
     """
     size = 1 << cells.order
-    touching = np.full((len(cells), len(STEPS)), -1, dtype=np.int64)
-    for place, (across, up) in enumerate(STEPS):
+    touching = np.full((len(cells), len(steps)), -1, dtype=np.int64)
+    for place, (across, up) in enumerate(steps):
         x, y = cells.x + across, cells.y + up
         column, row = 1 + (x >= size) - (x < 0), 1 + (y >= size) - (y < 0)
         beyond = column + 3 * row

@@ -135,7 +135,7 @@ class _FileCheck:
         if name.startswith(f"{self._collection.margin_name}/") and self._collection.margin_name:
             plan = self._collection.plan
             around = cells >> 2 * (ORDER - plan.margin_order)
-            is_inside = ~is_inside & np.isin(around, plan.find_margin_cells(pixel))
+            is_inside = ~is_inside & np.isin(around, plan.margin_cells[pixel])
         wrong = int((~is_inside).sum())
         faults = [f"{name} has {wrong:,} rows of other places"] if wrong else []
         return faults + ([f"the rows of {name} are not in order"] if (np.diff(cells) < 0).any() else [])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clickhouse_schema.hats.hats_pixel import HatsPixel
 from clickhouse_schema.hats.partition_rule import MAX_PARTITION_ROWS, choose_partitions
 from tap_service.hats.writing.hats_rows import HatsRows
-from tap_service.hats.writing.margin_cells import choose_margin_order, find_margin_cells
+from tap_service.hats.writing.margin_cells import choose_margin_order, find_margin_cells, unite_cells
 from tap_service.storage.engine.engine import Engine, Settings
 
 #: Width of a margin in arcseconds: matches of ground-based catalogues fit in it. hats-import's default is 5.
@@ -36,12 +36,18 @@ class CellCounts:
     cells: NDArray[np.int64]
     rows: NDArray[np.int64]
 
-    def select_rows(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows of ``cells``."""
+    def select_cells(self, cells: NDArray[np.int64]) -> CellCounts:
+        """Return the counts of those of ``cells``, ascending, that have rows."""
+        _, places, _ = np.intersect1d(self.cells, cells, assume_unique=True, return_indices=True)
+        return CellCounts(self.order, self.cells[places], self.rows[places])
+
+    def find_filled(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell which of ``cells`` have rows."""
         if not len(self.cells):
-            return np.zeros(len(cells), np.int64)
-        places = np.minimum(np.searchsorted(self.cells, cells), len(self.cells) - 1)
-        return np.where(self.cells[places] == cells, self.rows[places], 0)
+            return np.zeros(len(cells), bool)
+        places = np.searchsorted(self.cells, cells).clip(max=len(self.cells) - 1)
+        found: NDArray[np.bool_] = self.cells[places] == cells  # np.isin takes several times as long
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,8 @@ class CataloguePlan:
         Rows that have no position. No file of a HATS catalogue can hold them.
     density
         Rows with a position by cells of ``COUNT_ORDER``.
+    margin_cells
+        The cells of ``margin_order`` that hold the rows of each margin; cells without rows are left out.
     """
 
     partitions: dict[HatsPixel, int]
@@ -66,6 +74,7 @@ class CataloguePlan:
     margin_threshold: float
     without_position: int
     density: CellCounts = field(compare=False, repr=False)
+    margin_cells: dict[HatsPixel, NDArray[np.int64]] = field(compare=False, repr=False)
 
     @property
     def rows(self) -> int:
@@ -76,10 +85,6 @@ class CataloguePlan:
     def margin_order(self) -> int:
         """Order of the cells that margins consist of."""
         return choose_margin_order(self.margin_threshold)
-
-    def find_margin_cells(self, pixel: HatsPixel) -> NDArray[np.int64]:
-        """Return the cells of ``margin_order`` that hold the margin of a pixel, without those where no rows are."""
-        return _find_filled_cells(pixel, self.margin_order, self.density)
 
 
 def plan_catalogue(
@@ -108,8 +113,17 @@ def plan_catalogue(
     located = counted.cells < 12 << 2 * COUNT_ORDER
     density = CellCounts(COUNT_ORDER, counted.cells[located], counted.rows[located])
     partitions = _choose_partitions(engine, rows, density, max_rows, settings)
-    margins = _count_margins(engine, rows, density, partitions, margin_threshold, settings) if margin_threshold else {}
-    return CataloguePlan(partitions, margins, margin_threshold, int(counted.rows[~located].sum()), density)
+    margins: dict[HatsPixel, CellCounts] = {}
+    if margin_threshold:
+        margins = _count_margins(engine, rows, density, partitions, choose_margin_order(margin_threshold), settings)
+    return CataloguePlan(
+        partitions,
+        {pixel: int(counts.rows.sum()) for pixel, counts in margins.items()},
+        margin_threshold,
+        int(counted.rows[~located].sum()),
+        density,
+        {pixel: counts.cells for pixel, counts in margins.items()},
+    )
 
 
 def _choose_partitions(
@@ -131,14 +145,13 @@ def _count_margins(
     rows: HatsRows,
     density: CellCounts,
     partitions: dict[HatsPixel, int],
-    threshold: float,
+    order: int,
     settings: Settings | None,
-) -> dict[HatsPixel, int]:
-    order = choose_margin_order(threshold)
+) -> dict[HatsPixel, CellCounts]:
+    """Return the rows of each margin by cells of ``order``; pixels without any are left out."""
     pixels = sorted([*partitions, *_find_empty_pixels(partitions)], key=lambda pixel: pixel.first_cell)
     cells = {pixel: _find_filled_cells(pixel, order, density) for pixel in pixels}
-    every = np.unique(np.concatenate([*cells.values(), np.array([], np.int64)]))
-    groups = _group_cells(every, _MAX_COUNTED_CELLS)
+    groups = _group_cells(unite_cells(*cells.values()), _MAX_COUNTED_CELLS)
     counted = [_count_cells(engine, rows, order, settings, within=(order, group)) for group in groups]
     counts = CellCounts(
         order,
@@ -147,9 +160,11 @@ def _count_margins(
     )
     found = {}
     for pixel, around in cells.items():
-        own = partitions.get(pixel, 0) if pixel.order > order else 0  # such a pixel is inside one of the cells
-        if count := int(counts.select_rows(around).sum()) - own:
-            found[pixel] = count
+        margin = counts.select_cells(around)
+        if pixel.order > order:  # the pixel is inside one of the cells
+            margin.rows[margin.cells == pixel.number >> 2 * (pixel.order - order)] -= partitions.get(pixel, 0)
+        if margin.rows.any():
+            found[pixel] = margin
     return found
 
 
@@ -174,7 +189,7 @@ def _find_filled_cells(pixel: HatsPixel, order: int, density: CellCounts) -> NDA
     finer = order - density.order
     if finer < 0:
         return cells
-    return cells[density.select_rows(cells >> 2 * finer) > 0]
+    return cells[density.find_filled(cells >> 2 * finer)]
 
 
 def _count_cells(

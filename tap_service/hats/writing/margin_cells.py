@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from clickhouse_schema.adjacent_cells import order_for_radius, step_from_cells
+from clickhouse_schema.adjacent_cells import STEPS, order_for_radius, step_from_cells
 from clickhouse_schema.hats.hats_pixel import HatsPixel
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.healpix import Cells
@@ -33,22 +33,32 @@ def find_margin_cells(pixel: HatsPixel, order: int) -> NDArray[np.int64]:
     A pixel that is smaller than these cells is in one of them, which is returned with those around it: rows of the
     pixel itself are none of its margin.
     """
-    touched = step_from_cells(_find_border(pixel, order)).ravel()
     finer = order - pixel.order
-    is_outside = touched >> 2 * finer != pixel.number if finer >= 0 else np.ones(len(touched), bool)
-    outside = np.sort(touched[(touched >= 0) & is_outside])  # np.unique takes five times as long
-    found: NDArray[np.int64] = outside[np.append(True, outside[1:] != outside[:-1])]
-    return found
-
-
-def _find_border(pixel: HatsPixel, order: int) -> Cells:
-    """Return the cells along the border of a pixel, inside it; of a smaller pixel the cell that it is in."""
-    finer = order - pixel.order
-    if finer <= 0:
-        return Cells.from_index(order, np.array([pixel.number >> -2 * finer], np.uint64))
+    if finer < 0:
+        cell = Cells.from_index(order, np.array([pixel.number >> -2 * finer], np.uint64))
+        return _without_none(step_from_cells(cell))
     corner = Cells.from_index(order, np.array([pixel.number << 2 * finer], np.uint64))
     size = 1 << finer
     along, low, high = np.arange(size), np.zeros(size, np.int64), np.full(size, size - 1)
-    x = corner.x + np.concatenate((along, along, low, high))
-    y = corner.y + np.concatenate((low, high, along, along))
-    return Cells(order, np.repeat(corner.face, len(x)), x, y)
+    sides = (
+        (low, along, [step for step in STEPS if step[0] < 0]),
+        (high, along, [step for step in STEPS if step[0] > 0]),
+        (along, low, [step for step in STEPS if step[1] < 0]),
+        (along, high, [step for step in STEPS if step[1] > 0]),
+    )
+    face = np.repeat(corner.face, size)
+    reached = [
+        step_from_cells(Cells(order, face, corner.x + across, corner.y + up), steps) for across, up, steps in sides
+    ]
+    return _without_none(*reached)
+
+
+def _without_none(*reached: NDArray[np.int64]) -> NDArray[np.int64]:
+    return unite_cells(*(cells[cells >= 0] for cells in reached))
+
+
+def unite_cells(*groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return all cells, each once, ascending."""
+    cells = np.sort(np.concatenate([*groups, np.array([], np.int64)]))  # np.unique takes five times as long
+    found: NDArray[np.int64] = cells[np.append(True, cells[1:] != cells[:-1])] if len(cells) else cells
+    return found

@@ -54,7 +54,7 @@ def write_margin(
     on_rows: RowCounter = lambda _: None,
 ) -> pq.FileMetaData:
     """Write the rows around a pixel, one of ``plan.margins``, as ``write_partition`` does those in it."""
-    sql = rows.margin_sql(pixel, plan.margin_order, plan.find_margin_cells(pixel).tolist())
+    sql = rows.margin_sql(pixel, plan.margin_order, plan.margin_cells[pixel].tolist())
     return _write_rows(engine, rows, sql, path, settings, on_rows)
 
 
