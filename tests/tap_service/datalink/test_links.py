@@ -156,6 +156,11 @@ def test_many_ids_overflow_and_pyvo_asks_again(linked: Served) -> None:
         ("application/x-votable+xml", DATALINK, b"<?xml"),
         (DATALINK, DATALINK, b"<?xml"),
         (
+            "votable;version=1.4",
+            f"{DATALINK};version=1.4",
+            b'<?xml version="1.0" encoding="UTF-8"?>\n<VOTABLE version="1.4"',
+        ),
+        (
             "application/x-votable+xml;serialization=BINARY2",
             "application/x-votable+xml;serialization=BINARY2",
             b"<?xml",
@@ -174,6 +179,7 @@ def test_faults_begin_with_the_words_of_the_standard(linked: Served, monkeypatch
     response = _ask(linked, IMAGE, RESPONSEFORMAT="docx")
     assert response.status_code == 400
     assert 'value="ERROR">UsageFault: RESPONSEFORMAT' in response.text
+    assert "UsageFault: links are one table" in _ask(linked, IMAGE, RESPONSEFORMAT="hats").text
     monkeypatch.setattr(dataset_links, "MAX_LINK_ROWS", 1)
     response = _ask(linked, IMAGE, VISIBILITY)
     assert response.status_code == 400
