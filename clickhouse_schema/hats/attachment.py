@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple
 
@@ -35,6 +35,11 @@ _SETTINGS = {
 }
 
 _FLOAT_LISTS = {f"Array({item})": f"Array(Nullable({item}))" for item in ("Float32", "Float64")}
+
+
+def to_ranges(cells: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
+    """Return half-open ranges of indexes of order 29, shape (n, 2)."""
+    return np.array([*cells], dtype=np.int64).reshape(-1, 2)
 
 
 class AttachedFile(NamedTuple):
@@ -106,8 +111,8 @@ class Attachment:
     _borders: NDArray[np.int64] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        borders = [(file.pixel.first_cell, file.pixel.end_cell) for file in self.files]
-        object.__setattr__(self, "_borders", np.array(borders, dtype=np.int64).reshape(-1, 2))
+        borders = to_ranges((file.pixel.first_cell, file.pixel.end_cell) for file in self.files)
+        object.__setattr__(self, "_borders", borders)
 
     @property
     def rows(self) -> int:
