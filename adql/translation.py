@@ -27,6 +27,7 @@ from adql.result_links import find_result_links
 from adql.rewrite import rewrite_query
 from adql.rewrite.cluster.distribute import distribute_query
 from adql.rewrite.cluster.single_shard import confine_to_shard
+from adql.rewrite.covers.attached_files import choose_files, reads_attached
 from adql.rewrite.covers.spatial_covers import find_cells_read
 from adql.rewrite.filters.row_store_reads import IdLookUp, StoredRowRead, join_look_ups, read_stored_rows
 from adql.rewrite.trees.repeatable_relations import has_random_answer
@@ -225,6 +226,8 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     fresh = bound.fresh.copy()
     query = rewrite_query(bound.query, fresh)
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
+    if reads_attached(query):
+        query = choose_files(query)
     if fresh.looks_up_ids:
         settings |= LOOK_UP
         if projection := choose_projection(query):

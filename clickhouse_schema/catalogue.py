@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from clickhouse_schema.datatypes import Field
+from clickhouse_schema.datatypes import ICRS, Field
+from clickhouse_schema.hats.attachment import AttachedRows, Attachment
 from clickhouse_schema.row_store import RowLayout, find_row_layout
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 from clickhouse_schema.shard_map import LOCAL, Sharding
@@ -18,6 +19,9 @@ from clickhouse_schema.shard_map import quote_table as stored_part
 UNKNOWN_DENSITY = 10_000.0
 
 _SHAPES = ("point", "circle", "range", "polygon", "shape", "multishape")
+
+#: the UCD of proper motions begins with it
+_MOTION = "pos.pm"
 
 
 def find_places(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
@@ -59,6 +63,8 @@ class TableEntry:
         Names of foreign keys to tables that are not in this catalogue.
     is_shared
         Another user's table. It needs its schema in a query, so that sharing a table changes no query of its readers.
+    attached
+        The files of an attached table, of which ClickHouse stores nothing; None for other tables.
     """
 
     schema: Schema
@@ -72,6 +78,7 @@ class TableEntry:
     stray_radius: float = field(default=0.0, compare=False)
     hidden_keys: frozenset[str] = field(default=frozenset(), compare=False)
     is_shared: bool = field(default=False, compare=False)
+    attached: AttachedRows | None = field(default=None, compare=False, repr=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
     row_layout: RowLayout | None = field(init=False, compare=False, repr=False)
@@ -86,9 +93,12 @@ class TableEntry:
         return hash((self.schema.name, self.table.name))  # the hash of a whole schema takes milliseconds
 
     def _build_field(self, column: Column) -> Field:
-        """Describe a column; positions of the layout and shapes are ICRS."""
+        """Describe a column; the table's coordinate system is that of its position, shapes and proper motions."""
+        known = self.table.coordinates
         celestial = column.name in (self.table.layout.position or ()) or column.type.xtype in _SHAPES
-        return replace(column.field, frame="ICRS") if celestial else column.field
+        if column.coordinates or not (celestial or (known and column.ucd.lower().startswith(_MOTION))):
+            return column.field
+        return replace(column.field, coordinate_system=known.coordinate_system if known else ICRS)
 
     @property
     def qualified_name(self) -> str:
@@ -121,13 +131,26 @@ class TableEntry:
 
     @property
     def storage_sql(self) -> str:
-        """Quoted name of the table in ClickHouse."""
+        """What ClickHouse reads the table from: its quoted name, or a query in parentheses."""
+        if self.attached is not None:
+            return self.attached.sql
         return self.stored_sql or stored_part(self.schema.name, self.base_name or self.table.name)
+
+    @property
+    def storage_key(self) -> str:
+        """A text that is the same for the same rows, and for any files of an attached table."""
+        return self.storage_sql if self.attached is None else self.attached.root
 
     @property
     def is_computed(self) -> bool:
         """Whether the rows come from a query instead of a stored table."""
-        return self.stored_sql.startswith("(")
+        return self.attached is not None or self.stored_sql.startswith("(")
+
+    def read_attached(self, rows: AttachedRows) -> TableEntry:
+        """Return the entry of an attached table that reads these rows of it."""
+        other = copy(self)
+        object.__setattr__(other, "attached", rows)
+        return other
 
     def part_sql(self, suffix: str) -> str:
         """Return the quoted name in ClickHouse of a part of a sharded table (``clickhouse_schema.shard_map``)."""
@@ -150,6 +173,8 @@ class Catalogue:
         ``TableEntry.number`` by (schema, table), where it is not 0.
     grants
         Which groups of users see what is not for everybody: see ``visible_tables``.
+    attachments
+        The files of attached tables by (schema, table).
     """
 
     schemas: tuple[Schema, ...]
@@ -158,6 +183,7 @@ class Catalogue:
     sharding: Sharding | None = None
     numbers: Mapping[tuple[str, str], int] = field(default_factory=dict, repr=False)
     grants: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
+    attachments: Mapping[tuple[str, str], Attachment] = field(default_factory=dict, repr=False)
     entries: tuple[TableEntry, ...] = field(init=False)
     _by_lower_name: dict[str, tuple[TableEntry, ...]] = field(init=False, repr=False)
 
@@ -169,14 +195,16 @@ class Catalogue:
                 table,
                 self.counts.get(key),
                 self.local_densities.get(key),
-                is_sharded=self.sharding is not None and table.is_sharded,
+                is_sharded=self.sharding is not None and table.is_sharded and attachment is None,
                 number=self.numbers.get(key, 0),
-                base_name=self._base_name(table, self.numbers.get(key, 0)),
+                base_name="" if attachment else self._base_name(table, self.numbers.get(key, 0)),
                 stray_radius=_sum_stray_radius(table, tables),
+                attached=AttachedRows(attachment) if attachment else None,
             )
             for schema in self.schemas
             for table in schema.tables
             for key in [(schema.name, table.name)]
+            for attachment in [self.attachments.get(key)]
         )
         self._set_entries(entries)
 
@@ -219,7 +247,7 @@ class Catalogue:
         """Return a catalogue that knows of these schemas and tables only."""
         known = {(entry.schema.name, entry.table.name) for entry in entries}
         fewer = copy(self)
-        for name in ("counts", "local_densities", "numbers"):
+        for name in ("counts", "local_densities", "numbers", "attachments"):
             kept = {key: value for key, value in getattr(self, name).items() if key in known}
             object.__setattr__(fewer, name, kept)
         object.__setattr__(fewer, "schemas", schemas)

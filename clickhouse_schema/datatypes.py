@@ -285,20 +285,52 @@ _FROM_ARROW = {
 
 
 @dataclass(frozen=True, slots=True, order=True)
+class CoordinateSystem:
+    """VOTable's COOSYS, with terms of the IVOA vocabularies; '' = unknown.
+
+    ``epoch`` of the positions and ``equinox`` of the frame are years with their calendar, such as J2016.0 or B1950.0.
+    """
+
+    system: str
+    epoch: str = ""
+    equinox: str = ""
+    refposition: str = ""
+
+
+ICRS = CoordinateSystem("ICRS")
+
+
+@dataclass(frozen=True, slots=True, order=True)
 class TimeSystem:
-    """VOTable's TIMESYS, with terms of the IVOA vocabularies; ``timeorigin`` is '' for timestamps."""
+    """VOTable's TIMESYS, with terms of the IVOA vocabularies.
+
+    ``timeorigin`` is '' for timestamps and years of a calendar.
+    """
 
     timescale: str
     refposition: str
     timeorigin: str = ""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class PhotometricSystem:
+    """How a magnitude or flux was calibrated.
+
+    ``filter``: its identifier in the SVO Filter Profile Service. ``zero_point``: the flux density of magnitude 0 in Jy,
+    None if unknown.
+    """
+
+    filter: str
+    system: str
+    zero_point: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """A column of a result or a table as VOTable describes it. Units in VOUnit, '' = none.
 
-    ``frame``: COOSYS name of a coordinate's frame; '' if it is no coordinate or the frame is unknown. ``time_system``:
-    that of a time, if known.
+    ``coordinate_system``: that of a coordinate, ``time_system``: that of a time, ``photometry``: that of a magnitude or
+    flux; None for other columns, or if unknown.
     """
 
     name: str
@@ -308,5 +340,16 @@ class Field:
     utype: str = ""
     description: str = ""
     nullable: bool = True
-    frame: str = field(default="", compare=False)
+    coordinate_system: CoordinateSystem | None = field(default=None, compare=False)
     time_system: TimeSystem | None = field(default=None, compare=False)
+    photometry: PhotometricSystem | None = field(default=None, compare=False)
+
+    @property
+    def frame(self) -> str:
+        """Name of the coordinate system, '' if it has none."""
+        return self.coordinate_system.system if self.coordinate_system else ""
+
+    @property
+    def epoch(self) -> str:
+        """Epoch of the coordinates, '' if unknown."""
+        return self.coordinate_system.epoch if self.coordinate_system else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.schema_problem import Problem
 
@@ -37,8 +37,13 @@ RADIO_COLUMNS = (
 
 def find_data_models(catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
     """Return name and identifier of each data model that the catalogue's tables implement."""
+    return () if find_obscore_table(catalogue) is None else (DATA_MODEL,)
+
+
+def find_obscore_table(catalogue: Catalogue) -> TableEntry | None:
+    """Return the table that is ObsCore; None if there is none."""
     named = catalogue.find_tables(_TABLE, delimited=False, schema=_SCHEMA)
-    return (DATA_MODEL,) if any(not _find_missing_columns(entry.table, MANDATORY) for entry in named) else ()
+    return next((entry for entry in named if not _find_missing_columns(entry.table, MANDATORY)), None)
 
 
 def find_obscore_warnings(schema: Schema) -> Iterator[Problem]:

@@ -18,13 +18,11 @@ from clickhouse_schema.datatypes import (
     COMPLEX,
     FELIS,
     INTEGERS,
-    NUMBERS,
     TEXT,
     TIMESTAMP,
     XTYPES,
     ColumnType,
     Field,
-    TimeSystem,
     is_integer_in_range,
 )
 from clickhouse_schema.name_columns import NameColumn
@@ -40,18 +38,11 @@ from clickhouse_schema.strict_model import (
     Value,
     felis_key,
 )
+from clickhouse_schema.system_keys import CoordinateKeys, PhotometryKeys, TimeKeys, find_time_problem
 from clickhouse_schema.table_index import TableIndex, read_indexes
 
 #: Columns of a table.
 MAX_COLUMNS = 5000
-
-
-class TimeKeys(StrictModel):
-    """The time system of a column. ``timeorigin``: a Julian date, or the name of one; none for timestamps."""
-
-    timescale: Literal["TAI", "TT", "UT", "UTC", "GPS", "TCG", "TCB", "TDB", "LOCAL", "UNKNOWN"]
-    refposition: Literal["TOPOCENTER", "GEOCENTER", "BARYCENTER", "HELIOCENTER", "EMBARYCENTER", "UNKNOWN"]
-    timeorigin: float | Literal["MJD-origin", "JD-origin"] | None = None
 
 
 class Column(StrictModel):
@@ -89,22 +80,20 @@ class Column(StrictModel):
     principal: bool = felis_key("tap:principal", False)
     std: bool = felis_key("tap:std", False)
     column_index: Index | None = felis_key("tap:column_index", None)
+    coordinates: CoordinateKeys | None = felis_key("skyhouse:coosys", None)
     times: TimeKeys | None = felis_key("skyhouse:timesys", None)
+    photometry: PhotometryKeys | None = felis_key("skyhouse:photometry", None)
     links: tuple[Link, ...] = felis_key("skyhouse:links", ())
     values: tuple[Value, ...] = felis_key("skyhouse:values", ())
     if_missing: Literal["", "fill", "leave_out"] = felis_key("skyhouse:if_missing")
     null: int | None = felis_key("skyhouse:null", None)
 
     @model_validator(mode="after")
-    def _check_times(self) -> Column:
-        if self.times is None:
-            return self
-        if not (self.type.is_timestamp or self.type.datatype in NUMBERS):
-            raise ValueError("skyhouse:timesys is for timestamps and numbers")
-        if self.type.is_timestamp != (self.times.timeorigin is None):
-            raise ValueError(
-                "skyhouse:timesys has a timeorigin for numbers, such as MJD-origin, and none for timestamps"
-            )
+    def _check_systems(self) -> Column:
+        if self.times and (problem := find_time_problem(self.type, self.unit, self.times.time_system)):
+            raise ValueError(f"skyhouse:timesys {problem}")
+        if self.photometry and not self.type.is_numeric:
+            raise ValueError("skyhouse:photometry is for numbers: magnitudes and fluxes")
         return self
 
     @model_validator(mode="after")
@@ -169,15 +158,10 @@ class Column(StrictModel):
             self.utype,
             self.description,
             self.nullable,
-            time_system=self._time_system,
+            coordinate_system=self.coordinates.coordinate_system if self.coordinates else None,
+            time_system=self.times.time_system if self.times else None,
+            photometry=self.photometry.photometric_system if self.photometry else None,
         )
-
-    @property
-    def _time_system(self) -> TimeSystem | None:
-        if self.times is None:
-            return None
-        origin = "" if self.times.timeorigin is None else str(self.times.timeorigin)
-        return TimeSystem(self.times.timescale, self.times.refposition, origin)
 
 
 def _can_hold(value: int | str, kind: ColumnType) -> bool:
@@ -268,6 +252,8 @@ class ForeignKey(StrictModel):
 
 
 class Table(StrictModel):
+    """A table. ``coordinates``: the system of its position, shapes and proper motions; None for ICRS alone."""
+
     name: QualifierName
     id: Text = felis_key("@id")
     description: Text = ""
@@ -277,6 +263,7 @@ class Table(StrictModel):
     columns: Annotated[tuple[Column, ...], Key(min_length=1, max_length=MAX_COLUMNS)]
     keys: tuple[ForeignKey, ...] = felis_key("constraints", ())
     layout: Layout = felis_key("skyhouse:layout", Layout())
+    coordinates: CoordinateKeys | None = felis_key("skyhouse:coosys", None)
     services: tuple[Service, ...] = felis_key("skyhouse:services", ())
     names: tuple[NameColumn, ...] = felis_key("skyhouse:names", ())
 

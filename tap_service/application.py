@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fastapi import Depends, FastAPI
+from fastapi.responses import Response
 
 import web
 from tap_service.config import Config
@@ -16,10 +18,13 @@ from tap_service.handlers import (
     announcement_routes,
     async_routes,
     cone_search_routes,
+    datalink_routes,
     estimate_routes,
     hats_routes,
     health_routes,
+    history_routes,
     name_routes,
+    openapi_routes,
     page_routes,
     registry_routes,
     result_routes,
@@ -34,7 +39,7 @@ from tap_service.handlers import (
 from tap_service.handlers.client_admission import AdmitClients
 from tap_service.handlers.error_responses import CatchFaults, add_error_handlers
 from tap_service.handlers.portal_routes import portal_router
-from tap_service.handlers.protocol_paths import CONE_SEARCH, HATS, TAP
+from tap_service.handlers.protocol_paths import CONE_SEARCH, HATS, MCP, TAP
 from tap_service.handlers.request_context import identify_visitor
 from tap_service.handlers.request_observation import ObserveRequests
 from tap_service.handlers.response_compression import CompressResponses
@@ -42,10 +47,14 @@ from tap_service.handlers.response_headers import CommonHeaders
 from tap_service.http_server.open_connections import OpenConnections
 from tap_service.storage.engine.engine import Engine
 
+if TYPE_CHECKING:
+    from tap_service.handlers.mcp_endpoint import McpEndpoint
+
 _TAP_ROUTERS = (
     sync_routes.router,
     async_routes.router,
     result_routes.router,
+    history_routes.router,
     share_routes.router,
     share_routes.admin_router,
     watch_routes.router,
@@ -54,8 +63,10 @@ _TAP_ROUTERS = (
     vosi_routes.router,
     estimate_routes.router,
     name_routes.router,
+    datalink_routes.router,
     token_routes.router,
     announcement_routes.router,
+    openapi_routes.router,
     admin_routes.router,
     page_routes.tap_router,
 )
@@ -80,10 +91,13 @@ def create_app(
     services = build_services(config, engine, are_helpers_kept_ready=are_helpers_kept_ready)
     root_router = portal_router(portal or web.DIST, config.surveys, config.aladin_lite) or page_routes.door_router
 
+    mcp = _open_mcp_endpoint(config) if config.mcp else None
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         services.start()
-        yield
+        async with mcp.run() if mcp else nullcontext():
+            yield
         await services.close()
 
     app = FastAPI(title=config.title, lifespan=lifespan, openapi_url=None, redirect_slashes=False)
@@ -92,16 +106,25 @@ def create_app(
         config, config.trusted_proxies, lambda status: services.metrics.refused_connections.labels(str(status)).inc()
     )
     services.metrics.connections.set_function(lambda: connections.count)
-    protocol_routers = (
+    protocol_routers = [
         *((TAP, router) for router in _TAP_ROUTERS),
         (CONE_SEARCH, cone_search_routes.router),
         (HATS, hats_routes.router),
-    )
+    ]
+    if mcp is not None:
+        protocol_routers.append((MCP, mcp.router))
     #: each with the prefix of its paths
     root_routers = (page_routes.router, health_routes.router, registry_routes.router, root_router)
     app.state.routers = (*protocol_routers, *(("", router) for router in root_routers))
     for prefix, router in app.state.routers:
-        app.include_router(router, prefix=prefix, dependencies=[Depends(identify_visitor)] if prefix else [])
+        app.include_router(
+            router,
+            prefix=prefix,
+            dependencies=[Depends(identify_visitor)] if prefix else [],
+            default_response_class=Response,
+            responses=openapi_routes.ERROR_ANSWERS,
+            include_in_schema=router is not root_router,  # the portal's files
+        )
     add_error_handlers(app)
     app.add_middleware(CompressResponses)
     app.add_middleware(CatchFaults)
@@ -109,3 +132,9 @@ def create_app(
     app.add_middleware(CommonHeaders)
     app.add_middleware(ObserveRequests)
     return app
+
+
+def _open_mcp_endpoint(config: Config) -> McpEndpoint:
+    from tap_service.handlers.mcp_endpoint import McpEndpoint  # needs a package that other services do without
+
+    return McpEndpoint(config)

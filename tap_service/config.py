@@ -12,9 +12,11 @@ from typing import Any
 from pydantic import ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from tap_service.settings.attach_settings import AttachSettings
 from tap_service.settings.connection_settings import ConnectionSettings
 from tap_service.settings.engine_settings import EngineSettings
 from tap_service.settings.hats_settings import HatsSettings
+from tap_service.settings.history_settings import HistorySettings
 from tap_service.settings.job_settings import JobSettings
 from tap_service.settings.monitoring_settings import MonitoringSettings
 from tap_service.settings.place_settings import PlaceSettings
@@ -51,9 +53,11 @@ class Config(
     WatchSettings,
     UserTableSettings,
     UploadSettings,
+    AttachSettings,
     EngineSettings,
     HatsSettings,
     ShareSettings,
+    HistorySettings,
     JobSettings,
     QuerySettings,
     ConnectionSettings,

@@ -28,6 +28,15 @@ MAX_DISCARDED_BYTES = 1 << 30
 #: parameters or parts of one request
 MAX_PARAMETERS = 1000
 
+#: the service's {links} (DataLink 1.1), and its path
+LINKS_STANDARD = "ivo://ivoa.net/std/DataLink#links-1.1"
+LINKS_PATH = "/tap/datalink/links"
+
+#: identifiers that {links} answers at once, the characters of one, and the rows of an answer
+MAX_LINK_IDS = 500
+MAX_LINK_ID_CHARACTERS = 800
+MAX_LINK_ROWS = 10_000
+
 #: bytes of request line and headers; the error for a longer GET recommends POST
 MAX_REQUEST_HEAD = 262_144
 
@@ -139,6 +148,9 @@ MAX_DEATHS = 3
 #: the longest WAIT for a job's next phase, in seconds; proxies close longer requests
 MAX_WAIT_SECONDS = 60
 
+#: rows that the MCP endpoint gives an agent at once, and bytes of them
+MAX_MCP_ROWS, MAX_MCP_BYTES = 1000, 200_000
+
 #: records of one answer of the registry
 REGISTRY_PAGE_RECORDS = 20
 
@@ -147,3 +159,6 @@ REGISTRY_REFRESH_SECONDS = 600.0
 
 #: row limit of a HATS collection: none, but for what a number can say
 UNLIMITED_MAXREC = 10**15
+
+#: around the message for users in an answer of the gateway of attached files, which the engine quotes in its own error
+FILES_MARK = "#attached#"

@@ -13,14 +13,14 @@ _NEVER_NULL = ("COUNT", "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUM
 def derive_field(expr: Expr, name: str) -> Field:
     """Return the field of a result column called ``name``.
 
-    An expression has its type and, if known, its unit. Columns, minima, maxima and picked values keep their UCD and
-    description too.
+    An expression has its type and, if known, its unit. Columns, minima, maxima and picked values keep their UCD,
+    description, coordinate and time system too.
     """
     if isinstance(expr, Column):
         return expr.field if name == expr.field.name else replace(expr.field, name=name)
     if isinstance(expr, (Aggregate, Windowed)):
         argument = expr.args[0] if expr.args else None
         if isinstance(argument, Column) and expr.name in OWN_VALUES:
-            return Field(name, expr.type, derive_unit(expr), argument.field.ucd, "", argument.field.description)
+            return replace(argument.field, name=name, type=expr.type, unit=derive_unit(expr), utype="", nullable=True)
         return Field(name, expr.type, derive_unit(expr), nullable=expr.name not in _NEVER_NULL)
     return Field(name, expr.type, derive_unit(expr))

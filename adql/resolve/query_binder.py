@@ -248,9 +248,10 @@ class QueryBinder:
     def _combine_outputs(self, output: Output, other: Output, kind: ColumnType, relation: int) -> Output:
         """Return the column of the combined rows, with the metadata on which both sides agree."""
         unit = find_common_unit([output.expr, other.expr])
-        frame = output.field.frame if output.field.frame == other.field.frame else ""
-        times = output.field.time_system if output.field.time_system == other.field.time_system else None
-        field = replace(output.field, type=kind, unit=unit, nullable=True, frame=frame, time_system=times)
+        own, its = output.field, other.field
+        coordinates = own.coordinate_system if own.coordinate_system == its.coordinate_system else None
+        times = own.time_system if own.time_system == its.time_system else None
+        field = replace(own, type=kind, unit=unit, nullable=True, coordinate_system=coordinates, time_system=times)
         column = Column(kind, relation, output.alias, field)
         return Output(self.resolution.fresh.new_alias(), column, field)
 

@@ -4,6 +4,7 @@ The latest document of each table is valid; an empty one means that the table is
 all tables: the sharding of a cluster, whether its shards are being moved, and which groups of users see which tables.
 One INSERT is one change, so a crash leaves the catalogue as it was before or after the change; without a Keeper each
 server gets that INSERT (``whole_table_repair``).
+The files of an attached table are in the row of its document (``attachment``, '' for stored tables).
 TAP_SCHEMA is rewritten after each change; ``engine_setup.prepare_engine`` repairs a crash between the two.
 
 The documents have a version, ``FORMAT``, which is a row without a schema too. A new version adds documents and keeps
@@ -24,6 +25,7 @@ from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.engine_tables.density_table import delete_density, read_row_counts, rows_per_square_degree
 from clickhouse_schema.engine_tables.tap_schema_tables import write_tap_schema
 from clickhouse_schema.engine_tables.version_sql import fetch_next_version, is_table_sql
+from clickhouse_schema.hats.attachment import Attachment
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.servers import Servers
@@ -31,7 +33,7 @@ from clickhouse_schema.shard_map import CLUSTER_NAME, Sharding, ShardMap
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 from clickhouse_schema.whole_tables import create_whole_table
 
-_COLUMNS = "version UInt64, schema_name String, table_name String, document String, number UInt32"
+_COLUMNS = "version UInt64, schema_name String, table_name String, document String, number UInt32, attachment String"
 
 #: SQL of the logical table to which a table in the engine belongs: itself, or the one whose part it is on a cluster.
 _PART_PATTERN = quote_string(r"^(.+?)(__[0-9]+(_[0-9]+)?)?__local$|^(.+?)__0_[0-9]+$")
@@ -58,8 +60,9 @@ catalogue_lock = threading.Lock()
 
 def create_catalogue_log(servers: Servers[Engine]) -> None:
     create_whole_table(servers, "skyhouse", "catalogue", _COLUMNS, "version")
-    # catalogues of earlier versions of Skyhouse lack this column
-    add = "ALTER TABLE skyhouse.catalogue ADD COLUMN IF NOT EXISTS number UInt32"
+    # catalogues of earlier versions of Skyhouse lack these columns
+    added = "ADD COLUMN IF NOT EXISTS number UInt32, ADD COLUMN IF NOT EXISTS attachment String CODEC(ZSTD(3))"
+    add = f"ALTER TABLE skyhouse.catalogue {added}"
     servers.execute_statement(Statement(add, servers.topology.choose_rows_target(is_sharded=False)))
 
 
@@ -88,7 +91,7 @@ def read_catalogue(engine: Engine) -> Catalogue:
     """Return all schemas with their tables: TAP_SCHEMA first, then by name."""
     latest = engine.fetch_table(
         "SELECT schema_name, table_name, argMax(document, version) AS document, max(version) AS changed,"
-        " argMax(number, version) AS number"
+        " argMax(number, version) AS number, argMax(attachment, version) AS attachment"
         " FROM skyhouse.catalogue GROUP BY schema_name, table_name ORDER BY schema_name, table_name"
     ).to_pylist()
     documents: dict[str, list[tuple[int, Schema]]] = {}
@@ -104,7 +107,13 @@ def read_catalogue(engine: Engine) -> Catalogue:
     schemas = (TAP_SCHEMA, *(_merge_documents(versions) for versions in documents.values()))
     counts, occupancy = read_row_counts(engine)
     numbers = {(row["schema_name"], row["table_name"]): row["number"] for row in latest if row["number"]}
-    return Catalogue(schemas, counts, _find_local_densities(schemas, occupancy), sharding, numbers, grants)
+    attachments = {
+        (row["schema_name"], row["table_name"]): Attachment.from_document(row["attachment"])
+        for row in latest
+        if row["attachment"]
+    }
+    densities = _find_local_densities(schemas, occupancy)
+    return Catalogue(schemas, counts, densities, sharding, numbers, grants, attachments)
 
 
 def _parse_grants(document: str) -> dict[str, frozenset[str]]:
@@ -179,16 +188,23 @@ def read_content_stamps(engine: Engine, tables: Iterable[tuple[str, str]]) -> tu
     """Return texts that change whenever rows or description of one of the tables, by (schema, table), change.
 
     For each table: its name, its version in the catalogue, which a load changes last, its storage, which a load changes
-    first, and the version of its appends, which changes before and after each append. On one server UUIDs stand for the
-    storage; on a cluster, where each server has UUIDs of its own, names, for each load has other ones.
+    first, and the version of its appends, which changes before and after each append. The storage of an attached table
+    is its files. On one server UUIDs stand for the storage; on a cluster, where each server has UUIDs of its own,
+    names, for each load has other ones.
     """
     names = ", ".join(f"({quote_string(schema)}, {quote_string(table)})" for schema, table in sorted(set(tables)))
     is_cluster = f"(SELECT count() FROM system.clusters WHERE cluster = {quote_string(CLUSTER_NAME)}) > 0"
     stored = f"if({is_cluster}, name, toString(uuid))"
+    attached = (
+        "SELECT schema_name AS database, table_name AS whole,"
+        " toString(cityHash64(argMax(attachment, version))) AS storage"
+        f" FROM skyhouse.catalogue WHERE (schema_name, table_name) IN ({names}) GROUP BY schema_name, table_name"
+        " HAVING argMax(attachment, version) != ''"
+    )
     found = engine.fetch_table(
         "SELECT t.database AS schema, t.whole AS name, t.storage AS storage, c.version AS version, a.version AS added"
         f" FROM (SELECT database, {_LOGICAL_TABLE_SQL} AS whole, toString(groupArraySorted(9)({stored})) AS storage"
-        f" FROM system.tables WHERE (database, whole) IN ({names}) GROUP BY database, whole) AS t"
+        f" FROM system.tables WHERE (database, whole) IN ({names}) GROUP BY database, whole UNION ALL {attached}) AS t"
         " LEFT JOIN (SELECT schema_name, table_name, max(version) AS version"
         " FROM skyhouse.catalogue GROUP BY schema_name, table_name) AS c"
         " ON t.database = c.schema_name AND t.whole = c.table_name"
@@ -202,18 +218,22 @@ def read_content_stamps(engine: Engine, tables: Iterable[tuple[str, str]]) -> tu
 # --- changes ----------------------------------------------------------------------------------------------------------
 
 
-def register_table(engine: Engine, schema: Schema, table: Table, number: int | None = None) -> None:
-    """Publish ``table``, whose storage exists, as part of ``schema``.
+def register_table(
+    engine: Engine, schema: Schema, table: Table, number: int | None = None, attachment: Attachment | None = None
+) -> None:
+    """Publish ``table``, whose storage exists, or which is attached, as part of ``schema``.
 
-    On a cluster its storage has ``number`` from now on; by default it keeps the number that it has.
+    On a cluster its storage has ``number`` from now on; by default it keeps the number that it has, and an attached
+    table its files.
     """
     document = schema.model_copy(update={"tables": (table,)}).model_dump_json(by_alias=True, exclude_defaults=True)
-    _change_table(engine, schema.name, table.name, document, number)
+    files = None if attachment is None else attachment.to_document()
+    _change_table(engine, schema.name, table.name, document, number, files)
 
 
 def unregister_table(engine: Engine, schema_name: str, table_name: str) -> None:
     """Remove a table from the catalogue, before its storage is dropped."""
-    _change_table(engine, schema_name, table_name, "")
+    _change_table(engine, schema_name, table_name, "", attachment="")
     delete_density(engine, schema_name, table_name)
 
 
@@ -244,25 +264,40 @@ def write_first_sharding(engine: Engine, shard_count: int) -> None:
     _write_document(engine, "", "", sharding.to_document())
 
 
-def _change_table(engine: Engine, schema_name: str, table_name: str, document: str, number: int | None = None) -> None:
+def _change_table(
+    engine: Engine,
+    schema_name: str,
+    table_name: str,
+    document: str,
+    number: int | None = None,
+    attachment: str | None = None,
+) -> None:
     with catalogue_lock:
-        _write_document(engine, schema_name, table_name, document, number)
+        _write_document(engine, schema_name, table_name, document, number, attachment)
         write_tap_schema(engine, read_catalogue(engine))
 
 
 def _write_document(
-    engine: Engine, schema_name: str, table_name: str, document: str, number: int | None = None
+    engine: Engine,
+    schema_name: str,
+    table_name: str,
+    document: str,
+    number: int | None = None,
+    attachment: str | None = None,
 ) -> None:
-    if number is None:
-        latest = (
-            f"SELECT argMax(number, version) AS n FROM skyhouse.catalogue WHERE {is_table_sql(schema_name, table_name)}"
-        )
-        number = int(engine.fetch_table(latest).column(0)[0].as_py())
+    """Write the next row of a table; what is None stays as it is."""
+    if number is None or attachment is None:
+        latest = "SELECT argMax(number, version) AS number, argMax(attachment, version) AS attachment"
+        is_table = is_table_sql(schema_name, table_name)
+        [kept] = engine.fetch_table(f"{latest} FROM skyhouse.catalogue WHERE {is_table}").to_pylist()
+        number = int(kept["number"]) if number is None else number
+        attachment = str(kept["attachment"]) if attachment is None else attachment
     row = {
         "version": pa.array([fetch_next_version(engine, "skyhouse.catalogue")], pa.uint64()),
         "schema_name": [schema_name],
         "table_name": [table_name],
         "document": [document],
         "number": pa.array([number], pa.uint32()),
+        "attachment": [attachment],
     }
     Servers(engine).insert_batches("skyhouse.catalogue", [pa.record_batch(row)])

@@ -5,6 +5,8 @@ The newest version of a table's counts is valid. An append adds lines to it, so 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 
 from clickhouse_schema.engine_protocol import Engine
@@ -29,9 +31,7 @@ def create_density_table(servers: Servers[Engine]) -> None:
 
 def update_density(engine: Engine, schema_name: str, table: Table, base_name: str = "") -> None:
     """Count rows and bytes of ``table`` per cell of its ``healpix_order`` and drop the earlier counts."""
-    version = count_density(engine, schema_name, table, base_name)
-    condition = f"{is_table_sql(schema_name, table.name)} AND version < {version}"
-    delete_rows_later(Servers(engine), "skyhouse.density", condition)
+    _forget_counts_before(engine, schema_name, table, count_density(engine, schema_name, table, base_name))
 
 
 def count_density(engine: Engine, schema_name: str, table: Table, base_name: str = "") -> int:
@@ -46,6 +46,28 @@ def count_density(engine: Engine, schema_name: str, table: Table, base_name: str
     row_bytes = _row_bytes_sql(servers, schema_name, table, base_name)
     _insert_counts(servers, schema_name, table, str(version), row_bytes, quote_table(schema_name, base_name))
     return version
+
+
+def write_density(engine: Engine, schema_name: str, table: Table, counts: Mapping[int, int], row_bytes: float) -> None:
+    """Write the rows of a table by cell, as they are known without its rows, and drop the earlier counts."""
+    version = fetch_next_version(engine, "skyhouse.density")
+    batch = pa.record_batch(
+        {
+            "schema_name": [schema_name] * len(counts),
+            "table_name": [table.name] * len(counts),
+            "version": pa.array([version] * len(counts), pa.uint64()),
+            "cell": pa.array(counts, pa.uint32()),
+            "rows": pa.array(counts.values(), pa.uint64()),
+            "bytes": pa.array([round(rows * row_bytes) for rows in counts.values()], pa.uint64()),
+        }
+    )
+    Servers(engine).insert_batches("skyhouse.density", [batch])
+    _forget_counts_before(engine, schema_name, table, version)
+
+
+def _forget_counts_before(engine: Engine, schema_name: str, table: Table, version: int) -> None:
+    condition = f"{is_table_sql(schema_name, table.name)} AND version < {version}"
+    delete_rows_later(Servers(engine), "skyhouse.density", condition)
 
 
 def _insert_counts(

@@ -19,7 +19,10 @@ from clickhouse_schema.vounit import normalise_unit
 
 #: Databases of ClickHouse, of Skyhouse and of the standard, and the schema of user tables.
 RESERVED_SCHEMAS = frozenset(
-    {"system", "information_schema", "default", "skyhouse", "skyhouse_users", "tap_upload", "tap_schema", "mydb"}
+    {
+        *("system", "information_schema", "default", "tap_upload", "tap_schema", "mydb"),
+        *("skyhouse", "skyhouse_additions", "skyhouse_users"),
+    }
 )
 
 #: The schemas of tables that users share: ``mydb_USER``.

@@ -17,13 +17,14 @@ from clickhouse_schema.servers import Servers
 from loaders.backup.backup_manifest import BackupFile, Manifest, Part
 from loaders.backup.backup_target import BackupTarget
 from loaders.backup.engine_backup import back_up_tables
-from loaders.backup.job_backup import back_up_results, copy_jobs, copy_shares, iterate_jobs
+from loaders.backup.job_backup import back_up_results, copy_jobs, copy_shares, copy_watches, iterate_jobs
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.config import Config
 from tap_service.services.site.blocked_networks import BLOCKED_FILE
 from tap_service.storage.accounts import ACCOUNTS_FILE
 from tap_service.storage.engine.engine import Engine
+from tap_service.storage.history.sqlite_history_store import HISTORY_FILE
 from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE
 from tap_service.storage.open_storage import find_results_address, open_result_store
 from tap_service.storage.registry_store import REGISTRY_FILE
@@ -31,6 +32,7 @@ from tap_service.storage.shares.sqlite_share_store import SHARES_FILE
 from tap_service.storage.site_state import SITE_FILE
 from tap_service.storage.sqlite_versions import copy_database
 from tap_service.storage.usage.sqlite_usage_store import USAGE_FILE
+from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE
 
 #: a full backup is due when what an incremental one adds exceeds this part of the full one
 _MAX_ADDED = 0.5
@@ -137,7 +139,9 @@ def _copy_tables(
     base = None if request.is_full else _find_base(earlier, manifest)
     bases = find_places(target, base) if base else []
     databases, engines = back_up_tables(servers, _place_finder(target, manifest), bases, reporter)
-    tables = [entry.qualified_name for entry in read_catalogue(engine).entries if entry.schema.name != "TAP_SCHEMA"]
+    # of attached tables the catalogue is copied, and nothing else is there
+    stored = (entry for entry in read_catalogue(engine).entries if entry.attached is None)
+    tables = [entry.qualified_name for entry in stored if entry.schema.name != "TAP_SCHEMA"]
     update = {"databases": tuple(sorted(databases)), "engines": engines, "tables": tuple(tables)}
     return manifest.model_copy(update={**update, "base": base.name if base else ""})
 
@@ -182,7 +186,8 @@ def _copy_files(
                 if Part.RESULTS in request.parts and (address := find_results_address(config)):
                     known = {file.name: file for backup in earlier for file in backup.results}
                     results = back_up_results(store, shares, open_result_store(address), target, known, reporter)
-            for name in (JOBS_FILE, SHARES_FILE):
+            copy_watches(config, copied)
+            for name in (JOBS_FILE, SHARES_FILE, WATCHES_FILE):
                 whole = Path(scratch) / name
                 copy_database(copied / name, whole)
                 files.append(target.upload_file(whole, name, manifest.name))
@@ -196,6 +201,7 @@ def list_site_files(config: Config) -> dict[str, Path]:
         BLOCKED_FILE: config.blocked,
         REGISTRY_FILE: config.registry_state,
         SITE_FILE: config.jobs_path / SITE_FILE if config.jobs_path else None,
+        HISTORY_FILE: config.jobs_path / HISTORY_FILE if config.jobs_path else None,
         USAGE_FILE: config.usage,
     }
     return {name: path for name, path in paths.items() if path is not None}

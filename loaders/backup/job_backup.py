@@ -1,4 +1,4 @@
-"""The jobs and shares of a backup, and the contents of the result store that they name."""
+"""The jobs, shares and watches of a backup, and the contents of the result store that they name."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from tap_service.storage.shares.redis_share_store import RedisShareStore
 from tap_service.storage.shares.share_store import ShareStore
 from tap_service.storage.shares.sqlite_share_store import SHARES_FILE, SqliteShareStore
 from tap_service.storage.sqlite_versions import copy_database
+from tap_service.storage.watches.redis_watch_store import RedisWatchStore
+from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE, SqliteWatchStore
 
 
 def copy_jobs(config: Config, folder: Path) -> SqliteJobStore:
@@ -46,6 +48,17 @@ def copy_shares(config: Config, folder: Path) -> SqliteShareStore:
         for share in source.list_shares():
             copy.write_share(share)
     return copy
+
+
+def copy_watches(config: Config, folder: Path) -> None:
+    """Copy all watches into a store in ``folder``."""
+    if not config.redis_url:
+        _copy_file(config, WATCHES_FILE, folder)
+    with closing(SqliteWatchStore(folder)) as copy:
+        if config.redis_url:
+            with closing(RedisWatchStore(config.redis_url)) as source:
+                for watch in source.list_watches():
+                    copy.add_watch(watch)
 
 
 def _copy_file(config: Config, name: str, folder: Path) -> None:

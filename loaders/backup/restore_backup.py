@@ -23,6 +23,8 @@ from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE, SqliteJobStore
 from tap_service.storage.open_storage import find_results_address, open_result_store
 from tap_service.storage.shares.redis_share_store import RedisShareStore
 from tap_service.storage.shares.sqlite_share_store import SHARES_FILE, SqliteShareStore
+from tap_service.storage.watches.redis_watch_store import RedisWatchStore
+from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE, SqliteWatchStore
 
 
 def restore_engine(engine: Engine, target: BackupTarget, manifest: Manifest, reporter: Reporter) -> None:
@@ -78,6 +80,7 @@ def restore_jobs(config: Config, target: BackupTarget, manifest: Manifest, parts
             raise LoadError(f"there are jobs already: move {config.jobs_path} away first")
         target.download_file(file, manifest.name, config.jobs_path / JOBS_FILE)
     _restore_shares(config, target, manifest)
+    _restore_watches(config, target, manifest)
 
 
 def _restore_shares(config: Config, target: BackupTarget, manifest: Manifest) -> None:
@@ -96,6 +99,24 @@ def _restore_shares(config: Config, target: BackupTarget, manifest: Manifest) ->
                     to.write_share(share)
     elif config.jobs_path is not None:
         target.download_file(file, manifest.name, config.jobs_path / SHARES_FILE)
+
+
+def _restore_watches(config: Config, target: BackupTarget, manifest: Manifest) -> None:
+    """Bring back watches, beside the jobs; backups of earlier versions have none."""
+    file = _find_file(manifest, WATCHES_FILE)
+    if file is None:
+        return
+    if config.redis_url:
+        with tempfile.TemporaryDirectory(prefix="skyhouse-restore-") as scratch:
+            target.download_file(file, manifest.name, Path(scratch) / WATCHES_FILE)
+            with (
+                closing(SqliteWatchStore(Path(scratch))) as source,
+                closing(RedisWatchStore(config.redis_url)) as to,
+            ):
+                for watch in source.list_watches():
+                    to.add_watch(watch)
+    elif config.jobs_path is not None:
+        target.download_file(file, manifest.name, config.jobs_path / WATCHES_FILE)
 
 
 def _refuse_jobs(store: JobStore) -> None:

@@ -11,7 +11,7 @@ from loaders.cli.command_options import Data, execute_and_exit
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control import data_commands
 from loaders.load_error import LoadError
-from loaders.tables.shipped_schemas import find_example_file, find_schema_file
+from loaders.tables.shipped_schemas import find_example_file, find_schema_file, list_schema_names
 
 app = typer.Typer(help="Schema files, and how far the engine matches them.", no_args_is_help=True)
 
@@ -20,7 +20,7 @@ SchemaFile = Annotated[Path, typer.Argument(metavar="FILE", help="YAML that desc
 
 @app.command("show")
 def show_schema(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A shipped schema: obscore or obscore-radio.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"A shipped schema: {', '.join(list_schema_names())}.")],
     example: Annotated[bool, typer.Option("--example", help="Print example rows as CSV instead.")] = False,
 ) -> None:
     """Print a shipped schema file, to which you can add columns."""

@@ -39,6 +39,7 @@ from tap_service.services.site.blocked_networks import BlockedError
 from tap_service.services.site.first_queries import format_first_queries
 from tap_service.storage.accounts import AccountError
 from tap_service.storage.engine.engine import EngineError
+from tap_service.storage.history.history_store import HistoryUnavailable
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 from tap_service.storage.private_directory import create_private_directory
 from tap_service.storage.registry_store import RegistryStoreError
@@ -64,6 +65,7 @@ _FAULTS = (
     WatchStoreUnavailable,
     SiteStateUnavailable,
     UsageUnavailable,
+    HistoryUnavailable,
 )
 
 

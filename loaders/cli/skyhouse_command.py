@@ -32,7 +32,7 @@ from loaders.control import data_commands
 from loaders.pipeline.describe_file import describe_source, find_doubtful_types
 from loaders.pipeline.load_plan import split_name
 from loaders.pipeline.named_input import describe_input
-from loaders.tables.shipped_schemas import resolve_schema_option
+from loaders.tables.shipped_schemas import list_schema_names, resolve_schema_option
 from tap_service.constants import VERSION
 from tap_service.hats.reading.catalogue_folder import is_folder_address
 from tap_service.readers.read_error import ReadError
@@ -136,8 +136,8 @@ def load_table(
         str | None,
         typer.Option(
             metavar="FILE|NAME",
-            help="YAML that describes the table (see skyhouse describe), or the name of a shipped one: obscore, "
-            "obscore-radio.",
+            help="YAML that describes the table (see skyhouse describe), or the name of a shipped one: "
+            f"{', '.join(list_schema_names())}.",
         ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
@@ -159,6 +159,32 @@ def load_table(
         "mode": "replace" if replace else "append" if append else "create",
     }
     execute_and_exit(data, "load", arguments)
+
+
+@app.command("attach")
+def attach_catalogue(
+    table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name of the table.")],
+    data: Data,
+    catalogue: Annotated[
+        str, typer.Argument(metavar="CATALOGUE", help="Folder of a HATS catalogue, or its URL (hats, https, s3).")
+    ] = "",
+    schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="YAML that describes the table (see skyhouse describe).")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Read the files of an attached table again, which have changed.")
+    ] = False,
+) -> None:
+    """Make a HATS catalogue a table whose files stay where they are; skyhouse drop forgets it."""
+    arguments = {
+        "address": catalogue if "://" in catalogue or not catalogue else str(Path(catalogue).absolute()),
+        "table": table,
+        "schema_file": str(schema.absolute()) if schema else None,
+        "strict": strict,
+        "refresh": refresh,
+    }
+    execute_and_exit(data, "attach", arguments)
 
 
 @app.command("update")

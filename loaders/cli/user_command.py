@@ -16,7 +16,8 @@ from loaders.control.engine_opener import has_engine
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadError
 from tap_service.storage.accounts import AccountError, Accounts
-from tap_service.storage.open_storage import open_watch_store
+from tap_service.storage.history.history_store import HistoryUnavailable
+from tap_service.storage.open_storage import open_history_store, open_watch_store
 from tap_service.storage.watches.watch_store import WatchStoreUnavailable
 
 app = typer.Typer(help="Users, their passwords and tokens.", no_args_is_help=True)
@@ -118,10 +119,11 @@ def set_mail(
 
 @app.command("remove")
 def remove_user(name: Name, data: Data, file: File = None) -> None:
-    """Remove a user with all that is theirs, such as tokens, tables, watches and grants, so that nobody inherits it."""
+    """Remove a user with all that is theirs: tokens, tables, watches, history, grants; so nobody inherits it."""
     with open_accounts(data, file) as accounts:
         accounts.remove_user(name)
     _remove_watches(data, name)
+    _remove_history(data, name)
     typer.echo(f"{name} is removed")
     if has_engine(data.absolute()):
         execute_and_exit(data, "user forget", {"user": name})
@@ -161,6 +163,17 @@ def _remove_watches(data: Path, name: str) -> None:
                 store.delete_watch(watch.watch_id)
     except (LoadError, WatchStoreUnavailable) as error:
         typer.echo(f"error: the watches of {name} are not removed: {error}", err=True)
+        raise typer.Exit(1) from error
+
+
+def _remove_history(data: Path, name: str) -> None:
+    """Remove the history of a user's queries; errors are printed in one sentence."""
+    try:
+        if (store := open_history_store(read_settings(data.absolute()))) is not None:
+            with closing(store):
+                store.delete_entries(name)
+    except (LoadError, HistoryUnavailable) as error:
+        typer.echo(f"error: the history of {name} is not removed: {error}", err=True)
         raise typer.Exit(1) from error
 
 

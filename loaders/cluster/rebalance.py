@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import time
 
+from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.schema_drift import create_missing_sql
 from clickhouse_schema.servers import Servers
@@ -56,8 +57,8 @@ def prepare_servers(engine: Engine, reporter: Reporter) -> None:
     """
     servers = Servers(engine)
     _create_missing_tables(servers, reporter)
-    entries = catalogue_log.read_catalogue(engine).entries
-    whole_tables = [entry for entry in entries if not entry.is_sharded and entry.schema.name != TAP_SCHEMA.name]
+    entries = _list_stored(catalogue_log.read_catalogue(engine))
+    whole_tables = [entry for entry in entries if not entry.is_sharded]
     for entry in whole_tables:
         reporter.check()
         copy_whole_table(servers, entry, reporter)
@@ -65,11 +66,14 @@ def prepare_servers(engine: Engine, reporter: Reporter) -> None:
     reporter.output("all servers have all tables")
 
 
+def _list_stored(catalogue: Catalogue) -> list[TableEntry]:
+    """Return the tables that were loaded; ``prepare_engine`` has created those of TAP_SCHEMA."""
+    return [entry for entry in catalogue.entries if entry.attached is None and entry.schema.name != TAP_SCHEMA.name]
+
+
 def _create_missing_tables(servers: Servers[Engine], reporter: Reporter) -> None:
     engine, topology, catalogue = servers.engine, servers.topology, catalogue_log.read_catalogue(servers.engine)
-    for entry in catalogue.entries:
-        if entry.schema.name == TAP_SCHEMA.name:  # ``prepare_engine`` has created these
-            continue
+    for entry in _list_stored(catalogue):
         statements = create_missing_sql(engine, topology, entry.schema.name, entry.table, entry.engine_table[1])
         if statements:
             reporter.output(f"creating {entry.qualified_name}")

@@ -15,6 +15,8 @@ from typing import Any, Literal
 from loaders.cluster import rebalance
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadCancelled, LoadError
+from loaders.pipeline.attach_request import AttachRequest
+from loaders.pipeline.attach_table import attach_catalogue
 from loaders.pipeline.correct_rows import correct_rows
 from loaders.pipeline.correction_request import CorrectionRequest
 from loaders.pipeline.load_request import LoadRequest
@@ -42,6 +44,12 @@ def _load_files(engine: Engine, arguments: Arguments, reporter: Reporter) -> Non
         **arguments,
     )
     load_files(engine, request, reporter)
+
+
+def _attach_catalogue(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    schema_file = arguments.pop("schema_file")
+    request = AttachRequest(schema_file=Path(schema_file) if schema_file else None, **arguments)
+    attach_catalogue(engine, request, reporter)
 
 
 def _correct_rows(kind: Literal["update", "delete"]) -> Command:
@@ -91,6 +99,7 @@ def _with_schema_file(function: Callable[[Engine, Path, Reporter], None]) -> Com
 
 COMMANDS: dict[str, Command] = {
     "load": _load_files,
+    "attach": _attach_catalogue,
     "update": _correct_rows("update"),
     "delete": _correct_rows("delete"),
     "verify": lambda engine, arguments, reporter: verify_table(engine, arguments["table"], reporter),
@@ -126,7 +135,7 @@ COMMANDS: dict[str, Command] = {
 }
 
 #: Commands that change the catalogue.
-CHANGING_COMMANDS = frozenset({"load", "update", "delete", "drop", "rebuild", "schema apply", "shards move"})
+CHANGING_COMMANDS = frozenset({"load", "attach", "update", "delete", "drop", "rebuild", "schema apply", "shards move"})
 
 #: Commands after which a service reads the catalogue again at once.
 REFRESHING_COMMANDS = CHANGING_COMMANDS | {"grant", "revoke"}

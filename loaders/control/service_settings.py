@@ -23,6 +23,7 @@ def read_settings(data_path: Path) -> Config:
 def place_paths(config: Config, data_path: Path) -> Config:
     """Return the settings with this data path, and unset paths below it."""
     defaults = {
+        "attach_cache": data_path / "attached",
         "accounts": data_path / ACCOUNTS_FILE,
         "blocked": data_path / BLOCKED_FILE,
         "hats_path": data_path / "hats",

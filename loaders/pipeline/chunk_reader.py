@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, count, islice
+from itertools import chain, count, groupby, islice
 
 import pyarrow as pa
 
 from clickhouse_schema.schema_model import Table
+from loaders.pipeline.chunk_plan import ChunkPlan
 from loaders.pipeline.read_ahead import read_in_parallel
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.storage.gateway_table import Orphan
@@ -82,7 +83,7 @@ def read_chunks(table: Table, sources: list[Source], rejects: RejectsFile) -> It
     blocks: list[_GoodRows] = []
     rows = size = 0
     fraction = 0.0
-    for block, fraction in _read_good_rows(table, sources, rejects):
+    for _, block, fraction in _read_good_rows(table, sources, rejects):
         blocks.append(block)
         rows += block.batch.num_rows
         size += block.batch.nbytes
@@ -93,29 +94,50 @@ def read_chunks(table: Table, sources: list[Source], rejects: RejectsFile) -> It
         yield Chunk(number, tuple(blocks), fraction)
 
 
-def _read_good_rows(table: Table, sources: list[Source], rejects: RejectsFile) -> Iterator[tuple[_GoodRows, float]]:
+def plan_chunks(sources: list[Source]) -> ChunkPlan | None:
+    """Return the plan of the chunks; None if only reading the files shows where chunks end."""
+    partitions = [source for source in sources if isinstance(source, PartitionSource)]
+    return ChunkPlan(partitions, CHUNK_ROWS, CHUNK_BYTES) if len(partitions) == len(sources) else None
+
+
+def read_planned_chunks(table: Table, plan: ChunkPlan, stored: Set[int], rejects: RejectsFile) -> Iterator[Chunk]:
+    """Yield the chunks of a plan except those that are ``stored``; partitions of those alone are not read."""
+    blocks = _read_good_rows(table, list(plan.sources), rejects, plan.find_needed(stored))
+    numbered = ((plan.find_number(place, block.get_number(0)), block, fraction) for place, block, fraction in blocks)
+    for number, found in groupby(numbered, key=lambda item: item[0]):
+        if number not in stored:
+            _, rows, fractions = zip(*found, strict=True)
+            yield Chunk(number, rows, fractions[-1])
+
+
+def _read_good_rows(
+    table: Table, sources: list[Source], rejects: RejectsFile, needed: Sequence[int] | None = None
+) -> Iterator[tuple[int, _GoodRows, float]]:
+    """Yield position of the source, good rows, fraction of all input that is read. ``needed``: only these sources."""
     are_partitions = any(isinstance(source, PartitionSource) for source in sources)
-    readers = [partial(_conform_blocks, table, source, number) for number, source in enumerate(sources)]
+    places = range(len(sources)) if needed is None else needed
+    readers = [partial(_conform_blocks, table, sources[place], place) for place in places]
     blocks = (
         read_in_parallel(readers, _PARTITIONS_AT_ONCE, _BLOCKS_AHEAD)
         if are_partitions
         else chain.from_iterable(reader() for reader in readers)
     )
-    for number, row_block, batch, faults in blocks:
-        source = sources[number]
+    for place, row_block, batch, faults in blocks:
+        source = sources[place]
         rejects.add_faults(source.path, source.unit, faults)
         if batch.num_rows:
             bad = frozenset(fault.where for fault in faults)
-            yield _GoodRows(batch, source, row_block.where, bad), (number + row_block.fraction) / len(sources)
+            fraction = (place + row_block.fraction) / len(sources)
+            yield place, _GoodRows(batch, source, row_block.where, bad), fraction
 
 
 def _conform_blocks(
-    table: Table, source: Source, number: int
+    table: Table, source: Source, place: int
 ) -> Iterator[tuple[int, RowBlock, pa.RecordBatch, list[Fault]]]:
-    """Yield the row blocks of the source with this number, each with its good rows and its faults."""
+    """Yield the row blocks of the source at ``place``, each with its good rows and its faults."""
     conformer = Conformer(table, source)
     for row_block in source.read_blocks(conformer.source_names):
-        yield number, row_block, *conformer.conform_block(row_block)
+        yield place, row_block, *conformer.conform_block(row_block)
 
 
 def reject_orphans(chunk: Chunk, orphans: list[Orphan], rejects: RejectsFile) -> None:

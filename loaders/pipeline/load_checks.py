@@ -6,6 +6,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.latest_versions import build_latest_table, find_versioned_table
 from clickhouse_schema.schema_model import Table
 from loaders.load_error import LoadError
+from loaders.pipeline.load_plan import split_name
 from loaders.pipeline.load_request import LoadRequest
 from loaders.storage.load_state import TableState
 from loaders.storage.storage_protocol import TableStorage
@@ -32,6 +33,16 @@ def refuse_mode(request: LoadRequest, live: TableState | None, storage: TableSto
     if storage.is_cluster and old.is_sharded != table.is_sharded:
         state = "sharded" if table.is_sharded else "whole on every server"
         raise LoadError(f"{request.table} cannot become {state} while it exists: drop it first")
+
+
+def refuse_attached(catalogue: Catalogue, name: str) -> None:
+    """Raise ``LoadError`` if the table is attached: its rows are those of its files."""
+    entry = catalogue.find_entry(*split_name(name))
+    if entry is not None and entry.attached is not None:
+        raise LoadError(
+            f"{name} is attached, so its rows are those of the files in {entry.attached.attachment.address}:"
+            " read these again with skyhouse attach --refresh, or remove the table with skyhouse drop"
+        )
 
 
 def refuse_lookalike(catalogue: Catalogue, name: str) -> None:

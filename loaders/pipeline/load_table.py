@@ -15,6 +15,7 @@ from loaders.pipeline.chunk_reader import read_chunks, reject_orphans
 from loaders.pipeline.kept_additions import KeptAdditions
 from loaders.pipeline.latest_rows import open_latest_rows, refuse_latest_table
 from loaders.pipeline.load_checks import (
+    refuse_attached,
     refuse_known_files,
     refuse_lookalike,
     refuse_mode,
@@ -75,6 +76,7 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
     """
     engine = engine.pin_server()  # rows pass through tables of one server
     catalogue = read_catalogue(engine)
+    refuse_attached(catalogue, request.table)
     job = _prepare_load(engine, catalogue, request, reporter)
     refuse_latest_table(catalogue.schemas, request.table)
     refuse_taken_name(catalogue, job.schema.name, job.table)

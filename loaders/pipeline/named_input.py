@@ -56,7 +56,8 @@ def open_input(file: Path | str, reporter: Reporter) -> NamedInput:
     """
     if not is_folder_address(str(file)):
         path = Path(file)
-        return NamedInput(str(path), hash_file(path), (open_source(path),))
+        source = open_source(path)  # says what is wrong with a file that cannot be hashed either
+        return NamedInput(str(path), hash_file(path), (source,))
 
     def report(done: int, partitions: int) -> None:
         reporter.check()

@@ -18,6 +18,10 @@ def remove_table(engine: Engine, name: str) -> bool:
     """
     catalogue = read_catalogue(engine)
     schema_name, table_name = split_name(name)
+    entry = catalogue.find_entry(schema_name, table_name)
+    if entry is not None and entry.attached is not None:  # its files stay where they are
+        unregister_table(engine, schema_name, table_name)
+        return True
     storage = find_known_storage(engine, name, catalogue) or find_begun_storage(engine, name)
     has_storage = storage is not None and (storage.live.has_table() or storage.staging.read_state() is not None)
     servers = Servers(engine)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from clickhouse_schema.engine_tables.catalogue_log import read_registered
 from loaders.load_error import LoadError
-from loaders.pipeline.chunk_reader import Chunk, read_chunks, reject_orphans
+from loaders.pipeline.chunk_reader import Chunk, plan_chunks, read_chunks, read_planned_chunks, reject_orphans
 from loaders.pipeline.load_input import LoadInput
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.read_ahead import read_ahead
@@ -51,10 +52,11 @@ class StagingFill:
         staging = self._storage.staging
         present = staging.count_chunk_rows()
         plain = staging.find_plain_columns(self._input.table)
+        chunks_to_read = self._find_chunks(sources, present)
         rows = 0
         running: deque[tuple[Chunk, Future[list[Orphan]]]] = deque()
         with (
-            read_ahead(read_chunks(self._input.table, sources, self._rejects)) as chunks,
+            read_ahead(chunks_to_read) as chunks,
             ThreadPoolExecutor(self._request.insert_threads) as inserters,
         ):
             for chunk in chunks:
@@ -72,6 +74,15 @@ class StagingFill:
                 rows += chunk.rows
                 self._reporter.progress(rows, chunk.fraction)
             self._finish_inserts(running)
+
+    def _find_chunks(self, sources: list[Source], present: Mapping[int, int]) -> Iterator[Chunk]:
+        """Return the chunks to read: all, unless a plan shows which are complete."""
+        plan = plan_chunks(sources)
+        if plan is None:
+            return read_chunks(self._input.table, sources, self._rejects)
+        stored = plan.find_stored(present)
+        self._wanted |= {number: plan.rows[number] for number in stored}
+        return read_planned_chunks(self._input.table, plan, stored, self._rejects)
 
     def _finish_inserts(self, running: deque[tuple[Chunk, Future[list[Orphan]]]]) -> None:
         while running:

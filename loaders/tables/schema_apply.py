@@ -176,6 +176,8 @@ def _find_layout_obstacle(topology: Topology, name: str, wanted: Table, entry: T
     """Return why the layout cannot be changed; '' if it can."""
     if entry is None:
         return ""
+    if entry.attached is not None:
+        return f"{name} is attached: describe it again with skyhouse attach --refresh --schema"
     changed = _find_changed_sharding(entry.table, wanted) if topology.is_cluster else []
     if changed:
         return f"{', '.join(changed)} of {name} determines on which servers its rows are: {RELOAD_HINT}"

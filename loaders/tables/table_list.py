@@ -1,4 +1,4 @@
-"""``skyhouse tables``: the loaded tables, one line each."""
+"""``skyhouse tables``: the loaded and the attached tables, one line each."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.append_record import AppendOrigin, sum_appends
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.engine_tables.density_table import read_density
+from clickhouse_schema.hats.attachment import Attachment
 from clickhouse_schema.latest_versions import find_versioned_table
 from clickhouse_schema.quoting import quote_string
 from loaders.pipeline.storage_choice import choose_storage
@@ -31,9 +32,21 @@ def list_tables(engine: Engine, reporter: Reporter) -> None:
         name = f"{state.entry.name}.{state.entry.tables[0].name}"
         sizes = row["total_rows"] or 0, row["total_bytes"] or 0
         rows, size, status = _describe_table(engine, catalogue, state, row["name"], sizes)
-        reporter.output(f"{name:<40}{rows:>15,} rows {f'{size / 1e6:,.1f} MB':>12}  {status}")
+        reporter.output(_format_line(name, rows, size, status))
+    for entry in catalogue.entries:
+        if entry.attached is not None:
+            has_tables = True
+            reporter.output(_describe_attached(entry.qualified_name, entry.attached.attachment))
     if not has_tables:
         reporter.output("no tables yet: skyhouse load FILE --table schema.table")
+
+
+def _format_line(name: str, rows: int, size: int, status: str) -> str:
+    return f"{name:<40}{rows:>15,} rows {f'{size / 1e6:,.1f} MB':>12}  {status}"
+
+
+def _describe_attached(name: str, attachment: Attachment) -> str:
+    return _format_line(name, attachment.rows, attachment.size, f"attached: {attachment.address}")
 
 
 def _describe_table(

@@ -15,6 +15,7 @@ from clickhouse_schema.stored_nulls import list_changeable
 from clickhouse_schema.table_ddl import given_columns, sort_key_sql
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import TableAppends
+from loaders.pipeline.load_checks import refuse_attached
 from loaders.pipeline.storage_choice import find_known_storage
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import TableState
@@ -27,7 +28,9 @@ from tap_service.storage.engine.engine import Engine
 
 def rebuild_table(engine: Engine, name: str, reporter: Reporter) -> None:
     """Rewrite a table in the layout of this version. Raises ``LoadError``; then the table is as before."""
-    storage = find_known_storage(engine, name, read_catalogue(engine))
+    catalogue = read_catalogue(engine)
+    refuse_attached(catalogue, name)
+    storage = find_known_storage(engine, name, catalogue)
     live = None if storage is None else storage.live.read_state()
     if storage is None or live is None:
         raise LoadError(f"there is no loaded table {name}; see skyhouse tables")

@@ -24,10 +24,12 @@ from clickhouse_schema.shape_cover import cover_column, has_cover, has_stored_sh
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import TableAppends
 from loaders.pipeline.latest_rows import open_latest_rows
+from loaders.pipeline.load_plan import split_name
 from loaders.pipeline.storage_choice import find_known_storage
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import Change, TableState
 from loaders.storage.storage_protocol import TableStorage
+from loaders.tables.verify_attached import verify_attached
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 
@@ -39,6 +41,10 @@ _BATCH_ROWS = 65536
 def verify_table(engine: Engine, name: str, reporter: Reporter) -> None:
     """Report what was checked. Raises ``LoadError`` with all faults."""
     catalogue = read_catalogue(engine)
+    entry = catalogue.find_entry(*split_name(name))
+    if entry is not None and entry.attached is not None:
+        verify_attached(entry, entry.attached.attachment, reporter)
+        return
     storage = find_known_storage(engine, name, catalogue)
     state = None if storage is None else storage.live.read_state()
     if storage is None or state is None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tap_service.constants import LINKS_STANDARD
 from tap_service.documents.service_description import FeatureList, Limit, ServiceDescription
 from tap_service.serializers import FORMATS, Format
 from tap_service.xml_text import DECLARATION, Markup, element, join_lines, optional_element, tag
@@ -49,7 +50,16 @@ def capability_elements(service: ServiceDescription, formats: Sequence[Format] =
         resource_element(
             "ivo://ivoa.net/std/DALI#examples", f"{base}/examples", kind="vr:WebBrowser", security=security
         ),
+        _links_element(service.links_url, security) if service.links_url else "",
     )
+
+
+def _links_element(url: str, security: Markup) -> Markup:
+    """Return the capability of {links} (DataLink 1.1, section 2.2), without queryType and param: pyvo warns of them."""
+    media_type = element("resultType", "application/x-votable+xml;content=datalink")
+    children = join_lines(element("accessURL", url, use="base"), security, media_type)
+    interface = tag("interface", {"xsi:type": "vs:ParamHTTP", "role": "std"}, children)
+    return element("capability", interface, standardID=LINKS_STANDARD)
 
 
 def resource_element(

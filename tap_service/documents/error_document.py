@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tap_service.serializers.serializer import CONE_SEARCH_ERROR, Status
+from tap_service.serializers.votable_dialect import Dialect, choose_dialect
 from tap_service.serializers.votable_serializer import (
     CLOSING,
-    OPENING,
     RESOURCE,
     RESOURCE_END,
     named_info,
@@ -21,13 +21,13 @@ def error_document(message: str, query: str = "") -> bytes:
     """Return the error document; it repeats the ``query`` if known."""
     status_info = _status_line(message)
     query_info = Markup(named_info("QUERY", query) + "\n") if query else Markup("")
-    return (OPENING + RESOURCE + status_info + query_info + RESOURCE_END + CLOSING).encode()
+    return (choose_dialect().opening + RESOURCE + status_info + query_info + RESOURCE_END + CLOSING).encode()
 
 
 def cone_error_document(message: str) -> bytes:
     """Return the error document of a cone search: an INFO called Error right in the VOTABLE, and DALI's status too."""
     error_info = Markup(named_info(CONE_SEARCH_ERROR, message) + "\n")
-    return (OPENING + error_info + RESOURCE + _status_line(message) + RESOURCE_END + CLOSING).encode()
+    return (Dialect("1.4").opening + error_info + RESOURCE + _status_line(message) + RESOURCE_END + CLOSING).encode()
 
 
 def _status_line(message: str) -> Markup:

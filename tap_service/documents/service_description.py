@@ -44,6 +44,8 @@ class ServiceDescription:
         The limits of one mode, which override ``execution_duration`` and ``output_limit``.
     has_mode_limits
         Whether /capabilities has them.
+    links_url
+        The address of DataLink's {links}, '' for none.
     security_methods
         Standard ids of login methods.
     anonymous
@@ -63,6 +65,7 @@ class ServiceDescription:
     job_output_limit: Limit | None = None
     upload_limit: Limit | None = None
     has_mode_limits: bool = False
+    links_url: str = ""
     anonymous: bool = True
     security_methods: tuple[str, ...] = ()
 

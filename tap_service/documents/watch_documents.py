@@ -8,7 +8,7 @@ from email.message import EmailMessage
 from typing import Any
 
 from tap_service.models.timestamps import format_instant
-from tap_service.models.watch import Watch, WatchRun
+from tap_service.models.watch import RunState, Watch, WatchRun
 
 #: the event of all messages of this version
 EVENT = "watch.rows"
@@ -38,7 +38,8 @@ def _describe_run(run: WatchRun) -> dict[str, Any]:
     return {
         "addition": run.number,
         "added": format_instant(run.added),
-        "added_rows": run.added_rows,
+        # its owner may have lost the right to see the table
+        "added_rows": run.added_rows if run.state is RunState.DONE else None,
         "state": run.state,
         "since": format_instant(run.since),
         "rows": run.rows,

@@ -6,12 +6,15 @@ import secrets
 from dataclasses import dataclass
 
 from tap_service.config import Config
+from tap_service.hats.gateway.file_gateway import FileGateway
 from tap_service.prometheus_metrics import ServiceMetrics
+from tap_service.serializers.votable_dialect import set_default_version
 from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.catalogue.user_groups import UserGroups
 from tap_service.services.client_mask import ClientMask
 from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.history.query_history import QueryHistory
 from tap_service.services.line_log import LineLog
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
@@ -24,7 +27,7 @@ from tap_service.services.user_tables.user_table_requests import UserTableServic
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStore
-from tap_service.storage.open_storage import open_usage_store
+from tap_service.storage.open_storage import open_history_store, open_usage_store
 from tap_service.storage.site_state import SiteState, open_site_state
 
 
@@ -37,8 +40,10 @@ class QueryComponents:
     metrics: ServiceMetrics
     mask: ClientMask
     log: QueryLog
+    history: QueryHistory
     usage: UsageCounter
     catalogue_cache: CatalogueCache
+    gateway: FileGateway
     table_files: TableFileReader
     translator: Translator
     preparation: QueryPreparation
@@ -53,14 +58,17 @@ class QueryComponents:
         self.catalogue_cache.start()
         self.table_files.start()
         self.translator.start()
+        self.history.start()
         self.usage.start()
 
     def close(self) -> None:
         self.table_files.close()
         self.translator.close()
         self.catalogue_cache.close()
+        self.gateway.close()
         self.user_tables.close()
         self.log.close()
+        self.history.close()
         self.usage.close()
         self.metrics.close()
         self.announcements.close()
@@ -87,20 +95,27 @@ def build_query_components(
         The engine does not answer.
     ConfigError
         A log cannot be opened.
-    UsageUnavailable
-        The file of usage statistics cannot be used.
+    UsageUnavailable, HistoryUnavailable
+        The file of usage statistics, or that of the history of queries, cannot be used.
     AccountError, SiteStateUnavailable
         The file of users, or that of announcements, cannot be used.
     """
+    set_default_version(config.votable_version)
     metrics = ServiceMetrics()
     usage_store = open_usage_store(config)
     find_key = usage_store.find_key if usage_store else lambda _name, _seconds: secrets.token_bytes(32)
     mask = ClientMask(config.log_addresses, config.log_users, find_key)
     lines = LineLog(config.query_log, "query", mask, metrics.log_failures.labels("query").inc)
+    history = QueryHistory(open_history_store(config), config.history_queries, config.history_days)
     state = open_site_state(config.redis_url, config.jobs_path)
     groups = UserGroups(_open_accounts(config), state)
     user_classes = UserClasses(groups.accounts)
-    metadata = CatalogueCache(engine, groups, is_only_process=not config.clickhouse_url)
+    gateway = FileGateway(
+        config.attach_host, config.attach_cache or config.data / "attached", config.attach_cache_bytes
+    )
+    metadata = CatalogueCache(
+        engine, groups, gateway, is_only_process=not config.clickhouse_url, public_url=config.public_url
+    )
     table_files = TableFileReader(config, is_kept_ready=are_helpers_kept_ready)
     uploads = UploadLoader(config, engine, table_files, lambda outcome: metrics.uploads.labels(outcome).inc())
     translator = Translator(config.translation_seconds, is_kept_ready=are_helpers_kept_ready)
@@ -109,9 +124,11 @@ def build_query_components(
         engine=engine,
         metrics=metrics,
         mask=mask,
-        log=QueryLog(lines),
+        log=QueryLog(lines, history),
+        history=history,
         usage=UsageCounter(usage_store, metrics.usage_failures.inc, user_classes.find_class),
         catalogue_cache=metadata,
+        gateway=gateway,
         table_files=table_files,
         translator=translator,
         preparation=QueryPreparation(config, engine, metadata, translator, Estimator(engine, jobs), uploads),

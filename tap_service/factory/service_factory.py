@@ -16,6 +16,7 @@ from tap_service.services.administration.work_list import WorkList
 from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.hats.hats_files import HatsFiles
+from tap_service.services.history.query_history import QueryHistory
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_requests import JobService
 from tap_service.services.line_log import LineLog
@@ -62,6 +63,7 @@ class Services:
     #: for the files of requests
     incoming: ScratchSpace
     queries: QueryService
+    history: QueryHistory
     jobs: JobService
     shares: ShareService
     #: None if no table is served as HATS files
@@ -154,6 +156,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         registry=build_registry(config, engine, components.catalogue_cache, identities),
         request_log=LineLog(config.request_log, "request", components.mask, metrics.log_failures.labels("request").inc),
         queries=queries,
+        history=components.history,
         jobs=jobs,
         shares=ShareService(
             config,

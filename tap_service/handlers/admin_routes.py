@@ -23,8 +23,10 @@ from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.handlers.announcement_routes import announced_as_json
+from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.json_body import read_json_object, read_text
 from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.handlers.route_description import Parameter, describe
 from tap_service.models.timestamps import parse_instant
 from tap_service.models.uws_job import ExecutionPhase
 from tap_service.service_errors import Forbidden, NotFound, ParameterFault, ServiceUnavailable, Unauthorized
@@ -37,6 +39,8 @@ _T = TypeVar("_T")
 
 _NO_STORE = {"Cache-Control": "no-store"}
 _MAX_JOBS = 1000
+_ANNOUNCED_NOTE = (Parameter("note", "What users read"),)
+_DOWNTIME = (Parameter("from", "When it begins, in ISO 8601"), Parameter("to", "When it ends, in ISO 8601"))
 
 
 async def require_admin(caller: Caller) -> None:
@@ -50,19 +54,19 @@ async def require_admin(caller: Caller) -> None:
 router = APIRouter(prefix="/admin", dependencies=[Depends(require_admin)])
 
 
-@router.get("/queries")
+@router.get("/queries", **describe("What runs now", JSON))
 async def list_queries(skyhouse: Skyhouse) -> Response:
     found = await _run(skyhouse.work.list_running)
     return _as_json([work.to_document() for work in found])
 
 
-@router.delete("/queries/{work_id}")
+@router.delete("/queries/{work_id}", **describe("Stop it", status=204))
 async def stop_query(work_id: str, skyhouse: Skyhouse) -> Response:
     await _run(lambda: skyhouse.work.stop(work_id))
     return Response(status_code=204)
 
 
-@router.get("/jobs")
+@router.get("/jobs", **describe("The newest jobs of all users", JSON))
 async def list_jobs(
     skyhouse: Skyhouse,
     phases: Annotated[list[str] | None, Query(alias="PHASE")] = None,
@@ -77,17 +81,17 @@ async def list_jobs(
     return _as_json(await _run(lambda: list(skyhouse.job_administration.list_jobs(selection))))
 
 
-@router.get("/jobs/{job_id}")
+@router.get("/jobs/{job_id}", **describe("All that is known of a job", JSON))
 async def show_job(job_id: str, skyhouse: Skyhouse) -> Response:
     return _as_json(await _run(lambda: skyhouse.job_administration.show_job(job_id)))
 
 
-@router.get("/users")
+@router.get("/users", **describe("Users with their groups and the labels of their tokens", JSON))
 async def list_users(skyhouse: Skyhouse) -> Response:
     return _as_json(await _run(skyhouse.own_tokens.list_users))
 
 
-@router.post("/drain")
+@router.post("/drain", **describe("Take no new queries and jobs", JSON, members=_ANNOUNCED_NOTE))
 async def begin_drain(request: Request, skyhouse: Skyhouse) -> Response:
     given = await read_json_object(request, ("note",))
     note = read_text(given, "note")
@@ -95,13 +99,13 @@ async def begin_drain(request: Request, skyhouse: Skyhouse) -> Response:
     return _announced(skyhouse)
 
 
-@router.delete("/drain")
+@router.delete("/drain", **describe("Take queries again", JSON))
 async def end_drain(skyhouse: Skyhouse) -> Response:
     await _run(skyhouse.announcements.end_drain)
     return _announced(skyhouse)
 
 
-@router.post("/downtimes")
+@router.post("/downtimes", **describe("Announce a downtime", JSON, status=201, members=(*_DOWNTIME, *_ANNOUNCED_NOTE)))
 async def add_downtime(request: Request, skyhouse: Skyhouse) -> Response:
     given = await read_json_object(request, ("from", "to", "note"))
     try:
@@ -113,20 +117,20 @@ async def add_downtime(request: Request, skyhouse: Skyhouse) -> Response:
     return _announced(skyhouse, 201)
 
 
-@router.delete("/downtimes/{downtime_id}")
+@router.delete("/downtimes/{downtime_id}", **describe("Take a downtime back", JSON))
 async def remove_downtime(downtime_id: str, skyhouse: Skyhouse) -> Response:
     await _run(lambda: skyhouse.announcements.remove_downtime(downtime_id), NotFound)
     return _announced(skyhouse)
 
 
-@router.post("/notes")
+@router.post("/notes", **describe("Announce a note", JSON, status=201, members=(Parameter("text", "The note"),)))
 async def add_note(request: Request, skyhouse: Skyhouse) -> Response:
     text = read_text(await read_json_object(request, ("text",)), "text")
     await _run(lambda: skyhouse.announcements.add_note(text))
     return _announced(skyhouse, 201)
 
 
-@router.delete("/notes/{note_id}")
+@router.delete("/notes/{note_id}", **describe("Take a note back", JSON))
 async def remove_note(note_id: str, skyhouse: Skyhouse) -> Response:
     await _run(lambda: skyhouse.announcements.remove_note(note_id), NotFound)
     return _announced(skyhouse)

@@ -10,14 +10,16 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
+from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.request_context import Skyhouse
+from tap_service.handlers.route_description import describe
 from tap_service.models.timestamps import format_instant
 from tap_service.services.announcements import Announced
 
 router = APIRouter()
 
 
-@router.api_route("/announcements", methods=["GET", "HEAD"])
+@router.api_route("/announcements", methods=["GET", "HEAD"], **describe("Downtimes and notes", JSON))
 async def show_announcements(skyhouse: Skyhouse) -> Response:
     return JSONResponse(announced_as_json(skyhouse.announcements.current), headers={"Cache-Control": "no-cache"})
 

@@ -13,6 +13,11 @@ from starlette.concurrency import run_in_threadpool
 from tap_service.documents.error_document import CONTENT_TYPE, error_document
 from tap_service.documents.uws_documents import job_document, job_list, parameters_document, results_document
 from tap_service.documents.uws_json import (
+    ErrorSummary,
+    JobDocument,
+    JobList,
+    JobParameters,
+    JobResults,
     describe_error,
     describe_job,
     describe_parameters,
@@ -20,9 +25,19 @@ from tap_service.documents.uws_json import (
     job_list_as_json,
 )
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
-from tap_service.handlers.content_negotiation import JSON, Representation, as_json, send_preferred, text, xml
+from tap_service.handlers.content_negotiation import JSON, TEXT, XML, Representation, as_json, send_preferred, text, xml
+from tap_service.handlers.described_parameters import (
+    DESTRUCTION,
+    DURATION,
+    JOB_FILTERS,
+    JOB_PARAMETERS,
+    NOTE,
+    QUERY_PARAMETERS,
+    WAIT_PARAMETERS,
+)
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import parse_urlencoded, read_request_form, read_request_pairs
+from tap_service.handlers.route_description import Parameter, describe
 from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import format_instant
 from tap_service.models.uws_job import Job
@@ -35,10 +50,12 @@ router = APIRouter(prefix="/async")
 _READ = ["GET", "HEAD"]
 #: a job changes without requests
 _FRESH = {"Cache-Control": "no-store"}
+#: the representations of one property of a job
+_PROPERTY = (TEXT, JSON)
 
 
-@router.api_route("", methods=_READ)
-@router.api_route("/", methods=_READ)
+@router.api_route("", methods=_READ, **describe("Your jobs", XML, JobList, query=JOB_FILTERS))
+@router.api_route("/", methods=_READ, **describe("Your jobs", XML, JobList, query=JOB_FILTERS))
 async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     wanted = parse_job_filter(parse_urlencoded(request.scope["query_string"], "the query string"))
     found = await run_in_threadpool(skyhouse.jobs.list_jobs, wanted, caller)
@@ -51,15 +68,19 @@ async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, origin
     )
 
 
-@router.post("")
-@router.post("/")
+@router.post(
+    "", **describe("Create a job: the answer leads to it", status=303, form=(*QUERY_PARAMETERS, *JOB_PARAMETERS))
+)
+@router.post(
+    "/", **describe("Create a job: the answer leads to it", status=303, form=(*QUERY_PARAMETERS, *JOB_PARAMETERS))
+)
 async def create_job(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     with closing(await read_request_form(request, skyhouse)) as form:
         job = await run_in_threadpool(skyhouse.jobs.create_job, form.pairs, caller, origin.client, form.files)
     return _redirect_to_job(origin, job.job_id)
 
 
-@router.api_route("/{job_id}", methods=_READ)
+@router.api_route("/{job_id}", methods=_READ, **describe("A job", XML, JobDocument, query=WAIT_PARAMETERS))
 async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     seconds, phase = parse_wait(parse_urlencoded(request.scope["query_string"], "the query string"))
     if seconds:
@@ -76,7 +97,12 @@ async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Ca
     )
 
 
-@router.post("/{job_id}")
+@router.post(
+    "/{job_id}",
+    **describe(
+        "Delete the job: the answer leads to the list", status=303, form=(Parameter("ACTION", "", ("DELETE",)),)
+    ),
+)
 async def act_on_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     pairs = await read_request_pairs(request, skyhouse)
     await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
@@ -89,30 +115,34 @@ async def act_on_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: 
     return await destroy_job(job_id, skyhouse, caller, origin)
 
 
-@router.delete("/{job_id}")
+@router.delete("/{job_id}", **describe("Delete the job: the answer leads to the list", status=303))
 async def destroy_job(job_id: str, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     await run_in_threadpool(skyhouse.jobs.destroy_job, job_id, caller)
     return _redirect_to_job(origin)
 
 
-@router.api_route("/{job_id}/phase", methods=_READ)
+@router.api_route("/{job_id}/phase", methods=_READ, **describe("The phase", *_PROPERTY))
 async def show_phase(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     return await _send_property(request, skyhouse, job_id, caller, "phase", lambda job: job.phase)
 
 
-@router.post("/{job_id}/phase")
+@router.post(
+    "/{job_id}/phase", **describe("Run or abort the job", status=303, form=(Parameter("PHASE", "", ("RUN", "ABORT")),))
+)
 async def set_phase(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     return await _set_property(request, "PHASE", skyhouse.jobs.set_phase, job_id, skyhouse, caller, origin)
 
 
-@router.api_route("/{job_id}/executionduration", methods=_READ)
+@router.api_route(
+    "/{job_id}/executionduration", methods=_READ, **describe("How long the job may run, in seconds", *_PROPERTY)
+)
 async def show_execution_duration(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     return await _send_property(
         request, skyhouse, job_id, caller, "executionDuration", lambda job: job.execution_duration
     )
 
 
-@router.post("/{job_id}/executionduration")
+@router.post("/{job_id}/executionduration", **describe("Change how long the job may run", status=303, form=(DURATION,)))
 async def set_execution_duration(
     job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
 ) -> Response:
@@ -120,53 +150,56 @@ async def set_execution_duration(
     return await _set_property(request, "EXECUTIONDURATION", change, job_id, skyhouse, caller, origin)
 
 
-@router.api_route("/{job_id}/destruction", methods=_READ)
+@router.api_route("/{job_id}/destruction", methods=_READ, **describe("When the job is deleted", *_PROPERTY))
 async def show_destruction(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     return await _send_property(
         request, skyhouse, job_id, caller, "destruction", lambda job: format_instant(job.destruction_time)
     )
 
 
-@router.post("/{job_id}/destruction")
+@router.post("/{job_id}/destruction", **describe("Change when the job is deleted", status=303, form=(DESTRUCTION,)))
 async def set_destruction(
     job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
 ) -> Response:
     return await _set_property(request, "DESTRUCTION", skyhouse.jobs.set_destruction, job_id, skyhouse, caller, origin)
 
 
-@router.api_route("/{job_id}/name", methods=_READ)
+@router.api_route("/{job_id}/name", methods=_READ, **describe("The name", *_PROPERTY))
 async def show_name(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     return await _send_property(request, skyhouse, job_id, caller, "runId", lambda job: job.run_id)
 
 
-@router.post("/{job_id}/name")
+@router.post(
+    "/{job_id}/name",
+    **describe("Change the name", status=303, form=(Parameter("NAME", "The new name; none removes it"),)),
+)
 async def set_name(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     return await _set_property(request, "NAME", skyhouse.jobs.set_name, job_id, skyhouse, caller, origin)
 
 
-@router.api_route("/{job_id}/note", methods=_READ)
+@router.api_route("/{job_id}/note", methods=_READ, **describe("The owner's note", *_PROPERTY))
 async def show_note(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     return await _send_property(request, skyhouse, job_id, caller, "note", lambda job: job.note)
 
 
-@router.post("/{job_id}/note")
+@router.post("/{job_id}/note", **describe("Change the note", status=303, form=(NOTE,)))
 async def set_note(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     return await _set_property(request, "NOTE", skyhouse.jobs.set_note, job_id, skyhouse, caller, origin)
 
 
-@router.api_route("/{job_id}/quote", methods=_READ)
+@router.api_route("/{job_id}/quote", methods=_READ, **describe("When the job will end, by estimate", *_PROPERTY))
 async def show_quote(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     return await _send_property(
         request, skyhouse, job_id, caller, "quote", lambda job: format_instant(job.quote) if job.quote else None
     )
 
 
-@router.api_route("/{job_id}/owner", methods=_READ)
+@router.api_route("/{job_id}/owner", methods=_READ, **describe("The owner", *_PROPERTY))
 async def show_owner(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     return await _send_property(request, skyhouse, job_id, caller, "ownerId", lambda job: job.owner)
 
 
-@router.api_route("/{job_id}/error", methods=_READ)
+@router.api_route("/{job_id}/error", methods=_READ, **describe("Why the job failed", CONTENT_TYPE, ErrorSummary))
 async def show_error(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     if (error := job.error) is None:
@@ -180,7 +213,7 @@ async def show_error(job_id: str, request: Request, skyhouse: Skyhouse, caller: 
     )
 
 
-@router.api_route("/{job_id}/parameters", methods=_READ)
+@router.api_route("/{job_id}/parameters", methods=_READ, **describe("The parameters", XML, JobParameters))
 async def show_parameters(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     return send_preferred(
@@ -188,7 +221,7 @@ async def show_parameters(job_id: str, request: Request, skyhouse: Skyhouse, cal
     )
 
 
-@router.post("/{job_id}/parameters")
+@router.post("/{job_id}/parameters", **describe("Add or change parameters", status=303, form=QUERY_PARAMETERS))
 async def post_parameters(
     job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
 ) -> Response:
@@ -197,8 +230,8 @@ async def post_parameters(
     return _redirect_to_job(origin, job_id)
 
 
-@router.api_route("/{job_id}/results", methods=_READ)
-@router.api_route("/{job_id}/results/", methods=_READ)
+@router.api_route("/{job_id}/results", methods=_READ, **describe("The results", XML, JobResults))
+@router.api_route("/{job_id}/results/", methods=_READ, **describe("The results", XML, JobResults))
 async def list_results(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     url = _job_url(origin, job_id)

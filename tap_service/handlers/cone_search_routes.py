@@ -7,10 +7,13 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.cone_search_document import cone_search_document
+from tap_service.handlers.content_negotiation import XML
+from tap_service.handlers.described_parameters import CONE_PARAMETERS
 from tap_service.handlers.protocol_paths import TAP
 from tap_service.handlers.query_response import send_answer
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import read_request_pairs
+from tap_service.handlers.route_description import ANY, describe
 from tap_service.handlers.vosi_routes import cache_headers, find_table
 from tap_service.service_errors import ServiceUnavailable, UserFault
 from tap_service.services.cone_search.cone_description import describe_cone_search
@@ -21,8 +24,12 @@ from tap_service.storage.engine.engine import EngineError
 
 router = APIRouter()
 
+_LONGER_SEARCHES = "Longer searches belong in /tap/async, as ADQL: the INFO QUERY of an answer with SR=0 shows how"
 
-@router.api_route("/{table}", methods=["GET", "POST"])
+
+@router.api_route(
+    "/{table}", methods=["GET", "POST"], **describe("Search a cone in a table", ANY, query=CONE_PARAMETERS)
+)
 async def search_cone(table: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     owner = caller.name if caller else None
     try:
@@ -31,10 +38,13 @@ async def search_cone(table: str, request: Request, skyhouse: Skyhouse, caller: 
     except UserFault as error:
         skyhouse.queries.record_refusal(error, origin.client, owner)
         raise
-    return await send_answer(request, skyhouse.queries.start_query(query, origin.client, owner))
+    answer = skyhouse.queries.start_query(query, origin.client, owner, longer=_LONGER_SEARCHES)
+    return await send_answer(request, answer)
 
 
-@router.api_route("/{table}/capabilities", methods=["GET", "HEAD"])
+@router.api_route(
+    "/{table}/capabilities", methods=["GET", "HEAD"], **describe("The capabilities of a cone search", XML)
+)
 async def show_capabilities(table: str, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     def document() -> bytes:
         entry = find_table(skyhouse, caller, table)

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 
 from tap_service.models.json_document import JsonDocument
 
-XML, JSON, TEXT = "application/xml", "application/json", "text/plain"
+XML, JSON, TEXT, HTML = "application/xml", "application/json", "text/plain", "text/html"
 
 _QUALITY = re.compile(r"q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)", re.ASCII)
 
@@ -35,7 +35,7 @@ def text(write: Callable[[], str]) -> Representation:
 
 
 def html(write: Callable[[], str]) -> Representation:
-    return Representation("text/html", lambda: write().encode())
+    return Representation(HTML, lambda: write().encode())
 
 
 def as_json(describe: Callable[[], JsonDocument | dict[str, Any]]) -> Representation:

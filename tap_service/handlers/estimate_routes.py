@@ -19,9 +19,12 @@ from starlette.concurrency import run_in_threadpool
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
+from tap_service.handlers.content_negotiation import JSON
+from tap_service.handlers.described_parameters import QUERY_PARAMETERS
 from tap_service.handlers.error_responses import problem_response
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import Form, read_request_form
+from tap_service.handlers.route_description import describe
 from tap_service.handlers.vosi_routes import find_table
 from tap_service.models.query_errors import QueryError, list_query_errors
 from tap_service.models.work_class import WorkClass
@@ -38,7 +41,11 @@ _DEFAULT_ORDER = 6
 _MAX_ORDER = 29
 
 
-@router.api_route("/estimate", methods=["GET", "HEAD", "POST"])
+@router.api_route(
+    "/estimate",
+    methods=["GET", "HEAD", "POST"],
+    **describe("Estimate a query, or find its errors", JSON, query=QUERY_PARAMETERS),
+)
 async def estimate_query(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     form = Form()
     try:
@@ -107,7 +114,9 @@ def _field_as_json(field: Field) -> dict[str, str]:
     }
 
 
-@router.api_route("/tables/{name}/density", methods=["GET", "HEAD"])
+@router.api_route(
+    "/tables/{name}/density", methods=["GET", "HEAD"], **describe("The rows of a table by HEALPix cell", JSON)
+)
 async def show_density(name: str, skyhouse: Skyhouse, caller: Caller, order: str = "") -> Response:
     max_order = _read_order(order)
 

@@ -17,6 +17,11 @@ _TYPES = {
     "fits": "application/fits",
 }
 
+FILE_TYPES = tuple(_TYPES.values())
+
+#: answers of folders beside their pages, for ``route_description``
+FOLDER_ANSWERS = {307: "The address of a folder ends with a slash"}
+
 
 def find_content_type(path: str) -> str:
     """Return the media type of a file by its name."""

@@ -12,9 +12,12 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.factory.service_factory import Services
+from tap_service.handlers.content_negotiation import HTML
+from tap_service.handlers.described_parameters import FILE_ANSWERS
 from tap_service.handlers.file_response import StoredFile, send_file
-from tap_service.handlers.folder_response import find_content_type, send_folder
+from tap_service.handlers.folder_response import FILE_TYPES, FOLDER_ANSWERS, find_content_type, send_folder
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.route_description import describe
 from tap_service.handlers.vosi_routes import cache_headers
 from tap_service.service_errors import NotFound
 from tap_service.services.hats.hats_files import HatsFiles
@@ -23,17 +26,22 @@ from tap_service.services.hats.served_collection import HatsFile
 router = APIRouter()
 
 _READ = ["GET", "HEAD"]
+_ANSWERS = {**FILE_ANSWERS, **FOLDER_ANSWERS}
 
 
-@router.api_route("", methods=_READ)
-@router.api_route("/", methods=_READ)
+@router.api_route("", methods=_READ, **describe("The tables served as HATS collections", HTML, also=FOLDER_ANSWERS))
+@router.api_route("/", methods=_READ, **describe("The tables served as HATS collections", HTML, also=FOLDER_ANSWERS))
 async def list_tables(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     tables = await run_in_threadpool(_find_files(skyhouse).list_tables, caller.name if caller else None)
     return send_folder(request, "HATS collections", [f"{table}/" for table in tables], dict(cache_headers(caller)))
 
 
-@router.api_route("/{table}", methods=_READ)
-@router.api_route("/{table}/{path:path}", methods=_READ)
+@router.api_route("/{table}", methods=_READ, **describe("A HATS collection", HTML, *FILE_TYPES, also=_ANSWERS))
+@router.api_route(
+    "/{table}/{path:path}",
+    methods=_READ,
+    **describe("A file or folder of a HATS collection", HTML, *FILE_TYPES, also=_ANSWERS),
+)
 async def send_hats_file(
     table: str,
     request: Request,

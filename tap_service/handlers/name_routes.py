@@ -16,7 +16,9 @@ from starlette.concurrency import run_in_threadpool
 
 from adql import MAX_NAME_CHARACTERS, NameLookupError
 from clickhouse_schema.catalogue import Catalogue
+from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.handlers.route_description import describe
 from tap_service.service_errors import ParameterFault, ServiceUnavailable
 from tap_service.services.queries.name_resolver import NamedObject, NameResolver
 from tap_service.storage.engine.engine import EngineError
@@ -27,7 +29,7 @@ router = APIRouter()
 _BRIEFLY = {"Cache-Control": "private, max-age=60"}
 
 
-@router.api_route("/names", methods=["GET", "HEAD"])
+@router.api_route("/names", methods=["GET", "HEAD"], **describe("Objects by name or position", JSON))
 async def find_names(
     skyhouse: Skyhouse, caller: Caller, name: str = "", prefix: str = "", position: str = "", radius: str = ""
 ) -> Response:

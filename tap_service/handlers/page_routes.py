@@ -8,8 +8,10 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.examples_document import examples_document
+from tap_service.handlers.content_negotiation import HTML, TEXT
 from tap_service.handlers.landing_page import landing_page
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse, Visitor, admit_operator
+from tap_service.handlers.route_description import describe
 from tap_service.handlers.vosi_routes import cache_headers
 
 router = APIRouter()
@@ -20,7 +22,7 @@ tap_router = APIRouter()
 _READ = ["GET", "HEAD"]
 
 
-@tap_router.api_route("/examples", methods=_READ)
+@tap_router.api_route("/examples", methods=_READ, **describe("Example queries", "application/xhtml+xml"))
 async def show_examples(skyhouse: Skyhouse, caller: Caller) -> Response:
     name = caller.name if caller else None
     found = await run_in_threadpool(lambda: skyhouse.catalogue_cache.snapshot_for(name).examples)
@@ -28,9 +30,9 @@ async def show_examples(skyhouse: Skyhouse, caller: Caller) -> Response:
     return Response(document, headers=cache_headers(caller), media_type="application/xhtml+xml")
 
 
-@door_router.api_route("/", methods=_READ)
-@tap_router.api_route("", methods=_READ)
-@tap_router.api_route("/", methods=_READ)
+@door_router.api_route("/", methods=_READ, **describe("What the service is", HTML))
+@tap_router.api_route("", methods=_READ, **describe("What the service is", HTML))
+@tap_router.api_route("/", methods=_READ, **describe("What the service is", HTML))
 async def show_landing_page(skyhouse: Skyhouse, visitor: Visitor, origin: Origin) -> HTMLResponse:
     """Public; only those who may query see the names of tables."""
     tables = None
@@ -41,6 +43,6 @@ async def show_landing_page(skyhouse: Skyhouse, visitor: Visitor, origin: Origin
     return HTMLResponse(page, headers=cache_headers(visitor))
 
 
-@router.get("/metrics", dependencies=[Depends(admit_operator)])
+@router.get("/metrics", dependencies=[Depends(admit_operator)], **describe("Metrics for Prometheus", TEXT))
 async def show_metrics(skyhouse: Skyhouse) -> Response:
     return Response(await run_in_threadpool(skyhouse.metrics.format_text), media_type=CONTENT_TYPE_LATEST)

@@ -1,12 +1,16 @@
-"""The paths of the service's protocols. Their errors are VOTables, and scripts of other sites may use them."""
+"""The paths of the service's protocols, whose callers may log in.
+
+Scripts of other sites may use all of them but MCP.
+"""
 
 from __future__ import annotations
 
 TAP = "/tap"
 CONE_SEARCH = "/scs"
+MCP = "/mcp"
 HATS = "/hats"
 
-_PREFIXES = (TAP, CONE_SEARCH, HATS)
+_PREFIXES = (TAP, CONE_SEARCH, HATS, MCP)
 
 
 def find_protocol(path: str) -> str:

@@ -8,6 +8,7 @@ from starlette.concurrency import run_in_threadpool
 
 from tap_service.handlers.request_context import Skyhouse
 from tap_service.handlers.request_form import read_request_pairs
+from tap_service.handlers.route_description import Parameter, describe
 from tap_service.service_errors import NotFound, ParameterFault
 
 router = APIRouter()
@@ -15,7 +16,15 @@ router = APIRouter()
 _XML = "text/xml"
 
 
-@router.api_route("/oai", methods=["GET", "HEAD", "POST"])
+@router.api_route(
+    "/oai",
+    methods=["GET", "HEAD", "POST"],
+    **describe(
+        "Records for harvesters of the registry, by OAI-PMH",
+        _XML,
+        query=(Parameter("verb", "The request", example="Identify"),),
+    ),
+)
 async def answer_harvester(request: Request, skyhouse: Skyhouse) -> Response:
     """Answer everybody, also if the service is closed: records are public, and the operator has written them."""
     if skyhouse.registry is None:

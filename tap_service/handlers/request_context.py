@@ -73,7 +73,7 @@ async def identify_visitor(request: Request) -> Identity | None:
     if (
         any(header.lower().startswith("basic") for header in headers)
         and request.method not in ("GET", "HEAD")
-        and is_cross_site(request.headers, ((await get_origin(request)).base_url, _find_request_url(request)))
+        and await is_from_other_site(request)
     ):
         raise Forbidden(
             "a page of another site sent your password: it must use a token. If it is a page of this service, its "
@@ -82,6 +82,11 @@ async def identify_visitor(request: Request) -> Identity | None:
     client = (await get_origin(request)).client if headers else ""
     request.state.visitor = await find_services(request).authenticator.identify(headers, client)
     return cast("Identity | None", request.state.visitor)
+
+
+async def is_from_other_site(request: Request) -> bool:
+    """Return whether a page of another site made a browser send the request."""
+    return is_cross_site(request.headers, ((await get_origin(request)).base_url, _find_request_url(request)))
 
 
 async def admit_caller(

@@ -67,21 +67,23 @@ class Form:
             part.file.close()
 
 
-async def read_request_pairs(request: Request, skyhouse: Services) -> list[Pair]:
+async def read_request_pairs(request: Request, skyhouse: Services, max_parameters: int = MAX_PARAMETERS) -> list[Pair]:
     """Read the parameters of the query string, then those of the form of a POST; files are dropped.
 
     Raises
     ------
     ParameterFault
-        The body is not a form, or not UTF-8.
+        The body is not a form, or not UTF-8, or there are more parameters.
     BodyTooLarge
         The body is longer than a query can be.
     """
-    form = await read_request_form(request, skyhouse, with_files=False)
+    form = await read_request_form(request, skyhouse, with_files=False, max_parameters=max_parameters)
     return form.pairs
 
 
-async def read_request_form(request: Request, skyhouse: Services, *, with_files: bool = True) -> Form:
+async def read_request_form(
+    request: Request, skyhouse: Services, *, with_files: bool = True, max_parameters: int = MAX_PARAMETERS
+) -> Form:
     """Read parameters and files; the caller closes the form.
 
     Raises
@@ -91,7 +93,7 @@ async def read_request_form(request: Request, skyhouse: Services, *, with_files:
     ServiceUnavailable
         There is no space for the files.
     """
-    form = Form(parse_urlencoded(request.scope["query_string"], "the query string"))
+    form = Form(parse_urlencoded(request.scope["query_string"], "the query string", max_parameters))
     if request.method != "POST":
         return form
     config = skyhouse.config
@@ -100,7 +102,8 @@ async def read_request_form(request: Request, skyhouse: Services, *, with_files:
     if kind == _MULTIPART.encode():
         if not (boundary := options.get(b"boundary")):
             raise ParameterFault(f"the Content-Type {_MULTIPART} has no boundary")
-        reader = PartReader(form, boundary, max_text_bytes, config.upload_bytes if with_files else 0, skyhouse.incoming)
+        max_file_bytes = config.upload_bytes if with_files else 0
+        reader = PartReader(form, boundary, max_text_bytes, max_file_bytes, skyhouse.incoming, max_parameters)
         try:
             await _read_parts(request, reader, max_text_bytes + config.upload_bytes)
         except BaseException as error:
@@ -109,10 +112,10 @@ async def read_request_form(request: Request, skyhouse: Services, *, with_files:
                 raise no_room_error("the files of the request", error) from error
             raise
         return form
-    body = await _read_body(request, max_text_bytes)
+    body = await read_body(request, max_text_bytes)
     if body and kind not in (b"", _URLENCODED.encode()):
         raise ParameterFault(f"the Content-Type of a POST must be {_URLENCODED} or {_MULTIPART}")
-    form.pairs += parse_urlencoded(body, "the body") if body else []
+    form.pairs += parse_urlencoded(body, "the body", max_parameters) if body else []
     return form
 
 
@@ -121,13 +124,13 @@ def no_room_error(what: str, error: OSError | NoRoom) -> ServiceUnavailable:
     return ServiceUnavailable(f"there is no space for {what} ({why}); try again later")
 
 
-def parse_urlencoded(data: bytes, where: str) -> list[Pair]:
+def parse_urlencoded(data: bytes, where: str, max_parameters: int = MAX_PARAMETERS) -> list[Pair]:
     try:
-        return parse_qsl(data.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
+        return parse_qsl(data.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=max_parameters)
     except UnicodeDecodeError as error:
         raise ParameterFault(f"{where} is not UTF-8: {error.reason}; encode it in UTF-8") from error
     except ValueError as error:
-        raise ParameterFault(f"{where} has more than {MAX_PARAMETERS} parameters") from error
+        raise ParameterFault(f"{where} has more than {max_parameters} parameters") from error
 
 
 async def iterate_body(request: Request, max_bytes: int) -> AsyncIterator[bytes]:
@@ -154,8 +157,8 @@ async def iterate_body(request: Request, max_bytes: int) -> AsyncIterator[bytes]
         more = message.get("more_body", False)
 
 
-async def _read_body(request: Request, max_bytes: int) -> bytes:
-    """Read the whole body; an oversized one is read but not stored."""
+async def read_body(request: Request, max_bytes: int) -> bytes:
+    """Read the whole body; an oversized one is read but not stored. Raises BodyTooLarge, BodyTooSlow, ClientGone."""
     body = bytearray()
     length = 0
     async for chunk in iterate_body(request, max_bytes):
@@ -205,9 +208,16 @@ class PartReader:
     """
 
     def __init__(
-        self, form: Form, boundary: bytes, max_text_bytes: int, max_file_bytes: int, space: ScratchSpace
+        self,
+        form: Form,
+        boundary: bytes,
+        max_text_bytes: int,
+        max_file_bytes: int,
+        space: ScratchSpace,
+        max_parts: int = MAX_PARAMETERS,
     ) -> None:
         self._form = form
+        self._max_parts = max_parts
         self._room = self._max_text_bytes = max_text_bytes
         self._room_for_files = self._max_file_bytes = max_file_bytes
         self._space = space
@@ -251,8 +261,8 @@ class PartReader:
 
     def _begin_part(self) -> None:
         self._count += 1
-        if self._count > MAX_PARAMETERS:
-            raise ParameterFault(f"the body has more than {MAX_PARAMETERS} parts")
+        if self._count > self._max_parts:
+            raise ParameterFault(f"the body has more than {self._max_parts} parts")
         self._headers = {}
         self._value, self._file, self._size = None, None, 0
 

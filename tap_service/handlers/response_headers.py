@@ -1,10 +1,10 @@
-"""Headers of every response: the product, restrictions for browsers, and under /tap and /scs the permission for scripts
-of any site (CORS).
+"""Headers of every response: the product, restrictions for browsers, and under /tap, /scs and /hats the permission for
+scripts of any site (CORS).
 
 CORS is safe because there are no cookies, and ``request_context.identify_visitor`` refuses remembered passwords from
-other sites. There the headers also contain the login methods or the caller's identity (IVOA AuthVO). Challenges
-come with 401 and with responses to anonymous clients: TOPCAT offers a login for a challenge with 200, and browsers do
-not ask for a password then.
+other sites. There and under /mcp the headers also contain the login methods or the caller's identity (IVOA
+AuthVO). Challenges come with 401 and with responses to anonymous clients: TOPCAT offers a login for a challenge with
+200, and browsers do not ask for a password then.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tap_service.constants import (
     VISITOR_HEADER,
 )
 from tap_service.handlers.allowed_methods import list_allowed_methods
-from tap_service.handlers.protocol_paths import find_protocol
+from tap_service.handlers.protocol_paths import MCP, find_protocol
 from tap_service.models.identity import Identity
 from tap_service.services.site.authentication import BASIC
 
@@ -61,7 +61,8 @@ class CommonHeaders:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        is_protocol = bool(find_protocol(scope["path"]))
+        protocol = find_protocol(scope["path"])
+        is_for_scripts = protocol not in ("", MCP)
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -69,13 +70,14 @@ class CommonHeaders:
                 present = {name for name, _ in headers}
                 headers.append(_PRODUCT)
                 headers += [header for header in _FOR_BROWSERS if header[0] not in present]
-                if is_protocol:
+                if is_for_scripts:
                     headers += _FOR_SCRIPTS
+                if protocol:
                     headers += _login_headers(scope, message["status"])
                 message["headers"] = headers
             await send(message)
 
-        is_preflight = is_protocol and scope["method"] == "OPTIONS"
+        is_preflight = is_for_scripts and scope["method"] == "OPTIONS"
         methods = list_allowed_methods(scope["app"], scope["path"]) if is_preflight else []
         await (_answer_preflight(methods) if methods else self._app)(scope, receive, with_headers)
 

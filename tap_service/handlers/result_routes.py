@@ -15,10 +15,12 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from clickhouse_schema.hats.folder_listing import list_folder
-from tap_service.handlers.content_negotiation import Representation, send_preferred
+from tap_service.handlers.content_negotiation import HTML, Representation, send_preferred
+from tap_service.handlers.described_parameters import FILE_ANSWERS
 from tap_service.handlers.file_response import StoredFile, send_file
-from tap_service.handlers.folder_response import find_content_type, send_folder
+from tap_service.handlers.folder_response import FILE_TYPES, FOLDER_ANSWERS, find_content_type, send_folder
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.route_description import ANY, describe
 from tap_service.models.uws_job import JobResult
 from tap_service.service_errors import NotFound
 from tap_service.services.jobs.job_preview import PREVIEW_FORMATS, read_preview
@@ -28,9 +30,14 @@ router = APIRouter(prefix="/async")
 
 #: a job changes without requests
 _FRESH = {"Cache-Control": "no-store"}
+_MEMBER = describe("A file or folder of a HATS collection", HTML, *FILE_TYPES, also={**FILE_ANSWERS, **FOLDER_ANSWERS})
 
 
-@router.api_route("/{job_id}/results/result", methods=["GET", "HEAD"])
+@router.api_route(
+    "/{job_id}/results/result",
+    methods=["GET", "HEAD"],
+    **describe("The result, in the format of the job", ANY, also=FILE_ANSWERS),
+)
 async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     if job.result is None:
@@ -42,9 +49,10 @@ async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
     )
 
 
-@router.api_route("/{job_id}/results/hats/{path:path}", methods=["GET", "HEAD"])
+@router.api_route("/{job_id}/results/hats", methods=["GET", "HEAD"], **_MEMBER)
+@router.api_route("/{job_id}/results/hats/{path:path}", methods=["GET", "HEAD"], **_MEMBER)
 async def send_member(
-    job_id: str, path: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
+    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin, path: str = ""
 ) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     members = await run_in_threadpool(skyhouse.jobs.list_members, job)
@@ -72,7 +80,9 @@ async def send_stored_result(
     return await send_file(request, file, read_bytes)
 
 
-@router.api_route("/{job_id}/preview", methods=["GET", "HEAD"])
+@router.api_route(
+    "/{job_id}/preview", methods=["GET", "HEAD"], **describe("The first rows", *(each.mime for each in PREVIEW_FORMATS))
+)
 async def send_preview(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     file = await run_in_threadpool(skyhouse.jobs.read_preview, job)

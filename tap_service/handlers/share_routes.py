@@ -21,10 +21,12 @@ from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 
 from tap_service.documents.share_documents import describe_share, describe_versions, share_page
 from tap_service.handlers.admin_routes import require_admin
-from tap_service.handlers.content_negotiation import as_json, html, send_preferred
+from tap_service.handlers.content_negotiation import HTML, JSON, as_json, html, send_preferred
+from tap_service.handlers.described_parameters import FILE_ANSWERS
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import Form, parse_urlencoded, read_request_form
 from tap_service.handlers.result_routes import send_stored_result
+from tap_service.handlers.route_description import ANY, Parameter, describe
 from tap_service.models.request_parameters import Pair
 from tap_service.models.share import Share
 from tap_service.models.timestamps import format_instant
@@ -39,16 +41,23 @@ _READ = ["GET", "HEAD"]
 #: a share may be deleted, and its readers may change
 _FRESH = {"Cache-Control": "private, no-cache", "Vary": "Authorization"}
 _NO_STORE = {"Cache-Control": "no-store"}
-_PARAMETERS = ("JOB", "TITLE", "NOTE", "NAMED", "LAYOUT")
+_FORM = (
+    Parameter("JOB", "The id of a COMPLETED job that had CHECKSUM=true"),
+    Parameter("TITLE", "A title"),
+    Parameter("NOTE", "A note for the readers"),
+    Parameter("NAMED", "Whether readers see your name", ("true", "false")),
+    Parameter("LAYOUT", "What the portal shows"),
+)
+_PARAMETERS = tuple(each.name for each in _FORM)
 
 
-@router.api_route("", methods=_READ)
+@router.api_route("", methods=_READ, **describe("Your shares", JSON))
 async def list_shares(skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     found = await run_in_threadpool(skyhouse.shares.list_shares, caller)
     return JSONResponse([_list_entry(share, origin) for share in found], headers=_NO_STORE)
 
 
-@router.post("")
+@router.post("", **describe("Share a job's result", JSON, status=201, form=_FORM))
 async def create_share(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     with closing(await read_request_form(request, skyhouse)) as form:
         given = _read_given(form)
@@ -61,7 +70,7 @@ async def create_share(request: Request, skyhouse: Skyhouse, caller: Caller, ori
     return JSONResponse({**described, "key": key}, 201, headers={**_NO_STORE, "Location": url})
 
 
-@router.api_route("/{share_id}", methods=_READ)
+@router.api_route("/{share_id}", methods=_READ, **describe("A share", JSON, HTML))
 async def show_share(share_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
     url, title = _share_url(origin, share), skyhouse.config.title
@@ -74,7 +83,9 @@ async def show_share(share_id: str, request: Request, skyhouse: Skyhouse, caller
     )
 
 
-@router.api_route("/{share_id}/result", methods=_READ)
+@router.api_route(
+    "/{share_id}/result", methods=_READ, **describe("The rows, in the format of the job", ANY, also=FILE_ANSWERS)
+)
 async def send_result(share_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
     read_result = skyhouse.shares.read_result
@@ -83,7 +94,11 @@ async def send_result(share_id: str, request: Request, skyhouse: Skyhouse, calle
     )
 
 
-@router.api_route("/{share_id}/uploads/{name}", methods=_READ)
+@router.api_route(
+    "/{share_id}/uploads/{name}",
+    methods=_READ,
+    **describe("A table that was uploaded with the query", "application/octet-stream"),
+)
 async def send_upload(share_id: str, name: str, skyhouse: Skyhouse, caller: Caller) -> Response:
     share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
     file, pieces = await run_in_threadpool(skyhouse.shares.read_file, share, name)
@@ -96,7 +111,7 @@ async def send_upload(share_id: str, name: str, skyhouse: Skyhouse, caller: Call
     return StreamingResponse(iterate_in_threadpool(pieces), headers=headers, media_type="application/octet-stream")
 
 
-@router.api_route("/{share_id}/check", methods=_READ)
+@router.api_route("/{share_id}/check", methods=_READ, **describe("Whether the tables have changed since", JSON))
 async def check_share(share_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
     share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
     compared = await run_in_threadpool(skyhouse.shares.compare_versions, share)
@@ -109,14 +124,17 @@ async def check_share(share_id: str, skyhouse: Skyhouse, caller: Caller) -> Resp
     return JSONResponse({"same": all(each.is_same for each in compared), "tables": tables}, headers=_NO_STORE)
 
 
-@router.delete("/{share_id}")
+@router.delete(
+    "/{share_id}",
+    **describe("Delete the share", status=204, query=(Parameter("KEY", "The key of an anonymous maker"),)),
+)
 async def delete_share(share_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     given = _read_once(parse_urlencoded(request.scope["query_string"], "the query string"), ("KEY",))
     await run_in_threadpool(skyhouse.shares.delete_share, share_id, caller, given["KEY"])
     return Response(status_code=204)
 
 
-@admin_router.get("/shares")
+@admin_router.get("/shares", **describe("The newest shares of all users", JSON))
 async def list_all_shares(
     skyhouse: Skyhouse, origin: Origin, last: Annotated[int, Query(alias="LAST", ge=1, le=MAX_LISTED)] = 100
 ) -> Response:

@@ -11,9 +11,11 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.factory.service_factory import Services
+from tap_service.handlers.described_parameters import QUERY_PARAMETERS
 from tap_service.handlers.query_response import send_answer
 from tap_service.handlers.request_context import admit_caller, find_services, get_origin, identify_visitor
 from tap_service.handlers.request_form import Form, read_request_form
+from tap_service.handlers.route_description import ANY, describe
 from tap_service.models.identity import Identity
 from tap_service.service_errors import UserFault
 from tap_service.services.queries.sync_answer import StartJob
@@ -32,7 +34,7 @@ class BareRoute(APIRoute):
 router = APIRouter(route_class=BareRoute)
 
 
-@router.api_route("/sync", methods=["GET", "POST"])
+@router.api_route("/sync", methods=["GET", "POST"], **describe("The result of a query", ANY, query=QUERY_PARAMETERS))
 async def answer_sync(request: Request) -> Response:
     caller = await admit_caller(request, await identify_visitor(request))
     skyhouse, origin = find_services(request), await get_origin(request)

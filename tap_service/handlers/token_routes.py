@@ -13,8 +13,10 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
+from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.json_body import read_json_object, read_text
 from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.handlers.route_description import Parameter, describe
 from tap_service.models.identity import Identity
 from tap_service.service_errors import ParameterFault, Unauthorized
 from tap_service.services.site.own_tokens import DEFAULT_DAYS, MAX_DAYS
@@ -22,6 +24,7 @@ from tap_service.services.site.own_tokens import DEFAULT_DAYS, MAX_DAYS
 router = APIRouter()
 
 _NO_STORE = {"Cache-Control": "no-store"}
+_MEMBERS = (Parameter("label", "A name"), Parameter("days", "How long it is valid", kind="number"))
 
 
 def require_identity(caller: Caller) -> Identity:
@@ -34,13 +37,13 @@ def require_identity(caller: Caller) -> Identity:
 User = Annotated[Identity, Depends(require_identity)]
 
 
-@router.api_route("/tokens", methods=["GET", "HEAD"])
+@router.api_route("/tokens", methods=["GET", "HEAD"], **describe("Your tokens, without their values", JSON))
 async def list_tokens(skyhouse: Skyhouse, user: User) -> Response:
     tokens = await run_in_threadpool(skyhouse.own_tokens.list_tokens, user)
     return JSONResponse({"owner": user.name, "tokens": tokens}, headers=_NO_STORE)
 
 
-@router.post("/tokens")
+@router.post("/tokens", **describe("Make a token", JSON, status=201, members=_MEMBERS))
 async def create_token(request: Request, skyhouse: Skyhouse, user: User) -> Response:
     given = await read_json_object(request, ("label", "days"))
     days = given.get("days", DEFAULT_DAYS)
@@ -52,7 +55,7 @@ async def create_token(request: Request, skyhouse: Skyhouse, user: User) -> Resp
     return JSONResponse(made, 201, headers=_NO_STORE)
 
 
-@router.delete("/tokens/{token_id}")
+@router.delete("/tokens/{token_id}", **describe("Revoke a token", status=204))
 async def revoke_token(token_id: str, skyhouse: Skyhouse, user: User) -> Response:
     await run_in_threadpool(skyhouse.own_tokens.revoke_token, user, token_id)
     return Response(status_code=204)

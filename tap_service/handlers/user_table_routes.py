@@ -1,6 +1,7 @@
-"""User tables, by the protocol that pyvo uses, and a job's result as a table.
+"""User tables, by the protocol that pyvo uses and CADC has proposed for TAP 1.2, and a job's result as a table.
 
 PUT /tap/tables/{name}      a definition (VOSI table) or a table file: creates the table
+POST /tap/tables/{name}     a definition: describes the table anew; a table file: appends its rows
 POST /tap/load/{name}       a table file: appends its rows, or replaces those in the table
 POST /tap/table-update      TABLE, INDEX, UNIQUE: starts a job that creates an index
 POST /tap/async/{job}/table TABLE, REPLACE: starts a job that saves this job's result as a table
@@ -11,6 +12,7 @@ GET /tap/mydb               the user's tables and limits, and what others share 
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -19,13 +21,18 @@ from starlette.concurrency import run_in_threadpool
 
 from clickhouse_schema.engine_tables.user_table_record import UserTable
 from clickhouse_schema.tap_schema import table_name_to_adql
+from tap_service.documents.tableset_json import TableDocument
+from tap_service.handlers.content_negotiation import JSON, TEXT, XML
+from tap_service.handlers.described_parameters import REPLACE
 from tap_service.handlers.request_body import receive_body_file
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import parse_urlencoded, read_request_pairs
+from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.vosi_routes import expiry_header, send_table
 from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import format_instant
+from tap_service.readers import FORMATS
 from tap_service.service_errors import ParameterFault
 from tap_service.services.user_tables.user_table_jobs import CREATE_INDEX, SAVE_TABLE, check_savable
 from tap_service.services.user_tables.user_table_requests import require_user
@@ -33,6 +40,17 @@ from tap_service.services.user_tables.user_table_requests import require_user
 router = APIRouter()
 
 _NO_STORE = {"Cache-Control": "no-store"}
+#: what describes a table, and what it is made from
+_DESCRIPTION = (XML, TableDocument)
+_FILES = tuple(dict.fromkeys(kind for each in FORMATS for kind in each.types))
+_QUERY = (Parameter("replace", REPLACE.description, REPLACE.values),)
+_TABLE = Parameter("TABLE", "The table, such as mydb.bright")
+_INDEX_FORM = (
+    _TABLE,
+    Parameter("INDEX", "The columns, or text(column)"),
+    Parameter("UNIQUE", "Whether the values must be unique", ("true", "false")),
+)
+_SAVE_FORM = (_TABLE, REPLACE)
 
 
 def require_table_owner(caller: Caller) -> str:
@@ -43,7 +61,9 @@ def require_table_owner(caller: Caller) -> str:
 User = Annotated[str, Depends(require_table_owner)]
 
 
-@router.put("/tables/{name}")
+@router.put(
+    "/tables/{name}", **describe("Create a table of your own", *_DESCRIPTION, status=201, query=_QUERY, body=_FILES)
+)
 async def create_table(name: str, request: Request, skyhouse: Skyhouse, user: User, origin: Origin) -> Response:
     skyhouse.user_tables.parse_table_name(name)
     replace = _read_replace(request)
@@ -58,24 +78,38 @@ async def create_table(name: str, request: Request, skyhouse: Skyhouse, user: Us
     return send_table(request, record.entry, status=201, headers=headers)
 
 
-@router.post("/load/{name}")
+@router.post("/tables/{name}", **describe("Describe your table anew, or append rows", *_DESCRIPTION, TEXT, body=_FILES))
+async def update_table(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
+    skyhouse.user_tables.parse_table_name(name)
+    async with receive_body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
+        kind = request.headers.get("content-type", "")
+        describe = partial(skyhouse.user_tables.describe_table, user, name, path, kind)
+        if (record := await skyhouse.user_tables.run_load(user, describe)) is None:
+            return await _load_file(skyhouse, user, name, path, kind, replace=False)
+    return send_table(request, record.entry, headers=expiry_header(skyhouse, user, record.entry))
+
+
+@router.post("/load/{name}", **describe("Append rows to your table, or replace them", TEXT, query=_QUERY, body=_FILES))
 async def load_rows(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
     skyhouse.user_tables.parse_table_name(name)
     replace = _read_replace(request)
     async with receive_body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
-        kind = request.headers.get("content-type", "")
-        work = partial(skyhouse.user_tables.load_rows, user, name, path, kind, replace=replace)
-        record, rows = await skyhouse.user_tables.run_load(user, work)
+        return await _load_file(skyhouse, user, name, path, request.headers.get("content-type", ""), replace=replace)
+
+
+async def _load_file(skyhouse: Skyhouse, user: str, name: str, path: Path, kind: str, *, replace: bool) -> Response:
+    work = partial(skyhouse.user_tables.load_rows, user, name, path, kind, replace=replace)
+    record, rows = await skyhouse.user_tables.run_load(user, work)
     return PlainTextResponse(f"loaded {rows} rows into {record.qualified_name}, which now has {record.rows}\n")
 
 
-@router.delete("/tables/{name}")
+@router.delete("/tables/{name}", **describe("Drop your table", status=204))
 async def remove_table(name: str, skyhouse: Skyhouse, user: User) -> Response:
     await run_in_threadpool(skyhouse.user_tables.remove_table, user, name)
     return Response(status_code=204)
 
 
-@router.post("/table-update")
+@router.post("/table-update", **describe("Create an index: the answer leads to a job", status=303, form=_INDEX_FORM))
 async def index_table(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     require_user(caller)
     given = _read_known(await read_request_pairs(request, skyhouse), ("TABLE", "INDEX", "UNIQUE"))
@@ -85,7 +119,10 @@ async def index_table(request: Request, skyhouse: Skyhouse, caller: Caller, orig
     return await _redirect_to_job(skyhouse, caller, origin, [("REQUEST", CREATE_INDEX), *given.items()])
 
 
-@router.post("/async/{job_id}/table")
+@router.post(
+    "/async/{job_id}/table",
+    **describe("Save the result as a table: the answer leads to a job", status=303, form=_SAVE_FORM),
+)
 async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     require_user(caller)
     given = _read_known(await read_request_pairs(request, skyhouse), ("TABLE", "REPLACE"))
@@ -100,7 +137,9 @@ async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
     return await _redirect_to_job(skyhouse, caller, origin, pairs)
 
 
-@router.api_route("/mydb", methods=["GET", "HEAD"])
+@router.api_route(
+    "/mydb", methods=["GET", "HEAD"], **describe("Your tables and limits, and what others share with you", JSON)
+)
 async def show_own_tables(skyhouse: Skyhouse, caller: Caller, user: User) -> Response:
     tables = await run_in_threadpool(skyhouse.user_tables.list_tables, user)
     until = await run_in_threadpool(skyhouse.user_tables.list_expiries, user)

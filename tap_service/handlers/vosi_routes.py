@@ -14,12 +14,18 @@ from clickhouse_schema.engine_tables import user_table_record
 from tap_service.constants import TABLE_EXPIRES_HEADER
 from tap_service.documents.availability_document import availability_document
 from tap_service.documents.capabilities_document import capabilities_document
-from tap_service.documents.service_json import describe_availability, describe_capabilities
+from tap_service.documents.service_json import (
+    AvailabilityDocument,
+    CapabilitiesDocument,
+    describe_availability,
+    describe_capabilities,
+)
 from tap_service.documents.tableset_document import table_document
-from tap_service.documents.tableset_json import TablesetDocument, describe_table
+from tap_service.documents.tableset_json import TableDocument, TablesetDocument, describe_table
 from tap_service.factory.service_factory import Services
-from tap_service.handlers.content_negotiation import as_json, send_preferred, xml
+from tap_service.handlers.content_negotiation import XML, as_json, send_preferred, xml
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse, Visitor
+from tap_service.handlers.route_description import describe
 from tap_service.models.identity import Identity
 from tap_service.models.timestamps import format_instant
 from tap_service.service_errors import NotFound
@@ -30,7 +36,7 @@ router = APIRouter()
 _READ = ["GET", "HEAD"]
 
 
-@router.api_route("/availability", methods=_READ)
+@router.api_route("/availability", methods=_READ, **describe("Whether the service works", XML, AvailabilityDocument))
 async def show_availability(request: Request, skyhouse: Skyhouse) -> Response:
     """Return 200 even if the service does not work, which the document states. Public, like /capabilities."""
     found = await skyhouse.availability.check_availability()
@@ -39,7 +45,7 @@ async def show_availability(request: Request, skyhouse: Skyhouse) -> Response:
     )
 
 
-@router.api_route("/capabilities", methods=_READ)
+@router.api_route("/capabilities", methods=_READ, **describe("What the service can do", XML, CapabilitiesDocument))
 async def show_capabilities(request: Request, skyhouse: Skyhouse, visitor: Visitor, origin: Origin) -> Response:
     catalogue = await run_in_threadpool(skyhouse.catalogue_cache.catalogue_for, visitor.name if visitor else None)
     described = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{origin.base_url}/tap")
@@ -51,7 +57,7 @@ async def show_capabilities(request: Request, skyhouse: Skyhouse, visitor: Visit
     )
 
 
-@router.api_route("/tables", methods=_READ)
+@router.api_route("/tables", methods=_READ, **describe("The tables", XML, TablesetDocument))
 async def show_tables(
     request: Request, skyhouse: Skyhouse, caller: Caller, detail: Literal["min", "max"] = "max"
 ) -> Response:
@@ -73,7 +79,7 @@ async def show_tables(
     return await run_in_threadpool(send_tables)
 
 
-@router.api_route("/tables/{name}", methods=_READ)
+@router.api_route("/tables/{name}", methods=_READ, **describe("A table", XML, TableDocument))
 async def show_table(name: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     entry = await run_in_threadpool(find_table, skyhouse, caller, name)
     headers = dict(cache_headers(caller))

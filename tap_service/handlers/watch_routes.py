@@ -17,8 +17,10 @@ from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.watch_documents import describe_watch
+from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.json_body import read_json_object, read_text
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.token_routes import User
 from tap_service.service_errors import ParameterFault
 from tap_service.services.watches.position_lists import MAX_RADIUS
@@ -28,12 +30,22 @@ router = APIRouter(prefix="/watches")
 
 _READ = ["GET", "HEAD"]
 _NO_STORE = {"Cache-Control": "no-store"}
-_NAMES = ("name", "query", "table", "list", "radius", "webhook", "mail")
+_MEMBERS = (
+    Parameter("name", "The name of the watch, and of the table of its results in mydb"),
+    Parameter("query", "ADQL that reads the table to watch"),
+    Parameter("table", "The table to watch: needed with a list, and if the query reads several"),
+    Parameter("list", "Instead of a query, a table of yours with positions"),
+    Parameter("radius", "How near to a position of the list, in arcseconds", kind="number"),
+    Parameter("webhook", "An address to which messages are posted"),
+    Parameter("mail", "Whether mails go to the address of your account", kind="boolean"),
+)
+_ACTION = (Parameter("action", "run tries again what has failed", ("pause", "resume", "run")),)
+_NAMES = tuple(each.name for each in _MEMBERS)
 #: a query and what else a watch has
 _MAX_BYTES = 200_000
 
 
-@router.api_route("", methods=_READ)
+@router.api_route("", methods=_READ, **describe("Your watches", JSON))
 async def list_watches(skyhouse: Skyhouse, user: User) -> Response:
     found = await run_in_threadpool(skyhouse.watches.list_watches, user.name)
     mail = await run_in_threadpool(skyhouse.watches.find_mail, user.name)
@@ -43,7 +55,7 @@ async def list_watches(skyhouse: Skyhouse, user: User) -> Response:
     return JSONResponse({**about, "watches": [describe_watch(watch) for watch in found]}, headers=_NO_STORE)
 
 
-@router.post("")
+@router.post("", **describe("Make a watch", JSON, status=201, members=_MEMBERS))
 async def add_watch(request: Request, skyhouse: Skyhouse, user: User, origin: Origin) -> Response:
     wish = _read_wish(await read_json_object(request, _NAMES, _MAX_BYTES))
     watch = await run_in_threadpool(skyhouse.watches.add_watch, user.name, wish, origin.base_url)
@@ -52,13 +64,13 @@ async def add_watch(request: Request, skyhouse: Skyhouse, user: User, origin: Or
     return JSONResponse(described, 201, headers={**_NO_STORE, "Location": location})
 
 
-@router.api_route("/{watch_id}", methods=_READ)
+@router.api_route("/{watch_id}", methods=_READ, **describe("A watch", JSON))
 async def show_watch(watch_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
     watch = await run_in_threadpool(skyhouse.watches.get_watch, watch_id, caller)
     return JSONResponse(describe_watch(watch), headers=_NO_STORE)
 
 
-@router.post("/{watch_id}")
+@router.post("/{watch_id}", **describe("Pause, resume or run a watch", JSON, members=_ACTION))
 async def change_watch(watch_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     watch = await run_in_threadpool(skyhouse.watches.get_watch, watch_id, caller)
     action = read_text(await read_json_object(request, ("action",)), "action")
@@ -71,7 +83,7 @@ async def change_watch(watch_id: str, request: Request, skyhouse: Skyhouse, call
     return JSONResponse(describe_watch(watch), headers=_NO_STORE)
 
 
-@router.delete("/{watch_id}")
+@router.delete("/{watch_id}", **describe("Remove a watch", status=204))
 async def remove_watch(watch_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
     watch = await run_in_threadpool(skyhouse.watches.get_watch, watch_id, caller)
     await run_in_threadpool(skyhouse.watches.remove_watch, watch)

@@ -1,6 +1,12 @@
-"""The names that parameters of a request have in TAP 1.1, section 2.7, and UWS 1.1."""
+"""The parameters of a request: their names in TAP 1.1, section 2.7, and UWS 1.1, and values of several resources."""
 
 from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from tap_service.models.timestamps import parse_instant
+from tap_service.service_errors import ParameterFault
 
 #: the name and value of one parameter
 Pair = tuple[str, str]
@@ -22,3 +28,18 @@ def shorten_value(value: str) -> str:
     """Cut a client's text for a message and replace what cannot be printed."""
     cut = value if len(value) <= _MAX_SHOWN else value[: _MAX_SHOWN - 3] + "..."
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut)
+
+
+def parse_time(name: str, value: str) -> datetime:
+    """Return the instant that a parameter gives. Raises ParameterFault."""
+    try:
+        return parse_instant(value)
+    except ValueError as error:
+        raise ParameterFault(f"{name}: {error}") from error
+
+
+def parse_count(name: str, value: str, what: str) -> int:
+    """Return the number above 0 that a parameter gives; ``what`` is counted. Raises ParameterFault."""
+    if not re.fullmatch(r"0*[1-9][0-9]{0,17}", value.strip(), re.ASCII):
+        raise ParameterFault(f"{name} is a number of {what} above 0, such as 100")
+    return int(value)

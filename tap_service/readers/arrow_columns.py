@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from clickhouse_schema.datatypes import DOUBLE, UNICODE, Field, arrow_to_column_type
+from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field, arrow_to_column_type
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_FILE_COLUMNS
 from tap_service.readers.votable_reader import read_metadata
@@ -21,6 +21,12 @@ from tap_service.readers.votable_reader import read_metadata
 _FIELD_KEYS = ("description", "unit", "ucd", "utype")
 
 _VOTABLE_KEY = b"IVOA.VOTable-Parquet.content"
+
+#: Canonical extension types of Arrow, which are also the logical types UUID and JSON of Parquet
+_EXTENSIONS = {
+    "arrow.uuid": ColumnType("char", "*", "uuid"),
+    "arrow.json": ColumnType("unicodeChar", "*", "json"),
+}
 
 
 @dataclass
@@ -59,6 +65,8 @@ def _plain_fields(schema: pa.Schema, unusable: dict[str, str]) -> Iterator[Field
         metadata = {key: given.get(key.encode(), b"").decode("utf-8", "replace") for key in _FIELD_KEYS}
         if pa.types.is_decimal(column.type):
             type_ = DOUBLE
+        elif isinstance(column.type, pa.BaseExtensionType) and column.type.extension_name in _EXTENSIONS:
+            type_ = _EXTENSIONS[column.type.extension_name]
         elif pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
             type_ = UNICODE
         else:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +34,8 @@ def find_caster(given: pa.DataType, wanted: ColumnType) -> Caster:
     """Return the cast from an Arrow type to the type of a column; for unrelated types it raises for every value."""
     if pa.types.is_dictionary(given):
         return _chain_casters(lambda array: array.dictionary_decode(), find_caster(given.value_type, wanted))
+    if wanted.xtype == "uuid" and pa.types.is_fixed_size_binary(given):
+        return _uuid_to_text
     text = _is_text(given)
     if wanted.is_array:
         return _text_to_array(wanted) if text else _cast_lists(wanted)
@@ -61,6 +64,11 @@ def _is_text(given: pa.DataType) -> bool:
 
 def _chain_casters(first: Caster, second: Caster) -> Caster:
     return lambda array: second(first(array))
+
+
+def _uuid_to_text(array: pa.Array) -> pa.Array:
+    """Return the canonical texts of UUIDs in 16 bytes, as Arrow and Parquet store them."""
+    return pa.array([None if value is None else str(UUID(bytes=value)) for value in array.to_pylist()], pa.string())
 
 
 def _cast_by_arrow(wanted: ColumnType) -> Caster:

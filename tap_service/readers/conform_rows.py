@@ -154,7 +154,8 @@ def find_matching_name(name: str, names: Collection[str]) -> str | None:
 
 def _find_given_column(batch: pa.RecordBatch, fitting: _Fitting) -> pa.Array:
     if fitting.source_name:
-        return batch.column(fitting.source_name)
+        column = batch.column(fitting.source_name)
+        return column.storage if isinstance(column, pa.ExtensionArray) else column
     return pa.nulls(batch.num_rows, fitting.column.type.arrow)
 
 

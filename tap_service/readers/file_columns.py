@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
-from clickhouse_schema.datatypes import FELIS, Field
+from clickhouse_schema.datatypes import FELIS, CoordinateSystem, Field, PhotometricSystem, TimeSystem
 
 #: VOTable datatype -> Felis datatype; if that loses information, the column keeps the VOTable datatype too
 _FELIS_DATATYPES = {
@@ -37,13 +38,27 @@ def field_to_felis(field: Field) -> dict[str, Any]:
             column["skyhouse:null"] = field.type.null
         if field.type.xtype:
             column["votable:xtype"] = field.type.xtype
-    metadata = {
+    metadata: dict[str, Any] = {
         "description": field.description,
         "ivoa:ucd": field.ucd,
         "ivoa:unit": field.unit,
         "votable:utype": field.utype,
     }
+    systems = {
+        "skyhouse:coosys": field.coordinate_system,
+        "skyhouse:timesys": field.time_system,
+        "skyhouse:photometry": field.photometry,
+    }
+    metadata |= {key: _write_system(system) for key, system in systems.items() if system}
     return column | {key: value for key, value in metadata.items() if value}
+
+
+def _write_system(system: CoordinateSystem | TimeSystem | PhotometricSystem) -> dict[str, Any]:
+    """Return the keys of a coordinate, time or photometric system in a schema file."""
+    keys = {key: value for key, value in asdict(system).items() if value not in ("", None)}
+    if keys.get("timeorigin", "MJD-origin") not in ("MJD-origin", "JD-origin"):
+        keys["timeorigin"] = float(keys["timeorigin"])
+    return keys
 
 
 def _is_unbounded(field: Field) -> bool:

@@ -1,4 +1,4 @@
-"""Conversion of BINARY and BINARY2 rows of a VOTable (VOTable 1.4, sections 5.3 and 5.4) to Arrow.
+"""Conversion of BINARY and BINARY2 rows of a VOTable (VOTable 1.5, sections 5.3 and 5.4) to Arrow.
 
 Only the lengths of variable arrays are read row by row; all values are converted as whole vectors.
 """

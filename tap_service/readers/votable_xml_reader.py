@@ -1,4 +1,4 @@
-"""Streaming parser of VOTable XML: the metadata of the first TABLE, then its data as events.
+"""Streaming parser of VOTable XML of any version: the metadata of the first TABLE, then its data as events.
 
 Documents are untrusted, so the parser refuses DOCTYPE (and with it entity declarations), references to other files
 (``href``), elements nested deeper than 64 levels, and unlimited columns and values.
@@ -19,14 +19,23 @@ from clickhouse_schema.datatypes import (
     TIMESTAMP,
     XTYPES,
     ColumnType,
+    CoordinateSystem,
     Field,
+    TimeSystem,
     is_integer_in_range,
 )
+from clickhouse_schema.system_keys import find_time_problem, read_coosys, read_timesys
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_ROW_BYTES
 
 _MAX_DEPTH = 64
 _SERIALIZATIONS = ("TABLEDATA", "BINARY", "BINARY2", "FITS")
+
+#: the elements to which a FIELD may refer, before the TABLE
+_SYSTEMS: dict[str, Callable[[dict[str, str]], CoordinateSystem | TimeSystem | None]] = {
+    "COOSYS": read_coosys,
+    "TIMESYS": read_timesys,
+}
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,7 @@ class VotableParser:
         self._attributes: dict[str, str] = {}
         self._column: dict[str, str] = {}
         self._resource_description = ""
+        self._systems: dict[str, CoordinateSystem | TimeSystem | None] = {}
         self._in_table = False
         #: bytes since the last end of an element
         self._pending_bytes = 0
@@ -133,6 +143,8 @@ class VotableParser:
         if name == "TABLE" and not self._in_table:
             self._in_table = True
             self.table.rows = _parse_row_count(attributes.get("nrows", ""))
+        elif name in _SYSTEMS:
+            self._systems[attributes.get("ID", "")] = _SYSTEMS[name](attributes)
         elif not self._in_table:
             if name == "DESCRIPTION":
                 self._collect_text()
@@ -176,7 +188,9 @@ class VotableParser:
             self._parser.CharacterDataHandler = None
             self._set_description(" ".join("".join(self._text).split()))
         elif name == "FIELD" and self._in_table:
-            self.table.columns.append(parse_votable_field(self._column))
+            column = parse_votable_field(self._column)
+            system = self._systems.get(self._column.get("ref", ""))
+            self.table.columns.append(replace(column, field=_set_system(column.field, system)))
             if len(self.table.columns) > MAX_FILE_COLUMNS:
                 raise self._build_error(f"has more than {MAX_FILE_COLUMNS} columns")
             self._column = {}
@@ -192,6 +206,15 @@ class VotableParser:
             self.table.description = text
         elif parent in ("RESOURCE", "VOTABLE") and not self._in_table:
             self._resource_description = text
+
+
+def _set_system(field: Field, system: CoordinateSystem | TimeSystem | None) -> Field:
+    """Return the field with the system to which it refers, if it can have it."""
+    if isinstance(system, CoordinateSystem):
+        return replace(field, coordinate_system=system)
+    if isinstance(system, TimeSystem) and not find_time_problem(field.type, field.unit, system):
+        return replace(field, time_system=system)
+    return field
 
 
 def parse_votable_field(attributes: dict[str, str]) -> VotableField:

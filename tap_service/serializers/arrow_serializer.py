@@ -83,6 +83,7 @@ def _field_attributes(field: Field) -> dict[str, str]:
         "ucd": field.ucd,
         "utype": field.utype,
         "frame": field.frame,
+        "epoch": field.epoch,
         "description": field.description,
     }
     return {key: value for key, value in attributes.items() if value}

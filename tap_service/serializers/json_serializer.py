@@ -28,7 +28,7 @@ from tap_service.serializers.parallel_rows import map_slices
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 
 _SPELLING = Spelling('"Infinity"', '"-Infinity"', '"NaN"', null_element="null")
-_ATTRIBUTES = ("unit", "ucd", "utype", "frame", "description")
+_ATTRIBUTES = ("unit", "ucd", "utype", "frame", "epoch", "description")
 
 
 class Json(Serializer):

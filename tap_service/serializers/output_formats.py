@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import cast
 
 from tap_service.serializers.arrow_serializer import ArrowFile, ArrowStream
 from tap_service.serializers.csv_serializer import Csv, CsvWithoutHeader, Tsv
@@ -14,7 +16,8 @@ from tap_service.serializers.json_serializer import Json
 from tap_service.serializers.parquet_serializer import Parquet
 from tap_service.serializers.plain_text_serializer import PlainText
 from tap_service.serializers.serializer import SerializerFactory
-from tap_service.serializers.votable_serializer import Binary, Binary2, TableData
+from tap_service.serializers.votable_dialect import VERSIONS
+from tap_service.serializers.votable_serializer import Binary, Binary2, TableData, VOTable
 
 
 class UnknownFormatError(ValueError):
@@ -63,8 +66,19 @@ class Format:
 _VOTABLE = "application/x-votable+xml"
 _ID = "ivo://ivoa.net/std/TAPRegExt#output-votable-"
 
-#: the first is the default
-FORMATS = (
+#: parameters that the media type of any VOTable may have, of which two versions contradict each other
+_DIALECT_WORDS = (*(f"version={number}" for number in VERSIONS), _MIVOT := "content=mivot")
+
+
+@cache
+def _change_dialect(entry: Format, words: frozenset[str]) -> Format:
+    """Return a VOTable format with some of ``_DIALECT_WORDS``."""
+    version = next((number for number in VERSIONS if f"version={number}" in words), "")
+    write = partial(cast("type[VOTable]", entry.serializer), version=version, is_annotated=_MIVOT in words)
+    return replace(entry, mime=";".join((entry.mime, *sorted(words))), aliases=(), serializer=write)
+
+
+_VOTABLES = (
     # media type, aliases, extension, serializer, IVO ID
     Format(_VOTABLE, ("votable",), "vot", Binary2, _ID + "binary2"),
     Format(_VOTABLE + ";serialization=BINARY2", ("votable/b2",), "vot", Binary2, _ID + "binary2"),
@@ -72,6 +86,12 @@ FORMATS = (
     Format(_VOTABLE + ";serialization=TABLEDATA", ("votable/td",), "vot", TableData, _ID + "td"),
     Format("text/xml", (), "xml", Binary2, _ID + "binary2"),
     Format("text/xml;serialization=TABLEDATA", (), "xml", TableData, _ID + "td"),
+)
+
+#: the first is the default
+FORMATS = (
+    *_VOTABLES,
+    *(_change_dialect(_VOTABLES[0], frozenset({word})) for word in ("version=1.4", _MIVOT)),
     Format("text/csv;header=present", ("text/csv", "csv"), "csv", Csv),
     Format("text/csv;header=absent", (), "csv", CsvWithoutHeader),
     Format("text/tab-separated-values", ("tsv",), "tsv", Tsv),
@@ -96,7 +116,8 @@ def find_format(responseformat: str = "") -> Format:
     ----------
     responseformat
         A media type or an alias; case, white space, the order of parameters and ``charset=utf-8`` are ignored. The
-        empty string selects the default, the first of ``FORMATS``.
+        empty string selects the default, the first of ``FORMATS``. Any VOTable's media type or alias may have the
+        parameters ``version`` and ``content=mivot`` too.
 
     Returns
     -------
@@ -110,10 +131,18 @@ def find_format(responseformat: str = "") -> Format:
     """
     if not responseformat.strip():
         return FORMATS[0]
-    found = _BY_NAME.get(_normalise_mime_type(responseformat))
+    kind, parameters = _normalise_mime_type(responseformat)
+    words = parameters.intersection(_DIALECT_WORDS)
+    found = _BY_NAME.get((kind, parameters - words))
+    if found is not None and words:
+        is_known = found.is_votable and sum(word != _MIVOT for word in words) <= 1
+        found = _change_dialect(found, words) if is_known else None
     if found is None:
         known = ", ".join(name for entry in (*FORMATS, HATS) for name in (*entry.aliases, entry.mime))
-        raise UnknownFormatError(f"RESPONSEFORMAT={responseformat[:100]!r} is unknown; the formats are: {known}")
+        raise UnknownFormatError(
+            f"RESPONSEFORMAT={responseformat[:100]!r} is unknown; the formats are: {known}. VOTables also take "
+            f"{', '.join(f';{word}' for word in _DIALECT_WORDS)}"
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""Encode columns as rows of VOTable BINARY and BINARY2 (VOTable 1.4, chapter 5).
+"""Encode columns as rows of VOTable BINARY and BINARY2 (VOTable 1.5, chapter 5).
 
 A row is a sequence of *groups*: a big-endian numpy record of fixed-width cells, then at most one cell of variable
 width; the record's last member is the item count of this cell. Arrow joins records and variable cells.
@@ -48,15 +48,17 @@ class _Group:
 class RowEncoder:
     """Encodes conformed columns; ``flags`` writes BINARY2's null flags before each row.
 
-    Without flags, and inside arrays, a NULL integer becomes the number that its type declares.
+    ``utf8``: ``char`` of varying length is UTF-8, as in VOTable 1.6; otherwise it is ASCII. Without flags, and inside
+    arrays, a NULL integer becomes the number that its type declares.
     """
 
-    def __init__(self, fields: Sequence[Field], *, flags: bool) -> None:
+    def __init__(self, fields: Sequence[Field], *, flags: bool, utf8: bool = False) -> None:
         self._fields = tuple(
             replace(field, type=field.type.stored_type) if field.type.is_complex else field for field in fields
         )
         self._parts = tuple(2 if field.type.is_complex else 1 for field in fields)
         self._flags = flags
+        self._utf8 = utf8
         self._groups = self._plan_groups()
 
     def _plan_groups(self) -> list[_Group]:
@@ -132,7 +134,7 @@ class RowEncoder:
     def _variable_cells(self, column: pa.Array, field: Field) -> tuple[np.ndarray, pa.Array]:
         """Return the item counts and the bytes of cells of variable width."""
         if field.type.datatype in TEXT:
-            offsets, data = _text_parts(column, field)
+            offsets, data = _text_parts(column, field, utf8=self._utf8)
             return np.diff(offsets) // _item_width(field), build_binary(offsets, data)
         counts = list_lengths(column)
         items = self._to_items(column.flatten(), field).astype(_item_dtype(field))
@@ -154,9 +156,9 @@ class RowEncoder:
 
 
 @lru_cache(MAX_REMEMBERED)
-def find_row_encoder(fields: tuple[Field, ...], *, flags: bool) -> RowEncoder:
+def find_row_encoder(fields: tuple[Field, ...], *, flags: bool, utf8: bool = False) -> RowEncoder:
     """Return the encoder of these fields, which any number of results may use at once."""
-    return RowEncoder(fields, flags=flags)
+    return RowEncoder(fields, flags=flags, utf8=utf8)
 
 
 def _null_value(field: Field) -> float | int:
@@ -196,13 +198,13 @@ def pad_with_nul(offsets: np.ndarray, data: np.ndarray, width: int) -> np.ndarra
     return cells
 
 
-def _text_parts(column: pa.Array, field: Field) -> tuple[np.ndarray, np.ndarray]:
-    """Return offsets and bytes in the column's encoding: UTF-16BE, or ASCII with '?' for other characters."""
+def _text_parts(column: pa.Array, field: Field, *, utf8: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return offsets and bytes in the column's encoding: UTF-16BE; UTF-8, or ASCII with '?' for other characters."""
     text = format_timestamps(column) if field.type.is_timestamp else column
     text = pc.fill_null(text, "") if text.null_count else text
     offsets, data = split_text(text)
     wide = field.type.datatype == "unicodeChar"
-    if not data.size or data.max() < 0x80:
+    if not data.size or data.max() < 0x80 or (utf8 and not wide):
         return (offsets * 2, _encode_utf16(data)) if wide else (offsets, data)
     if not wide:
         return split_text(pc.replace_substring_regex(text, r"[^\x00-\x7f]", "?"))

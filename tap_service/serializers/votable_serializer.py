@@ -1,11 +1,12 @@
-"""VOTable 1.4 (namespace v1.3) in BINARY2, BINARY and TABLEDATA.
+"""VOTable in BINARY2, BINARY and TABLEDATA; ``votable_dialect`` has its versions.
 
 The serializations share the document around the rows: QUERY_STATUS OK comes first, and any other final status after the
 table.
 
 Losses of the serializations:
 
-- ``char`` is ASCII: other characters become '?' (the loader declares columns with such characters ``unicodeChar``);
+- ``char`` is ASCII before VOTable 1.6: other characters become '?' (the loader declares columns with such characters
+  ``unicodeChar``);
 - in TABLEDATA characters that XML forbids become U+FFFD, or '?' in ``char``;
 - TABLEDATA and BINARY write an empty string or array as NULL, and BINARY writes NaN as NULL;
 - in BINARY, and inside arrays in all serializations, a NULL integer becomes a number declared in VALUES.
@@ -15,8 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from functools import lru_cache
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,16 +28,14 @@ from tap_service.serializers.cell_text import Spelling, format_cells, replace_ch
 from tap_service.serializers.field_arrays import conform_batch, join_text, text_bytes
 from tap_service.serializers.null_values import NullMark
 from tap_service.serializers.parallel_rows import map_slices
-from tap_service.serializers.serializer import MAX_REMEMBERED, ResultInfo, Serializer, Status
+from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.spooled_rows import SpooledRows
-from tap_service.serializers.votable_binary_rows import find_row_encoder, fixed_size
-from tap_service.serializers.votable_links import links_by_place, service_resources
-from tap_service.xml_text import DECLARATION, Markup, element, start_tag, tag
+from tap_service.serializers.votable_binary_rows import RowEncoder, find_row_encoder, fixed_size
+from tap_service.serializers.votable_columns import describe_columns, find_ids
+from tap_service.serializers.votable_dialect import Dialect, choose_dialect
+from tap_service.serializers.votable_links import service_resources
+from tap_service.xml_text import Markup, element
 
-NAMESPACE = "http://www.ivoa.net/xml/VOTable/v1.3"
-VERSION = "1.4"
-
-OPENING = Markup(DECLARATION + start_tag("VOTABLE", {"version": VERSION, "xmlns": NAMESPACE}) + "\n")
 RESOURCE = Markup('<RESOURCE type="results">\n')
 RESOURCE_END = Markup("</RESOURCE>\n")
 CLOSING = Markup("</VOTABLE>\n")
@@ -71,9 +69,21 @@ class VOTable(Serializer):
     data_start = ""
     data_end = ""
 
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        info: ResultInfo,
+        scratch: ScratchSpace = NO_SCRATCH,
+        *,
+        version: str = "",
+        is_annotated: bool = False,
+    ) -> None:
+        self.dialect = choose_dialect(version, is_annotated=is_annotated)
+        super().__init__(self.dialect.convert_fields(fields), info, scratch)
+
     def write_header(self) -> bytes:
-        lines = [*_write_description(self.fields, self.info, Status("OK")), "<DATA>" + self.data_start]
-        return (OPENING + RESOURCE + "\n".join(lines)).encode()
+        lines = [*_write_description(self.fields, self.info, Status("OK"), self.dialect), "<DATA>" + self.data_start]
+        return (self.dialect.opening + RESOURCE + "\n".join(lines)).encode()
 
     def flush_data(self) -> bytes:
         """Return the bytes of the data that ``write_rows`` has retained."""
@@ -87,7 +97,7 @@ class VOTable(Serializer):
             after += spent + "\n"
         yield (
             self.flush_data()
-            + f"{self.data_end}</DATA>\n</TABLE>\n{after}{_write_end(self.fields, self.info)}".encode()
+            + f"{self.data_end}</DATA>\n</TABLE>\n{after}{_write_end(self.fields, self.info, self.dialect)}".encode()
         )
 
 
@@ -96,40 +106,21 @@ def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status 
 
     ``status`` is None before the end of the result.
     """
-    lines = [*_write_description(tuple(fields), info, status), "</TABLE>\n"]
-    return (OPENING + RESOURCE + "\n".join(lines) + _write_end(fields, info)).encode()
+    dialect = choose_dialect()
+    lines = [*_write_description(tuple(fields), info, status, dialect), "</TABLE>\n"]
+    return (dialect.opening + RESOURCE + "\n".join(lines) + _write_end(tuple(fields), info, dialect)).encode()
 
 
-def _write_end(fields: Sequence[Field], info: ResultInfo) -> Markup:
+def _write_end(fields: tuple[Field, ...], info: ResultInfo, dialect: Dialect) -> Markup:
     """Write the end of the results and the descriptors of services that use their values."""
     used = info.links.services
-    services = service_resources(used, fields, _find_ids(tuple(fields)).fields) if used else ""
+    services = service_resources(used, fields, find_ids(fields, dialect).fields) if used else ""
     return Markup(RESOURCE_END + services + CLOSING)
 
 
-class _Ids:
-    """The XML IDs of a document's frames, time systems and fields."""
-
-    def __init__(self, fields: Sequence[Field]) -> None:
-        self.frames = {frame: f"coosys_{frame}" for frame in sorted({field.frame for field in fields} - {""})}
-        systems = sorted({field.time_system for field in fields if field.time_system is not None})
-        self.times = {system: f"timesys_{number}" for number, system in enumerate(systems, 1)}
-        taken = (*self.frames.values(), *self.times.values())
-        self.fields = field_ids([field.name for field in fields], taken)
-
-    def find_ref(self, field: Field) -> str:
-        """Return the ID of a field's frame or time system, '' if it has neither."""
-        if field.frame:
-            return self.frames[field.frame]
-        return "" if field.time_system is None else self.times[field.time_system]
-
-
-@lru_cache(MAX_REMEMBERED)
-def _find_ids(fields: tuple[Field, ...]) -> _Ids:
-    return _Ids(fields)
-
-
-def _write_description(fields: tuple[Field, ...], info: ResultInfo, status: Status | None) -> Iterable[Markup]:
+def _write_description(
+    fields: tuple[Field, ...], info: ResultInfo, status: Status | None, dialect: Dialect
+) -> Iterable[Markup]:
     """Yield the lines before the data, up to the last FIELD."""
     infos = (
         query_status(status) if status else Markup(""),
@@ -145,61 +136,7 @@ def _write_description(fields: tuple[Field, ...], info: ResultInfo, status: Stat
         *(named_info("note", note) for note in info.notes),
     )
     yield from (line for line in infos if line)
-    links = links_by_place(info.links.of_columns, _find_ids(fields).fields)
-    yield from _describe_columns(fields, tuple(links.items()))
-
-
-@lru_cache(MAX_REMEMBERED)
-def _describe_columns(fields: tuple[Field, ...], links: tuple[tuple[int, Markup], ...]) -> tuple[Markup, ...]:
-    """Return the lines from the frames to the last FIELD; ``links`` are the LINKs of fields by position."""
-    ids, links_of = _find_ids(fields), dict(links)
-    return (
-        *(element("COOSYS", ID=ident, system=frame) for frame, ident in ids.frames.items()),
-        *(element("TIMESYS", ID=ident, **asdict(system)) for system, ident in ids.times.items()),
-        Markup("<TABLE>"),
-        *(
-            _write_field(field, ident, ids.find_ref(field), links_of.get(place, Markup("")))
-            for place, (field, ident) in enumerate(zip(fields, ids.fields, strict=True))
-        ),
-    )
-
-
-def _write_field(field: Field, ident: str, ref: str, links: Markup) -> Markup:
-    kind = field.type
-    attributes = {
-        "ID": ident,
-        "name": field.name,
-        "datatype": kind.datatype,
-        "arraysize": "" if kind.arraysize == "1" else kind.arraysize,  # 1 is the default
-        "xtype": kind.xtype,
-        "unit": field.unit,
-        "ucd": field.ucd,
-        "utype": field.utype,
-        "ref": ref,
-    }
-    description = element("DESCRIPTION", field.description) if field.description else ""
-    values = "" if kind.null is None else element("VALUES", null=str(kind.null))
-    return tag("FIELD", attributes, Markup(description + values + links))
-
-
-def field_ids(names: Sequence[str], taken_already: Iterable[str] = ()) -> list[str]:
-    """Return unique XML IDs close to the columns' names, which astropy uses as column names.
-
-    No ID equals another column's name, because clients look up references among both.
-    """
-    taken, own = set(taken_already), set(names)
-    ids = []
-    for name in names:
-        base = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
-        if not re.match(r"[A-Za-z_]", base):
-            base = "_" + base
-        ident, number = base, 1
-        while ident in taken or (ident != name and ident in own):
-            number += 1
-            ident = f"{base}_{number}"
-        taken.add(ident)
-        ids.append(ident)
-    return ids
+    yield from describe_columns(fields, info.links, dialect)
 
 
 class Binary2(VOTable):
@@ -208,10 +145,11 @@ class Binary2(VOTable):
     data_start = '<BINARY2>\n<STREAM encoding="base64">\n'
     data_end = "\n</STREAM>\n</BINARY2>"
 
-    def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
-        super().__init__(fields, info, scratch)
-        self._encoder = find_row_encoder(self.fields, flags=True)
-        self._remainder = b""
+    _remainder = b""
+
+    @cached_property
+    def _encoder(self) -> RowEncoder:
+        return find_row_encoder(self.fields, flags=True, utf8=self.dialect.has_utf8_char)
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
         text, self._remainder = _encode_base64(
@@ -239,10 +177,13 @@ class Binary(VOTable):
     data_start = '<BINARY>\n<STREAM encoding="base64">\n'
     data_end = "\n</STREAM>\n</BINARY>"
 
-    def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
-        super().__init__(fields, info, scratch)
-        self._marks = [NullMark(field, fills_arrays=fixed_size(field) is not None) for field in fields]
-        self._spooled = SpooledRows(scratch)
+    @cached_property
+    def _marks(self) -> list[NullMark]:
+        return [NullMark(field, fills_arrays=fixed_size(field) is not None) for field in self.fields]
+
+    @cached_property
+    def _spooled(self) -> SpooledRows:
+        return SpooledRows(self.scratch)
 
     def write_header(self) -> bytes:
         return b""
@@ -259,7 +200,7 @@ class Binary(VOTable):
         for mark in self._marks:
             mark.choose_value()
         self.fields = tuple(mark.apply_to_field(field) for mark, field in zip(self._marks, self.fields, strict=True))
-        encoder = find_row_encoder(self.fields, flags=False)
+        encoder = find_row_encoder(self.fields, flags=False, utf8=self.dialect.has_utf8_char)
         yield super().write_header()
         remainder = b""
         for batch in self._spooled:
@@ -279,7 +220,8 @@ class TableData(VOTable):
         return b"".join(map_slices(self._encode_rows, batch))
 
     def _encode_rows(self, batch: pa.RecordBatch) -> bytes:
-        words = list(map(_xml_cells, conform_batch(batch, self.fields), self.fields))
+        columns = zip(conform_batch(batch, self.fields), self.fields, strict=True)
+        words = [_xml_cells(column, field, utf8=self.dialect.has_utf8_char) for column, field in columns]
         return join_text(words, "<TR><TD>", "</TD><TD>", "</TD></TR>\n")
 
 
@@ -291,9 +233,10 @@ _FORBIDDEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x{FFFE}\x{FFFF}]"
 _NOT_ASCII = r"[^\t\n\r\x20-\x7f]"
 
 
-def _xml_cells(column: pa.Array, field: Field) -> pa.Array:
+def _xml_cells(column: pa.Array, field: Field, *, utf8: bool) -> pa.Array:
     words = format_cells(column, field, _SPELLING)
-    return escape_cells(words, ascii_only=field.type.datatype == "char") if field.type.is_text else words
+    is_ascii = field.type.datatype == "char" and not (utf8 and fixed_size(field) is None)
+    return escape_cells(words, ascii_only=is_ascii) if field.type.is_text else words
 
 
 def escape_cells(words: pa.Array, *, ascii_only: bool = False) -> pa.Array:

@@ -44,6 +44,14 @@ class QuerySettings(BaseModel):
         title="Highest row limit of a request",
         description="A higher MAXREC is reduced to this number.",
     )
+    votable_version: Literal["1.4", "1.5", "1.6"] = Field(
+        "1.5",
+        title="Version of VOTables whose request names none, and of errors",
+        description=(
+            "1.4 for clients and validators that refuse 1.5; 1.6, a working draft, has UTF-8 in char. A request may "
+            "name any of them."
+        ),
+    )
     max_query_length: int = Field(
         500_000,
         ge=1000,

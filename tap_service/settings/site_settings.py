@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -155,6 +156,22 @@ class SiteSettings(BaseModel):
             "it the portal offers a page that shows the service's rows over the surveys of SKYHOUSE_SURVEYS."
         ),
     )
+
+    mcp: bool = Field(
+        False,
+        title="Endpoint for agents",
+        description=(
+            "true: programs with language models query the service by the Model Context Protocol, at /mcp "
+            "(docs/mcp.md). Needs the package mcp: pip install 'skyhouse[mcp]'."
+        ),
+    )
+
+    @field_validator("mcp")
+    @classmethod
+    def _check_mcp(cls, value: bool) -> bool:
+        if value and find_spec("mcp") is None:
+            raise ValueError("the package mcp is not installed: pip install 'skyhouse[mcp]', or leave it false")
+        return value
 
     @field_validator("surveys", mode="before")
     @classmethod

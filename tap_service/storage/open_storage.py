@@ -10,6 +10,8 @@ from pathlib import Path
 
 from tap_service.config import Config
 from tap_service.storage.engine.engine import Engine
+from tap_service.storage.history.history_store import HistoryStore
+from tap_service.storage.history.sqlite_history_store import SqliteHistoryStore
 from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tap_service.storage.results.local_result_store import LocalResultStore
@@ -131,6 +133,20 @@ def open_usage_store(config: Config) -> UsageStore | None:
 
         return RedisUsageStore(config.redis_url)
     return SqliteUsageStore(config.usage) if config.usage else None
+
+
+def open_history_store(config: Config) -> HistoryStore | None:
+    """Open the history of queries; None if the settings want none, or name neither Redis nor a directory for jobs.
+
+    Raise HistoryUnavailable if the file cannot be used. Redis need not answer yet.
+    """
+    if not config.history_queries:
+        return None
+    if config.redis_url:
+        from tap_service.storage.history.redis_history_store import RedisHistoryStore
+
+        return RedisHistoryStore(config.redis_url, config.history_days * 86_400)
+    return SqliteHistoryStore(config.jobs_path) if config.jobs_path else None
 
 
 def open_result_store(address: str) -> ResultStore:

@@ -50,7 +50,7 @@ def test_time_systems() -> None:
     [
         ({"datatype": "string"}, "is for timestamps and numbers"),
         ({"datatype": "double"}, "has a timeorigin for numbers"),
-        ({"datatype": "timestamp", "origin": 2455197.5}, "none for timestamps"),
+        ({"datatype": "timestamp", "origin": 2455197.5}, "no timeorigin for timestamps"),
     ],
 )
 def test_times_that_are_none(keys: dict[str, Any], message: str) -> None:

@@ -76,7 +76,7 @@ def test_changes_at_once_are_all_made(changed: Engine) -> None:
 def test_the_last_change_counts_though_the_clock_was_set_back(changed: Engine) -> None:
     _register(changed, _schema("change_clock", description="first"))
     changed.execute(
-        "INSERT INTO skyhouse.catalogue SELECT max(version) + 86400000000000, 'x', 'x', '', 0 FROM skyhouse.catalogue"
+        "INSERT INTO skyhouse.catalogue SELECT max(version) + 86400000000000, 'x', 'x', '', 0, '' FROM skyhouse.catalogue"
     )
     before = catalogue_log.read_catalogue_version(changed)
     _register(changed, _schema("change_clock", description="second"))

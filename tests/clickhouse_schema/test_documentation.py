@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from clickhouse_schema.column_links import InputParam, Link, Service
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table, Versions
+from clickhouse_schema.system_keys import CoordinateKeys, PhotometryKeys, TimeKeys
 
 PAGE = (Path(__file__).parents[2] / "docs" / "schema-yaml.md").read_text()
 SAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
@@ -20,6 +21,9 @@ WHERE = {
     Schema: "## Schema",
     Table: "## Table",
     Column: "## Column",
+    CoordinateKeys: "A coordinate system has:",
+    TimeKeys: "A time system is",
+    PhotometryKeys: "A photometric system is",
     Layout: "## `skyhouse:layout`",
     Versions: "`versions` has",
     Link: "A link has:",

@@ -309,11 +309,14 @@ def test_the_tables_of_users(service: Service) -> None:
     assert skyhouse(service.folder, "user", "drop-table", "alice", "mydb.two")[1] == "dropped mydb.two of alice\n"
     code, _, err = skyhouse(service.folder, "user", "drop-table", "alice", "mydb.two")
     assert (code, err) == (1, "error: alice has no table mydb.two; see skyhouse user tables alice\n")
+    asked("sync?QUERY=SELECT+table_name+FROM+TAP_SCHEMA.tables")
+    assert [each["status"] for each in json.loads(asked("history"))["queries"]] == ["OK"]
     code, out, _ = skyhouse(service.folder, "user", "remove", "alice")
     said = ["alice is removed", "dropped mydb.one of alice", "dropped mydb.three of alice"]
     assert (code, out.splitlines()) == (0, said)
     assert skyhouse(service.folder, "user", "add", "alice", given="correct-horse\n")[0] == 0
     assert json.loads(asked("mydb"))["tables"] == []
+    assert json.loads(asked("history"))["queries"] == []
 
 
 def test_a_service_answers_while_a_load_runs(service: Service, stars: Path) -> None:

@@ -9,17 +9,15 @@ from pathlib import Path
 
 import pytest
 from astropy.table import Table
-from typer.testing import CliRunner
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, find_data_models
-from loaders.cli.skyhouse_command import app
 from loaders.load_error import LoadError
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
-from loaders.tables.shipped_schemas import find_example_file, find_schema_file, list_schema_names, resolve_schema_option
+from loaders.tables.shipped_schemas import find_example_file, find_schema_file
 from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -92,19 +90,6 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
         assert asked(obscore, catalogue_log.read_catalogue(obscore), example.query), example.name
     drop_table(obscore, TABLE, recorder)
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == ()
-
-
-def test_shipped_schemas_are_named() -> None:
-    assert list_schema_names() == ["obscore", "obscore-radio"]
-    assert resolve_schema_option("obscore") == find_schema_file("obscore")
-    assert resolve_schema_option("./obscore") == Path("obscore").absolute()
-    with pytest.raises(
-        LoadError, match=r"there is no shipped schema '\.\./demo/tycho2'; there are obscore, obscore-radio"
-    ):
-        find_schema_file("../demo/tycho2")
-    refused = CliRunner().invoke(app, ["schema", "show", "obscor"])
-    assert refused.exit_code == 1
-    assert refused.stderr == "error: there is no shipped schema 'obscor'; there are obscore, obscore-radio\n"
 
 
 # --- files that lack columns ------------------------------------------------------------------------------------------

@@ -43,6 +43,30 @@ def read(path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     return rows, faults
 
 
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
+def test_uuids_and_json_are_texts_of_their_xtypes(name: str, tmp_path: Path) -> None:
+    """Arrow's canonical extension types, Parquet's logical types."""
+    uuids = [bytes(range(16)), None, bytes(16)]
+    documents = pa.ExtensionArray.from_storage(pa.json_(), pa.array(['{"a": "β"}', None, "[]"]))
+    written = pa.table({"u": pa.array(uuids, pa.uuid()), "j": documents})
+    path = tmp_path / name
+    if name == "t.parquet":
+        pq.write_table(written, path)
+    else:
+        with pa.ipc.new_file(path, written.schema) as file:
+            file.write(written)
+    [table] = describe_source(open_source(path), "s", "t")["tables"]
+    assert [column["votable:xtype"] for column in table["columns"]] == ["uuid", "json"]
+    rows, faults = read(path)
+    assert faults == []
+    assert [row["u"] for row in rows] == [
+        "00010203-0405-0607-0809-0a0b0c0d0e0f",
+        None,
+        "00000000-0000-0000-0000-000000000000",
+    ]
+    assert [row["j"] for row in rows] == ['{"a": "β"}', None, "[]"]
+
+
 ROWS = [
     {"i": 1, "s": -5, "l": 2**62, "f": 1.5, "d": 0.1, "b": True, "t": "NGC 1", "u": 7},
     {"i": None, "s": 300, "l": -1, "f": -2.25, "d": 1e300, "b": False, "t": 'a "quoted", <x> & y', "u": 255},

@@ -8,7 +8,20 @@ import { expect, test } from 'vitest';
 const FOLDERS = [
     ...['text', 'adql', 'browser', 'model', 'tap', 'ui'],
     ...['decode', 'expression', 'rows', 'canvas', 'sky', 'layers', 'plots', 'samp', 'jobs', 'uploads', 'account'],
-    ...['admin', 'shares', 'grid', 'results', 'tables', 'match', 'builder', 'explore', 'object', 'home', 'aladin'],
+    ...[
+        'admin',
+        'shares',
+        'watches',
+        'grid',
+        'results',
+        'tables',
+        'match',
+        'builder',
+        'explore',
+        'object',
+        'home',
+        'aladin',
+    ],
     ...['editor', 'shell', 'pages', '.'],
 ];
 

@@ -21,21 +21,44 @@ from tap_service.hats.reading.parquet_file import open_parquet
 #: instead of NESTED), nearly all are elsewhere
 _SAMPLE_ROWS = 1000
 
+#: Counted for a text or a list, as the files do not say how long it is
+_LEAST_TEXT_BYTES = 16
+
 
 @dataclass(frozen=True, slots=True)
 class PartitionFile:
-    """A file whose footer has been checked. ``path``: below the catalogue's folder."""
+    """A file whose footer has been checked.
+
+    Attributes
+    ----------
+    path
+        Below the catalogue's folder.
+    groups
+        Rows of each row group, and about the bytes of a row in memory.
+    """
 
     catalogue: HatsCatalogue
     pixel: HatsPixel
     path: str
     version: FileVersion
-    rows: int
+    groups: tuple[tuple[int, float], ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(rows for rows, _ in self.groups)
 
     @property
     def name(self) -> str:
         """The file's address, for messages."""
         return self.catalogue.folder.name(self.path)
+
+    def list_batches(self, block_bytes: int, block_rows: int) -> Iterator[tuple[int, float]]:
+        """Yield the rows of each batch of ``read_batches``, and about its bytes."""
+        for rows, row_bytes in self.groups:
+            size = _count_batch_rows(row_bytes, block_bytes, block_rows)
+            for first in range(0, rows, size):
+                batch_rows = min(size, rows - first)
+                yield batch_rows, batch_rows * row_bytes
 
     def read_batches(self, columns: tuple[str, ...], block_bytes: int, block_rows: int) -> Iterator[pa.RecordBatch]:
         """Yield all rows, the same batches each time.
@@ -43,7 +66,7 @@ class PartitionFile:
         Parameters
         ----------
         columns : tuple of str
-            The columns of the batches.
+            The columns of the batches, which have the types of the catalogue's schema.
         block_bytes, block_rows : int
             About what a batch has at most.
 
@@ -56,16 +79,16 @@ class PartitionFile:
         """
         file = open_parquet(self.catalogue.folder, self.path, self.version)
         spatial = self.catalogue.spatial_index
+        types = pa.schema([(name, self.catalogue.schema.field(name).type) for name in columns])
         needed = list(dict.fromkeys([*columns, *([spatial[0]] if spatial else [])]))
         done = 0
         try:
-            for group in range(file.num_row_groups):
-                metadata = file.metadata.row_group(group)
-                size = max(1, min(block_rows, block_bytes * metadata.num_rows // max(metadata.total_byte_size, 1)))
+            for group, (_, row_bytes) in enumerate(self.groups):
+                size = _count_batch_rows(row_bytes, block_bytes, block_rows)
                 for batch in file.iter_batches(size, [group], needed):
                     self._refuse_strangers(batch, done)
                     done += batch.num_rows
-                    yield batch.select(list(columns))
+                    yield batch.select(list(columns)).cast(types)
         except pa.ArrowMemoryError:
             raise
         except (pa.ArrowException, OSError) as error:
@@ -134,8 +157,20 @@ def check_partition(catalogue: HatsCatalogue, pixel: HatsPixel) -> list[Partitio
         file = open_parquet(folder, path, version)
         catalogue.check_columns(file.schema_arrow, folder.name(path))
         _check_statistics(catalogue, pixel, file.metadata, folder.name(path))
-        found.append(PartitionFile(catalogue, pixel, path, version, file.metadata.num_rows))
+        groups = (file.metadata.row_group(group) for group in range(file.num_row_groups))
+        sizes = tuple((group.num_rows, _estimate_row_bytes(group, catalogue.schema)) for group in groups)
+        found.append(PartitionFile(catalogue, pixel, path, version, sizes))
     return found
+
+
+def _estimate_row_bytes(group: pq.RowGroupMetaData, schema: pa.Schema) -> float:
+    """Return about the bytes of a row in memory: dictionaries can make a file much smaller than its values."""
+    widths = sum(kind.bit_width / 8 if pa.types.is_primitive(kind) else _LEAST_TEXT_BYTES for kind in schema.types)
+    return float(max(group.total_byte_size / max(group.num_rows, 1), widths))
+
+
+def _count_batch_rows(row_bytes: float, block_bytes: int, block_rows: int) -> int:
+    return max(1, min(block_rows, int(block_bytes / max(row_bytes, 1))))
 
 
 def _check_statistics(catalogue: HatsCatalogue, pixel: HatsPixel, metadata: pq.FileMetaData, name: str) -> None:

@@ -42,6 +42,10 @@ class PartitionSource:
     def rows(self) -> int:
         return self.file.rows
 
+    def list_blocks(self) -> Iterator[tuple[int, float]]:
+        """Yield the rows of each block of ``read_blocks``, and about its bytes."""
+        return self.file.list_batches(MAX_BLOCK_BYTES, MAX_BLOCK_ROWS)
+
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         first = 1
         needed = self.columns.list_file_columns(columns)

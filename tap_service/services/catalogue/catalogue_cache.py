@@ -15,7 +15,9 @@ from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.documents.service_description import Example
 from tap_service.documents.tableset_document import append_tables, tableset_document
 from tap_service.documents.tableset_json import SchemaDocument, describe_schemas
+from tap_service.hats.gateway.file_gateway import FileGateway
 from tap_service.services.catalogue.example_queries import build_examples
+from tap_service.services.catalogue.links_descriptor import add_links_service
 from tap_service.services.catalogue.user_catalogues import UserCatalogues, VisibleTables
 from tap_service.services.catalogue.user_groups import UserGroups
 from tap_service.services.periodic_thread import PeriodicThread
@@ -122,11 +124,23 @@ class CatalogueCache:
     """Holds the current snapshot; a thread checks the version every second.
 
     ``snapshot`` has all tables: whatever a user gets comes from ``catalogue_for`` or ``snapshot_for``.
-    ``is_only_process``: no other process changes the engine's tables.
+    ``gateway``: attached tables are read through it. ``is_only_process``: no other process changes the engine's tables.
+    ``public_url``: that of the service, '' if it is not known; results with identifiers of ObsCore then tell no address
+    of their links.
     """
 
-    def __init__(self, engine: Engine, groups: UserGroups, *, is_only_process: bool = False) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        groups: UserGroups,
+        gateway: FileGateway,
+        *,
+        is_only_process: bool = False,
+        public_url: str = "",
+    ) -> None:
         self._engine = engine
+        self._gateway = gateway
+        self._public_url = public_url
         self._groups = groups
         self._user_tables = UserCatalogues(engine, is_only_process=is_only_process)
         self._refreshing = threading.Lock()
@@ -182,4 +196,5 @@ class CatalogueCache:
     def _read_snapshot(self) -> CatalogueSnapshot:
         """Read the version first, so that a change in between is read again and never missed."""
         version = read_catalogue_version(self._engine)
-        return CatalogueSnapshot(version, read_catalogue(self._engine), self._engine)
+        catalogue = self._gateway.publish(read_catalogue(self._engine))
+        return CatalogueSnapshot(version, add_links_service(catalogue, self._public_url), self._engine)

@@ -15,8 +15,8 @@ from tap_service.services.queries.tap_parameters import read_format, read_maxrec
 #: parameters that take one value; others are ignored, as the standard demands
 _NAMES = ("RA", "DEC", "SR", "VERB", "MAXREC", "RESPONSEFORMAT", "RUNID")
 
-#: what clients of any age read; BINARY2 is from 2013, the standard from 2008
-_DEFAULT_FORMAT = "text/xml;serialization=TABLEDATA"
+#: what clients of any age read: the standard is from 2008, BINARY2 from 2013, VOTable 1.5 from 2025
+_DEFAULT_FORMAT = "text/xml;serialization=TABLEDATA;version=1.4"
 
 #: how many columns: the fewest, those typically useful, or all
 Verbosity = Literal[1, 2, 3]

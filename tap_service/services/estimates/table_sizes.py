@@ -87,14 +87,14 @@ class TableSizes:
         with self._lock:
             if version != self._version:
                 self._sizes, self._radii, self._version = {}, {}, version
-            known = self._sizes.get(entry.storage_sql)
+            known = self._sizes.get(entry.storage_key)
         if known is None:
             known = self._read_size(entry)
             with self._lock:
                 if entry.schema.name != UPLOAD_SCHEMA:
                     if len(self._sizes) >= _MAX_KEPT:  # each load makes a new storage of a user table
                         self._sizes.clear()
-                    self._sizes[entry.storage_sql] = known
+                    self._sizes[entry.storage_key] = known
         return known
 
     def make_density(self, entry: TableEntry, version: int) -> RowDensity:
@@ -104,7 +104,7 @@ class TableSizes:
         is_located = entry.table.layout.position is not None and bool(rows.any())  # and in the density table
         unlocated, positionless = (0.0, others) if is_located else (others, 0.0)
         return RowDensity(
-            size.order, rows, np.ones(len(rows)), unlocated, positionless, frozenset((entry.storage_sql,))
+            size.order, rows, np.ones(len(rows)), unlocated, positionless, frozenset((entry.storage_key,))
         )
 
     def find_mean_radius(self, scan: Scan, radius: Expr) -> float | None:
@@ -130,12 +130,16 @@ class TableSizes:
     def _read_size(self, entry: TableEntry) -> TableSize:
         if entry.schema.name == UPLOAD_SCHEMA:
             return TableSize(0, np.array([0] * 12 + [entry.rows or 0]), {})
-        if entry.is_computed and entry.rows is not None:  # TAP_SCHEMA as some see it: no sizes of what others see
+        if (
+            entry.is_computed and entry.rows is not None and entry.attached is None
+        ):  # TAP_SCHEMA as some see it: no sizes of what others see
             return TableSize(0, np.array([0] * 12 + [entry.rows]), {})
         order = entry.table.layout.healpix_order
         density = read_density(self._engine, *entry.density_key)
         rows = np.zeros(12 * 4**order + 1, dtype=np.int64)
         rows[density["cell"].to_numpy()] = density["rows"].to_numpy()
+        if entry.attached is not None:
+            return TableSize(order, rows, dict(entry.attached.attachment.widths))
         database, names = entry.part_tables  # one server's parts of a cluster are enough for widths
         name_list = ", ".join(quote_string(name) for name in names)
         is_part = f"database = {quote_string(database)} AND table IN ({name_list}) AND active"

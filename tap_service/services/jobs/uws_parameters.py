@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from tap_service.models.request_parameters import Pair
-from tap_service.models.timestamps import parse_instant
+from tap_service.models.request_parameters import Pair, parse_count, parse_time
 from tap_service.models.uws_job import ExecutionPhase, JobFilter
 from tap_service.service_errors import ParameterFault
 
@@ -46,7 +45,7 @@ def parse_duration(text: str, max_seconds: int) -> int:
 
 def parse_destruction(text: str, latest: datetime) -> datetime:
     """Return the time, reduced to the latest. Raises ParameterFault."""
-    return min(_parse_time("DESTRUCTION", text), latest)
+    return min(parse_time("DESTRUCTION", text), latest)
 
 
 def parse_name(text: str) -> str:
@@ -84,17 +83,15 @@ def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:
         if name.upper() == "PHASE":
             wanted = replace(wanted, phases=wanted.phases | {_parse_phase(value)})
         elif name.upper() == "AFTER":
-            wanted = replace(wanted, after=_parse_time("AFTER", value))
+            wanted = replace(wanted, after=parse_time("AFTER", value))
         elif name.upper() == "BEFORE":
-            wanted = replace(wanted, before=_parse_time("BEFORE", value))
+            wanted = replace(wanted, before=parse_time("BEFORE", value))
         elif name.upper() == "SEARCH":
             if len(value) > _MAX_SEARCH:
                 raise ParameterFault(f"SEARCH has up to {_MAX_SEARCH} characters: the words to look for")
             wanted = replace(wanted, words=(*wanted.words, *value.split()))
         elif name.upper() == "LAST":
-            if not re.fullmatch(r"0*[1-9][0-9]{0,17}", value.strip(), re.ASCII):
-                raise ParameterFault("LAST is a number of jobs above 0, such as 100")
-            wanted = replace(wanted, last=int(value))
+            wanted = replace(wanted, last=parse_count("LAST", value, "jobs"))
     return wanted
 
 
@@ -127,10 +124,3 @@ def _parse_phase(value: str) -> ExecutionPhase:
         return ExecutionPhase(value.strip().upper())
     except ValueError as error:
         raise ParameterFault(f"PHASE={value[:60]} is not known; the phases are: {', '.join(ExecutionPhase)}") from error
-
-
-def _parse_time(name: str, value: str) -> datetime:
-    try:
-        return parse_instant(value)
-    except ValueError as error:
-        raise ParameterFault(f"{name}: {error}") from error

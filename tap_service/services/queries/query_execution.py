@@ -37,6 +37,7 @@ from tap_service.storage.engine.engine import (
     EngineError,
     EngineSilent,
     EngineUnavailable,
+    FilesUnavailable,
     QueryCancelled,
     QueryTimeout,
     ResourceLimit,
@@ -273,6 +274,8 @@ def translate_faults(query_id: str) -> Iterator[None]:
         raise QueryTooHeavy(str(error)) from error
     except SpoolClosed as error:
         raise ClientGone("the client has closed the connection") from error
+    except FilesUnavailable as error:
+        raise ServiceUnavailable(f"{error}. Try again later") from error
     except (EngineUnavailable, QueryCancelled) as error:
         if isinstance(error, EngineUnavailable):
             _log.warning("query %s: %s", query_id, error.detail)

@@ -33,6 +33,11 @@ from tap_service.storage.engine.engine import EngineError
 
 _log = logging.getLogger("skyhouse")
 
+#: where a client of /sync sends queries that take longer than its time limit
+LONGER_QUERIES = (
+    "Longer queries belong in /async, with the same parameters; or let the service do so: with ON_TIMEOUT=job"
+)
+
 #: starts a job with the request's parameters and returns its URL; raises ServiceError
 StartJob = Callable[[], Awaitable[str]]
 
@@ -42,7 +47,7 @@ class SyncRequest:
     """A request; ``client`` is its address, ``at`` an instant of time.monotonic.
 
     ``start_job`` is None if a query that takes too long does not become a job. ``release`` is called
-    when its files are not read any more.
+    when its files are not read any more. ``longer`` says where longer queries belong.
     """
 
     parameters: TapParameters
@@ -51,6 +56,7 @@ class SyncRequest:
     at: float
     start_job: StartJob | None = None
     release: Callable[[], None] = lambda: None
+    longer: str = LONGER_QUERIES
     query_id: str = field(default_factory=lambda: f"sync-{uuid.uuid4().hex}")
     since: datetime = field(default_factory=now)
 
@@ -183,7 +189,7 @@ class SyncAnswer:
         """Wait a moment for the end of a short query; return whether it has ended. Raises its error."""
         await self._spool.wait_for_bytes(math.inf, PATIENCE_SECONDS)
         if self._spool.has_ended:
-            self._raise_failure()
+            self.raise_failure()
         return self._spool.has_ended
 
     async def wait_for_first_bytes(self) -> None:
@@ -193,9 +199,9 @@ class SyncAnswer:
         """
         await self._spool.wait_for_bytes(FIRST_BYTES if self.format.is_votable else math.inf, SETTLING_SECONDS)
         if not await self._spool.wait_readable() or self._spool.has_ended:
-            self._raise_failure()
+            self.raise_failure()
 
-    def _raise_failure(self) -> None:
+    def raise_failure(self) -> None:
         """Raise the query's error, unless the document is complete in spite of it."""
         if self.is_complete:
             return
@@ -297,7 +303,7 @@ class SyncAnswer:
             self._stopping = asyncio.create_task(self._stop(reason))
 
     async def _stop_at_limit(self, reached: str) -> None:
-        await self._stop(await describe_limit(reached, self.asked.start_job))
+        await self._stop(await describe_limit(reached, self.asked))
 
     async def _stop(self, reason: ServiceError) -> None:
         """Stop the work until it has ended; a waiting request only leaves its lane."""
@@ -334,12 +340,10 @@ class _Outgrown(ServiceError):
     """The reason to stop a query that begins again in another lane; nobody reads it."""
 
 
-async def describe_limit(reached: str, start_job: StartJob | None) -> QueryTimedOut:
+async def describe_limit(reached: str, asked: SyncRequest) -> QueryTimedOut:
     """Return the error for a query that ``reached`` a limit, after its job was started, if it gets one."""
-    way_out = (
-        "Longer queries belong in /async, with the same parameters; or let the service do so: with ON_TIMEOUT=job. "
-        "Or ask for less at once, such as a smaller region, or fewer columns to sort or group by"
-    )
+    way_out = f"{asked.longer}. Or ask for less at once, such as a smaller region, or fewer columns to sort or group by"
+    start_job = asked.start_job
     if start_job is None:
         return QueryTimedOut(f"{reached}. {way_out}")
     try:

@@ -29,7 +29,7 @@ from tap_service.services.queries.query_lanes import LanePlace, QueryLanes
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation, may_wait
 from tap_service.services.queries.result_spool import SpoolStore
-from tap_service.services.queries.sync_answer import StartJob, SyncAnswer, SyncRequest
+from tap_service.services.queries.sync_answer import LONGER_QUERIES, StartJob, SyncAnswer, SyncRequest
 from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.services.usage_counter import UsageCounter
 from tap_service.services.user_classes import UserClasses
@@ -73,6 +73,7 @@ class QueryService:
         *,
         start_job: StartJob | None = None,
         release: Callable[[], None] = lambda: None,
+        longer: str = LONGER_QUERIES,
     ) -> SyncAnswer:
         """Admit a query; its answer raises QueryFault if it cannot be translated.
 
@@ -86,6 +87,8 @@ class QueryService:
             Called at the time limit, to go on with the query as a job.
         release
             Called at the end: the files of ``parameters`` are not read any more.
+        longer
+            Where longer queries belong: a sentence for the error at the time limit.
 
         Raises
         ------
@@ -99,7 +102,7 @@ class QueryService:
         except ServiceError:
             release()
             raise
-        asked = SyncRequest(parameters, client, owner, time.monotonic(), start_job, release)
+        asked = SyncRequest(parameters, client, owner, time.monotonic(), start_job, release, longer)
         client_key = find_client_key(owner, client)
         spool, seconds = self.spools.open_spool(client_key), self._config.sync_seconds
         answer = SyncAnswer(asked, spool, seconds, self._lanes, self._prepare_query, self._record_answer)
@@ -123,6 +126,12 @@ class QueryService:
         """Return what a call returns that takes its turn in a lane. Raises TooManyQueries, ServiceBusy, its errors."""
         work = _LaneCall(call)
         self._lanes.enter_lane(find_client_key(owner, client), owner, lane, work)
+        return await asyncio.wrap_future(work.result)
+
+    async def run_look_up(self, call: Callable[[], _T], client: str, owner: str | None = None) -> _T:
+        """Run a short read of the engine, in turn with the client's light queries. Raises its error."""
+        work = _LaneCall(call)
+        self._lanes.enter_lane(find_client_key(owner, client), owner, Lane.LIGHT, work)
         return await asyncio.wrap_future(work.result)
 
     def record_refusal(self, error: ServiceError, client: str, owner: str | None = None) -> None:

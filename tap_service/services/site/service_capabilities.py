@@ -9,6 +9,7 @@ from adql import EXTENSIONS, FEATURE_TYPE, GEOMETRY_NAMES, LANGUAGE_FEATURES, OB
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.obscore import find_data_models
 from tap_service.config import Config
+from tap_service.constants import LINKS_PATH
 from tap_service.documents.service_description import Feature, FeatureList, Limit, ServiceDescription
 from tap_service.services.site.authentication import Authenticator
 
@@ -33,12 +34,14 @@ def describe_service(
         ),
         FeatureList(FEATURE_TYPE, tuple(Feature(form, description) for form, description in EXTENSIONS)),
     )
+    data_models = find_data_models(catalogue)
     return ServiceDescription(
         base_url=tap_url,
         title=config.title,
         description=config.description,
         features=features,
-        data_models=find_data_models(catalogue),
+        data_models=data_models,
+        links_url=f"{tap_url.removesuffix('/tap')}{LINKS_PATH}" if data_models else "",
         retention_period=Limit(config.retention_seconds, config.hard_retention_seconds),
         execution_duration=Limit(config.async_seconds, config.async_hard_seconds),
         sync_duration=Limit(math.ceil(config.sync_seconds), math.ceil(config.sync_seconds)),

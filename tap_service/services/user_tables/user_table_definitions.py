@@ -82,6 +82,40 @@ def _resolve_foreign_keys(found: Definition, catalogue: Catalogue) -> tuple[Fore
     return tuple(keys)
 
 
+def describe_anew(table: Table, given: Table) -> Table:
+    """Return ``table`` with the descriptions, units, UCDs and utypes of ``given``. Raises UploadFault.
+
+    Both must have the same columns, of the same types; foreign keys and the layout stay. A position keeps its unit and
+    UCD, for the rows are stored by it.
+    """
+    new = {column.name.lower(): column for column in given.columns}
+    names = {column.name.lower() for column in table.columns}
+    if different := sorted(names ^ new.keys()):
+        raise UploadFault(
+            f"definition and table differ in the column {_quote_text(different[0])}: a posted definition changes "
+            "descriptions alone. To change columns, create the table again, by PUT with replace=true"
+        )
+    columns = tuple(_describe_column_anew(table, column, new[column.name.lower()]) for column in table.columns)
+    about = {"description": given.description, "utype": given.utype, "columns": columns}
+    return check_table(table.model_copy(update=about))
+
+
+def _describe_column_anew(table: Table, column: Column, given: Column) -> Column:
+    if given.type != column.type:
+        raise UploadFault(
+            f"the column {column.name} has another type than in the table: create the table again, by PUT with "
+            "replace=true"
+        )
+    about = {name: getattr(given, name) for name in ("description", "unit", "ucd", "utype", "std")}
+    is_moved = (given.unit, given.ucd) != (column.unit, column.ucd)
+    if is_moved and table.layout.position and column.name in table.layout.position:
+        raise UploadFault(
+            f"the unit and UCD of {column.name} cannot change, for the rows are stored by this position: create the "
+            "table again, by PUT with replace=true"
+        )
+    return column.model_copy(update=about)
+
+
 def find_column(table: Table, name: str) -> Column:
     """Find a column by its name in any case. Raises NotFound with the nearest name."""
     wanted = name.strip().strip('"').lower()

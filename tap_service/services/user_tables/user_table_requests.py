@@ -35,6 +35,7 @@ from tap_service.services.queries.query_execution import translate_faults
 from tap_service.services.uploads.table_files import ReadTable, TableFileReader, build_user_table_limits
 from tap_service.services.user_tables.user_table_definitions import (
     check_table,
+    describe_anew,
     parse_table_name,
     read_table_definition,
     read_vosi_document,
@@ -143,6 +144,18 @@ class UserTableService:
         with self.storage.staging_table(table) as filled:
             self.storage.insert_batches(owner, filled, read.read_batches(), replaced.storage if replaced else "")
             return self.storage.publish_table(owner, table, filled, replace=replace, origin=origin)
+
+    def describe_table(self, owner: str, name: str, path: Path, content_type: str) -> UserTable | None:
+        """Describe a table anew by a VOSI definition; return None if the file is none. Raises Conflict."""
+        with translate_table_faults(owner):
+            if (document := read_vosi_document(path, content_type)) is None:
+                return None
+            base = self.storage.get_table(owner, self.parse_table_name(name))
+            given = read_table_definition(base.table.name, document, self._catalogue_cache.catalogue_for(owner))
+            try:
+                return self.storage.exchange_description(base, describe_anew(base.table, given))
+            except TableChanged as error:
+                raise Conflict(f"{base.qualified_name} was changed meanwhile: send the definition again") from error
 
     def load_rows(
         self, owner: str, name: str, path: Path, content_type: str, *, replace: bool

@@ -156,6 +156,18 @@ class UserTableStorage:
                 base.owner, table, live, replaced=present, readers=present.readers, appended=present.appended
             )
 
+    def exchange_description(self, base: UserTable, table: Table) -> UserTable:
+        """Describe a table anew; its rows stay. Raises TableChanged and NotFound."""
+        with self.change_lock():
+            present = self.get_table(base.owner, base.table.name)
+            if present.table != base.table:
+                raise TableChanged(present)
+            ids = {"described": new_name(), "shared": new_name() if present.readers else ""}
+            record = present.model_copy(update={"table": table, "changed": now(), **ids})
+            user_table_record.write_descriptions(self._engine, record.descriptions)
+            user_table_record.write_user_table(self._engine, record)
+            return record
+
     def remove_table(self, owner: str, name: str) -> None:
         """Remove a table; queries that read it now run to their end. Raises NotFound."""
         with self.change_lock():

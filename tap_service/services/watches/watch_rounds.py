@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import logging
 import secrets
-import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -43,6 +42,7 @@ from tap_service.service_errors import ServiceBusy, ServiceError
 from tap_service.services.bounded_thread_pool import BoundedThreadPool
 from tap_service.services.jobs.job_requests import JobService
 from tap_service.services.periodic_thread import PeriodicThread, call_and_log
+from tap_service.services.watches.addition_sweep import AdditionSweep
 from tap_service.services.watches.result_samples import read_sample
 from tap_service.services.watches.watch_messages import ATTEMPT_SECONDS, NotDelivered, WatchMessages
 from tap_service.storage.accounts import Accounts
@@ -63,10 +63,6 @@ _RETRY_SECONDS = 30.0
 _MAX_ATTEMPTS = 5
 #: messages that are sent at a time, and that wait for it; how long an attempt may take with its wait, in seconds
 _SENDERS, _MAX_WAITING, _ATTEMPT_PERIOD = 4, 4, 3 * ATTEMPT_SECONDS
-#: how often rows that no watch needs are dropped, in seconds, and when those of killed loads are
-_SWEEP_SECONDS = 30.0
-_UNRECORDED_SECONDS = 86_400.0
-_DAY_SECONDS = 86_400
 
 
 class _Superseded(Exception):
@@ -95,8 +91,7 @@ class WatchRounds:
         self._accounts = accounts
         self._pool = BoundedThreadPool("watch-messages", _SENDERS, _MAX_WAITING)
         self._thread = PeriodicThread("watches", WATCH_ROUND_SECONDS, self.run_round, _FAILURE)
-        self._swept_at = -_SWEEP_SECONDS
-        self._unwatched: set[tuple[str, str]] = set()
+        self.sweep = AdditionSweep(config, engine, watches)
 
     def start(self) -> None:
         self._thread.start()
@@ -116,9 +111,7 @@ class WatchRounds:
         for watch in watches:
             advance = partial(self._advance_watch, watch, additions[watch.table])
             call_and_log(advance, f"the watch {watch.name} of {watch.owner!r} cannot run now")
-        if time.monotonic() - self._swept_at >= _SWEEP_SECONDS:
-            self._swept_at = time.monotonic()
-            self.sweep_additions()
+        self.sweep.sweep_when_due()
 
     def _is_orphan(self, watch: Watch) -> bool:
         """Whether the owner is no user any more; the watch is deleted then."""
@@ -254,39 +247,6 @@ class WatchRounds:
         with suppress(NoSuchWatch):
             self._change_run(watch, run, partial(_change_delivery, target=target, change=end))
 
-    # --- rows of additions
-
-    def sweep_additions(self) -> None:
-        """Drop the rows of additions that no watch needs any more, and unmark tables that none watches."""
-        watches = self._watches.list_watches()
-        watched = {watch.table_key for watch in watches}
-        unwatched = addition_record.read_watched(self._engine) - watched
-        for key in unwatched & self._unwatched:  # not of a watch that is being made
-            addition_record.mark_watched(self._engine, *key, is_watched=False)
-        self._unwatched = unwatched
-        by_table: dict[str, list[Watch]] = defaultdict(list)
-        for watch in watches:
-            by_table[watch.table].append(watch)
-        over = []
-        for addition in addition_record.read_kept_additions(self._engine):
-            needing = [watch for watch in by_table[addition.table_name] if _needs(watch, addition)]
-            is_old = add_seconds(addition.finished, self._config.watch_days * _DAY_SECONDS) <= now()
-            if is_old:
-                for watch in needing:
-                    with suppress(NoSuchWatch):
-                        self._watches.change_watch(watch.watch_id, partial(_miss_run, addition=addition))
-            if is_old or not needing:
-                over.append(addition.addition_id)
-        addition_record.drop_rows(self._engine, over)
-        addition_record.drop_rows(self._engine, addition_record.find_unrecorded(self._engine, _UNRECORDED_SECONDS))
-
-
-def _needs(watch: Watch, addition: Addition) -> bool:
-    run = watch.find_run(addition.addition_id)
-    if run is None:
-        return addition.number > watch.since
-    return run.is_open or run.state is RunState.FAILED
-
 
 def _add_runs(watch: Watch, additions: Sequence[Addition]) -> Watch:
     at = now()
@@ -313,15 +273,6 @@ def _require_job(watch: Watch, run: WatchRun) -> None:
     present = watch.find_run(run.addition_id)
     if present is None or (present.state, present.job_id) != (RunState.RUNNING, run.job_id):
         raise _Superseded
-
-
-def _miss_run(watch: Watch, addition: Addition) -> Watch:
-    reason = "its rows were kept for as long as the service keeps them, and are no more"
-    missed = partial(replace, state=RunState.MISSED, since=now(), error=reason)
-    run = watch.find_run(addition.addition_id)
-    if run is None or run.state is not RunState.WAITING:
-        return watch
-    return replace(watch.change_run(addition.addition_id, missed), last_error=reason)
 
 
 def _change_delivery(run: WatchRun, target: str, change: Callable[[Delivery], Delivery]) -> WatchRun:

@@ -8,6 +8,7 @@ Nothing here knows ADQL or HTTP. SQL comes only from ``adql.clickhouse``, ``clic
     ├── ResourceLimit           a limit of memory, rows or bytes
     ├── ValueFault              a value in the query's data: division by zero, a cast that does not fit, ...
     ├── StorageFull             no space left
+    ├── FilesUnavailable        files of an attached table cannot be read, or have changed
     └── EngineUnavailable       unreachable, shutting down, or not ready for this statement
         ├── EngineUnreachable   no connection: nothing was sent
         ├── EngineSilent        no bytes for as long as the settings allow
@@ -92,6 +93,10 @@ class ValueFault(EngineError):
 
 
 class StorageFull(EngineError):
+    pass
+
+
+class FilesUnavailable(EngineError):
     pass
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from tap_service.constants import FILES_MARK
 from tap_service.storage.engine.engine import (
     EngineError,
     EngineUnavailable,
+    FilesUnavailable,
     QueryCancelled,
     QueryTimeout,
     ResourceLimit,
@@ -48,6 +50,9 @@ _NO_CONNECTION = re.compile(
     r"ALL_CONNECTION_TRIES_FAILED|DNS_ERROR|[Cc]onnection refused|connect timed out|No route to"
 )
 
+#: What the gateway of attached files says to users, within the engine's report of its answer
+_FILES_REFUSED = re.compile(rf"{FILES_MARK}(.+?){FILES_MARK}")
+
 _SHARD_AWAY = "a server of the engine, which holds a part of the data, does not answer"
 _SHARD_LOST = "a server of the engine went away during the query"
 
@@ -62,6 +67,8 @@ def translate_error(text: str) -> EngineError:
     """Return the ``EngineError`` for ClickHouse's text, by the innermost code in it."""
     codes = _CODE.findall(text)
     code = int(codes[-1]) if codes else 0
+    if (refused := _FILES_REFUSED.search(text)) is not None:
+        return FilesUnavailable(refused[1], code, text)
     message = shorten_message(text)
     if code in _NETWORK_CODES or (code in _END_CODES and _READS_CONNECTION.match(message)):
         if _NO_CONNECTION.search(text):

@@ -13,7 +13,7 @@ CONE = {"RA": "180.5", "DEC": "-30", "SR": "0.25"}
 def test_the_least() -> None:
     cone = read_cone_parameters(CONE.items())
     assert (cone.ra, cone.dec, cone.radius, cone.verbosity, cone.maxrec) == (180.5, -30.0, 0.25, 2, None)
-    assert cone.format.mime == "text/xml;serialization=TABLEDATA"
+    assert cone.format.mime == "text/xml;serialization=TABLEDATA;version=1.4"
 
 
 def test_the_rest() -> None:

@@ -113,6 +113,7 @@ def describe_service(base_url: str) -> ServiceDescription:
         execution_duration=Limit(600, None),
         output_limit=Limit(20000, 1000000),
         upload_limit=Limit(None, 10**8),
+        links_url="http://localhost/tap/datalink/links",
     )
 
 

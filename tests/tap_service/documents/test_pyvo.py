@@ -34,6 +34,7 @@ def test_every_resource_is_declared(service, base_url):
         "ivo://ivoa.net/std/VOSI#availability": f"{base_url}/availability",
         "ivo://ivoa.net/std/VOSI#tables-1.1": f"{base_url}/tables",
         "ivo://ivoa.net/std/DALI#examples": f"{base_url}/examples",
+        "ivo://ivoa.net/std/DataLink#links-1.1": "http://localhost/tap/datalink/links",
     }
 
 

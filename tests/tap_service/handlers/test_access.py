@@ -34,7 +34,9 @@ def documented() -> dict[tuple[str, str], str]:
 
 @pytest.fixture(scope="module")
 def closed(serve: Callable[..., Served], accounts: Path) -> Served:
-    return serve(accounts=accounts, anonymous=False, metrics_from="192.0.2.0/24", contact="observer@example.org")
+    return serve(
+        accounts=accounts, anonymous=False, metrics_from="192.0.2.0/24", contact="observer@example.org", mcp=True
+    )
 
 
 def test_every_route_is_documented(closed: Served) -> None:

@@ -12,16 +12,17 @@ import httpx
 from tap_service.config import Config
 from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served
+from tests.tap_service.users import User
 
 TEXT = (Path(__file__).parents[3] / "docs" / "async.md").read_text()
 
 
-def test_the_commands_run(service: Served, tmp_path: Path) -> None:
+def test_the_commands_run(own: Served, tmp_path: Path) -> None:
     script = "set -euo pipefail\n" + "\n".join(re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL))
     run = subprocess.run(
         ["bash", "-c", script],
         cwd=tmp_path,
-        env=os.environ | {"TAP": service.tap},
+        env=os.environ | {"TAP": own.tap, "WHO": ":".join(User(own, "alice").auth)},
         capture_output=True,
         text=True,
         timeout=60,

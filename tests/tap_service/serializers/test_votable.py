@@ -15,15 +15,28 @@ from astropy.io.votable import parse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clickhouse_schema.datatypes import CHAR, DOUBLE, INT, POINT, TIMESTAMP, UNICODE, ColumnType, Field, TimeSystem
+from clickhouse_schema.datatypes import (
+    CHAR,
+    DOUBLE,
+    ICRS,
+    INT,
+    POINT,
+    TIMESTAMP,
+    UNICODE,
+    ColumnType,
+    CoordinateSystem,
+    Field,
+    TimeSystem,
+)
 from tap_service.serializers import FORMATS, ResultInfo, Status, overflow_status
-from tap_service.serializers.votable_serializer import field_ids
+from tap_service.serializers.votable_columns import field_ids
 
 VOTABLES = ("votable/b2", "votable/b", "votable/td")
+GAIA = CoordinateSystem("ICRS", "J2016.0", refposition="BARYCENTER")
 
 
 def test_whole_document(write):
-    field = Field("ra", DOUBLE, "deg", "pos.eq.ra;meta.main", "obscore:x", 'RA <ICRS> & "more"', frame="ICRS")
+    field = Field("ra", DOUBLE, "deg", "pos.eq.ra;meta.main", "obscore:x", 'RA <ICRS> & "more"', coordinate_system=ICRS)
     info = ResultInfo(
         "SELECT ra\nFROM t -- <&>\x00",
         "Skyhouse",
@@ -38,7 +51,7 @@ def test_whole_document(write):
     document = write("votable/td", [field], [[1.5]], info=info, status=status)
     assert document.decode() == (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        '<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3">\n'
+        '<VOTABLE version="1.5" xmlns="http://www.ivoa.net/xml/VOTable/v1.3">\n'
         '<RESOURCE type="results">\n'
         '<INFO name="QUERY_STATUS" value="OK"/>\n'
         '<INFO name="standardID" value="ivo://ivoa.net/std/TAP"/>\n'
@@ -51,10 +64,10 @@ def test_whole_document(write):
         '<INFO name="citation" value="Høg" ucd="meta.bib"/>\n'
         '<INFO name="rights" value="CC BY 4.0"/>\n'
         '<INFO name="note" value="Rounded."/>\n'
-        '<COOSYS ID="coosys_ICRS" system="ICRS"/>\n'
+        '<COOSYS ID="coosys_1" system="ICRS"/>\n'
         "<TABLE>\n"
         '<FIELD ID="ra" name="ra" datatype="double" unit="deg" ucd="pos.eq.ra;meta.main" utype="obscore:x"'
-        ' ref="coosys_ICRS">'
+        ' ref="coosys_1">'
         '<DESCRIPTION>RA &lt;ICRS&gt; &amp; "more"</DESCRIPTION></FIELD>\n'
         "<DATA><TABLEDATA>\n"
         "<TR><TD>1.5</TD></TR>\n"
@@ -71,22 +84,33 @@ def test_whole_document(write):
 def test_frames_and_time_systems(write):
     gaia, mjd = TimeSystem("TCB", "BARYCENTER"), TimeSystem("UTC", "TOPOCENTER", "MJD-origin")
     fields = [
-        Field("ra", DOUBLE, frame="ICRS"),
-        Field("coosys_ICRS", DOUBLE, frame="ICRS"),
+        Field("ra", DOUBLE, coordinate_system=GAIA),
+        Field("coosys_2", DOUBLE, coordinate_system=GAIA),
+        Field("l", DOUBLE, coordinate_system=CoordinateSystem("GALACTIC")),
         Field("timesys_1", TIMESTAMP, time_system=gaia),
         Field("mjd", DOUBLE, "d", time_system=mjd),
         Field("x", DOUBLE),
     ]
-    votable = parse(io.BytesIO(write("votable", fields, [[]] * 5)))
+    votable = parse(io.BytesIO(write("votable", fields, [[]] * 6)))
     [resource] = votable.resources
-    assert [(frame.ID, frame.system) for frame in resource.coordinate_systems] == [("coosys_ICRS", "ICRS")]
+    systems = [(s.ID, s.system, s.epoch, s.refposition) for s in resource.coordinate_systems]
+    assert systems == [("coosys_1", "GALACTIC", None, None), ("coosys_2", "ICRS", "J2016.0", "BARYCENTER")]
     systems = [(s.ID, s.timescale, s.refposition, s.timeorigin) for s in resource.time_systems]
     assert systems == [
         ("timesys_1", "TCB", "BARYCENTER", None),
         ("timesys_2", "UTC", "TOPOCENTER", "MJD-origin"),
     ]
     refs = [field.ref for field in resource.tables[0].fields]
-    assert refs == ["coosys_ICRS", "coosys_ICRS", "timesys_1", "timesys_2", None]
+    assert refs == ["coosys_2", "coosys_2", "coosys_1", "timesys_1", "timesys_2", None]
+
+
+def test_equal_columns_of_two_systems(write):
+    """What a format remembers of columns is not that of others that differ in their systems only."""
+    documents = [
+        write("votable", [Field("ra", DOUBLE, coordinate_system=system)], [[]]) for system in (GAIA, ICRS, None)
+    ]
+    assert [document.count(b'epoch="J2016.0"') for document in documents] == [1, 0, 0]
+    assert [document.count(b"<COOSYS") for document in documents] == [1, 1, 0]
 
 
 @pytest.mark.parametrize("responseformat", VOTABLES)

@@ -19,6 +19,7 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.recorder import Recorder
 from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.conftest import Served
+from tests.tap_service.mcp.agent import Agent
 from tests.tap_service.users import USERS, User, temporary_user, write_accounts
 
 #: no answer to an outsider may have any of these words
@@ -93,7 +94,7 @@ def rights(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def rightful(rights: Path, serve: Callable[..., Served]) -> Served:
-    return serve(accounts=rights, hats_path=rights.parent / "hats")
+    return serve(accounts=rights, mcp=True, hats_path=rights.parent / "hats")
 
 
 @pytest.fixture(scope="module")
@@ -138,14 +139,19 @@ RESOURCES = (
     "/availability",
     "/mydb",
     "/async",
+    "/watches",
     "/tables/TAP_SCHEMA.columns/density",
+    "/openapi.json",
+    "/history",
     "/../hats/",
+    "/datalink/links?ID=0",
 )
 
 
+@pytest.mark.parametrize("accept", ["*/*", "application/json"])
 @pytest.mark.parametrize("path", RESOURCES)
-def test_no_resource_names_it(outsider: Callable[..., httpx.Response], path: str) -> None:
-    answer = outsider("GET", path)
+def test_no_resource_names_it(outsider: Callable[..., httpx.Response], path: str, accept: str) -> None:
+    answer = outsider("GET", path, headers={"Accept": accept})
     assert answer.status_code in (200, 401), answer.text
     assert not SECRETS.search(answer.text)
 
@@ -261,6 +267,29 @@ def test_its_cone_search_is_that_of_a_table_that_is_not_there(
     assert cone.text.count("<TR>") == 21
 
 
+@pytest.mark.parametrize("name", ["anonymous", "bob", "root"])
+def test_agents_of_outsiders_do_not_see_it(rightful: Served, name: str) -> None:
+    agent = Agent(rightful, (name, USERS[name]) if name in USERS else None)
+    assert agent.call("list_tables", words="moths") == {"tables": [], "notListed": 0}
+    assert not SECRETS.search(agent.ask("describe_table", name="openlab.notes").content[0].text)
+    hidden, absent = PAIRS[0]
+    for tool, asked in (
+        ("describe_table", {"name": "{}"}),
+        ("run_query", {"adql": "SELECT * FROM {}"}),
+        ("estimate_query", {"adql": "SELECT * FROM {}"}),
+    ):
+        told, expected = (
+            agent.fail(tool, **{key: text.format(table) for key, text in asked.items()}) for table in (hidden, absent)
+        )
+        assert _anonymize(told, hidden) == _anonymize(expected, absent)
+
+
+def test_agents_of_members_see_it(rightful: Served) -> None:
+    agent = Agent(rightful, ("alice", USERS["alice"]))
+    assert [table["name"] for table in agent.call("list_tables", words="moths")["tables"]] == ["hushlab.quietmoths"]
+    assert agent.call("run_query", adql="SELECT COUNT(*) AS n FROM hushlab.quietmoths")["rowsCsv"].split()[1] == "100"
+
+
 def test_a_public_table_hides_its_key_to_it(outsider: Callable[..., httpx.Response], alice: User) -> None:
     assert "foreignKey" in alice.http("GET", "tables/openlab.notes").text
     assert "foreignKey" not in outsider("GET", "/tables/openlab.notes").text
@@ -272,6 +301,20 @@ def test_jobs_of_outsiders_fail(rightful: Served) -> None:
         job = create_job(rightful.tap, "SELECT * FROM hushlab.quietmoths", auth, PHASE="RUN")
         assert job.wait_for_end() == "ERROR"
         assert "there is no table hushlab.quietmoths" in job.message
+
+
+def test_outsiders_cannot_watch_it(outsider: Callable[..., httpx.Response], alice: User) -> None:
+    for table in ("hushlab.quietmoths", "nolab.nothing"):
+        wish = {"name": "spy", "query": f"SELECT murmur FROM {table}"}
+        told = outsider("POST", "/watches", json=wish)
+        assert told.status_code in (400, 401)
+        assert told.status_code == 401 or f"there is no table {table}" in told.text
+        matched = {"name": "spy", "list": "mydb.none", "table": table, "radius": 1}
+        assert outsider("POST", "/watches", json=matched).status_code in (401, 404)
+    made = alice.http("POST", "watches", json={"name": "moths", "query": "SELECT murmur FROM hushlab.quietmoths"})
+    assert made.status_code == 201, made.text
+    for path in (f"watches/{made.json()['id']}", "tables/mydb.moths"):
+        assert alice.http("DELETE", path).status_code == 204
 
 
 def test_own_tables_stand_beside_the_rights(rightful: Served, alice: User) -> None:

@@ -145,6 +145,29 @@ def test_every_format(service: Served, form: str) -> None:
     assert [[same(value) for value in row[5]] for row in found] == [[3.0, "nan"], [1.0, 2.0], [5.0, 6.0]]
 
 
+def test_coordinate_and_time_systems_are_kept(service: Served) -> None:
+    document = (
+        b'<VOTABLE version="1.5" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE>'
+        b'<COOSYS ID="c" system="ICRS" epoch="J1991.25" refposition="BARYCENTER"/><COOSYS ID="g" system="GALACTIC"/>'
+        b'<TIMESYS ID="t" timescale="TT" refposition="GEOCENTER" timeorigin="MJD-origin"/><TABLE>'
+        b'<FIELD name="ra" datatype="double" unit="deg" ucd="pos.eq.ra;meta.main" ref="c"/>'
+        b'<FIELD name="dec" datatype="double" unit="deg" ucd="pos.eq.dec;meta.main" ref="c"/>'
+        b'<FIELD name="l" datatype="double" unit="deg" ref="g"/><FIELD name="mjd" datatype="double" unit="d" ref="t"/>'
+        b"<DATA><TABLEDATA><TR><TD>1</TD><TD>2</TD><TD>3</TD><TD>4</TD></TR></TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>"
+    )
+    query = "SELECT t.*, ra + 1 AS other FROM TAP_UPLOAD.t AS t WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(1, 2, 1))"
+    resource = votable.parse(io.BytesIO(ask(service, query, {"t": document}).content)).resources[0]
+    known = {each.ID: (each.system, each.epoch, each.refposition) for each in resource.coordinate_systems}
+    known |= {each.ID: (each.timescale, each.refposition, each.timeorigin) for each in resource.time_systems}
+    assert [known.get(field.ref) for field in resource.tables[0].fields] == [
+        ("ICRS", "J1991.25", "BARYCENTER"),
+        ("ICRS", "J1991.25", "BARYCENTER"),
+        ("GALACTIC", None, None),
+        ("TT", "GEOCENTER", "MJD-origin"),
+        None,
+    ]
+
+
 def test_fits(service: Served) -> None:
     table = stars()["id", "ra", "dec", "flag", "spectrum"]
     out = io.BytesIO()

@@ -19,6 +19,7 @@ from astropy.table import Table as AstropyTable
 from pyvo.utils.prototype import activate_features
 
 from tap_service.config import Config
+from tap_service.hats.gateway.file_gateway import FileGateway
 from tap_service.service_errors import ServiceBusy
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.catalogue.user_groups import UserGroups
@@ -461,7 +462,7 @@ def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine, tmp_path:
     """Two loads of a user run, eight wait, and the next one is refused; another user's load does not wait."""
     config = Config()
     state = open_site_state("", tmp_path)
-    cache = CatalogueCache(svc_engine, UserGroups(None, state))
+    cache = CatalogueCache(svc_engine, UserGroups(None, state), FileGateway("127.0.0.1", tmp_path / "attached", 0))
     tables = UserTableService(config, svc_engine, cache, TableFileReader(config, is_kept_ready=False))
     go_on = threading.Event()
 
@@ -498,3 +499,64 @@ def test_a_query_goes_on_while_its_table_is_removed(alice: User, own: Served) ->
         assert alice.http("DELETE", "tables/mydb.reading").status_code == 204
         assert alice.ask("SELECT * FROM mydb.reading").status_code == 400
         assert sum(1 for _ in lines) == 2_000_000
+
+
+class TestPost:
+    def test_a_definition_describes_the_table_anew(self, alice: User) -> None:
+        assert alice.put("mydb.stars", ROWS, "text/tab-separated-values").status_code == 201
+        shown = alice.http("GET", "tables/mydb.stars").text
+        changed = (
+            shown.replace("</name>", "</name><description>Mine</description>", 1)
+            .replace("<name>name</name>", "<name>name</name><description>Of the star</description><ucd>meta.id</ucd>")
+            .replace("<name>id</name>", "<name>id</name><unit>s</unit>")
+        )
+        answer = alice.http("POST", "tables/mydb.stars", content=changed, headers={"Content-Type": "text/xml"})
+        assert answer.status_code == 200, answer.text
+        assert answer.text == alice.http("GET", "tables/mydb.stars").text
+        assert "<description>Of the star</description>" in answer.text
+        assert alice.rows(
+            "SELECT column_name, unit, ucd FROM TAP_SCHEMA.columns WHERE table_name = 'mydb.stars' AND column_name IN "
+            "('id', 'name') ORDER BY 1"
+        ) == [["id", "s", ""], ["name", "", "meta.id"]]
+        assert alice.rows("SELECT description FROM TAP_SCHEMA.tables WHERE table_name = 'mydb.stars'") == [["Mine"]]
+        assert alice.rows("SELECT name FROM mydb.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10.5, 20.5, 1))") == [
+            ["alpha"]
+        ]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "said"),
+        [
+            ("<name>name</name>", "<name>title</name>", "differ in the column 'name'"),
+            (">long<", ">int<", "the column id has another type than in the table"),
+            ("<unit>deg</unit>", "<unit>rad</unit>", "the unit and UCD of ra cannot change"),
+        ],
+    )
+    def test_what_a_definition_cannot_change(self, alice: User, old: str, new: str, said: str) -> None:
+        assert alice.put("mydb.stars", DEFINITION, "text/xml").status_code == 201
+        content = DEFINITION.replace(old, new, 1)
+        answer = alice.http("POST", "tables/mydb.stars", content=content, headers={"Content-Type": "text/xml"})
+        assert answer.status_code == 400
+        assert said in answer.text
+        assert "Stars of mine" in alice.http("GET", "tables/mydb.stars").text
+
+    def test_readers_see_it(self, alice: User, bob: User) -> None:
+        assert alice.put("mydb.stars", DEFINITION, "text/xml").status_code == 201
+        alice.http("POST", "mydb/mydb.stars/grants", json={"user": "bob"})
+        content = DEFINITION.replace("Stars of mine", "Stars of ours")
+        alice.http("POST", "tables/mydb.stars", content=content, headers={"Content-Type": "text/xml"})
+        assert bob.rows("SELECT description FROM TAP_SCHEMA.tables WHERE schema_name = 'mydb_alice'") == [
+            ["Stars of ours"]
+        ]
+        answer = bob.http("POST", "tables/mydb_alice.stars", content=content, headers={"Content-Type": "text/xml"})
+        assert answer.status_code == 403
+
+    def test_rows_are_appended(self, alice: User) -> None:
+        assert alice.put("mydb.stars", DEFINITION, "text/xml").status_code == 201
+        kind = {"Content-Type": "text/tab-separated-values"}
+        for number in (1, 2):
+            answer = alice.http("POST", "tables/mydb.stars", content=ROWS, headers=kind)
+            assert answer.text == f"loaded 2 rows into mydb.stars, which now has {2 * number}\n"
+
+    def test_a_table_that_does_not_exist(self, alice: User) -> None:
+        answer = alice.http("POST", "tables/mydb.none", content=DEFINITION, headers={"Content-Type": "text/xml"})
+        assert answer.status_code == 404

@@ -57,7 +57,7 @@ def test_new_rows_alone_reach_the_table(alice: Watcher, service: Served, tmp_pat
     assert numbers == {done["runs"][0]["addition"]}
     job = alice.http("GET", f"async/{run['job']}")  # an ordinary job of the user
     assert "watch bright" in job.text
-    alice.rounds.sweep_additions()
+    alice.rounds.sweep.sweep_additions()
     assert addition_record.read_kept_additions(service.engine) == ()  # all watches have run
     for _ in range(3):
         alice.rounds.run_round()
@@ -167,7 +167,7 @@ def test_a_pause_keeps_additions(alice: Watcher, service: Served, tmp_path: Path
     alice.act(watch, "pause")
     add_alerts(service.engine, tmp_path, 9000, 10)
     alice.wait(watch, "WAITING")
-    alice.rounds.sweep_additions()
+    alice.rounds.sweep.sweep_additions()
     assert alice.show(watch)["state"] == "paused"
     alice.act(watch, "resume")
     alice.wait(watch, "DONE")
@@ -181,8 +181,8 @@ def test_old_additions_are_missed(
     alice.act(watch, "pause")
     add_alerts(service.engine, tmp_path, 9500, 10)
     alice.wait(watch, "WAITING")
-    monkeypatch.setattr("tap_service.services.watches.watch_rounds._DAY_SECONDS", -1)
-    alice.rounds.sweep_additions()
+    monkeypatch.setattr("tap_service.services.watches.addition_sweep._DAY_SECONDS", -1)
+    alice.rounds.sweep.sweep_additions()
     missed = alice.wait(watch, "MISSED")
     assert "are no more" in missed["last_error"]
     assert addition_record.read_kept_additions(service.engine) == ()

@@ -41,7 +41,7 @@ class Watcher(User):
                 return shown
             assert len(found) <= len(states)
             assert not {"FAILED", "MISSED"} & {*found} - {*states}, shown
-            time.sleep(0.05)
+            time.sleep(0.15)
 
     def wait_for_messages(self, watch: dict[str, Any]) -> dict[str, Any]:
         """Do rounds until no message is to be sent; return the last delivery to the webhook."""
@@ -50,7 +50,7 @@ class Watcher(User):
             if delivery["state"] != "PENDING":
                 return delivery
             self.rounds.run_round()
-            time.sleep(0.05)
+            time.sleep(0.15)
 
     def ids(self, table: str) -> list[int]:
         return [int(row[0]) for row in self.rows(f"SELECT id FROM {table} ORDER BY id")]

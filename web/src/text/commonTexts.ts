@@ -16,6 +16,7 @@ export const common = {
         uploads: 'Upload',
         object: 'Object',
         shares: 'Shares',
+        watches: 'Watches',
         admin: 'Administration',
         account: 'Account',
     },

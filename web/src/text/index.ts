@@ -17,6 +17,7 @@ import { shares } from './shareTexts';
 import { signIn } from './signInTexts';
 import { tables } from './tableTexts';
 import { uploads } from './uploadTexts';
+import { watches } from './watchTexts';
 
 export {
     formatCount as count,
@@ -43,4 +44,5 @@ export const text = {
     signIn,
     tables,
     uploads,
+    watches,
 } as const;

@@ -1,0 +1,114 @@
+"""Choose the files of attached tables that a query reads, by the covers and the pieces in its conditions.
+
+A file has the rows of one HEALPix cell, so a condition on the index names the files that may have rows for it.
+"""
+
+from __future__ import annotations
+
+from adql.ir import (
+    SUBQUERIES,
+    Call,
+    Column,
+    Derived,
+    Expr,
+    InCells,
+    Join,
+    Literal,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    SetOperation,
+    has_window,
+    map_select,
+    split_conjuncts,
+    transform_expr,
+    walk_scans_of_query,
+)
+from adql.node_classes import replace
+from adql.regions import Moc
+from adql.rewrite.covers.spatial_covers import HPX29
+from adql.rewrite.trees.collocation import inline_derived_outputs
+from clickhouse_schema.healpix import NO_POSITION
+
+#: Kinds of joins whose ON confines the rows of the right side, and those of both
+_CONFINING_RIGHT = frozenset(("INNER", "LEFT", "SEMI", "ANTI"))
+_CONFINING_BOTH = frozenset(("INNER", "SEMI"))
+
+
+def reads_attached(query: Query) -> bool:
+    """Return whether a query reads an attached table anywhere."""
+    return any(scan.entry.attached is not None for scan in walk_scans_of_query(query))
+
+
+def choose_files(query: Query) -> Query:
+    """Return a rewritten query whose scans of attached tables read only the files that may have rows for it."""
+    if isinstance(query, SetOperation):
+        return replace(query, left=choose_files(query.left), right=choose_files(query.right))
+    return _choose_in_select(query, split_conjuncts(query.where))
+
+
+def _choose_in_select(select: Select, conditions: tuple[Expr, ...]) -> Select:
+    chosen = select.with_from(_choose_in_tree(select.from_, conditions))
+    return map_select(chosen, lambda expr: transform_expr(expr, _choose_in_subquery))
+
+
+def _choose_in_subquery(expr: Expr) -> Expr:
+    return replace(expr, query=choose_files(expr.query)) if isinstance(expr, SUBQUERIES) else expr
+
+
+def _choose_in_tree(relation: Relation, conditions: tuple[Expr, ...]) -> Relation:
+    """``conditions``: what all rows of the relation satisfy that the query needs; those of other relations too.
+
+    A condition on the index is not true for the NULLs of an outer join, so it may confine what such a join reads.
+    """
+    if isinstance(relation, Join):
+        own = split_conjuncts(relation.condition)
+        left = conditions + own if relation.kind in _CONFINING_BOTH else conditions
+        right = conditions + own if relation.kind in _CONFINING_RIGHT else conditions
+        return relation.with_sides(_choose_in_tree(relation.left, left), _choose_in_tree(relation.right, right))
+    if isinstance(relation, Derived):
+        return replace(relation, query=_choose_in_derived(relation, conditions))
+    rows = relation.entry.attached
+    cells = None if rows is None else _find_cells(relation, conditions)
+    if rows is None or cells is None:
+        return relation
+    return replace(relation, entry=relation.entry.read_attached(rows.choose_files(cells.ranges)))
+
+
+def _choose_in_derived(derived: Derived, conditions: tuple[Expr, ...]) -> Query:
+    query = derived.query
+    if isinstance(query, SetOperation) or not _only_selects(query):
+        return choose_files(query)
+    outer = tuple(inline_derived_outputs(condition, {derived.relation: derived}) for condition in conditions)
+    return _choose_in_select(query, outer + split_conjuncts(query.where))
+
+
+def _only_selects(query: Select) -> bool:
+    """Return whether rows of the result depend on one row each, so that fewer rows may be read for fewer."""
+    needs_rows = query.is_grouped or query.distinct or query.limit is not None or query.offset or has_window(query)
+    return not needs_rows
+
+
+def _find_cells(scan: Scan, conditions: tuple[Expr, ...]) -> Moc | None:
+    """Return the cells that ANDed conditions leave of a table; None if they do not confine its index."""
+    found: Moc | None = None
+    for condition in conditions:
+        cells = _read_cells(condition, scan)
+        if cells is not None:
+            found = cells if found is None else found.intersection(cells)
+    return found
+
+
+def _read_cells(condition: Expr, scan: Scan) -> Moc | None:
+    index = next(iter(condition.children), None)
+    if not (isinstance(index, Column) and (index.relation, index.name) == (scan.relation, HPX29)):
+        return None
+    if isinstance(condition, InCells):
+        return Moc.from_cells(condition.cells)
+    if isinstance(condition, Call) and condition.name in (">=", "<"):
+        limit = condition.args[1]
+        if isinstance(limit, Literal) and isinstance(limit.value, int):
+            first, end = (limit.value, NO_POSITION) if condition.name == ">=" else (0, limit.value)
+            return Moc.from_ranges([(first, end)] if first < end else [])
+    return None

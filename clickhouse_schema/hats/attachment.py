@@ -1,0 +1,222 @@
+"""An attached table: a HATS catalogue whose files stay where they are, as the catalogue in the engine knows it.
+
+Queries read the files by number through a gateway of the service (``tap_service.hats.gateway``), so that SQL names
+neither places nor credentials. Each file is pinned to the version that it had when it was attached.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clickhouse_schema.hats.hats_pixel import HatsPixel
+from clickhouse_schema.healpix import index_sql
+from clickhouse_schema.quoting import quote_identifier, quote_string
+
+#: The name that the index has in stored tables
+_HPX29 = "hpx29"
+
+#: How ClickHouse reads the files: the gateway tries again itself, and waits for its storage; a file that is missing, or
+#: that lacks a column, is an error. Columns less than 128 kB apart are read at once, for a request costs as much
+_SETTINGS = {
+    "http_skip_not_found_url_for_globs": 0,
+    "http_max_tries": 2,
+    "http_retry_initial_backoff_ms": 20,
+    "http_receive_timeout": 180,
+    "glob_expansion_max_elements": 4_000_000,
+    "input_format_parquet_allow_missing_columns": 0,
+    "remote_read_min_bytes_for_seek": 128 << 10,
+}
+
+_FLOAT_LISTS = {f"Array({item})": f"Array(Nullable({item}))" for item in ("Float32", "Float64")}
+
+
+class AttachedFile(NamedTuple):
+    """A file of a partition. ``path``: below ``Attachment.address``; ``tag``: its ETag or its time of change."""
+
+    pixel: HatsPixel
+    path: str
+    size: int
+    tag: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedColumn:
+    """A column of the table.
+
+    Attributes
+    ----------
+    file_name
+        Its name in the files.
+    type
+        Its type in ClickHouse.
+    read_type
+        The type in which ClickHouse reads it from the files.
+    width
+        Mean bytes of a value in the files.
+    """
+
+    name: str
+    file_name: str
+    type: str
+    read_type: str
+    width: float
+
+    @property
+    def sql(self) -> str:
+        """SQL of the value in the type of the table; it fails on a value that has none."""
+        read = quote_identifier(self.file_name)
+        if self.type == self.read_type:
+            return read
+        if _FLOAT_LISTS.get(self.type) == self.read_type:  # as when rows are loaded
+            return f"arrayMap(element -> ifNull(element, nan), {read})"
+        return f"accurateCast({read}, {quote_string(self.type)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """The files and columns of an attached table.
+
+    Attributes
+    ----------
+    address
+        The folder that was attached.
+    columns
+        Those of the table, in its order.
+    index_column
+        The column of the files with the HEALPix index of order 29; '' if it is computed from the position.
+    position
+        Names of the table's longitude and latitude; None if it has no position, and then no index.
+    files
+        In their order on the sky; pixels do not overlap.
+    """
+
+    address: str
+    columns: tuple[AttachedColumn, ...]
+    index_column: str
+    position: tuple[str, str] | None
+    files: tuple[AttachedFile, ...]
+    _borders: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        borders = [(file.pixel.first_cell, file.pixel.end_cell) for file in self.files]
+        object.__setattr__(self, "_borders", np.array(borders, dtype=np.int64).reshape(-1, 2))
+
+    @property
+    def rows(self) -> int:
+        return sum(file.rows for file in self.files)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def widths(self) -> Mapping[str, float]:
+        """Mean bytes of a value, by column."""
+        return {column.name: column.width for column in self.columns}
+
+    @property
+    def index_sql(self) -> str:
+        """SQL of the index of order 29; '' if the table has no position."""
+        if self.position is None:
+            return ""
+        if self.index_column:
+            return quote_identifier(self.index_column)
+        sql = {column.name: column.sql for column in self.columns}
+        lon, lat = self.position
+        return index_sql(sql[lon], sql[lat])
+
+    @property
+    def key(self) -> str:
+        """A text that changes with every file, column and place."""
+        return hashlib.sha256(self.to_document().encode()).hexdigest()[:32]
+
+    def find_files(self, ranges: NDArray[np.int64]) -> tuple[int, ...]:
+        """Return the numbers of the files that may have rows in ``ranges`` of order 29: half-open, sorted, apart."""
+        if not len(ranges):
+            return ()
+        first = np.searchsorted(ranges[:, 1], self._borders[:, 0], side="right")
+        is_before = first < len(ranges)
+        starts = ranges[np.minimum(first, len(ranges) - 1), 0]
+        return tuple(np.flatnonzero(is_before & (starts < self._borders[:, 1])).tolist())
+
+    def to_document(self) -> str:
+        """Return the JSON document for the log of the catalogue."""
+        content = {
+            "address": self.address,
+            "columns": [asdict(column) for column in self.columns],
+            "index_column": self.index_column,
+            "position": self.position,
+            "files": [[*file.pixel, *file[1:]] for file in self.files],
+        }
+        return json.dumps(content, separators=(",", ":"))
+
+    @classmethod
+    def from_document(cls, document: str) -> Attachment:
+        found = json.loads(document)
+        return cls(
+            found["address"],
+            tuple(AttachedColumn(**column) for column in found["columns"]),
+            found["index_column"],
+            tuple(found["position"]) if found["position"] else None,
+            tuple(AttachedFile(HatsPixel(*file[:2]), *file[2:]) for file in found["files"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedRows:
+    """Rows of an attached table, as a query reads them.
+
+    Attributes
+    ----------
+    attachment
+    root
+        The address from which the engine reads the files: file ``n`` is at ``root/n.parquet``.
+    numbers
+        The files to read; None for all.
+    """
+
+    attachment: Attachment
+    root: str = "http://gateway.invalid"
+    numbers: tuple[int, ...] | None = None
+
+    def choose_files(self, ranges: NDArray[np.int64]) -> AttachedRows:
+        """Return the rows of the files that may have some in these ranges of order 29 (``Attachment.find_files``)."""
+        return replace(self, numbers=self.attachment.find_files(ranges))
+
+    @property
+    def sql(self) -> str:
+        """A query in parentheses: the table's columns, and the index."""
+        columns = [f"{column.sql} AS {quote_identifier(column.name)}" for column in self.attachment.columns]
+        if index := self.attachment.index_sql:
+            columns.append(f"{index} AS {_HPX29}")
+        settings = ", ".join(f"{name} = {value}" for name, value in _SETTINGS.items())
+        return f"(SELECT {', '.join(columns)} FROM {self._files_sql} SETTINGS {settings})"
+
+    @property
+    def _files_sql(self) -> str:
+        read = {column.file_name: column.read_type for column in self.attachment.columns}
+        if self.attachment.index_column:
+            read[self.attachment.index_column] = "UInt64"
+        structure = quote_string(", ".join(f"{quote_identifier(name)} {kind}" for name, kind in read.items()))
+        numbers: Sequence[int] = range(len(self.attachment.files)) if self.numbers is None else self.numbers
+        if not numbers:
+            return f"null({structure})"
+        return f"url({quote_string(f'{self.root}/{_name_numbers(numbers)}.parquet')}, 'Parquet', {structure})"
+
+
+def _name_numbers(numbers: Sequence[int]) -> str:
+    """Return ClickHouse's pattern of ascending numbers, which cannot have ranges within a list."""
+    first, last = numbers[0], numbers[-1]
+    if len(numbers) == 1:
+        return str(first)
+    is_range = last - first == len(numbers) - 1
+    return f"{{{first}..{last}}}" if is_range else f"{{{','.join(map(str, numbers))}}}"

@@ -1,0 +1,147 @@
+"""``skyhouse attach``: a table of a HATS catalogue whose files stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, register_table
+from clickhouse_schema.engine_tables.density_table import write_density
+from clickhouse_schema.hats.attachment import AttachedFile, Attachment
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.healpix import ORDER
+from clickhouse_schema.schema_model import Schema, Table
+from loaders.load_error import LoadError
+from loaders.pipeline.attach_request import AttachRequest
+from loaders.pipeline.attached_columns import fit_table, read_columns
+from loaders.pipeline.latest_rows import refuse_latest_table
+from loaders.pipeline.load_checks import refuse_lookalike
+from loaders.pipeline.load_plan import plan_schema, split_name
+from loaders.pipeline.named_input import open_input
+from loaders.pipeline.storage_choice import find_begun_storage
+from loaders.progress_reporter import Reporter
+from tap_service.hats.reading.catalogue_folder import is_folder_address
+from tap_service.hats.reading.partition_file import PartitionFile
+from tap_service.hats.reading.partition_source import PartitionSource
+from tap_service.readers.read_error import ReadError
+from tap_service.storage.engine.engine import Engine
+
+
+def attach_catalogue(engine: Engine, request: AttachRequest, reporter: Reporter) -> None:
+    """Attach a catalogue, or read the files of an attached one again.
+
+    Raises
+    ------
+    LoadError
+        It is impossible; nothing has changed.
+    ReadError
+        The catalogue cannot be read, or is not consistent.
+    """
+    catalogue = read_catalogue(engine)
+    entry = catalogue.find_entry(*split_name(request.table))
+    attached = _find_attachment(entry, request)
+    if not request.refresh:
+        _refuse_existing(engine, catalogue, request)
+    address = request.address or (attached.address if attached else "")
+    sources = _open_partitions(address, reporter)
+    schema = _plan_schema(request, sources, entry, reporter)
+    files = [source.file for source in sources]
+    schema = _replace_table(schema, fit_table(schema.tables[0], files[0].catalogue, reporter))
+    attachment = _build_attachment(schema.tables[0], files)
+    if attached is not None and entry is not None and attachment == attached and schema.tables[0] == entry.table:
+        reporter.output(f"{request.table} is up to date: its {len(files):,} files have not changed")
+        return
+    _publish(engine, schema, attachment)
+    verb = "read again" if attached else "attached"
+    reporter.output(
+        f"{verb} {request.table}: {attachment.rows:,} rows in {len(files):,} files"
+        f" ({attachment.size / 1e6:,.1f} MB) of {attachment.address}"
+    )
+
+
+def _find_attachment(entry: TableEntry | None, request: AttachRequest) -> Attachment | None:
+    """Return the attachment of the table that is to be read again."""
+    attached = entry.attached.attachment if entry is not None and entry.attached is not None else None
+    if request.refresh and attached is None:
+        raise LoadError(f"there is no attached table {request.table}; see skyhouse tables")
+    if not (request.refresh or request.address):
+        raise LoadError("name the folder or the URL of a HATS catalogue")
+    if request.address and not is_folder_address(request.address):
+        raise LoadError(f"{request.address} is neither a folder nor a URL: a HATS catalogue is attached as a whole")
+    return attached if request.refresh else None
+
+
+def _refuse_existing(engine: Engine, catalogue: Catalogue, request: AttachRequest) -> None:
+    schema_name, table_name = split_name(request.table)
+    if catalogue.find_entry(schema_name, table_name) is not None or find_begun_storage(engine, request.table):
+        raise LoadError(
+            f"{request.table} exists: read an attached table again with --refresh, remove a table with skyhouse drop,"
+            " or choose another --table"
+        )
+    refuse_latest_table(catalogue.schemas, request.table)
+    refuse_lookalike(catalogue, request.table)
+
+
+def _open_partitions(address: str, reporter: Reporter) -> list[PartitionSource]:
+    sources = open_input(address, reporter).sources
+    partitions = [source for source in sources if isinstance(source, PartitionSource)]
+    if len(partitions) < len(sources):
+        raise LoadError(f"{address} is no HATS catalogue")
+    return partitions
+
+
+def _plan_schema(
+    request: AttachRequest, sources: list[PartitionSource], entry: TableEntry | None, reporter: Reporter
+) -> Schema:
+    """Return the description of the file, of the present table, or of the catalogue."""
+    if request.schema_file is None and entry is not None:
+        return entry.schema.model_copy(update={"tables": (entry.table,)})
+    return plan_schema(request.table, [*sources], request.schema_file, request.strict, reporter)
+
+
+def _replace_table(schema: Schema, table: Table) -> Schema:
+    return schema.model_copy(update={"tables": (table,)})
+
+
+def _build_attachment(table: Table, files: list[PartitionFile]) -> Attachment:
+    catalogue = files[0].catalogue
+    column, order = catalogue.spatial_index or ("", ORDER)
+    try:
+        columns = read_columns(table, catalogue, files)
+    except HatsProblem as error:
+        raise ReadError(str(error)) from error
+    return Attachment(
+        catalogue.folder.address,
+        columns,
+        column if order == ORDER else "",
+        table.layout.position,
+        tuple(AttachedFile(file.pixel, file.path, *file.version, file.rows) for file in files),
+    )
+
+
+def _publish(engine: Engine, schema: Schema, attachment: Attachment) -> None:
+    """Publish the table; a query that was translated before reads the files that it had."""
+    table = schema.tables[0]
+    counts: dict[int, int] = {}
+    for file in attachment.files:
+        for cell, rows in _spread_rows(file, table):
+            counts[cell] = counts.get(cell, 0) + rows
+    write_density(engine, schema.name, table, counts, attachment.size / max(attachment.rows, 1))
+    register_table(engine, schema, table, attachment=attachment)
+
+
+def _spread_rows(file: AttachedFile, table: Table) -> Iterator[tuple[int, int]]:
+    """Yield cells of the density table with their rows: those of a larger pixel are spread evenly."""
+    order = table.layout.healpix_order
+    if table.layout.position is None:
+        yield 12 * 4**order, file.rows
+        return
+    steps = order - file.pixel.order
+    if steps <= 0:
+        yield file.pixel.number >> -2 * steps, file.rows
+        return
+    cells = 4**steps
+    for place in range(cells):
+        share = file.rows * (place + 1) // cells - file.rows * place // cells
+        if share:
+            yield file.pixel.number * cells + place, share

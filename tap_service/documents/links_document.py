@@ -1,0 +1,53 @@
+"""The table of links of DataLink 1.1, in any format of results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from clickhouse_schema.column_links import ResultLinks
+from clickhouse_schema.datatypes import CHAR, LONG, UNICODE, ColumnType, Field
+from tap_service.constants import LINKS_STANDARD, PRODUCT
+from tap_service.models.data_link import DataLinks, Link
+from tap_service.models.timestamps import format_instant, now
+from tap_service.serializers import OK, Format, ResultInfo, Status
+
+#: Name -> type, UCD, unit and description (section 3.2); texts are char unless a value is not ASCII
+_FIELDS: dict[str, tuple[ColumnType, str, str, str]] = {
+    "ID": (CHAR, "meta.id;meta.main", "", "Identifier of the request"),
+    "access_url": (CHAR, "meta.ref.url", "", "Address of the data"),
+    "service_def": (CHAR, "meta.ref", "", "XML ID of the descriptor of a service"),
+    "error_message": (CHAR, "meta.code.error", "", "Why there is no address"),
+    "description": (CHAR, "meta.note", "", "What this is"),
+    "semantics": (CHAR, "meta.code", "", "What this is for the data product: a term of www.ivoa.net/rdf/datalink/core"),
+    "content_type": (CHAR, "meta.code.mime", "", "Media type of what the address gives"),
+    "content_length": (LONG, "phys.size;meta.file", "byte", "Approximate size of what the address gives"),
+    "content_qualifier": (CHAR, "", "", "Kind of data: a term of www.ivoa.net/rdf/product-type"),
+}
+
+
+def links_document(found: DataLinks, form: Format, title: str, *, is_cut: bool) -> bytes:
+    """Return the document of a service of this title; ``is_cut``: there were more IDs than are answered at once."""
+    by_column = zip(*found.links, strict=True) if found.links else [()] * len(_FIELDS)
+    columns: dict[str, Sequence[object]] = dict(zip(Link._fields, by_column, strict=True))
+    fields = tuple(_make_field(name, columns[name]) for name in _FIELDS)
+    info = ResultInfo(
+        service=title,
+        software=PRODUCT,
+        request_date=format_instant(now()),
+        links=ResultLinks(services=found.services),
+        standard_id=LINKS_STANDARD,
+    )
+    serializer = form.serializer(fields, info)
+    arrays = [pa.array(columns[field.name], field.type.arrow) for field in fields]
+    batch = pa.RecordBatch.from_arrays(arrays, names=[*_FIELDS])
+    status = Status("OVERFLOW", "Only the first IDs are answered: ask for the others again") if is_cut else OK
+    return serializer.write_header() + serializer.write_rows(batch) + b"".join(serializer.write_footer(status))
+
+
+def _make_field(name: str, values: Sequence[object]) -> Field:
+    kind, ucd, unit, description = _FIELDS[name]
+    if kind == CHAR and not all(str(value).isascii() for value in values):
+        kind = UNICODE
+    return Field(name, kind, unit, ucd, "", description)

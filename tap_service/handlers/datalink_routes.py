@@ -1,0 +1,53 @@
+"""/tap/datalink/links: the links of data products (DataLink 1.1), those of ivoa.ObsCore."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from tap_service.documents.links_document import links_document
+from tap_service.handlers.described_parameters import RESPONSEFORMAT
+from tap_service.handlers.error_responses import error_response
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_form import read_request_pairs
+from tap_service.handlers.route_description import ANY, Parameter, describe
+from tap_service.service_errors import InternalFault, NotFound, ServiceError, UserFault
+from tap_service.services.datalink.dataset_links import DatasetLinks
+from tap_service.services.datalink.link_request import LinkRequest, read_link_request
+
+router = APIRouter()
+
+_ID = Parameter("ID", "The identifier of a data product", is_repeatable=True)
+#: parameters of a request: clients send an ID for each row of a result, of which the first ones are answered
+_MAX_PARAMETERS = 100_000
+
+
+@router.api_route(
+    "/datalink/links",
+    methods=["GET", "POST"],
+    **describe("The links of data products", ANY, query=(_ID, RESPONSEFORMAT)),
+)
+async def answer_links(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    owner = caller.name if caller else None
+
+    def find_links(asked: LinkRequest) -> bytes:
+        catalogue = skyhouse.catalogue_cache.catalogue_for(owner)
+        found = DatasetLinks(skyhouse.engine, catalogue).find_links(asked.ids)
+        return links_document(found, asked.format, skyhouse.config.title, is_cut=asked.is_cut)
+
+    try:
+        asked = read_link_request(await read_request_pairs(request, skyhouse, _MAX_PARAMETERS))
+        document = await skyhouse.queries.run_look_up(lambda: find_links(asked), origin.client, owner)
+    except ServiceError as error:
+        return error_response(request.scope, error.status, f"{_name_fault(error)}: {error}", error.headers)
+    headers = {"Content-Type": asked.format.content_type, "Cache-Control": "no-store"}
+    return Response(document, headers=headers)
+
+
+def _name_fault(error: ServiceError) -> str:
+    """Return the word with which the standard's messages begin (section 3.4)."""
+    if isinstance(error, NotFound):
+        return "NotFoundFault"
+    if isinstance(error, UserFault):
+        return "UsageFault"
+    return "FatalFault" if isinstance(error, InternalFault) else "TransientFault"

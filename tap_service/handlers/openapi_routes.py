@@ -1,0 +1,74 @@
+"""GET /tap/openapi.json: the whole service in OpenAPI 3.1, written from its routes. It is public: it has no data."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from tap_service.constants import VERSION
+from tap_service.documents import error_document, problem_document
+from tap_service.documents.problem_document import ProblemDocument
+from tap_service.handlers.content_negotiation import JSON, TEXT, encode_json
+from tap_service.handlers.request_context import Origin
+from tap_service.handlers.route_description import describe, describe_form
+
+router = APIRouter()
+
+_DESCRIPTION = (
+    "A TAP service: tables of the sky are queried in ADQL. Resources that have several media types choose by Accept. "
+    "HEAD is answered where the header Allow of a 405 or of OPTIONS lists it. Names of parameters are case-insensitive."
+)
+_ERROR_TYPES: dict[str, Any] = {
+    each: {} for each in (error_document.CONTENT_TYPE, error_document.CONE_SEARCH_TYPE, TEXT)
+}
+#: of every route; the class of an error has its status: see ``service_errors``
+ERROR_ANSWERS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"description": "The request is at fault; the message has the way out", "model": ProblemDocument},
+    "5XX": {"description": "The service cannot answer now", "model": ProblemDocument},
+}
+_SECURITY = {"basic": {"type": "http", "scheme": "basic"}, "bearer": {"type": "http", "scheme": "bearer"}}
+
+
+@router.api_route("/openapi.json", methods=["GET", "HEAD"], **describe("This document", JSON))
+async def show_openapi(request: Request, origin: Origin) -> Response:
+    app = request.app
+    if not hasattr(app.state, "openapi"):
+        app.state.openapi = await run_in_threadpool(build_openapi, app)
+    document = {**app.state.openapi, "servers": [{"url": origin.base_url or "/"}]}
+    return Response(encode_json(document), headers={"Cache-Control": "no-cache"}, media_type=JSON)
+
+
+def build_openapi(app: FastAPI) -> dict[str, Any]:
+    """Return the document of all routes that are in the schema, without HEAD."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the methods of one route have one operation id until below
+        document = get_openapi(title=app.title, version=VERSION, description=_DESCRIPTION, routes=app.routes)
+    for path, operations in document["paths"].items():
+        operations.pop("head", None)
+        for method, operation in operations.items():
+            operation["operationId"] = f"{method} {path}"
+            if method == "post" and "requestBody" not in operation:
+                _move_parameters_to_form(operation)
+            for status in ERROR_ANSWERS:
+                content = operation["responses"][status]["content"]
+                content[problem_document.CONTENT_TYPE] = content.pop(JSON)
+                content.update(_ERROR_TYPES)
+    document["components"]["securitySchemes"] = _SECURITY
+    document["security"] = [{}, *({name: []} for name in _SECURITY)]
+    return document
+
+
+def _move_parameters_to_form(operation: dict[str, Any]) -> None:
+    """Turn parameters of the query string, which a GET of the same route has, into those of a form."""
+    in_query = [each for each in operation.get("parameters", ()) if each["in"] == "query"]
+    if not in_query:
+        return
+    operation["parameters"] = [each for each in operation["parameters"] if each["in"] != "query"]
+    operation["requestBody"] = describe_form(
+        {each["name"]: {**each["schema"], "description": each["description"]} for each in in_query}
+    )

@@ -1,0 +1,100 @@
+"""The files of one attached table: ranges of them, through the cache of blocks if they lie on another machine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+from clickhouse_schema.hats.attachment import AttachedFile, Attachment
+from tap_service.hats.gateway.block_cache import BlockCache
+from tap_service.hats.reading.catalogue_folder import CatalogueFolder, open_folder
+from tap_service.hats.reading.folder_backend import FileVersion, Patience
+
+BLOCK_BYTES = 1 << 20
+
+#: Blocks that are asked for at once
+_MAX_RUN = 8
+
+
+class AttachedFiles:
+    """Thread-safe. The storage is opened at the first read.
+
+    Parameters
+    ----------
+    table
+        Name of the table, for messages.
+    attachment
+    cache
+        Keeps blocks of files that lie on another machine.
+    patience
+    """
+
+    def __init__(self, table: str, attachment: Attachment, cache: BlockCache, patience: Patience) -> None:
+        self.table = table
+        self.attachment = attachment
+        self._key = attachment.key
+        self._cache = cache
+        self._patience = patience
+        self._is_local = "://" not in attachment.address
+        self._opening = threading.Lock()
+        self._folder: CatalogueFolder | None = None
+        self._coming: set[tuple[int, int]] = set()
+        self._arrival = threading.Condition()
+
+    def read_range(self, number: int, start: int, end: int) -> Iterator[bytes]:
+        """Yield the bytes of a file, by its number in the attachment, as it was when it was attached.
+
+        Raises
+        ------
+        StorageUnavailable
+            The storage does not answer.
+        HatsProblem
+            The file has changed, is missing, or ends before.
+        """
+        file = self.attachment.files[number]
+        if self._is_local:
+            step = _MAX_RUN * BLOCK_BYTES
+            for begin in range(start, end, step):
+                yield self._fetch(file, begin, min(end, begin + step))
+            return
+        block, last = start // BLOCK_BYTES, (end - 1) // BLOCK_BYTES
+        while block <= last:
+            data = self._read_blocks(number, file, block, min(last, block + _MAX_RUN - 1))
+            first = block * BLOCK_BYTES
+            yield data[max(start - first, 0) : end - first]
+            block += -(-len(data) // BLOCK_BYTES)
+
+    def _read_blocks(self, number: int, file: AttachedFile, block: int, last: int) -> bytes:
+        """Return a kept block, or fetch it with the missing ones that follow; two readers do not fetch the same."""
+        with self._arrival:
+            self._arrival.wait_for(lambda: (number, block) not in self._coming)
+            kept = self._cache.read(self._name_block(number, block))
+            if kept is not None and len(kept) == min(BLOCK_BYTES, file.size - block * BLOCK_BYTES):
+                return kept
+            run = [(number, block)]
+            while block + len(run) <= last and (number, block + len(run)) not in self._coming:
+                run.append((number, block + len(run)))
+            self._coming.update(run)
+        try:
+            start = block * BLOCK_BYTES
+            data = self._fetch(file, start, min(file.size, start + len(run) * BLOCK_BYTES))
+            for place in range(len(run)):
+                part = data[place * BLOCK_BYTES : (place + 1) * BLOCK_BYTES]
+                self._cache.write(self._name_block(number, block + place), part)
+        finally:
+            with self._arrival:
+                self._coming.difference_update(run)
+                self._arrival.notify_all()
+        return data
+
+    def _name_block(self, number: int, block: int) -> str:
+        return f"{self._key}/{number}/{block}"
+
+    def _fetch(self, file: AttachedFile, start: int, end: int) -> bytes:
+        return self._open_folder().read(file.path, start, end - start, FileVersion(file.size, file.tag))
+
+    def _open_folder(self) -> CatalogueFolder:
+        with self._opening:
+            if self._folder is None:
+                self._folder = open_folder(self.attachment.address, self._patience)
+            return self._folder

@@ -1,0 +1,182 @@
+"""The HTTP server of the gateway: ``GET /SECRET/KEY/NUMBER.parquet`` with ranges.
+
+It listens where only the engine reaches it, and answers only who knows its secret, which is new in each process. An
+error is an answer with ``MARK`` and a message for the user of the query; it is never a short body.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.hats.attachment import AttachedRows
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from tap_service.constants import FILES_MARK
+from tap_service.hats.gateway.attached_files import AttachedFiles
+from tap_service.hats.gateway.block_cache import BlockCache
+from tap_service.hats.reading.folder_backend import Patience, StorageUnavailable
+
+_log = logging.getLogger("skyhouse")
+
+_PATH = re.compile(r"/([\w-]{8,64})/([0-9a-f]{32})/(\d{1,9})\.parquet")
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+
+#: Seconds after which an idle connection of the engine is closed
+_IDLE_SECONDS = 60
+
+_BACKLOG = 256
+
+#: The engine waits longer (``clickhouse_schema.hats.attachment``), so that a query learns the reason
+PATIENCE = Patience(connect_seconds=5, silence_seconds=10, bytes_per_second=256 << 10, attempts=3, pause_seconds=0.2)
+
+
+class FileGateway:
+    """Serves the files of attached tables to the engine. The server starts with the first attached table.
+
+    Parameters
+    ----------
+    host
+        The address to listen on, by which the engine reaches it.
+    cache_folder, cache_bytes
+        As of ``BlockCache``.
+    patience
+        How long a storage may take.
+    """
+
+    def __init__(self, host: str, cache_folder: Path, cache_bytes: int, patience: Patience = PATIENCE) -> None:
+        self.secret = secrets.token_urlsafe(24)
+        self._host = host
+        self._cache = BlockCache(cache_folder, cache_bytes)
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._server: _Server | None = None
+        self._files: dict[str, AttachedFiles] = {}
+
+    def publish(self, catalogue: Catalogue) -> Catalogue:
+        """Return the catalogue with attached tables that are read through this gateway.
+
+        Files that were published before stay readable: queries may be running.
+        """
+        entries = tuple(self._publish_entry(entry) for entry in catalogue.entries if entry.attached is not None)
+        return catalogue.replace_entries(entries) if entries else catalogue
+
+    def find_files(self, key: str) -> AttachedFiles | None:
+        return self._files.get(key)
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+
+    def _publish_entry(self, entry: TableEntry) -> TableEntry:
+        assert entry.attached is not None  # noqa: S101
+        attachment = entry.attached.attachment
+        key = attachment.key
+        with self._lock:
+            if key not in self._files:
+                self._files[key] = AttachedFiles(entry.qualified_name, attachment, self._cache, self._patience)
+            if self._server is None:
+                self._server = _Server(self._host, self)
+                threading.Thread(target=self._server.serve_forever, name="file gateway", daemon=True).start()
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        root = f"http://{host}:{self._server.server_port}/{self.secret}/{key}"
+        return entry.read_attached(AttachedRows(attachment, root))
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = _BACKLOG
+
+    def __init__(self, host: str, gateway: FileGateway) -> None:
+        self.gateway = gateway
+        super().__init__((host, 0), _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    timeout = _IDLE_SECONDS
+    disable_nagle_algorithm = True
+
+    def do_HEAD(self) -> None:
+        self._answer(has_body=False)
+
+    def do_GET(self) -> None:
+        self._answer(has_body=True)
+
+    def log_message(self, *_: object) -> None:
+        """The query log has what matters."""
+
+    def _answer(self, *, has_body: bool) -> None:
+        found = _PATH.fullmatch(self.path)
+        gateway = self.server.gateway
+        is_known = found is not None and secrets.compare_digest(found[1], gateway.secret)
+        files = gateway.find_files(found[2]) if found and is_known else None
+        if found is None or files is None or int(found[3]) >= len(files.attachment.files):
+            self._refuse(HTTPStatus.FORBIDDEN, "there is no such file")
+            return
+        number = int(found[3])
+        size = files.attachment.files[number].size
+        asked = self.headers.get("Range")
+        limits = _read_range(asked, size) if asked else (0, size)
+        if limits is None:
+            self._refuse(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, "there are no such bytes")
+            return
+        start, end = limits
+        pieces = files.read_range(number, start, end) if has_body and end > start else iter(())
+        try:
+            first = next(pieces, b"")
+        except HatsProblem as error:
+            self._refuse(HTTPStatus.FORBIDDEN, _explain_problem(files.table, error))
+            return
+        self.send_response(HTTPStatus.PARTIAL_CONTENT if asked else HTTPStatus.OK)
+        self.send_header("Content-Length", str(end - start))
+        self.send_header("Accept-Ranges", "bytes")
+        if asked:
+            self.send_header("Content-Range", f"bytes {start}-{end - 1}/{size}")
+        self.end_headers()
+        try:
+            self.wfile.write(first)
+            for piece in pieces:
+                self.wfile.write(piece)
+        except HatsProblem as error:  # the engine sees a broken connection, and gets the reason when it asks again
+            _explain_problem(files.table, error)
+            self.close_connection = True
+        except OSError:
+            self.close_connection = True
+
+    def _refuse(self, status: HTTPStatus, message: str) -> None:
+        body = f"{FILES_MARK}{message}{FILES_MARK}".encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+
+def _read_range(text: str, size: int) -> tuple[int, int] | None:
+    """Return the half-open range of a Range header; None if there are no such bytes."""
+    found = _RANGE.fullmatch(text.strip())
+    if found is None or not (found[1] or found[2]):
+        return None
+    if not found[1]:
+        return max(0, size - int(found[2])), size
+    start, end = int(found[1]), min(int(found[2]) + 1 if found[2] else size, size)
+    return (start, end) if start < end else None
+
+
+def _explain_problem(table: str, error: HatsProblem) -> str:
+    """Log what is wrong with a file, and return what the user learns of it: no places."""
+    _log.warning("attached table %s: %s", table, error)
+    if isinstance(error, StorageUnavailable):
+        return f"the files of the table {table} cannot be read now, because their storage does not answer"
+    return (
+        f"the files of the table {table} are not those that were attached: they have changed, or some are missing."
+        f" The operator has to look at them, and to attach them again (skyhouse attach --refresh {table})"
+    )

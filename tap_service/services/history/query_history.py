@@ -1,0 +1,133 @@
+"""The history of users' queries: what they asked by /sync and as jobs, also when the jobs are gone.
+
+Queries that have ended wait in memory for the next second, when they are stored together.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from tap_service.models.history_entry import HistoryEntry, first_id_at
+from tap_service.models.timestamps import add_seconds, now
+from tap_service.service_errors import NotFound, ServiceUnavailable
+from tap_service.services.periodic_thread import PeriodicThread, call_and_log
+from tap_service.storage.history.history_store import HistoryStore, HistoryUnavailable
+
+_log = logging.getLogger("skyhouse")
+
+_STORING_SECONDS = 1.0
+#: queries that wait while the store is away; then the oldest are dropped
+_MAX_WAITING = 10_000
+_AT_ONCE = 200
+_DAY = 86_400
+#: characters of a query that are kept
+MAX_QUERY = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFilter:
+    """Which queries to list; all conditions apply.
+
+    ``after`` and ``before`` are exclusive; no ``statuses`` select all; ``words`` are in query, name, error or job, in
+    any case; ``cursor``: the id of the last query of the page before.
+    """
+
+    after: datetime | None = None
+    before: datetime | None = None
+    statuses: frozenset[str] = frozenset()
+    words: tuple[str, ...] = ()
+    last: int = 100
+    cursor: str = ""
+
+
+class QueryHistory:
+    """Thread-safe. Without a ``store`` there is no history: nothing is kept, and requests for it raise NotFound."""
+
+    def __init__(self, store: HistoryStore | None, max_queries: int, days: int) -> None:
+        self._store = store
+        self._max_queries = max_queries
+        self._days = days
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[str, HistoryEntry]] = deque()
+        self._storing = threading.Lock()
+        self._thread = PeriodicThread("history", _STORING_SECONDS, self._store_waiting, "the history waits")
+
+    def start(self) -> None:
+        if self._store is not None:
+            self._thread.start()
+
+    def close(self) -> None:
+        self._thread.close()
+        if self._store is not None:
+            call_and_log(self._store_waiting, "the last second of the history is lost")
+            self._store.close()
+
+    def add_query(self, user: str, entry: HistoryEntry) -> None:
+        """Keep a query that has ended."""
+        if self._store is None:
+            return
+        self._waiting.append((user, entry))
+        if len(self._waiting) > _MAX_WAITING:
+            _log.warning(
+                "the history of queries cannot be stored: a query of %r is dropped", self._waiting.popleft()[0]
+            )
+
+    def list_queries(self, user: str, wanted: HistoryFilter) -> tuple[list[HistoryEntry], str]:
+        """Return a page of queries, the newest first, and its cursor: '' at the end. Raises ServiceUnavailable."""
+        with self._open_store() as store:
+            self._store_waiting()
+            found = list(islice(_select_entries(store, user, wanted), wanted.last + 1))
+        page = found[: wanted.last]
+        return page, page[-1].id if len(found) > len(page) else ""
+
+    def delete_queries(self, user: str) -> None:
+        """Delete all queries of a user. Raises ServiceUnavailable."""
+        with self._open_store() as store:
+            self._store_waiting()
+            store.delete_entries(user)
+
+    @contextmanager
+    def _open_store(self) -> Iterator[HistoryStore]:
+        if self._store is None:
+            raise NotFound("this service keeps no history of queries; your jobs are in /tap/async")
+        try:
+            yield self._store
+        except HistoryUnavailable as error:
+            raise ServiceUnavailable(f"{error}. Try again later") from error
+
+    def _store_waiting(self) -> None:
+        """Store the queries that wait; what cannot be stored goes on waiting. Raises HistoryUnavailable."""
+        with self._storing:
+            if self._store is None or not self._waiting:
+                return
+            with self._lock:
+                entries, self._waiting = self._waiting, deque()
+            try:
+                self._store.add_entries(entries)
+            except HistoryUnavailable:
+                with self._lock:
+                    self._waiting.extendleft(reversed(entries))
+                raise
+            oldest = first_id_at(add_seconds(now(), -self._days * _DAY))
+            self._store.trim_entries({user for user, _ in entries}, self._max_queries, oldest)
+
+
+def _select_entries(store: HistoryStore, user: str, wanted: HistoryFilter) -> Iterator[HistoryEntry]:
+    words = [word.casefold() for word in wanted.words]
+    limits = [wanted.cursor, first_id_at(wanted.before) if wanted.before else ""]
+    before = min(filter(None, limits), default="")
+    while some := store.list_entries(user, before, _AT_ONCE):
+        for entry in some:
+            if wanted.after is not None and entry.created <= wanted.after:
+                return
+            text = "\n".join((entry.query, entry.run_id, entry.error, entry.job_id or "")).casefold()
+            if (not wanted.statuses or entry.status in wanted.statuses) and all(word in text for word in words):
+                yield entry
+        before = some[-1].id

@@ -1,0 +1,80 @@
+"""Drops the rows of additions that no watch needs any more, and unmarks tables that none watches."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+from clickhouse_schema.engine_tables import addition_record
+from clickhouse_schema.engine_tables.addition_record import Addition
+from tap_service.config import Config
+from tap_service.models.timestamps import add_seconds, now
+from tap_service.models.watch import RunState, Watch
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.watches.watch_store import NoSuchWatch, WatchStore
+
+#: how often this is done, in seconds
+_SWEEP_SECONDS = 30.0
+#: age at which rows without a record are those of a load that was killed and not started again, in seconds
+_UNRECORDED_SECONDS = 86_400.0
+_DAY_SECONDS = 86_400
+
+
+class AdditionSweep:
+    """One for each process that does rounds. Methods raise EngineError, WatchStoreUnavailable."""
+
+    def __init__(self, config: Config, engine: Engine, watches: WatchStore) -> None:
+        self._days = config.watch_days
+        self._engine = engine
+        self._watches = watches
+        self._swept_at = -_SWEEP_SECONDS
+        self._unwatched: set[tuple[str, str]] = set()
+
+    def sweep_when_due(self) -> None:
+        if time.monotonic() - self._swept_at >= _SWEEP_SECONDS:
+            self._swept_at = time.monotonic()
+            self.sweep_additions()
+
+    def sweep_additions(self) -> None:
+        watches = self._watches.list_watches()
+        self._unmark_tables(watches)
+        by_table: dict[str, list[Watch]] = defaultdict(list)
+        for watch in watches:
+            by_table[watch.table].append(watch)
+        over = []
+        for addition in addition_record.read_kept_additions(self._engine):
+            needing = [watch for watch in by_table[addition.table_name] if _needs(watch, addition)]
+            is_old = add_seconds(addition.finished, self._days * _DAY_SECONDS) <= now()
+            for watch in needing if is_old else ():
+                with suppress(NoSuchWatch):
+                    self._watches.change_watch(watch.watch_id, partial(_miss_run, addition=addition))
+            if is_old or not needing:
+                over.append(addition.addition_id)
+        over += addition_record.find_unrecorded(self._engine, _UNRECORDED_SECONDS)
+        addition_record.drop_rows(self._engine, over)
+
+    def _unmark_tables(self, watches: list[Watch]) -> None:
+        """Unmark tables that no watch had in the sweep before either: it may be that of a watch that is being made."""
+        unwatched = addition_record.read_watched(self._engine) - {watch.table_key for watch in watches}
+        for key in unwatched & self._unwatched:
+            addition_record.mark_watched(self._engine, *key, is_watched=False)
+        self._unwatched = unwatched
+
+
+def _needs(watch: Watch, addition: Addition) -> bool:
+    run = watch.find_run(addition.addition_id)
+    if run is None:
+        return addition.number > watch.since
+    return run.is_open or run.state is RunState.FAILED
+
+
+def _miss_run(watch: Watch, addition: Addition) -> Watch:
+    reason = "its rows were kept for as long as the service keeps them, and are no more"
+    run = watch.find_run(addition.addition_id)
+    if run is None or run.state is not RunState.WAITING:
+        return watch
+    missed = replace(run, state=RunState.MISSED, since=now(), error=reason)
+    return replace(watch.change_run(addition.addition_id, lambda _: missed), last_error=reason)

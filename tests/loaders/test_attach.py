@@ -1,0 +1,276 @@
+"""``skyhouse attach``: the same answers as from the loaded catalogue, and changes, faults and commands of the table."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from astropy import units
+from astropy.coordinates import Latitude, Longitude
+from cdshealpix import lonlat_to_healpix
+
+from adql import Division, divide_query, translate
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_content_stamps
+from clickhouse_schema.engine_tables.density_table import read_density
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
+from loaders.load_error import LoadError
+from loaders.pipeline.attach_request import AttachRequest
+from loaders.pipeline.attach_table import attach_catalogue
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
+from loaders.tables.drop_table import drop_table
+from loaders.tables.table_list import list_tables
+from loaders.tables.table_rebuild import rebuild_table
+from loaders.tables.verify_table import verify_table
+from tap_service.hats.gateway.file_gateway import FileGateway
+from tap_service.readers.read_error import ReadError
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import FilesUnavailable
+from tests.loaders.recorder import Recorder
+from tests.tap_service.hats.hats_files import make_rows, write_catalogue
+from tests.tap_service.hats.survey import ROWS, write_survey
+
+Ask = Callable[..., pa.Table]
+
+
+@pytest.fixture(scope="module")
+def survey(tmp_path_factory: pytest.TempPathFactory, engine: EmbeddedEngine) -> Iterator[Path]:
+    """The catalogue, loaded as ``att.stored`` and attached as ``att.lying``."""
+    prepare_engine(engine)
+    folder = write_survey(tmp_path_factory.mktemp("hats"))
+    load_files(engine, LoadRequest((folder,), "att.stored", folder / "rejects.csv"), Recorder())
+    attach_catalogue(engine, AttachRequest(str(folder), "att.lying"), Recorder())
+    yield folder
+    drop_table(engine, "att.stored", Recorder())
+    drop_table(engine, "att.lying", Recorder())
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileGateway]:
+    gateway = FileGateway("127.0.0.1", tmp_path_factory.mktemp("cache"), 1 << 20)
+    yield gateway
+    gateway.close()
+
+
+@pytest.fixture(scope="module")
+def ask(engine: EmbeddedEngine, gateway: FileGateway) -> Ask:
+    def ask(query: str, catalogue: Catalogue | None = None) -> pa.Table:
+        translation = translate(query, gateway.publish(catalogue or read_catalogue(engine)))
+        return engine.fetch_table(translation.sql, translation.settings)
+
+    return ask
+
+
+QUERIES = """
+SELECT COUNT(*), SUM(id), MIN(name), MAX(observed), AVG(mag), SUM(big), COUNT(error), COUNT(flag), COUNT(band) FROM {0}
+SELECT * FROM {0} ORDER BY id
+SELECT * FROM {0} WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 1)) ORDER BY id
+SELECT id, curve FROM {0} WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON(8, 18, 12, 18.5, 11, 21)) AND error > 3 ORDER BY id
+SELECT id FROM {0} WHERE DISTANCE(ra, dec, 359.9, -30) < 20 ORDER BY id
+SELECT id FROM {0} WHERE ra BETWEEN 0 AND 9 AND dec > 19 ORDER BY id
+SELECT id FROM {0} WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, .3)) OR DISTANCE(ra, dec, 200, -60) < 9 ORDER BY id
+SELECT id FROM {0} WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 1)) AND DISTANCE(ra, dec, 200, -60) < 9
+SELECT id FROM {0} WHERE NOT (error > 3 OR flag IS NULL OR name = '') ORDER BY id
+SELECT id, name FROM {0} WHERE name IS NULL OR name LIKE 'Stérn 1_' ORDER BY id
+SELECT band, COUNT(*), AVG(error) FROM {0} GROUP BY band ORDER BY band
+SELECT TOP 7 id, mag FROM {0} WHERE mag > 0 ORDER BY mag DESC
+SELECT id FROM {0} WHERE id IN (5, 17, 2999, 4000) ORDER BY id
+SELECT id FROM {0} WHERE observed BETWEEN '2020-06-01T00:00:00' AND '2020-07-01T00:00:00' ORDER BY id
+SELECT a.id, b.id FROM {0} AS a JOIN {0} AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < .1 AND a.id < b.id ORDER BY 1, 2
+SELECT a.id, b.id FROM {0} AS a JOIN att.stored AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < .05 ORDER BY a.id, b.id
+SELECT a.id, b.id FROM att.stored AS a LEFT JOIN {0} AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < .05 AND a.id <> b.id ORDER BY a.id, b.id
+SELECT a.id, b.id FROM att.stored AS a LEFT JOIN {0} AS b ON a.id = b.id AND DISTANCE(b.ra, b.dec, 10, 20) < 1 ORDER BY a.id
+SELECT a.id, b.id FROM {0} AS a FULL JOIN {0} AS b ON a.id = b.id + 5 AND DISTANCE(b.ra, b.dec, 10, 20) < 1 ORDER BY a.id, b.id
+SELECT a.id, b.mag FROM {0} AS a JOIN {0} AS b ON a.id = b.id WHERE DISTANCE(a.ra, a.dec, 10, 20) < 1 ORDER BY a.id
+SELECT id FROM att.stored WHERE id IN (SELECT id FROM {0} WHERE DISTANCE(ra, dec, 10, 20) < 1) ORDER BY id
+SELECT id FROM {0} AS a WHERE EXISTS (SELECT 1 FROM {0} AS b WHERE b.id = a.id + 1 AND DISTANCE(b.ra, b.dec, 10, 20) < 1) ORDER BY id
+SELECT id FROM {0} AS a WHERE NOT EXISTS (SELECT 1 FROM {0} AS b WHERE DISTANCE(a.ra, a.dec, b.ra, b.dec) < .2 AND a.id <> b.id) ORDER BY id
+SELECT id FROM {0} WHERE DISTANCE(ra, dec, 10, 20) < 1 UNION SELECT id FROM {0} WHERE DISTANCE(ra, dec, 11, 20) < 1 ORDER BY id
+SELECT ivo_healpix_index(3, ra, dec) AS cell, COUNT(*) FROM {0} GROUP BY cell ORDER BY cell
+"""
+
+
+@pytest.mark.parametrize("query", QUERIES.strip().splitlines())
+def test_the_answers_are_those_of_the_loaded_table(survey: Path, ask: Ask, query: str) -> None:
+    stored, lying = ask(query.format("att.stored")), ask(query.format("att.lying"))
+    assert _round(lying.to_pylist()) == _round(stored.to_pylist())
+    assert lying.schema.names == stored.schema.names
+
+
+def test_a_cone_reads_the_files_of_its_cells(survey: Path, engine: EmbeddedEngine) -> None:
+    catalogue = read_catalogue(engine)
+    cone = "SELECT id FROM att.lying WHERE DISTANCE(ra, dec, 200, -60) < .1"
+    [number] = re.findall(r"/([^/]+)\.parquet", translate(cone, catalogue).sql)
+    entry = catalogue.find_entry("att", "lying")
+    assert entry is not None
+    assert entry.attached is not None
+    [cell] = lonlat_to_healpix(Longitude([200], units.deg), Latitude([-60], units.deg), 29)
+    pixel = entry.attached.attachment.files[int(number)].pixel
+    assert pixel.first_cell <= cell < pixel.end_cell
+    every = translate("SELECT id FROM att.lying", catalogue).sql
+    files = len(list(survey.rglob("Npix=*.parquet")))
+    assert f"/{{0..{files - 1}}}.parquet" in every
+    nowhere = translate(f"{cone} AND DISTANCE(ra, dec, 10, 20) < .1", catalogue).sql
+    assert "null('" in nowhere
+    assert "url(" not in nowhere
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT id, mag FROM att.lying",
+        "SELECT a.id, b.id FROM att.lying AS a JOIN att.stored AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < .05",
+        "SELECT band, COUNT(*) FROM att.lying GROUP BY band",
+    ],
+)
+def test_a_piece_of_a_job_reads_the_files_of_its_cells(survey: Path, engine: EmbeddedEngine, query: str) -> None:
+    bound = translate(query, read_catalogue(engine)).bound
+    assert bound is not None
+    division = divide_query(bound)
+    assert isinstance(division, Division)
+    borders = tuple(number * 4**29 for number in (3, 6, 9))
+    statements = [division.make_statement(piece) for piece in division.make_pieces(borders)[:4]]
+    read = [re.findall(r"/([^/]+)\.parquet", statement.sql) for statement in statements]
+    files = len(list(survey.rglob("Npix=*.parquet")))
+    numbers = [number for [named] in read for number in _list_numbers(named)]
+    assert sorted(numbers) == [*range(files)]
+
+
+def _list_numbers(pattern: str) -> list[int]:
+    first, _, last = pattern.strip("{}").partition("..")
+    return [*range(int(first), int(last) + 1)] if last else [int(number) for number in first.split(",")]
+
+
+def test_what_the_catalogue_knows(survey: Path, engine: EmbeddedEngine) -> None:
+    reporter = Recorder()
+    list_tables(engine, reporter)
+    [line] = [line for line in reporter.lines if line.startswith("att.lying")]
+    assert f"{ROWS:,} rows" in line
+    assert line.endswith(f"attached: {survey}")
+    assert sum(read_density(engine, "att", "lying")["rows"].to_pylist()) == ROWS
+    catalogue = read_catalogue(engine)
+    stored, lying = (catalogue.find_entry("att", name) for name in ("stored", "lying"))
+    assert stored is not None
+    assert lying is not None
+    assert lying.rows == stored.rows == ROWS
+    assert lying.fields == stored.fields
+    described = "SELECT column_name, datatype, arraysize, xtype, unit, ucd FROM TAP_SCHEMA.columns WHERE table_name = "
+    columns = [
+        engine.fetch_table(translate(f"{described}'att.{name}'", catalogue).sql).to_pylist()
+        for name in ("stored", "lying")
+    ]
+    assert columns[0] == columns[1] != []
+
+
+def test_commands_of_stored_rows_refuse_it(survey: Path, engine: EmbeddedEngine) -> None:
+    request = LoadRequest((survey,), "att.lying", survey / "rejects.csv", mode="replace")
+    with pytest.raises(LoadError, match=r"att\.lying is attached, so its rows are those of the files in"):
+        load_files(engine, request, Recorder())
+    with pytest.raises(LoadError, match=r"att\.lying is attached"):
+        rebuild_table(engine, "att.lying", Recorder())
+    with pytest.raises(LoadError, match=r"att\.stored exists"):
+        attach_catalogue(engine, AttachRequest(str(survey), "att.stored"), Recorder())
+    with pytest.raises(LoadError, match=r"there is no attached table att\.stored"):
+        attach_catalogue(engine, AttachRequest("", "att.stored", refresh=True), Recorder())
+
+
+def test_verify(survey: Path, engine: EmbeddedEngine) -> None:
+    reporter = Recorder()
+    verify_table(engine, "att.lying", reporter)
+    assert any("none has changed since they were attached" in line for line in reporter.lines)
+    assert any(f"read: {ROWS:,} rows" in line for line in reporter.lines)
+
+
+SCHEMA = """
+name: changing
+tables:
+- name: stars
+  columns:
+  - {name: id, datatype: long}
+  - {name: ra, datatype: double, ivoa:ucd: pos.eq.ra;meta.main}
+  - {name: dec, datatype: double, ivoa:ucd: pos.eq.dec;meta.main}
+  - {name: mag, datatype: float, nullable: false}
+  skyhouse:layout: {position: [ra, dec], id: [id]}
+"""
+
+
+@pytest.fixture
+def stars(tmp_path: Path, engine: EmbeddedEngine) -> Iterator[Path]:
+    """A catalogue of a schema file, attached as changing.stars; its folder."""
+    prepare_engine(engine)
+    (tmp_path / "stars.yaml").write_text(SCHEMA)
+    folder = write_catalogue(tmp_path / "stars")
+    reporter = Recorder()
+    request = AttachRequest(str(folder), "changing.stars", tmp_path / "stars.yaml")
+    attach_catalogue(engine, request, reporter)
+    assert "mag may be NULL in the files, so it is nullable" in reporter.messages
+    assert "without stored rows these keys of skyhouse:layout have no effect: id" in reporter.messages
+    yield folder
+    drop_table(engine, "changing.stars", Recorder())
+    assert next(folder.rglob("Npix=*.parquet"))
+
+
+def test_files_that_change_are_an_error_until_they_are_read_again(
+    stars: Path, ask: Ask, engine: EmbeddedEngine, tmp_path: Path
+) -> None:
+    count = "SELECT COUNT(id) AS n, MAX(mag) AS m FROM changing.stars WHERE mag > -99"
+    before = ask(count)
+    stamps = read_content_stamps(engine, [("changing", "stars")])
+    shutil.rmtree(stars)
+    write_catalogue(stars, make_rows(900))
+    with pytest.raises(FilesUnavailable, match=r"the files of the table changing\.stars are not those") as caught:
+        ask(count)
+    assert str(tmp_path) not in str(caught.value)
+    with pytest.raises(
+        LoadError, match=r"changing.stars does not match its files: dataset/.*Npix=0.parquet has changed"
+    ):
+        verify_table(engine, "changing.stars", Recorder())
+    old = read_catalogue(engine)
+    attach_catalogue(engine, AttachRequest("", "changing.stars", refresh=True), Recorder())
+    assert (before.column(0)[0].as_py(), ask(count).column(0)[0].as_py()) == (1200, 900)
+    assert read_content_stamps(engine, [("changing", "stars")]) != stamps
+    with pytest.raises(FilesUnavailable, match="are not those that were attached"):
+        ask(count, old)
+    reporter = Recorder()
+    attach_catalogue(engine, AttachRequest("", "changing.stars", refresh=True), reporter)
+    assert reporter.lines == ["changing.stars is up to date: its 12 files have not changed"]
+
+
+def test_a_missing_file_is_an_error(stars: Path, ask: Ask) -> None:
+    (stars / "dataset" / "Norder=0" / "Dir=0" / "Npix=7.parquet").unlink()
+    with pytest.raises(FilesUnavailable, match="or some are missing"):
+        ask("SELECT SUM(id) FROM changing.stars")
+    cone = "SELECT COUNT(*) FROM changing.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(45, 42, 9)) AND mag > 0"
+    assert ask(cone).column(0)[0].as_py() > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("datatype: float", "datatype: double"), "it is REAL in the files and DOUBLE in the schema file"),
+        (("name: mag", "name: magnitude"), "has no column magnitude"),
+        (("nullable: false", "skyhouse:if_missing: fill"), "is for rows that are loaded"),
+        (("position: [ra, dec]", "position: [mag, dec]"), "the catalogue is partitioned by ra, dec"),
+    ],
+)
+def test_what_only_a_load_can_do(
+    stars: Path, engine: EmbeddedEngine, tmp_path: Path, change: tuple[str, str], reason: str
+) -> None:
+    (tmp_path / "other.yaml").write_text(SCHEMA.replace(*change).replace("name: changing", "name: other"))
+    with pytest.raises((LoadError, ReadError), match=reason):
+        attach_catalogue(engine, AttachRequest(str(stars), "other.stars", tmp_path / "other.yaml"), Recorder())
+    assert read_catalogue(engine).find_entry("other", "stars") is None
+
+
+def _round(value: object) -> object:
+    """Return rows with their numbers rounded, for sums depend on the order of rows, and NaN as text."""
+    if isinstance(value, dict):
+        return {key: _round(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_round(part) for part in value]
+    return f"{value:.12g}" if isinstance(value, float) else value

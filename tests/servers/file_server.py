@@ -1,0 +1,108 @@
+"""An HTTP server of the files of a folder, with ranges and ETags, which fails as it is told."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote
+
+#: Failures of an answer: a status, an ETag that no other answer has, half of the body, no answer for a second, a body
+#: of which a byte comes every tenth of a second, the whole file instead of a range, no ETag, another server's address
+Fault = int | str
+Faults = Callable[[str, str], Fault]
+
+
+class FileServer(ThreadingHTTPServer):
+    """``find_fault`` has method and path of each request and names its failure, '' for none."""
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.folder = folder
+        self.find_fault: Faults = lambda method, path: ""
+        self.requests: list[tuple[str, str]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that gives up is no news."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: FileServer
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_HEAD(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        path = unquote(self.path).lstrip("/")
+        self.server.requests.append((self.command, path))
+        fault = self.server.find_fault(self.command, path)
+        file = self.server.folder / path
+        if isinstance(fault, int):
+            self._send(fault, b"", {"Location": "http://elsewhere.example/x"} if fault in (301, 302) else {})
+            return
+        if fault == "silent":
+            time.sleep(1)
+            return
+        if not file.is_file():
+            self._send(404, b"", {})
+            return
+        data = file.read_bytes()
+        headers = {"ETag": f'"{file.stat().st_mtime_ns}-{len(data)}"'}
+        if fault == "changed":
+            headers["ETag"] = f'"{time.monotonic_ns()}"'
+        if fault == "no tag":
+            headers = {}
+        found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        if not found or fault == "whole":
+            self._send(200, data, headers, fault)
+            return
+        start, end = int(found[1]), min(int(found[2]) + 1, len(data))
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(data)}"
+        self._send(206, data[start:end], headers, fault)
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str], fault: Fault = "") -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        if fault == "half":
+            self.wfile.write(body[: len(body) // 2])
+            self.close_connection = True
+        elif fault == "slow":
+            for place in range(len(body)):
+                self.wfile.write(body[place : place + 1])
+                time.sleep(0.1)
+        else:
+            self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serving_files(folder: Path) -> Iterator[FileServer]:
+    with FileServer(folder) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()

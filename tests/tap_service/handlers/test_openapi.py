@@ -1,0 +1,155 @@
+"""/tap/openapi.json describes the whole service, and the service does what it says."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from jsonschema import Draft202012Validator
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.tap_service.async_client import create_job
+from tests.tap_service.conftest import Served
+from tests.tap_service.users import User, temporary_user
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+#: of each operation
+EXAMPLES = 5
+QUERY = "SELECT TOP 3 id FROM svc.stars"
+
+
+@pytest.fixture(scope="module")
+def document(own: Served) -> dict[str, Any]:
+    found: dict[str, Any] = httpx.get(f"{own.tap}/openapi.json").json()
+    return found
+
+
+@pytest.fixture
+def alice(own: Served) -> Iterator[User]:
+    with temporary_user(own, "alice") as found:
+        yield found
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield method, path, operation
+
+
+def test_every_route_is_described(own: Served, document: dict[str, Any]) -> None:
+    *routers, _portal = own.server.config.app.state.routers
+    routes = {
+        (method.lower(), prefix + route.path_format)
+        for prefix, router in routers
+        for route in router.routes
+        for method in route.methods - {"HEAD"}
+    }
+    assert {(method, path) for method, path, _ in operations(document)} == routes
+    assert document["openapi"].startswith("3.1.")
+    assert document["servers"] == [{"url": own.url}]
+
+
+def test_every_operation_says_what_it_answers(document: dict[str, Any]) -> None:
+    for method, path, operation in operations(document):
+        success = [status for status in operation["responses"] if status[0] in "23"]
+        assert success, (method, path)
+        for status in success:
+            assert status in ("204", "303", "304", "307", "206") or operation["responses"][status]["content"], path
+
+
+def test_schemas_are_schemas(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    assert {"JobDocument", "TablesetDocument", "CapabilitiesDocument", "ProblemDocument"} <= schemas.keys()
+    for schema in schemas.values():
+        Draft202012Validator.check_schema(schema)
+
+
+def test_the_examples_run(own: Served, document: dict[str, Any]) -> None:
+    form = document["paths"]["/tap/sync"]["post"]["requestBody"]["content"]["application/x-www-form-urlencoded"]
+    examples = {
+        name: schema["examples"][0] for name, schema in form["schema"]["properties"].items() if "examples" in schema
+    }
+    answer = httpx.post(f"{own.url}/tap/sync", data=examples)
+    assert answer.status_code == 200
+    assert len(answer.text.splitlines()) == 4
+
+
+class Present:
+    """Things that exist, for half of the requests: those that change something get their own."""
+
+    def __init__(self, own: Served, user: User) -> None:
+        self._own, self._user = own, user
+        user.create_empty_table("mydb.mine")
+        self._done = create_job(own.tap, QUERY, user.auth, PHASE="RUN", CHECKSUM="true")
+        self._done.wait_for_end()
+        self._share = user.http("POST", "shares", data={"JOB": self._done.url.rpartition("/")[2]}).json()["id"]
+
+    def find_names(self, method: str) -> dict[str, str]:
+        """Return values for the parameters of a path."""
+        if method == "DELETE":
+            return {}
+        job = self._done if method == "GET" else create_job(self._own.tap, QUERY, self._user.auth)
+        job_id = job.url.rpartition("/")[2]
+        return {"job_id": job_id, "name": "mydb.mine", "table": "svc.stars", "share_id": self._share}
+
+    def close(self) -> None:
+        self._user.http("DELETE", f"shares/{self._share}")
+
+
+def test_the_service_does_what_the_document_says(own: Served, alice: User) -> None:
+    """Requests by the document, some to each operation, in XML and in JSON."""
+    present = Present(own, alice)
+    schema = schemathesis.openapi.from_url(f"{own.tap}/openapi.json")
+    statuses: Counter[int] = Counter()
+    faults = []
+    dice = random.Random(1)
+    for found in schema.get_all_operations():
+        operation = found.ok()
+
+        @settings(
+            max_examples=EXAMPLES,
+            database=None,
+            derandomize=True,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=operation.as_strategy())
+        def ask(case: schemathesis.Case) -> None:
+            if dice.random() < 0.5:
+                names = present.find_names(case.method.upper())
+                case.path_parameters = {name: names.get(name, value) for name, value in case.path_parameters.items()}
+            for parameters in (case.query, case.body):
+                if isinstance(parameters, dict) and "QUERY" in parameters and dice.random() < 0.5:
+                    parameters["QUERY"] = QUERY
+            headers = {"Accept": dice.choice(("*/*", "application/json"))}
+            answer = case.call_and_validate(
+                checks=CHECKS, headers=headers, auth=alice.auth, timeout=60, allow_redirects=False
+            )
+            statuses[answer.status_code] += 1
+
+        try:
+            ask()
+        except Exception as error:
+            faults.append(f"{operation.label}: {error}")
+    present.close()
+    assert not faults, "\n\n".join(faults)
+    assert {200, 201, 303, 400, 403, 404} <= statuses.keys(), statuses
+    assert statuses[200] > 60, statuses

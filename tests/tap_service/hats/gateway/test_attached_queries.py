@@ -1,0 +1,104 @@
+"""Attached tables in the service: on the embedded engine and on a ClickHouse server, and when their storage fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from clickhouse_schema.engine_tables.catalogue_log import unregister_table
+from loaders.pipeline.attach_request import AttachRequest
+from loaders.pipeline.attach_table import attach_catalogue
+from tap_service.config import Config
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import Engine
+from tests.loaders.recorder import Recorder
+from tests.servers.clickhouse_server import ClickHouseServer
+from tests.servers.file_server import FileServer, serving_files
+from tests.tap_service.conftest import Served
+from tests.tap_service.hats.hats_files import make_rows, write_catalogue
+
+StartServer = Callable[..., AbstractContextManager[Served]]
+
+COUNT = "SELECT COUNT(mag) AS n, SUM(id) AS s FROM gateway.stars"
+CONE = "SELECT id FROM gateway.stars WHERE DISTANCE(ra, dec, 120, -40) < 20 ORDER BY id"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileServer]:
+    folder = tmp_path_factory.mktemp("served")
+    write_catalogue(folder / "stars")
+    with serving_files(folder) as server:
+        yield server
+
+
+@pytest.fixture
+def faulty(server: FileServer) -> Iterator[FileServer]:
+    yield server
+    server.find_fault = lambda method, path: ""
+
+
+@contextmanager
+def attached(engine: Engine, server: FileServer) -> Iterator[None]:
+    attach_catalogue(engine, AttachRequest(f"{server.url}/stars", "gateway.stars"), Recorder())
+    try:
+        yield
+    finally:
+        unregister_table(engine, "gateway", "stars")
+
+
+def check_answers(served: Served) -> None:
+    rows = make_rows()
+    assert served.ask(COUNT, FORMAT="csv").text.split() == ["n,s", f"1200,{sum(range(1200))}"]
+    found = [int(line) for line in served.ask(CONE, FORMAT="csv").text.split()[1:]]
+    assert 20 < len(found) < 80
+    assert {*found} < {*rows["id"].to_pylist()}
+
+
+def test_on_the_embedded_engine(
+    serve: Callable[..., Served], svc_engine: EmbeddedEngine, server: FileServer, tmp_path: Path
+) -> None:
+    served = serve(attach_cache=tmp_path)
+    with attached(svc_engine, server):
+        served.refresh()
+        check_answers(served)
+        near = "DISTANCE(a.ra, a.dec, b.ra, b.dec) < .5"
+        joined = f"SELECT COUNT(*) AS n FROM gateway.stars AS a JOIN svc.stars AS b ON {near}"
+        assert int(served.ask(joined, FORMAT="csv").text.split()[1]) > 100
+    assert any(tmp_path.rglob("0"))
+
+
+def test_on_a_server(
+    clickhouse: ClickHouseServer, server: FileServer, start_server: StartServer, tmp_path: Path
+) -> None:
+    config = Config(
+        clickhouse_url=clickhouse.url, query_log="", jobs_path=tmp_path / "jobs", attach_cache=tmp_path / "cache"
+    )
+    with (
+        closing(ClickHouseEngine(clickhouse.url)) as engine,
+        attached(engine, server),
+        start_server(config, engine) as served,
+    ):
+        check_answers(served)
+
+
+def test_users_learn_which_table_fails(
+    serve: Callable[..., Served], svc_engine: EmbeddedEngine, faulty: FileServer, tmp_path: Path
+) -> None:
+    served = serve(attach_cache=tmp_path)
+    with attached(svc_engine, faulty):
+        served.refresh()
+        for fault, reason in (
+            (503, "cannot be read now, because their storage does not answer. Try again later"),
+            ("changed", "are not those that were attached: they have changed, or some are missing"),
+        ):
+            faulty.find_fault = lambda method, path, fault=fault: fault if "Npix=5" in path else ""
+            answer = served.ask(COUNT)
+            assert answer.status_code == 503
+            assert f"the files of the table gateway.stars {reason}" in answer.text
+            assert faulty.url not in answer.text
+        faulty.find_fault = lambda method, path: ""
+        check_answers(served)

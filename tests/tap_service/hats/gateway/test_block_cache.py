@@ -1,0 +1,60 @@
+"""The cache of blocks: what was kept is what was written, and it keeps its limit."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tap_service.hats.gateway.block_cache import BlockCache
+
+BLOCK = bytes(1000)
+
+
+def sum_sizes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def test_blocks_are_kept_for_the_next_process(tmp_path: Path) -> None:
+    BlockCache(tmp_path, 1 << 20).write("key/0/1", b"abc")
+    cache = BlockCache(tmp_path, 1 << 20)
+    assert cache.read("key/0/1") == b"abc"
+    assert cache.read("key/0/2") is None
+
+
+def test_a_broken_block_is_none(tmp_path: Path) -> None:
+    cache = BlockCache(tmp_path, 1 << 20)
+    cache.write("key/0/1", b"abc")
+    for broken in (b"", b"abc", b"abd" + (tmp_path / "key/0/1").read_bytes()[3:]):
+        (tmp_path / "key/0/1").write_bytes(broken)
+        assert cache.read("key/0/1") is None
+
+
+def test_the_blocks_used_last_stay(tmp_path: Path) -> None:
+    cache = BlockCache(tmp_path, 20_000)
+    for number in range(60):
+        cache.write(f"key/{number}/0", BLOCK)
+        os.utime(tmp_path / f"key/{number}/0", (number, number))
+        if number >= 5:
+            assert cache.read("key/5/0") == BLOCK  # which counts as a use
+        assert sum_sizes(tmp_path) <= 20_000 * 1.05 + 1004
+    kept = sorted(int(path.parent.name) for path in tmp_path.rglob("0") if path.is_file())
+    assert 5 in kept
+    assert kept[1:] == [*range(61 - len(kept), 60)]
+
+
+def test_what_killed_writers_left_is_deleted(tmp_path: Path) -> None:
+    (tmp_path / "key").mkdir()
+    left = tmp_path / "key" / "0.77-1.new"
+    left.write_bytes(BLOCK)
+    os.utime(left, (0, 0))
+    BlockCache(tmp_path, 1 << 20).write("key/1", BLOCK)
+    assert not left.exists()
+
+
+def test_without_room_nothing_is_kept(tmp_path: Path) -> None:
+    cache = BlockCache(tmp_path / "none", 0)
+    cache.write("key/0", BLOCK)
+    assert cache.read("key/0") is None
+    assert not (tmp_path / "none").exists()
+    (tmp_path / "file").touch()
+    BlockCache(tmp_path / "file", 1 << 20).write("key/0", BLOCK)  # no folder can be there

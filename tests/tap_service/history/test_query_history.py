@@ -1,0 +1,150 @@
+"""/tap/history: a user's queries, also when their jobs are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tap_service.models.history_entry import HistoryEntry
+from tap_service.service_errors import NotFound, ServiceUnavailable
+from tap_service.services.history.query_history import HistoryFilter, QueryHistory
+from tap_service.storage.history.history_store import HistoryUnavailable
+from tap_service.storage.history.sqlite_history_store import SqliteHistoryStore
+from tests.tap_service.async_client import create_job
+from tests.tap_service.conftest import Served
+from tests.tap_service.storage.history.test_history_store import T0, entry
+from tests.tap_service.users import User
+
+Eventually = Callable[[Callable[[], bool]], None]
+
+
+@pytest.fixture(params=["embedded", "cluster"])
+def kept(request: pytest.FixtureRequest, accounts: Path) -> Served:
+    serve = request.getfixturevalue("serve" if request.param == "embedded" else "serve_cluster")
+    found: Served = serve(accounts=accounts)
+    return found
+
+
+def history(user: User, **parameters: Any) -> dict[str, Any]:
+    answer = user.http("GET", "history", params=parameters)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_queries_outlive_their_jobs(kept: Served, eventually: Eventually) -> None:
+    alice, bob = User(kept, "alice"), User(kept, "bob")
+    alice.ask("SELECT TOP 7 n FROM svc.numbers", RUNID="seven")
+    alice.ask("SELECT nonsense FROM svc.numbers")
+    job = create_job(kept.tap, "SELECT TOP 3 id FROM svc.stars", alice.auth, PHASE="RUN", FORMAT="csv")
+    job.wait_for_end()
+    assert job.delete().status_code == 303
+    bob.ask("SELECT COUNT(*) AS bobs FROM svc.stars")
+    kept.ask("SELECT COUNT(*) AS anonymous FROM svc.stars")
+    eventually(lambda: len(history(alice)["queries"]) == 3)
+
+    told = history(alice)
+    assert (told["owner"], told["limits"], told["next"]) == ("alice", {"queries": 10_000, "days": 365}, None)
+    queries = {each["query"]: each for each in told["queries"]}
+    seven, wrong, stars = (
+        queries["SELECT TOP 7 n FROM svc.numbers"],
+        queries["SELECT nonsense FROM svc.numbers"],
+        queries["SELECT TOP 3 id FROM svc.stars"],
+    )
+    assert (seven["status"], seven["rows"], seven["runId"], seven["jobId"], seven["error"]) == (
+        "OK",
+        7,
+        "seven",
+        None,
+        "",
+    )
+    assert seven["format"] == "text/csv;header=present"
+    assert 0 <= seven["engineSeconds"] <= seven["seconds"]
+    assert (wrong["status"], wrong["rows"]) == ("ERROR", 0)
+    assert "nonsense" in wrong["error"]
+    assert (stars["status"], stars["rows"], stars["jobId"]) == ("OK", 3, job.url.rpartition("/")[2])
+
+    assert [each["query"] for each in history(alice, SEARCH="STARS top id")["queries"]] == [stars["query"]]
+    assert [each["query"] for each in history(alice, STATUS="error")["queries"]] == [wrong["query"]]
+    assert history(alice, BEFORE="2020")["queries"] == history(alice, AFTER="2100")["queries"] == []
+    first = history(alice, LAST=2)
+    second = httpx.get(first["next"], auth=alice.auth).json()
+    assert first["queries"] + second["queries"] == told["queries"]
+    assert second["next"] is None
+
+    assert [each["query"] for each in history(bob)["queries"]] == ["SELECT COUNT(*) AS bobs FROM svc.stars"]
+    assert alice.http("DELETE", "history").status_code == 204
+    assert history(alice)["queries"] == []
+    assert len(history(bob)["queries"]) == 1
+
+
+def test_who_has_none(own: Served, serve: Callable[..., Served], accounts: Path) -> None:
+    assert httpx.get(f"{own.tap}/history").status_code == 401
+    off = User(serve(accounts=accounts, history_queries=0), "alice")
+    off.ask("SELECT TOP 1 id FROM svc.stars")
+    answer = off.http("GET", "history", headers={"Accept": "application/json"})
+    assert (answer.status_code, answer.json()["detail"]) == (
+        404,
+        "this service keeps no history of queries; your jobs are in /tap/async",
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"LAST": "0"}, "LAST is a number of queries above 0"),
+        ({"STATUS": "FINE"}, "STATUS=FINE is not known; it is one of OK, OVERFLOW"),
+        ({"AFTER": "now"}, "AFTER: write an instant"),
+        ({"SEARCH": "x" * 501}, "SEARCH has up to 500 characters"),
+    ],
+)
+def test_wrong_filters(own: Served, parameters: dict[str, str], said: str) -> None:
+    answer = User(own, "alice").http("GET", "history", params=parameters)
+    assert answer.status_code == 400
+    assert said in answer.text
+
+
+class _Away(SqliteHistoryStore):
+    is_away = True
+
+    def add_entries(self, entries: Any) -> None:
+        if self.is_away:
+            raise HistoryUnavailable("no room")
+        super().add_entries(entries)
+
+
+def test_queries_wait_while_the_store_is_away(tmp_path: Path) -> None:
+    store = _Away(tmp_path)
+    found = QueryHistory(store, 2, 36_500)
+    for number in range(3):
+        found.add_query("kepler", entry(number, f"query {number}"))
+    with pytest.raises(ServiceUnavailable, match="no room"):
+        found.list_queries("kepler", HistoryFilter())
+    store.is_away = False
+    assert texts(found.list_queries("kepler", HistoryFilter())[0]) == ["query 2", "query 1"]  # of two that are kept
+    found.close()
+    with pytest.raises(NotFound):
+        QueryHistory(None, 0, 1).list_queries("kepler", HistoryFilter())
+
+
+def test_filters_meet_pages(tmp_path: Path) -> None:
+    found = QueryHistory(SqliteHistoryStore(tmp_path), 10_000, 36_500)
+    for number in range(500):
+        found.add_query("kepler", entry(number, f"query {number % 10} of {number}"))
+    wanted = HistoryFilter(words=("query", "7"), last=40)
+    page, cursor = found.list_queries("kepler", wanted)
+    rest, end = found.list_queries("kepler", HistoryFilter(words=("query", "7"), last=1000, cursor=cursor))
+    assert texts(page + rest) == [f"query {n % 10} of {n}" for n in reversed(range(500)) if "7" in f"{n % 10} {n}"]
+    assert end == ""
+    assert texts(found.list_queries("kepler", HistoryFilter(after=T0, last=1, before=entry(3).created))[0]) == [
+        "query 2 of 2"
+    ]
+    found.close()
+
+
+def texts(entries: list[HistoryEntry]) -> list[str]:
+    return [each.query for each in entries]
