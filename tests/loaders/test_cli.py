@@ -160,6 +160,13 @@ def test_commands_beside_a_service(service: Service, stars: Path) -> None:
     code, out, err = skyhouse(service.folder, "adql", "SELECT idd FROM s.stars")
     assert (code, out) == (1, "")
     assert "line 1, column 8" in err
+    few = "SELECT id, ra, dec FROM s.stars WHERE id < 500"
+    code, out, err = skyhouse(service.folder, "export", few, "few", "--no-index")
+    assert (code, out[:26]) == (0, "result: 500 rows in 12 pix"), err
+    assert (service.folder / "few" / "result" / "dataset" / "_metadata").exists()
+    code, out, err = skyhouse(service.folder, "export", "s.stars", "few", "--verify")
+    assert (code, out) == (1, "")
+    assert f"{service.folder}/few is an export of {few}: name another target" in err
     code, _, err = skyhouse(service.folder, "load", "none.csv", "--table", "s.none")
     assert code == 1
     assert "none.csv cannot be read: No such file" in err
