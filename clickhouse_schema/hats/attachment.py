@@ -23,7 +23,8 @@ from clickhouse_schema.quoting import quote_identifier, quote_string
 _HPX29 = "hpx29"
 
 #: How ClickHouse reads the files: the gateway tries again itself, and waits for its storage; a file that is missing, or
-#: that lacks a column, is an error. Columns less than 128 kB apart are read at once, for a request costs as much
+#: that lacks a column, is an error, and so is a NULL in a column without NULLs. Columns less than 128 kB apart are read
+#: at once, for a request costs as much
 _SETTINGS = {
     "http_skip_not_found_url_for_globs": 0,
     "http_max_tries": 2,
@@ -31,6 +32,7 @@ _SETTINGS = {
     "http_receive_timeout": 180,
     "glob_expansion_max_elements": 4_000_000,
     "input_format_parquet_allow_missing_columns": 0,
+    "input_format_null_as_default": 0,
     "remote_read_min_bytes_for_seek": 128 << 10,
 }
 

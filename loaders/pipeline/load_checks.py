@@ -41,7 +41,7 @@ def refuse_attached(catalogue: Catalogue, name: str) -> None:
     if entry is not None and entry.attached is not None:
         raise LoadError(
             f"{name} is attached, so its rows are those of the files in {entry.attached.attachment.address}:"
-            " read these again with skyhouse attach --refresh, or remove the table with skyhouse drop"
+            f" read these again with skyhouse attach --refresh --table {name}, or remove the table with skyhouse drop"
         )
 
 

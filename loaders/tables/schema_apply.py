@@ -177,7 +177,7 @@ def _find_layout_obstacle(topology: Topology, name: str, wanted: Table, entry: T
     if entry is None:
         return ""
     if entry.attached is not None:
-        return f"{name} is attached: describe it again with skyhouse attach --refresh --schema"
+        return f"{name} is attached: describe it again with skyhouse attach --refresh --table {name} --schema"
     changed = _find_changed_sharding(entry.table, wanted) if topology.is_cluster else []
     if changed:
         return f"{', '.join(changed)} of {name} determines on which servers its rows are: {RELOAD_HINT}"

@@ -24,8 +24,8 @@ from tap_service.hats.reading.folder_backend import Patience, StorageUnavailable
 
 _log = logging.getLogger("skyhouse")
 
-_PATH = re.compile(r"/([\w-]{8,64})/([0-9a-f]{32})/(\d{1,9})\.parquet")
-_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+_PATH = re.compile(r"/([\w-]{8,64})/([0-9a-f]{32})/(\d{1,9})\.parquet", re.ASCII)
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 #: Seconds after which an idle connection of the engine is closed
 _IDLE_SECONDS = 60
@@ -175,8 +175,10 @@ def _explain_problem(table: str, error: HatsProblem) -> str:
     """Log what is wrong with a file, and return what the user learns of it: no places."""
     _log.warning("attached table %s: %s", table, error)
     if isinstance(error, StorageUnavailable):
-        return f"the files of the table {table} cannot be read now, because their storage does not answer"
+        return (
+            f"the files of the table {table} cannot be read now, because their storage does not answer. Try again later"
+        )
     return (
         f"the files of the table {table} are not those that were attached: they have changed, or some are missing."
-        f" The operator has to look at them, and to attach them again (skyhouse attach --refresh {table})"
+        f" The operator has to look at them, and to attach them again (skyhouse attach --refresh --table {table})"
     )

@@ -277,7 +277,7 @@ def translate_faults(query_id: str) -> Iterator[None]:
     except SpoolClosed as error:
         raise ClientGone("the client has closed the connection") from error
     except FilesUnavailable as error:
-        raise ServiceUnavailable(f"{error}. Try again later") from error
+        raise ServiceUnavailable(str(error)) from error
     except (EngineUnavailable, QueryCancelled) as error:
         if isinstance(error, EngineUnavailable):
             _log.warning("query %s: %s", query_id, error.detail)

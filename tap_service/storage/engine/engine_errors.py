@@ -53,6 +53,9 @@ _NO_CONNECTION = re.compile(
 #: What the gateway of attached files says to users, within the engine's report of its answer
 _FILES_REFUSED = re.compile(rf"{FILES_MARK}(.+?){FILES_MARK}")
 
+#: the place of an attached file in the engine's messages: an address of the gateway, with its secret
+_FILE_ADDRESS = re.compile(r" ?\(in file/uri [^()]*\)|https?://[^\s,;'\"()]+\.parquet")
+
 _SHARD_AWAY = "a server of the engine, which holds a part of the data, does not answer"
 _SHARD_LOST = "a server of the engine went away during the query"
 
@@ -68,7 +71,8 @@ def translate_error(text: str) -> EngineError:
     codes = _CODE.findall(text)
     code = int(codes[-1]) if codes else 0
     if (refused := _FILES_REFUSED.search(text)) is not None:
-        return FilesUnavailable(refused[1], code, text)
+        return FilesUnavailable(refused[1], code, _FILE_ADDRESS.sub("", text))
+    text = _FILE_ADDRESS.sub("", text)
     message = shorten_message(text)
     if code in _NETWORK_CODES or (code in _END_CODES and _READS_CONNECTION.match(message)):
         if _NO_CONNECTION.search(text):

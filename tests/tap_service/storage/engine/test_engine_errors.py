@@ -126,3 +126,17 @@ def test_a_server_that_is_away(text: str, kind: type) -> None:
 )
 def test_words_of_a_query_are_no_fault_of_a_server(text: str) -> None:
     assert type(translate_error(text)) is ValueFault
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Code: 407. DB::Exception: Convert overflow: (in file/uri http://127.0.0.1:4711/S3cret/00ff/3.parquet): While executing URL. (DECIMAL_OVERFLOW)",
+        "Code: 117. DB::Exception: Cannot read http://127.0.0.1:4711/S3cret/00ff/{1,2}.parquet. (INCORRECT_DATA)",
+    ],
+)
+def test_addresses_of_attached_files_reach_neither_users_nor_the_log(text: str) -> None:
+    error = translate_error(text)
+
+    assert "S3cret" not in str(error) + error.detail
+    assert str(error)
