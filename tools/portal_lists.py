@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 
 from clickhouse_schema.reserved_words import RESERVED
-from tap_service.serializers.output_formats import FORMATS
+from tap_service.serializers.output_formats import FORMATS, HATS
 
 SOURCES = Path(__file__).parents[1] / "web" / "src"
 
@@ -30,7 +30,7 @@ export const RESERVED: ReadonlySet<string> = new Set(WORDS.trim().split(/\\s+/))
 def write_format_extensions() -> str:
     """Return each media type without parameters and each short name of a format, with its file extension."""
     extensions: dict[str, str] = {}
-    for entry in FORMATS:
+    for entry in (*FORMATS, HATS):
         for name in (entry.mime.split(";")[0], *entry.aliases):
             extensions.setdefault(name, entry.extension)
     lines = "\n".join(f"    {_quote_key(name)}: '{extension}'," for name, extension in extensions.items())

@@ -30,4 +30,6 @@ export const EXTENSIONS: Readonly<Record<string, string>> = {
     'text/plain': 'txt',
     text: 'txt',
     txt: 'txt',
+    'application/zip': 'zip',
+    hats: 'zip',
 };
