@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from adql.clickhouse.emitter import emit_query
 from adql.clickhouse.sql_settings import (
-    ATTACHED,
     DISTRIBUTED,
     KEEP_JOIN_ORDER,
     LOOK_UP,
@@ -229,7 +228,6 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
     if reads_attached(query):
         query = choose_files(query)
-        settings |= ATTACHED
     if fresh.looks_up_ids:
         settings |= LOOK_UP
         if projection := choose_projection(query):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
 from clickhouse_schema.datatypes import ICRS, Field
-from clickhouse_schema.hats.attachment import AttachedRows, Attachment
+from clickhouse_schema.hats.attachment import AttachedRows, Attachment, to_ranges
 from clickhouse_schema.row_store import RowLayout, find_row_layout
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 from clickhouse_schema.shard_map import LOCAL, Sharding
@@ -135,6 +135,13 @@ class TableEntry:
         if self.attached is not None:
             return self.attached.sql
         return self.stored_sql or stored_part(self.schema.name, self.base_name or self.table.name)
+
+    def storage_sql_of(self, cells: Iterable[tuple[int, int]]) -> str:
+        """Return ``storage_sql``, of an attached table with those files alone that may have rows in ``cells``.
+
+        ``cells``: half-open ranges of order 29, ascending.
+        """
+        return self.storage_sql if self.attached is None else self.attached.choose_files(to_ranges(cells)).sql
 
     @property
     def storage_key(self) -> str:

@@ -45,19 +45,6 @@ KEEP_JOIN_ORDER: dict[str, str | int] = {
 #: so.
 LOOK_UP: dict[str, str | int] = {"min_table_rows_to_use_projection_index": 8192}
 
-#: In addition, for attached tables, whose files come from the service's gateway: it tries again itself, and a file that
-#: is missing, or that lacks a column, is an error. Columns that are less than 128 kB apart are read at once, for a
-#: request costs as much as these
-ATTACHED: dict[str, str | int] = {
-    "http_skip_not_found_url_for_globs": 0,
-    "http_max_tries": 2,
-    "http_retry_initial_backoff_ms": 20,
-    "http_receive_timeout": 180,
-    "glob_expansion_max_elements": 4_000_000,
-    "input_format_parquet_allow_missing_columns": 0,
-    "remote_read_min_bytes_for_seek": 128 << 10,
-}
-
 #: In addition, for long SQL: the engine would compile each of its expressions at the fourth run of a query, which
 #: nothing can stop (300 square roots: 6 s), and saves about a tenth of the time of a scan.
 _INTERPRETED: dict[str, str | int] = {"compile_expressions": 0, "compile_aggregate_expressions": 0}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple
 
@@ -22,7 +22,24 @@ from clickhouse_schema.quoting import quote_identifier, quote_string
 #: The name that the index has in stored tables
 _HPX29 = "hpx29"
 
+#: How ClickHouse reads the files: the gateway tries again itself, and waits for its storage; a file that is missing, or
+#: that lacks a column, is an error. Columns less than 128 kB apart are read at once, for a request costs as much
+_SETTINGS = {
+    "http_skip_not_found_url_for_globs": 0,
+    "http_max_tries": 2,
+    "http_retry_initial_backoff_ms": 20,
+    "http_receive_timeout": 180,
+    "glob_expansion_max_elements": 4_000_000,
+    "input_format_parquet_allow_missing_columns": 0,
+    "remote_read_min_bytes_for_seek": 128 << 10,
+}
+
 _FLOAT_LISTS = {f"Array({item})": f"Array(Nullable({item}))" for item in ("Float32", "Float64")}
+
+
+def to_ranges(cells: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
+    """Return half-open ranges of indexes of order 29, shape (n, 2)."""
+    return np.array([*cells], dtype=np.int64).reshape(-1, 2)
 
 
 class AttachedFile(NamedTuple):
@@ -94,8 +111,8 @@ class Attachment:
     _borders: NDArray[np.int64] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        borders = [(file.pixel.first_cell, file.pixel.end_cell) for file in self.files]
-        object.__setattr__(self, "_borders", np.array(borders, dtype=np.int64).reshape(-1, 2))
+        borders = to_ranges((file.pixel.first_cell, file.pixel.end_cell) for file in self.files)
+        object.__setattr__(self, "_borders", borders)
 
     @property
     def rows(self) -> int:
@@ -186,7 +203,8 @@ class AttachedRows:
         columns = [f"{column.sql} AS {quote_identifier(column.name)}" for column in self.attachment.columns]
         if index := self.attachment.index_sql:
             columns.append(f"{index} AS {_HPX29}")
-        return f"(SELECT {', '.join(columns)} FROM {self._files_sql})"
+        settings = ", ".join(f"{name} = {value}" for name, value in _SETTINGS.items())
+        return f"(SELECT {', '.join(columns)} FROM {self._files_sql} SETTINGS {settings})"
 
     @property
     def _files_sql(self) -> str:

@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 
 from adql import AdqlError, Translation, translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_content_stamps
+from clickhouse_schema.engine_tables.catalogue_log import read_content_stamps
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.quoting import quote_identifier
 from loaders.load_error import LoadError
+from loaders.pipeline.attached_gateway import read_queried_catalogue
 from tap_service.hats.writing.result_table import create_result_table, describe_result_table
 from tap_service.models.timestamps import format_instant
 from tap_service.storage.engine.engine import Engine
@@ -48,7 +49,7 @@ def is_query(source: str) -> bool:
 def translate_source(engine: Engine, source: str) -> Translation:
     """Translate a query, or that of all rows of a table. Raises ``LoadError``."""
     query = source
-    catalogue = read_catalogue(engine)
+    catalogue = read_queried_catalogue(engine)
     if not is_query(source):
         entry = _find_table(catalogue, source)
         query = f'SELECT * FROM "{_double(entry.schema.name)}"."{_double(entry.table.name)}"'
@@ -79,7 +80,7 @@ def read_stamp(engine: Engine, source: str) -> tuple[str, str]:
         names = [(entry.schema.name, entry.table.name) for entry in translation.tables]
         stamps: tuple[tuple[str, ...], ...] = (("query", source), *read_content_stamps(engine, names))
     else:
-        entry = _find_table(read_catalogue(engine), source)
+        entry = _find_table(read_queried_catalogue(engine), source)
         stamps = read_content_stamps(engine, [(entry.schema.name, entry.table.name)])
     # the versions are nanoseconds since 1970
     newest = max((int(number) for stamp in stamps for number in stamp[3:] if number.isdigit()), default=0)
@@ -101,7 +102,7 @@ def open_export_source(engine: Engine, source: str, target: str) -> Iterator[Exp
     """
     stamp, changed = read_stamp(engine, source)
     if not is_query(source):
-        yield ExportSource(_find_table(read_catalogue(engine), source), stamp, changed)
+        yield ExportSource(_find_table(read_queried_catalogue(engine), source), stamp, changed)
         return
     name = f"export_{hashlib.sha256(target.encode()).hexdigest()[:24]}"
     try:

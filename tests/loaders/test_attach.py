@@ -7,7 +7,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from astropy import units
 from astropy.coordinates import Latitude, Longitude
@@ -18,6 +20,9 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_content_stamps
 from clickhouse_schema.engine_tables.density_table import read_density
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
+from loaders.export.export_file import export_file
+from loaders.export.export_hats import export_hats
+from loaders.export.export_request import ExportRequest
 from loaders.load_error import LoadError
 from loaders.pipeline.attach_request import AttachRequest
 from loaders.pipeline.attach_table import attach_catalogue
@@ -102,6 +107,25 @@ def test_the_answers_are_those_of_the_loaded_table(survey: Path, ask: Ask, query
     assert lying.schema.names == stored.schema.names
 
 
+def test_random_regions_have_the_rows_of_the_loaded_table(survey: Path, ask: Ask) -> None:
+    random = np.random.default_rng(3)
+    shapes = [
+        "CIRCLE({0}, {1}, {2})",
+        "POLYGON({0}, {1}, {0} + {2}, {1}, {0}, {1} + {2} / 2)",
+        "BOX({0}, {1}, {2}, {2})",
+    ]
+    columns = ["id", "mag", "error", "name", "flag", "band", "big", "observed", "curve", "counts"]
+    for shape in random.choice(shapes, 25):
+        ra, dec = random.uniform(0, 359), random.uniform(-80, 75)
+        if random.random() < 0.6:
+            ra, dec = random.uniform(0, 25), random.uniform(10, 30)
+        region = shape.format(f"{ra:.6f}", f"{dec:.6f}", f"{random.choice([0.5, 3, 12, 40]):g}")
+        chosen = ", ".join(random.choice(columns, 3, replace=False))
+        query = f"SELECT id AS i, {chosen} FROM att.{{0}} WHERE 1 = CONTAINS(POINT(ra, dec), {region}) ORDER BY i"
+        stored, lying = ask(query.format("stored")), ask(query.format("lying"))
+        assert _round(lying.to_pylist()) == _round(stored.to_pylist()), query
+
+
 def test_a_cone_reads_the_files_of_its_cells(survey: Path, engine: EmbeddedEngine) -> None:
     catalogue = read_catalogue(engine)
     cone = "SELECT id FROM att.lying WHERE DISTANCE(ra, dec, 200, -60) < .1"
@@ -165,6 +189,19 @@ def test_what_the_catalogue_knows(survey: Path, engine: EmbeddedEngine) -> None:
         for name in ("stored", "lying")
     ]
     assert columns[0] == columns[1] != []
+
+
+@pytest.mark.parametrize("format", ["parquet", "hats"])
+def test_it_is_exported_like_a_stored_table(survey: Path, engine: EmbeddedEngine, tmp_path: Path, format: str) -> None:
+    rows = []
+    for table in ("stored", "lying"):
+        target = tmp_path / f"{table}.{format}"
+        request = ExportRequest(f"att.{table}", str(target), format)
+        (export_hats if format == "hats" else export_file)(engine, request, Recorder())
+        files = [target] if format == "parquet" else sorted((target / table).rglob("Npix=*.parquet"))
+        rows.append(pa.concat_tables(pq.ParquetFile(file).read() for file in files).sort_by("id").to_pylist())
+    assert len(rows[0]) == ROWS
+    assert _round(rows[0]) == _round(rows[1])
 
 
 def test_commands_of_stored_rows_refuse_it(survey: Path, engine: EmbeddedEngine) -> None:

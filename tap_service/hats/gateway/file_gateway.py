@@ -32,7 +32,7 @@ _IDLE_SECONDS = 60
 
 _BACKLOG = 256
 
-#: The engine waits longer (``ATTACHED`` of ``adql.clickhouse.sql_settings``), so that a query learns the reason
+#: The engine waits longer (``clickhouse_schema.hats.attachment``), so that a query learns the reason
 PATIENCE = Patience(connect_seconds=5, silence_seconds=10, bytes_per_second=256 << 10, attempts=3, pause_seconds=0.2)
 
 

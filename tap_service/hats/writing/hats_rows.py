@@ -106,12 +106,15 @@ class HatsRows:
 
     def partition_sql(self, pixel: HatsPixel) -> str:
         """Return SQL of the rows of a pixel in the order of files."""
-        return self._rows_sql(f"{HPX29} >= {pixel.first_cell} AND {HPX29} < {pixel.end_cell}")
+        where = f"{HPX29} >= {pixel.first_cell} AND {HPX29} < {pixel.end_cell}"
+        return self._rows_sql(where, [(pixel.first_cell, pixel.end_cell)])
 
     def margin_sql(self, pixel: HatsPixel, order: int, cells: Iterable[int]) -> str:
         """Return SQL of the rows outside ``pixel`` in ``cells`` of ``order``, in the order of files."""
         outside = f"NOT ({HPX29} >= {pixel.first_cell} AND {HPX29} < {pixel.end_cell})"
-        return self._rows_sql(f"{_is_in_cells_sql(order, cells)} AND {outside}")
+        wanted = sorted(cells)
+        read = [(HatsPixel(order, cell).first_cell, HatsPixel(order, cell).end_cell) for cell in wanted]
+        return self._rows_sql(f"{_is_in_cells_sql(order, wanted)} AND {outside}", read)
 
     def index_sql(self) -> str:
         """Return SQL of the id and the cell of order 29 of each row with a position, by both."""
@@ -119,15 +122,18 @@ class HatsRows:
         rows = f"SELECT {key} AS key, toInt64({HPX29}) AS cell FROM {self.entry.storage_sql}"
         return f"{rows} WHERE {HPX29} < {NO_POSITION} ORDER BY key, cell"
 
-    def _rows_sql(self, where: str) -> str:
-        """Return SQL of rows in an order that is always the same: equal rows alone may change places."""
+    def _rows_sql(self, where: str, cells: Iterable[tuple[int, int]]) -> str:
+        """Return SQL of rows in an order that is always the same: equal rows alone may change places.
+
+        ``cells``: ranges of order 29 in which all those rows are.
+        """
         names = [quote_identifier(field.name) for field in self._stored]
         layout = self.entry.table.layout
         keys = [layout.time] if layout.time else []
         keys += layout.id or [field.name for field in self.entry.fields if not field.type.is_array]
         order = ", ".join([HPX29, *dict.fromkeys(map(quote_identifier, keys))])
         columns = ", ".join([f"toInt64({HPX29})", *names])
-        return f"SELECT {columns} FROM {self.entry.storage_sql} WHERE {where} ORDER BY {order}"
+        return f"SELECT {columns} FROM {self.entry.storage_sql_of(cells)} WHERE {where} ORDER BY {order}"
 
 
 def _choose_columns(entry: TableEntry, columns: Sequence[str]) -> Iterable[Field]:
