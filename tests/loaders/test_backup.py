@@ -13,6 +13,8 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +23,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from loaders.backup.backup_target import BackupTarget
+from loaders.backup.job_backup import copy_watches
 from loaders.control.restore_command import RestoreRequest, restore_data
 from loaders.load_error import LoadError
+from tap_service.config import Config
+from tap_service.models.watch import Watch
+from tap_service.storage.watches.sqlite_watch_store import SqliteWatchStore
 from tests.loaders.recorder import Recorder
 from tests.loaders.test_cli import Service, skyhouse, start, started
 from tests.servers.clickhouse_server import ROOT
@@ -318,3 +324,21 @@ class TestRefusals:
             pytest.raises(LoadError, match=rf"another backup to {tmp_path} is running \(pid \d+\)"),
         ):
             BackupTarget(str(tmp_path)).hold_lock().__enter__()
+
+
+def test_watches_are_copied_with_the_jobs(tmp_path: Path) -> None:
+    """Also where there are none yet."""
+    config = Config(jobs_path=tmp_path / "jobs")
+    (tmp_path / "none").mkdir()
+    copy_watches(config, tmp_path / "none")
+    made = Watch(
+        *("w1", "alice", "bright", datetime(2026, 1, 31, tzinfo=UTC), "SELECT 1", "sky.alerts"),
+        *("bright", "https://example.org", 0, "https://example.org/hook", "the secret"),
+    )
+    with closing(SqliteWatchStore(tmp_path / "jobs")) as store:
+        store.add_watch(made)
+    (tmp_path / "copy").mkdir()
+    copy_watches(config, tmp_path / "copy")
+    for folder, wanted in (("none", []), ("copy", [made])):
+        with closing(SqliteWatchStore(tmp_path / folder)) as store:
+            assert store.list_watches() == wanted
