@@ -180,10 +180,14 @@ class PlacedLink:
 
 @dataclass(frozen=True, slots=True)
 class PlacedService:
-    """``columns``: positions in the result of the columns whose values ``service`` takes."""
+    """``columns``: positions in the result of the columns whose values ``service`` takes.
+
+    ``ident``: XML ID of the descriptor, by which values of the result refer to it; '' if none do.
+    """
 
     service: Service
     columns: Mapping[str, int]
+    ident: str = ""
 
 
 @dataclass(frozen=True, slots=True)

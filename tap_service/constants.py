@@ -157,6 +157,9 @@ REGISTRY_PAGE_RECORDS = 20
 #: how often the registry looks for new rows of the tables, in seconds: it may read each table's times
 REGISTRY_REFRESH_SECONDS = 600.0
 
+#: how long the engine may work on one file of /hats, in seconds
+HATS_FILE_SECONDS = 600
+
 #: row limit of a HATS collection: none, but for what a number can say
 UNLIMITED_MAXREC = 10**15
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from clickhouse_schema.column_links import ResultLinks
 from clickhouse_schema.datatypes import CHAR, LONG, UNICODE, ColumnType, Field
 from tap_service.constants import LINKS_STANDARD, PRODUCT
-from tap_service.models.data_link import Link
+from tap_service.models.data_link import DataLinks, Link
 from tap_service.models.timestamps import format_instant, now
 from tap_service.serializers import OK, Format, ResultInfo, Status
 
@@ -26,11 +27,18 @@ _FIELDS: dict[str, tuple[ColumnType, str, str, str]] = {
 }
 
 
-def links_document(links: Sequence[Link], form: Format, service: str, *, is_cut: bool) -> bytes:
-    """Return the document; ``is_cut``: there were more identifiers than are answered at once."""
-    columns = dict(zip(Link._fields, zip(*links, strict=True), strict=True)) if links else dict.fromkeys(_FIELDS, ())
+def links_document(found: DataLinks, form: Format, title: str, *, is_cut: bool) -> bytes:
+    """Return the document of a service of this title; ``is_cut``: there were more IDs than are answered at once."""
+    by_column = zip(*found.links, strict=True) if found.links else [()] * len(_FIELDS)
+    columns: dict[str, Sequence[object]] = dict(zip(Link._fields, by_column, strict=True))
     fields = tuple(_make_field(name, columns[name]) for name in _FIELDS)
-    info = ResultInfo(service=service, software=PRODUCT, request_date=format_instant(now()), standard_id=LINKS_STANDARD)
+    info = ResultInfo(
+        service=title,
+        software=PRODUCT,
+        request_date=format_instant(now()),
+        links=ResultLinks(services=found.services),
+        standard_id=LINKS_STANDARD,
+    )
     serializer = form.serializer(fields, info)
     arrays = [pa.array(columns[field.name], field.type.arrow) for field in fields]
     batch = pa.RecordBatch.from_arrays(arrays, names=[*_FIELDS])

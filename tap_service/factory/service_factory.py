@@ -6,9 +6,11 @@ import asyncio
 from dataclasses import dataclass
 
 from tap_service.config import Config
+from tap_service.constants import HATS_FILE_SECONDS
 from tap_service.factory.job_factory import build_dispatcher, build_job_lifetimes, build_job_queue
 from tap_service.factory.query_factory import QueryComponents, build_query_components
 from tap_service.factory.watch_factory import build_watch_rounds, build_watch_service
+from tap_service.models.engine_share import ENGINE_SHARES, Lane
 from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.services.administration.job_administration import JobAdministration
@@ -197,7 +199,10 @@ def build_hats_files(
     if config.hats_path is None or not config.hats_disk:
         return None
     cache = FileCache(config.hats_path, config.hats_disk)
-    return HatsFiles(engine, components.catalogue_cache, queries, components.usage, cache)
+    settings = dict(ENGINE_SHARES[Lane.BULK].list_settings()) | {"max_execution_time": HATS_FILE_SECONDS}
+    if config.query_memory:
+        settings["max_memory_usage"] = config.query_memory
+    return HatsFiles(engine, components.catalogue_cache, queries, components.usage, cache, settings)
 
 
 def build_authenticator(config: Config, accounts: Accounts | None) -> Authenticator:

@@ -32,8 +32,8 @@ async def answer_links(request: Request, skyhouse: Skyhouse, caller: Caller, ori
 
     def find_links(asked: LinkRequest) -> bytes:
         catalogue = skyhouse.catalogue_cache.catalogue_for(owner)
-        links = DatasetLinks(skyhouse.engine, catalogue).find_links(asked.ids)
-        return links_document(links, asked.format, skyhouse.config.title, is_cut=asked.is_cut)
+        found = DatasetLinks(skyhouse.engine, catalogue).find_links(asked.ids)
+        return links_document(found, asked.format, skyhouse.config.title, is_cut=asked.is_cut)
 
     try:
         asked = read_link_request(await read_request_pairs(request, skyhouse, _MAX_PARAMETERS))

@@ -31,15 +31,15 @@ router = APIRouter(prefix="/watches")
 _READ = ["GET", "HEAD"]
 _NO_STORE = {"Cache-Control": "no-store"}
 _MEMBERS = (
-    Parameter("name", "The name of the watch, and of the table of its results"),
-    Parameter("query", "The query that runs on new rows"),
-    Parameter("table", "The table whose new rows are compared with a list"),
-    Parameter("list", "The table with the positions"),
-    Parameter("radius", "Around each position", kind="number"),
-    Parameter("webhook", "The address that is told"),
-    Parameter("mail", "Whether a mail is sent", kind="boolean"),
+    Parameter("name", "The name of the watch, and of the table of its results in mydb"),
+    Parameter("query", "ADQL that reads the table to watch"),
+    Parameter("table", "The table to watch: needed with a list, and if the query reads several"),
+    Parameter("list", "Instead of a query, a table of yours with positions"),
+    Parameter("radius", "How near to a position of the list, in arcseconds", kind="number"),
+    Parameter("webhook", "An address to which messages are posted"),
+    Parameter("mail", "Whether mails go to the address of your account", kind="boolean"),
 )
-_ACTION = (Parameter("action", "", ("pause", "resume", "run")),)
+_ACTION = (Parameter("action", "run tries again what has failed", ("pause", "resume", "run")),)
 _NAMES = tuple(each.name for each in _MEMBERS)
 #: a query and what else a watch has
 _MAX_BYTES = 200_000

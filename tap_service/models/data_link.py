@@ -1,12 +1,15 @@
-"""A link of a data product: a row of the answer of {links} (DataLink 1.1, section 3.2)."""
+"""The answer of {links} (DataLink 1.1, section 3.2)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
+
+from clickhouse_schema.column_links import PlacedService
 
 
 class Link(NamedTuple):
-    """With the standard's names and order of columns; None is NULL."""
+    """A row, with the standard's names and order of columns; None is NULL."""
 
     ID: str
     access_url: str | None = None
@@ -17,3 +20,11 @@ class Link(NamedTuple):
     content_type: str | None = None
     content_length: int | None = None
     content_qualifier: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataLinks:
+    """``services``: those to whose ``ident`` the links' ``service_def`` refers."""
+
+    links: tuple[Link, ...]
+    services: tuple[PlacedService, ...] = ()

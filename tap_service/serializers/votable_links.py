@@ -58,7 +58,7 @@ def _write_resource(name: str, placed: PlacedService, fields: Sequence[Field], i
         *(_write_param(key, CHAR, value) for key, value in params.items() if value),
         element("GROUP", join_lines(*inputs), name="inputParams"),
     )
-    return element("RESOURCE", parts, type="meta", utype="adhoc:service", name=name)
+    return element("RESOURCE", parts, ID=placed.ident, type="meta", utype="adhoc:service", name=name)
 
 
 def _column_param(param: InputParam, field: Field, ident: str) -> Markup:

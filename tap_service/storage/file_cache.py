@@ -43,6 +43,10 @@ class OpenFile:
         """A path by which this process can open it again."""
         return Path(f"/proc/self/fd/{self._descriptor}")
 
+    def sync(self) -> None:
+        """Wait until its bytes are on the disk: a power cut shall not leave a broken file under its name."""
+        os.fsync(self._descriptor)
+
     def note_use(self) -> None:
         """Make it the most recently used file."""
         os.utime(self._descriptor)
@@ -111,6 +115,7 @@ class FileCache:
         try:
             make(part)
             made = OpenFile(part)
+            made.sync()
             part.rename(path)
         finally:
             part.unlink(missing_ok=True)

@@ -160,6 +160,13 @@ def test_commands_beside_a_service(service: Service, stars: Path) -> None:
     code, out, err = skyhouse(service.folder, "adql", "SELECT idd FROM s.stars")
     assert (code, out) == (1, "")
     assert "line 1, column 8" in err
+    few = "SELECT id, ra, dec FROM s.stars WHERE id < 500"
+    code, out, err = skyhouse(service.folder, "export", few, "few", "--no-index")
+    assert (code, out[:26]) == (0, "result: 500 rows in 12 pix"), err
+    assert (service.folder / "few" / "result" / "dataset" / "_metadata").exists()
+    code, out, err = skyhouse(service.folder, "export", "s.stars", "few", "--verify")
+    assert (code, out) == (1, "")
+    assert f"{service.folder}/few is an export of {few}: name another target" in err
     code, _, err = skyhouse(service.folder, "load", "none.csv", "--table", "s.none")
     assert code == 1
     assert "none.csv cannot be read: No such file" in err
@@ -302,11 +309,14 @@ def test_the_tables_of_users(service: Service) -> None:
     assert skyhouse(service.folder, "user", "drop-table", "alice", "mydb.two")[1] == "dropped mydb.two of alice\n"
     code, _, err = skyhouse(service.folder, "user", "drop-table", "alice", "mydb.two")
     assert (code, err) == (1, "error: alice has no table mydb.two; see skyhouse user tables alice\n")
+    asked("sync?QUERY=SELECT+table_name+FROM+TAP_SCHEMA.tables")
+    assert [each["status"] for each in json.loads(asked("history"))["queries"]] == ["OK"]
     code, out, _ = skyhouse(service.folder, "user", "remove", "alice")
     said = ["alice is removed", "dropped mydb.one of alice", "dropped mydb.three of alice"]
     assert (code, out.splitlines()) == (0, said)
     assert skyhouse(service.folder, "user", "add", "alice", given="correct-horse\n")[0] == 0
     assert json.loads(asked("mydb"))["tables"] == []
+    assert json.loads(asked("history"))["queries"] == []
 
 
 def test_a_service_answers_while_a_load_runs(service: Service, stars: Path) -> None:

@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from loaders.cli.skyhouse_command import app
+from loaders.export.export_hats import export_hats
+from loaders.export.export_request import ExportRequest
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.pipeline import chunk_reader
 from loaders.pipeline.load_request import LoadRequest, Mode
@@ -215,6 +217,19 @@ def test_columns_that_cannot_be_loaded_are_named(
     load_files(loading, request_of(folder, schema=tmp_path / "stars.yaml"), Recorder())
     found = read_content(loading, "id, lc_mjd, lc_flux").slice(0, 2).to_pylist()
     assert found == [{"id": number, "lc_mjd": [0.5, 1.5], "lc_flux": [3]} for number in range(2)]
+
+
+def test_an_exported_table_comes_back(loading: EmbeddedEngine, tmp_path: Path, request_of: BuildRequest) -> None:
+    rows = make_rows(300).append_column("flux", pa.array([[0.5] * (number % 3) for number in range(300)]))
+    load_files(loading, request_of(write_catalogue(tmp_path / "stars", rows)), Recorder())
+    export_hats(loading, ExportRequest(TABLE, str(tmp_path / "exported")), Recorder())
+    names = "id, ra, dec, mag, flux"
+    before = read_content(loading, names)
+    load_files(loading, request_of(tmp_path / "exported", "replace"), Recorder())
+    assert read_content(loading, names).equals(before)
+    [entry] = [e for e in catalogue_log.read_catalogue(loading).entries if e.schema.name == "hatsload"]
+    assert entry.table.description == "Stars of a test"
+    assert [column.unit for column in entry.table.columns] == ["", "deg", "deg", "mag", ""]
 
 
 def test_bad_rows_name_their_partition(loading: EmbeddedEngine, tmp_path: Path, request_of: BuildRequest) -> None:

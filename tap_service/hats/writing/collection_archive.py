@@ -5,9 +5,11 @@ So a stored result is one object like all others, of which each member is a rang
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
@@ -15,6 +17,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.hats.hats_pixel import DATASET
 from tap_service.hats.writing.catalogue_files import METADATA, Collection, write_collection_files, write_footer
@@ -22,11 +25,14 @@ from tap_service.hats.writing.catalogue_plan import plan_catalogue
 from tap_service.hats.writing.hats_rows import HatsRows
 from tap_service.hats.writing.partition_files import write_margin, write_partition
 from tap_service.hats.writing.result_table import NAME, create_result_table, describe_result_table
-from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
-from tap_service.serializers import SerializationError, Serializer, Status
+from tap_service.scratch_files import NO_SCRATCH, NoRoom, ScratchSpace
+from tap_service.serializers import Serializer, Status
 from tap_service.serializers.serializer import ResultInfo
-from tap_service.storage.engine.engine import Engine
+from tap_service.service_errors import QueryFault
+from tap_service.storage.engine.engine import Engine, EngineError, Settings
 from tap_service.storage.engine.query_tables import drop_table, quote_table
+
+_log = logging.getLogger("skyhouse")
 
 _PIECE_BYTES = 1 << 20
 _BLOCK_BYTES = 32 << 20
@@ -39,7 +45,9 @@ class CollectionArchive(Serializer):
     ----------
     engine : Engine
     table_name : str
-        Name of that table (``query_tables``); ``close`` drops it.
+        Name of that table (``query_tables``); ``close`` drops it. Its rows count in the budget of ``scratch``.
+    settings : mapping
+        Settings of the engine for the queries that read the table.
     """
 
     def __init__(
@@ -50,10 +58,13 @@ class CollectionArchive(Serializer):
         *,
         engine: Engine,
         table_name: str,
+        settings: Settings,
     ) -> None:
         super().__init__(fields, info, scratch)
         self._engine = engine.pin_server()
         self._table_name = table_name
+        self._settings = settings
+        self._size = 0
         self._entry = describe_result_table(table_name, self.fields, info.query, info.citations, info.rights)
         self._block: list[pa.RecordBatch] = []
         HatsRows(self._entry)  # refuses a result without a position before the query runs
@@ -72,27 +83,49 @@ class CollectionArchive(Serializer):
         if status.value == "ERROR":
             return
         self._insert_block()
-        rows = HatsRows(self._entry)
-        plan = plan_catalogue(self._engine, rows)
+        rows = HatsRows(self._describe_rows(status))
+        plan = plan_catalogue(self._engine, rows, settings=self._settings)
         if not plan.partitions:
-            raise SerializationError("no row of the result has a position: a HATS collection of it would be empty")
+            raise QueryFault("no row of the result has a position: a HATS collection of it would be empty")
         collection = Collection(rows, plan, self.info.request_date)
-        yield from _Archive(self._engine, collection, self.scratch.directory).write_members()
+        yield from _Archive(self._engine, collection, self.scratch.directory, self._settings).write_members()
 
     def close(self) -> None:
-        drop_table(self._engine, self._table_name)
+        self.scratch.budget.return_bytes(self._size)
+        self._size = 0
+        try:
+            drop_table(self._engine, self._table_name)
+        except EngineError as error:  # the sweep of orphans does it
+            _log.warning("the table %s cannot be dropped now: %s", self._table_name, error.detail)
+
+    def _describe_rows(self, status: Status) -> TableEntry:
+        """Return the entry, whose description tells of rows that the limit has cut."""
+        if not status.text:
+            return self._entry
+        table = self._entry.table
+        described = table.model_copy(update={"description": f"{table.description} {status.text}"})
+        return replace(self._entry, table=described)
 
     def _insert_block(self) -> None:
-        if self._block:
-            self._engine.insert_batches(quote_table(self._table_name), self._block)
+        if not self._block:
+            return
+        size, budget = sum(batch.nbytes for batch in self._block), self.scratch.budget
+        if not budget.take_bytes(size):
+            raise NoRoom(
+                f"the rows take more than the {budget.limit} bytes that this service reserves for collections and "
+                "other formats that cannot be streamed: request fewer rows or columns, or read the table at /hats"
+            )
+        self._size += size
+        self._engine.insert_batches(quote_table(self._table_name), self._block)
         self._block = []
 
 
 class _Archive:
     """Writes members one after the other; ``write_members`` yields the bytes of the archive."""
 
-    def __init__(self, engine: Engine, collection: Collection, scratch: Path) -> None:
+    def __init__(self, engine: Engine, collection: Collection, scratch: Path, settings: Settings) -> None:
         self._engine = engine
+        self._settings = settings
         self._collection = collection
         self._scratch = scratch
         self._queue = _ByteQueue()
@@ -116,7 +149,9 @@ class _Archive:
         for pixel in self._collection.list_pixels(name):
             path = pixel.build_path()
             with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
-                footers[path.removeprefix(f"{DATASET}/")] = write(pixel, Path(folder, "partition"))
+                footers[path.removeprefix(f"{DATASET}/")] = write(
+                    pixel, Path(folder, "partition"), settings=self._settings
+                )
                 yield from self._copy_file(archive, f"{name}/{path}", Path(folder, "partition"))
         content = write_footer(self._collection.rows.schema, footers)
         archive.writestr(_describe_member(f"{name}/{METADATA}"), content)

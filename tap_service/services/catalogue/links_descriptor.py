@@ -13,6 +13,11 @@ from tap_service.constants import LINKS_PATH, LINKS_STANDARD
 _LINKS = LINKS_STANDARD.partition("#")[0].lower()
 
 
+def is_links_service(service: Service) -> bool:
+    """Whether it is a {links} of any version of DataLink."""
+    return service.standard_id.lower().startswith(_LINKS)
+
+
 def add_links_service(catalogue: Catalogue, public_url: str) -> Catalogue:
     """Return the catalogue whose table of ObsCore, if there is one, has {links}, unless it declares others.
 
@@ -21,7 +26,7 @@ def add_links_service(catalogue: Catalogue, public_url: str) -> Catalogue:
     entry = find_obscore_table(catalogue)
     if entry is None or not public_url:
         return catalogue
-    if any(service.standard_id.lower().startswith(_LINKS) for service in entry.table.services):
+    if any(map(is_links_service, entry.table.services)):
         return catalogue
     [key] = (column.name for column in entry.table.columns if column.name.lower() == "obs_publisher_did")
     links = Service(

@@ -1,7 +1,7 @@
 """The links of data products, from the rows of ivoa.ObsCore (DataLink 1.1, section 3.2).
 
-A row of ObsCore becomes the link #this to its ``access_url``, and a link #preview for each further column of addresses
-whose UCD has the word meta.preview.
+A row of ObsCore becomes the link #this to its ``access_url``, a link #preview for each further column of addresses
+whose UCD has the word meta.preview, and a link to each service of the table that takes the identifier alone.
 """
 
 from __future__ import annotations
@@ -12,31 +12,38 @@ from typing import Any
 
 from adql import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.column_links import PlacedService
 from clickhouse_schema.obscore import find_obscore_table
 from clickhouse_schema.reserved_words import name_to_adql
 from clickhouse_schema.tap_schema import table_name_to_adql
 from tap_service.constants import MAX_LINK_ID_CHARACTERS, MAX_LINK_ROWS
-from tap_service.models.data_link import Link
+from tap_service.models.data_link import DataLinks, Link
 from tap_service.service_errors import QueryTooHeavy, ServiceUnavailable
+from tap_service.services.catalogue.links_descriptor import is_links_service
 from tap_service.storage.engine.engine import Engine, EngineError, QueryTimeout, Settings
 
 #: Bytes of a kbyte, the unit of access_estsize
 _KBYTE = 1000
+
+#: The greatest size that is told, kbyte; its bytes are a long
+_MAX_SIZE = 1e15
 
 #: dataproduct_type -> term of http://www.ivoa.net/rdf/product-type; there is none for the others
 _PRODUCT_TYPES = {
     name: f"#{name}" for name in ("image", "cube", "spectrum", "sed", "timeseries", "visibility", "measurements")
 }
 
-#: What links tell of a row; the optional columns are NULL where a table lacks them
-_COLUMNS = (
-    *("obs_publisher_did", "access_url", "access_format", "access_estsize"),
-    *("dataproduct_type", "target_name", "obs_id", "obs_title"),
-)
+_KEY, _SIZE = "obs_publisher_did", "access_estsize"
+
+#: What links tell of a row; NULL where a table lacks the column, or has it with another type
+_TEXTS = (_KEY, "access_url", "access_format", "dataproduct_type", "target_name", "obs_id", "obs_title")
 
 _SETTINGS: Settings = {"max_execution_time": 10, "max_threads": 2}
 
 _PREVIEW_UCD = {"meta.ref.url", "meta.preview"}
+
+#: Standard of a service -> what it is for a data product; other services are #proc
+_SODA = "ivo://ivoa.net/std/soda"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +53,7 @@ class DatasetLinks:
     engine: Engine
     catalogue: Catalogue
 
-    def find_links(self, ids: Sequence[str]) -> list[Link]:
+    def find_links(self, ids: Sequence[str]) -> DataLinks:
         """Return the links of each id together, in the order of ``ids``; one with an error for an unknown id.
 
         Raises
@@ -57,21 +64,22 @@ class DatasetLinks:
             The engine does not answer.
         """
         entry = find_obscore_table(self.catalogue)
+        names = {} if entry is None else _find_columns(entry)
+        if entry is None or _KEY not in names:
+            return DataLinks(tuple(link for each in ids for link in _make_links(each, [], [], ())))
         valid = [each for each in ids if not _find_fault(each)]
-        rows = self._read_rows(entry, valid) if entry is not None and valid else []
         of_id: dict[str, list[Mapping[str, Any]]] = {}
-        for row in rows:
-            of_id.setdefault(row["obs_publisher_did"], []).append(row)
-        previews = [] if entry is None else _list_preview_columns(entry)
-        return [link for each in ids for link in _make_links(each, of_id.get(each, []), previews)]
+        for row in self._read_rows(entry, names, valid) if valid else ():
+            of_id.setdefault(row[_KEY], []).append(row)
+        previews, services = _list_preview_columns(entry), _place_services(entry, names[_KEY])
+        links = (link for each in ids for link in _make_links(each, of_id.get(each, []), previews, services))
+        return DataLinks(tuple(links), services)
 
-    def _read_rows(self, entry: TableEntry, ids: Sequence[str]) -> list[dict[str, Any]]:
-        columns = {name: column for column in _COLUMNS if (name := _find_name(entry, column))}
-        columns |= {name: name for name in _list_preview_columns(entry)}
-        key = next(name for name, column in columns.items() if column == "obs_publisher_did")
+    def _read_rows(self, entry: TableEntry, names: Mapping[str, str], ids: Sequence[str]) -> list[dict[str, Any]]:
+        columns = {**names, **{name: name for name in _list_preview_columns(entry)}}
         literals = ", ".join("'" + each.replace("'", "''") + "'" for each in ids)
-        shown = ", ".join(f"{name_to_adql(name)} AS {name_to_adql(column)}" for name, column in columns.items())
-        query = f"SELECT {shown} FROM {table_name_to_adql(entry)} WHERE {name_to_adql(key)} IN ({literals})"
+        shown = ", ".join(name_to_adql(name) for name in columns.values())
+        query = f"SELECT {shown} FROM {table_name_to_adql(entry)} WHERE {name_to_adql(names[_KEY])} IN ({literals})"
         translation = translate(query, self.catalogue, limit=MAX_LINK_ROWS + 1)
         try:
             found = self.engine.fetch_table(translation.sql, {**translation.settings, **_SETTINGS})
@@ -81,13 +89,18 @@ class DatasetLinks:
             raise ServiceUnavailable("links cannot be looked up now. Try again later") from error
         if found.num_rows > MAX_LINK_ROWS:
             raise QueryTooHeavy(f"these IDs have more than {MAX_LINK_ROWS:,} links: ask for fewer IDs")
-        rows: list[dict[str, Any]] = found.rename_columns(list(columns.values())).to_pylist()
+        rows: list[dict[str, Any]] = found.rename_columns([*columns]).to_pylist()
         return rows
 
 
-def _find_name(entry: TableEntry, name: str) -> str:
-    """Return the name of a column as the table has it, '' if it has none."""
-    return next((column.name for column in entry.table.columns if column.name.lower() == name), "")
+def _find_columns(entry: TableEntry) -> dict[str, str]:
+    """Return the names in the table of the columns that links tell of, by the standard's names."""
+    return {
+        column.name.lower(): column.name
+        for column in entry.table.columns
+        if (column.type.is_text and column.name.lower() in _TEXTS)
+        or (column.type.is_numeric and column.name.lower() == _SIZE)
+    }
 
 
 def _list_preview_columns(entry: TableEntry) -> list[str]:
@@ -96,6 +109,12 @@ def _list_preview_columns(entry: TableEntry) -> list[str]:
         for column in entry.table.columns
         if column.type.is_text and {*column.ucd.lower().split(";")} >= _PREVIEW_UCD
     ]
+
+
+def _place_services(entry: TableEntry, key: str) -> tuple[PlacedService, ...]:
+    """Return the services that take the values of ``key`` alone, which are in the first column of the links."""
+    own = [each for each in entry.table.services if each.columns == (key,) and not is_links_service(each)]
+    return tuple(PlacedService(service, {key: 0}, f"service_{number}") for number, service in enumerate(own, 1))
 
 
 def _find_fault(ident: str) -> str:
@@ -107,7 +126,9 @@ def _find_fault(ident: str) -> str:
     return ""
 
 
-def _make_links(ident: str, rows: Sequence[Mapping[str, Any]], previews: Sequence[str]) -> Iterator[Link]:
+def _make_links(
+    ident: str, rows: Sequence[Mapping[str, Any]], previews: Sequence[str], services: Sequence[PlacedService]
+) -> Iterator[Link]:
     if not rows:
         fault = _find_fault(ident)
         yield Link(ident, error_message=fault or "NotFoundFault: there is no data product of this ID")
@@ -117,21 +138,33 @@ def _make_links(ident: str, rows: Sequence[Mapping[str, Any]], previews: Sequenc
             if address := row[name]:
                 description = f"Preview of {_describe_product(row)}"
                 yield Link(ident, access_url=address, description=description, semantics="#preview")
+    for placed in services if rows else ():
+        about = placed.service
+        semantics = "#cutout" if about.standard_id.lower().startswith(_SODA) else "#proc"
+        yield Link(
+            ident,
+            service_def=placed.ident,
+            description=about.description or about.name,
+            semantics=semantics,
+            content_type=about.content_type or None,
+        )
 
 
 def _make_product_link(ident: str, row: Mapping[str, Any]) -> Link:
-    size, address = row["access_estsize"], row["access_url"]
+    size, address = row.get(_SIZE), row.get("access_url")
     return Link(
         ident,
         access_url=address or None,
         error_message=None if address else "DefaultFault: this data product has no address",
         description=_describe_product(row),
-        content_type=row["access_format"] or None,
-        content_length=None if size is None or size < 0 else size * _KBYTE,
-        content_qualifier=_PRODUCT_TYPES.get(row["dataproduct_type"] or ""),
+        content_type=row.get("access_format") or None,
+        content_length=None if size is None or not 0 <= size <= _MAX_SIZE else int(size * _KBYTE),
+        content_qualifier=_PRODUCT_TYPES.get(row.get("dataproduct_type") or ""),
     )
 
 
 def _describe_product(row: Mapping[str, Any]) -> str:
-    kind = row["dataproduct_type"] or "data product"
-    return row.get("obs_title") or " of ".join([kind, row["target_name"] or f"observation {row['obs_id']}"])
+    if title := row.get("obs_title"):
+        return str(title)
+    kind, target = row.get("dataproduct_type"), row.get("target_name")
+    return f"{kind or 'data product'} of {target or 'observation ' + str(row.get('obs_id'))}"

@@ -15,9 +15,6 @@ _VOTABLE = "application/x-votable+xml"
 #: the media type of links (section 3.1)
 CONTENT_TYPE = f"{_VOTABLE};content=datalink"
 
-#: the standard's output: a VOTable in TABLEDATA, whatever the service's own default is
-_STANDARD_FORMAT = replace(find_format("votable/td"), mime=CONTENT_TYPE)
-
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
@@ -39,10 +36,16 @@ def read_link_request(pairs: Iterable[Pair]) -> LinkRequest:
 
 
 def _read_format(name: str = "") -> Format:
+    """Return the format; without a serialization, VOTables are the standard's: in TABLEDATA."""
     kind, *parameters = "".join(name.lower().split()).split(";")
-    if kind in ("", "votable", _VOTABLE) and not any(each.startswith("serialization=") for each in parameters):
-        return _STANDARD_FORMAT
+    is_standard = kind in ("", "votable", _VOTABLE) and not any(
+        each.startswith("serialization=") for each in parameters
+    )
+    version = [each for each in parameters if each.startswith("version=")]
     try:
-        return find_format(name)
+        found = find_format(";".join(["votable/td", *version]) if is_standard else name)
     except UnknownFormatError as error:
         raise ParameterFault(str(error)) from error
+    if found.is_collection:
+        raise ParameterFault(f"links are one table, not a collection of files as RESPONSEFORMAT={found.aliases[0]}")
+    return replace(found, mime=";".join([CONTENT_TYPE, *version])) if is_standard else found

@@ -18,7 +18,7 @@ from tap_service.hats.writing.catalogue_files import Collection
 from tap_service.hats.writing.catalogue_plan import plan_catalogue
 from tap_service.hats.writing.hats_rows import HatsRows
 from tap_service.hats.writing.index_files import FILE_ROWS
-from tap_service.models.engine_share import ENGINE_SHARES, Lane
+from tap_service.models.engine_share import Lane
 from tap_service.models.query_report import QueryReport
 from tap_service.service_errors import NotFound
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
@@ -26,10 +26,11 @@ from tap_service.services.hats.served_collection import HatsFile, ServedCollecti
 from tap_service.services.queries.query_execution import translate_faults
 from tap_service.services.queries.sync_query import QueryService
 from tap_service.services.usage_counter import UsageCounter
-from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.engine import Engine, Settings
 from tap_service.storage.file_cache import FileCache
 
-#: Collections that are kept in memory: their plans and small files, up to 6 MB of each
+#: Files of the collections whose plans are kept in memory: one has 4 to 8 kB of its margin, and a collection 6 MB
+_MAX_FILES = 20_000
 _MAX_COLLECTIONS = 20
 
 
@@ -39,6 +40,10 @@ class _Slot:
 
     planning: threading.Lock = field(default_factory=threading.Lock)
     collection: ServedCollection | None = None
+
+    @property
+    def n_files(self) -> int:
+        return self.collection.n_files if self.collection else 0
 
 
 class HatsFiles:
@@ -51,8 +56,10 @@ class HatsFiles:
         queries: QueryService,
         usage: UsageCounter,
         cache: FileCache,
+        settings: Settings,
     ) -> None:
         self._engine = engine
+        self._settings = settings
         self._catalogue_cache = catalogue_cache
         self._queries = queries
         self._usage = usage
@@ -107,16 +114,23 @@ class HatsFiles:
 
     async def _open_collection(self, table: str, owner: str | None, client: str) -> ServedCollection:
         entry, version = await run_in_threadpool(self._find_version, table, owner)
-        with self._lock:
-            slot = self._slots.setdefault(version, _Slot())
-            self._slots.move_to_end(version)
-            if len(self._slots) > _MAX_COLLECTIONS:
-                self._slots.popitem(last=False)
+        slot = self._take_slot(version)
         if slot.collection is None:
             plan = partial(self._plan_collection, entry, version, slot)
             await self._queries.run_in_lane(Lane.BULK, client, owner, plan)
         assert slot.collection is not None  # noqa: S101 (planned)
         return slot.collection
+
+    def _take_slot(self, version: str) -> _Slot:
+        """Return the place of a collection in memory, and forget those that were used longest ago."""
+        with self._lock:
+            slot = self._slots.setdefault(version, _Slot())
+            self._slots.move_to_end(version)
+            while len(self._slots) > 1 and (
+                len(self._slots) > _MAX_COLLECTIONS or sum(each.n_files for each in self._slots.values()) > _MAX_FILES
+            ):
+                self._slots.popitem(last=False)
+            return slot
 
     def _find_version(self, table: str, owner: str | None) -> tuple[TableEntry, str]:
         """Return a table that the user sees, and the name of its present version."""
@@ -136,14 +150,13 @@ class HatsFiles:
         with slot.planning, translate_faults(f"hats-{version}"):
             if slot.collection is not None:
                 return
-            settings = dict(ENGINE_SHARES[Lane.BULK].list_settings())
             try:
                 rows = HatsRows(entry)
-                plan = plan_catalogue(self._engine, rows, settings=settings)
+                plan = plan_catalogue(self._engine, rows, settings=self._settings)
             except HatsProblem as problem:
                 raise NotFound(str(problem)) from problem
             collection = Collection(rows, plan, has_index=plan.rows <= FILE_ROWS)
-            slot.collection = ServedCollection(self._engine, self._cache, collection, version)
+            slot.collection = ServedCollection(self._engine, self._cache, collection, version, self._settings)
 
 
 def _is_served(entry: TableEntry) -> bool:

@@ -18,7 +18,6 @@ from clickhouse_schema.hats.hats_pixel import DATASET
 from tap_service.hats.writing.catalogue_files import METADATA, Collection, write_collection_files, write_footer
 from tap_service.hats.writing.index_files import name_index_file, write_index
 from tap_service.hats.writing.partition_files import write_margin, write_partition
-from tap_service.models.engine_share import ENGINE_SHARES, Lane
 from tap_service.services.hats.partition_selection import PartitionSelection, parse_selection, write_selection
 from tap_service.services.queries.query_execution import translate_faults
 from tap_service.storage.engine.engine import Engine, Settings
@@ -26,8 +25,6 @@ from tap_service.storage.file_cache import FileCache, OpenFile
 
 #: ``_metadata`` has the footers of all partitions, so all are written for it: of more, only an exported copy has it
 _MAX_METADATA_PARTITIONS = 64
-
-_SETTINGS: Settings = dict(ENGINE_SHARES[Lane.BULK].list_settings())
 
 
 class _Content(Protocol):
@@ -64,15 +61,27 @@ class WantedFile:
 
 
 class ServedCollection:
-    """Thread-safe. ``version`` is another one whenever the rows of the table may have changed."""
+    """Thread-safe.
 
-    def __init__(self, engine: Engine, cache: FileCache, collection: Collection, version: str) -> None:
+    ``version`` is another one whenever the rows of the table may have changed; ``settings`` are those of the queries
+    that make files.
+    """
+
+    def __init__(
+        self, engine: Engine, cache: FileCache, collection: Collection, version: str, settings: Settings
+    ) -> None:
         self._engine = engine
         self._cache = cache
         self._collection = collection
         self._version = version
+        self._settings = settings
         self._small_files = write_collection_files(collection)
         self._made_files = dict(self._list_made_files())
+
+    @property
+    def n_files(self) -> int:
+        """The files that are made from rows."""
+        return len(self._made_files)
 
     def list_folder(self, path: str) -> list[str]:
         """Return the names in a folder, those of folders with a slash; none if there is no such folder."""
@@ -118,10 +127,10 @@ class ServedCollection:
         held, engine = self._collection, self._engine
         rows, plan = held.rows, held.plan
         for pixel, count in plan.partitions.items():
-            write: Callable[[Path], object] = partial(write_partition, engine, rows, pixel, settings=_SETTINGS)
+            write: Callable[[Path], object] = partial(write_partition, engine, rows, pixel, settings=self._settings)
             yield self._describe(f"{held.name}/{pixel.build_path()}", count, write)
         for pixel, count in plan.margins.items():
-            write = partial(write_margin, engine, rows, plan, pixel, settings=_SETTINGS)
+            write = partial(write_margin, engine, rows, plan, pixel, settings=self._settings)
             yield self._describe(f"{held.margin_name}/{pixel.build_path()}", count, write)
         if held.index_name:
             yield self._describe(f"{held.index_name}/{name_index_file(0)}", 0, self._write_index)
@@ -137,7 +146,7 @@ class ServedCollection:
         return path, WantedFile(self._name_version(path), rows, write)
 
     def _write_index(self, target: Path) -> None:
-        write_index(self._engine, self._collection, lambda _: nullcontext(target), settings=_SETTINGS)
+        write_index(self._engine, self._collection, lambda _: nullcontext(target), settings=self._settings)
 
     def _write_selection(self, wanted: WantedFile, selection: PartitionSelection, target: Path) -> None:
         whole = self._make(wanted)

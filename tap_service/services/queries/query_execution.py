@@ -156,9 +156,11 @@ class QueryExecution:
 
     def close(self) -> None:
         """Drop the query's tables; call when the query has ended or will not run."""
-        self._serializer.close()
-        if self.uploads is not None:
-            self.uploads.drop_tables()
+        try:
+            self._serializer.close()
+        finally:
+            if self.uploads is not None:
+                self.uploads.drop_tables()
 
     def run(self, sink: ByteSink) -> None:
         """Write the whole document and end the sink. Errors go to ``failure``.

@@ -169,7 +169,8 @@ class QueryPreparation:
         if not parameters.format.is_collection:
             return make
         name = upload_table_name(query_id, len(parameters.uploads))
-        return partial(CollectionArchive, *make.args, engine=self._engine, table_name=name)
+        settings = {"max_memory_usage": self._config.query_memory} if self._config.query_memory else {}
+        return partial(CollectionArchive, *make.args, engine=self._engine, table_name=name, settings=settings)
 
     def result_fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
         """Return the columns of a query's result. Raises QueryFault."""

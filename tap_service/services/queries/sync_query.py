@@ -120,18 +120,26 @@ class QueryService:
         """Estimate a query, in a lane of its own so that estimates do not delay queries. Raises QueryFault."""
         lane = Lane.FETCHING if may_wait(parameters) else Lane.ESTIMATING
         call = partial(estimate_query, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
-        return await self.run_in_lane(lane, client, owner, call)
+        return await self._run_in_lane(lane, client, owner, call)
 
     async def run_in_lane(self, lane: Lane, client: str, owner: str | None, call: Callable[[], _T]) -> _T:
-        """Return what a call returns that takes its turn in a lane. Raises TooManyQueries, ServiceBusy, its errors."""
-        work = _LaneCall(call)
-        self._lanes.enter_lane(find_client_key(owner, client), owner, lane, work)
-        return await asyncio.wrap_future(work.result)
+        """Return what a call returns that takes its turn in a lane.
+
+        Raises
+        ------
+        TooManyQueries, ServiceBusy, ServiceDraining
+            And the errors of the call.
+        """
+        self._announcements.check_open()
+        return await self._run_in_lane(lane, client, owner, call)
 
     async def run_look_up(self, call: Callable[[], _T], client: str, owner: str | None = None) -> _T:
         """Run a short read of the engine, in turn with the client's light queries. Raises its error."""
+        return await self._run_in_lane(Lane.LIGHT, client, owner, call)
+
+    async def _run_in_lane(self, lane: Lane, client: str, owner: str | None, call: Callable[[], _T]) -> _T:
         work = _LaneCall(call)
-        self._lanes.enter_lane(find_client_key(owner, client), owner, Lane.LIGHT, work)
+        self._lanes.enter_lane(find_client_key(owner, client), owner, lane, work)
         return await asyncio.wrap_future(work.result)
 
     def record_refusal(self, error: ServiceError, client: str, owner: str | None = None) -> None:

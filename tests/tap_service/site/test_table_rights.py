@@ -141,14 +141,17 @@ RESOURCES = (
     "/async",
     "/watches",
     "/tables/TAP_SCHEMA.columns/density",
+    "/openapi.json",
+    "/history",
     "/../hats/",
     "/datalink/links?ID=0",
 )
 
 
+@pytest.mark.parametrize("accept", ["*/*", "application/json"])
 @pytest.mark.parametrize("path", RESOURCES)
-def test_no_resource_names_it(outsider: Callable[..., httpx.Response], path: str) -> None:
-    answer = outsider("GET", path)
+def test_no_resource_names_it(outsider: Callable[..., httpx.Response], path: str, accept: str) -> None:
+    answer = outsider("GET", path, headers={"Accept": accept})
     assert answer.status_code in (200, 401), answer.text
     assert not SECRETS.search(answer.text)
 
