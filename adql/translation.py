@@ -227,7 +227,7 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     query = rewrite_query(bound.query, fresh)
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
     if reads_attached(query):
-        query = choose_files(query)
+        query = choose_files(query, fresh)
     if fresh.looks_up_ids:
         settings |= LOOK_UP
         if projection := choose_projection(query):

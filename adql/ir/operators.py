@@ -123,6 +123,7 @@ OPERATORS: dict[str, str] = {
     "CELL": "lon lat order",  # a position's cell, in a filter: becomes CELL OF or goes
     "CELL OF": "index order",
     "CELLS AROUND": "index order",  # one row for each
+    "FILES OF": "cell order borders borders_order",  # one row for each file of an attached table with rows in the cell
     "BASE CELLS": "",
     "ROW NUMBER": "",
     "ROW NUMBER OF SHARD": "",

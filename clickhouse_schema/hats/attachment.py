@@ -16,22 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clickhouse_schema.hats.hats_pixel import HatsPixel
-from clickhouse_schema.healpix import index_sql
+from clickhouse_schema.healpix import ORDER, index_sql
 from clickhouse_schema.quoting import quote_identifier, quote_string
 
 #: The name that the index has in stored tables
 _HPX29 = "hpx29"
 
-#: How ClickHouse reads the files: the gateway tries again itself, and waits for its storage; a file that is missing, or
-#: that lacks a column, is an error, and so is a NULL in a column without NULLs. Columns less than 128 kB apart are read
-#: at once, for a request costs as much
+#: The column of the rows that has the name of their file, its number and ``FILE_SUFFIX``
+FILE_COLUMN = "__file"
+FILE_SUFFIX = ".parquet"
+
+#: How ClickHouse reads the files: the gateway tries again itself, and waits for its storage; a file that is missing is
+#: an error, and so is a NULL in a column without NULLs. (No file lacks a column: each is the one that was checked when
+#: it was attached.) Columns less than 128 kB apart are read at once, for a request costs as much
 _SETTINGS = {
     "http_skip_not_found_url_for_globs": 0,
     "http_max_tries": 2,
     "http_retry_initial_backoff_ms": 20,
     "http_receive_timeout": 180,
     "glob_expansion_max_elements": 4_000_000,
-    "input_format_parquet_allow_missing_columns": 0,
     "input_format_null_as_default": 0,
     "remote_read_min_bytes_for_seek": 128 << 10,
 }
@@ -155,6 +158,11 @@ class Attachment:
         starts = ranges[np.minimum(first, len(ranges) - 1), 0]
         return tuple(np.flatnonzero(is_before & (starts < self._borders[:, 1])).tolist())
 
+    def list_borders(self) -> tuple[int, list[list[int]]]:
+        """Return the order of the smallest pixel, and of that order the first cells of all files and their ends."""
+        order = max(file.pixel.order for file in self.files)
+        return order, (self._borders.T >> 2 * (ORDER - order)).tolist()
+
     def to_document(self) -> str:
         """Return the JSON document for the log of the catalogue."""
         content = {
@@ -205,8 +213,13 @@ class AttachedRows:
         columns = [f"{column.sql} AS {quote_identifier(column.name)}" for column in self.attachment.columns]
         if index := self.attachment.index_sql:
             columns.append(f"{index} AS {_HPX29}")
+        columns.append(f"{'_file' if self._numbers else quote_string('')} AS {FILE_COLUMN}")
         settings = ", ".join(f"{name} = {value}" for name, value in _SETTINGS.items())
         return f"(SELECT {', '.join(columns)} FROM {self._files_sql} SETTINGS {settings})"
+
+    @property
+    def _numbers(self) -> Sequence[int]:
+        return range(len(self.attachment.files)) if self.numbers is None else self.numbers
 
     @property
     def _files_sql(self) -> str:
@@ -214,10 +227,10 @@ class AttachedRows:
         if self.attachment.index_column:
             read[self.attachment.index_column] = "UInt64"
         structure = quote_string(", ".join(f"{quote_identifier(name)} {kind}" for name, kind in read.items()))
-        numbers: Sequence[int] = range(len(self.attachment.files)) if self.numbers is None else self.numbers
+        numbers = self._numbers
         if not numbers:
             return f"null({structure})"
-        return f"url({quote_string(f'{self.root}/{_name_numbers(numbers)}.parquet')}, 'Parquet', {structure})"
+        return f"url({quote_string(f'{self.root}/{_name_numbers(numbers)}{FILE_SUFFIX}')}, 'Parquet', {structure})"
 
 
 def _name_numbers(numbers: Sequence[int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from loaders.tables.drop_table import drop_table
 from loaders.tables.table_list import list_tables
 from loaders.tables.table_rebuild import rebuild_table
 from loaders.tables.verify_table import verify_table
+from tap_service.hats.gateway import file_gateway
 from tap_service.hats.gateway.file_gateway import FileGateway
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -168,6 +170,42 @@ def test_a_piece_of_a_job_reads_the_files_of_its_cells(survey: Path, engine: Emb
 def _list_numbers(pattern: str) -> list[int]:
     first, _, last = pattern.strip("{}").partition("..")
     return [*range(int(first), int(last) + 1)] if last else [int(number) for number in first.split(",")]
+
+
+def test_a_small_side_chooses_the_files(survey: Path, engine: EmbeddedEngine, ask: Ask) -> None:
+    """As if the catalogue were large: then the cells around the rows of a small side confine what is read of it."""
+    few = "(SELECT TOP 4 id, ra, dec FROM att.stored WHERE DISTANCE(ra, dec, 200, -60) < 30 ORDER BY id)"
+    query = (
+        f"SELECT a.id, b.id FROM {few} AS a JOIN att.{{0}} AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 3 ORDER BY 1, 2"
+    )
+    known = read_catalogue(engine)
+    large = Catalogue(
+        known.schemas,
+        dict.fromkeys(known.counts, 10**9),
+        dict.fromkeys(known.local_densities, 1e6),
+        attachments=known.attachments,
+    )
+    with counted_requests() as requests:
+        lying = ask(query.format("lying"), large)
+    assert lying.num_rows >= 4
+    assert _round(lying.to_pylist()) == _round(ask(query.format("stored")).to_pylist())
+    read = {path.rpartition("/")[2] for path in requests}
+    assert 1 <= len(read) < len(list(survey.rglob("Npix=*.parquet"))) / 2
+
+
+@contextmanager
+def counted_requests() -> Iterator[list[str]]:
+    """The paths that the engine asks gateways for."""
+    paths: list[str] = []
+    answer = file_gateway._Handler._answer
+
+    def note(handler: file_gateway._Handler, *, has_body: bool) -> None:
+        paths.append(handler.path)
+        answer(handler, has_body=has_body)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(file_gateway._Handler, "_answer", note)
+        yield paths
 
 
 def test_what_the_catalogue_knows(survey: Path, engine: EmbeddedEngine) -> None:

@@ -21,6 +21,7 @@ from adql.clickhouse.sky.unit_vector_sql import (
 from adql.clickhouse.sky.zone_cell_sql import zone_cell_centre_sql, zone_cell_sql, zone_cells_near_sql
 from adql.clickhouse.sql_text import Emit, Form
 from adql.ir import Call, Expr, Literal, Position, Subquery, VectorNearness, evaluate_constant, get_operand
+from clickhouse_schema.hats.attachment import FILE_SUFFIX
 from clickhouse_schema.healpix import index_sql
 
 # --- unit vectors -----------------------------------------------------------------------------------------------------
@@ -138,6 +139,20 @@ def _cells_around_sql(expr: Call, emit: Emit) -> str:
     return f"arrayJoin({cells_around_sql(emit(index), _read_order(order))})"
 
 
+def _files_of_sql(expr: Call, emit: Emit) -> str:
+    """``borders``: first cells of all files, and the cells after their last, both ascending, of ``borders_order``."""
+    cell, order, borders, borders_order = expr.args
+    steps = 2 * (_read_order(borders_order) - _read_order(order))
+    first, end = (f"toInt64({emit(cell)}) + {number}" for number in (0, 1))
+    if steps >= 0:
+        first, end = f"({first}) * {2**steps}", f"({end}) * {2**steps}"
+    else:
+        first, end = f"intDiv({first}, {2**-steps})", f"intDiv({first}, {2**-steps}) + 1"
+    firsts, ends = (f"CAST({emit(borders)}, 'Array(Array(Int64))')[{number}]" for number in (1, 2))
+    numbers = f"arrayCount(b -> b <= {first}, {ends}), arrayCount(b -> b < {end}, {firsts})"
+    return f"concat(toString(arrayJoin(range({numbers}))), '{FILE_SUFFIX}')"
+
+
 def _read_order(expr: Expr) -> int:
     assert isinstance(expr, Literal)  # noqa: S101  the pass that makes these calls writes literals
     assert isinstance(expr.value, int)  # noqa: S101
@@ -171,5 +186,6 @@ MATCH_FORMS: dict[str, Form] = {
     "HPX29": _index_sql,
     "CELL OF": _cell_of_sql,
     "CELLS AROUND": _cells_around_sql,
+    "FILES OF": _files_of_sql,
     "BASE CELLS": lambda e, emit: "arrayJoin(range(toUInt64(12)))",  # noqa: ARG005
 }

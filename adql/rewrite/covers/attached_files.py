@@ -1,6 +1,10 @@
 """Choose the files of attached tables that a query reads, by the covers and the pieces in its conditions.
 
-A file has the rows of one HEALPix cell, so a condition on the index names the files that may have rows for it.
+A file has the rows of one HEALPix cell, so a condition on the index names the files that may have rows for it. The
+cells of a small side (``small_side_filters``) are known when the query runs: the engine chooses, by the files' names.
+
+    WHERE cell of hpx29 IN (SELECT cells around few)
+    WHERE cell of hpx29 IN (SELECT cells around few) AND __file IN (SELECT files of (cells around few))
 """
 
 from __future__ import annotations
@@ -12,23 +16,30 @@ from adql.ir import (
     Derived,
     Expr,
     InCells,
+    InSubquery,
     Join,
     Literal,
+    NameGenerator,
+    Output,
     Query,
     Relation,
     Scan,
     Select,
     SetOperation,
+    combine_conjuncts,
     has_window,
     map_select,
     split_conjuncts,
     transform_expr,
+    walk_leaves,
     walk_scans_of_query,
 )
 from adql.node_classes import replace
 from adql.regions import Moc
 from adql.rewrite.covers.spatial_covers import HPX29
 from adql.rewrite.trees.collocation import inline_derived_outputs
+from clickhouse_schema.datatypes import BOOLEAN, CHAR, LONG, Field
+from clickhouse_schema.hats.attachment import FILE_COLUMN
 from clickhouse_schema.healpix import NO_POSITION
 
 #: Kinds of joins whose ON confines the rows of the right side, and those of both
@@ -41,23 +52,22 @@ def reads_attached(query: Query) -> bool:
     return any(scan.entry.attached is not None for scan in walk_scans_of_query(query))
 
 
-def choose_files(query: Query) -> Query:
+def choose_files(query: Query, fresh: NameGenerator) -> Query:
     """Return a rewritten query whose scans of attached tables read only the files that may have rows for it."""
     if isinstance(query, SetOperation):
-        return replace(query, left=choose_files(query.left), right=choose_files(query.right))
-    return _choose_in_select(query, split_conjuncts(query.where))
+        return replace(query, left=choose_files(query.left, fresh), right=choose_files(query.right, fresh))
+    return _choose_in_select(query, split_conjuncts(query.where), fresh)
 
 
-def _choose_in_select(select: Select, conditions: tuple[Expr, ...]) -> Select:
-    chosen = select.with_from(_choose_in_tree(select.from_, conditions))
-    return map_select(chosen, lambda expr: transform_expr(expr, _choose_in_subquery))
+def _choose_in_select(select: Select, conditions: tuple[Expr, ...], fresh: NameGenerator) -> Select:
+    def choose_in_subquery(expr: Expr) -> Expr:
+        return replace(expr, query=choose_files(expr.query, fresh)) if isinstance(expr, SUBQUERIES) else expr
+
+    chosen = _name_files(select, fresh).with_from(_choose_in_tree(select.from_, conditions, fresh))
+    return map_select(chosen, lambda expr: transform_expr(expr, choose_in_subquery))
 
 
-def _choose_in_subquery(expr: Expr) -> Expr:
-    return replace(expr, query=choose_files(expr.query)) if isinstance(expr, SUBQUERIES) else expr
-
-
-def _choose_in_tree(relation: Relation, conditions: tuple[Expr, ...]) -> Relation:
+def _choose_in_tree(relation: Relation, conditions: tuple[Expr, ...], fresh: NameGenerator) -> Relation:
     """``conditions``: what all rows of the relation satisfy that the query needs; those of other relations too.
 
     A condition on the index is not true for the NULLs of an outer join, so it may confine what such a join reads.
@@ -66,9 +76,10 @@ def _choose_in_tree(relation: Relation, conditions: tuple[Expr, ...]) -> Relatio
         own = split_conjuncts(relation.condition)
         left = conditions + own if relation.kind in _CONFINING_BOTH else conditions
         right = conditions + own if relation.kind in _CONFINING_RIGHT else conditions
-        return relation.with_sides(_choose_in_tree(relation.left, left), _choose_in_tree(relation.right, right))
+        chosen = _choose_in_tree(relation.left, left, fresh)
+        return relation.with_sides(chosen, _choose_in_tree(relation.right, right, fresh))
     if isinstance(relation, Derived):
-        return replace(relation, query=_choose_in_derived(relation, conditions))
+        return replace(relation, query=_choose_in_derived(relation, conditions, fresh))
     rows = relation.entry.attached
     cells = None if rows is None else _find_cells(relation, conditions)
     if rows is None or cells is None:
@@ -76,12 +87,41 @@ def _choose_in_tree(relation: Relation, conditions: tuple[Expr, ...]) -> Relatio
     return replace(relation, entry=relation.entry.read_attached(rows.choose_files(cells.ranges)))
 
 
-def _choose_in_derived(derived: Derived, conditions: tuple[Expr, ...]) -> Query:
+def _choose_in_derived(derived: Derived, conditions: tuple[Expr, ...], fresh: NameGenerator) -> Query:
     query = derived.query
     if isinstance(query, SetOperation) or not _only_selects(query):
-        return choose_files(query)
+        return choose_files(query, fresh)
     outer = tuple(inline_derived_outputs(condition, {derived.relation: derived}) for condition in conditions)
-    return _choose_in_select(query, outer + split_conjuncts(query.where))
+    return _choose_in_select(query, outer + split_conjuncts(query.where), fresh)
+
+
+def _name_files(select: Select, fresh: NameGenerator) -> Select:
+    """Return a SELECT whose filters by cells of a small side name the files of attached tables too."""
+    conditions = split_conjuncts(select.where)
+    scans = {leaf.relation: leaf for leaf in walk_leaves(select.from_) if isinstance(leaf, Scan)}
+    added = [test for condition in conditions if (test := _make_file_test(condition, scans, fresh)) is not None]
+    return replace(select, where=combine_conjuncts([*conditions, *added])) if added else select
+
+
+def _make_file_test(condition: Expr, scans: dict[int, Scan], fresh: NameGenerator) -> Expr | None:
+    cell = condition.operand if isinstance(condition, InSubquery) else None
+    if not (isinstance(condition, InSubquery) and isinstance(cell, Call) and cell.name == "CELL OF"):
+        return None
+    index, order = cell.args
+    scan = scans.get(index.relation) if isinstance(index, Column) else None
+    if scan is None or scan.entry.attached is None:
+        return None
+    borders_order, borders = scan.entry.attached.attachment.list_borders()
+    cells = Derived(fresh.new_relation(), condition.query)
+    [output] = condition.query.outputs
+    near = Column(output.expr.type, cells.relation, output.alias, output.field)
+    files = Call(CHAR, "FILES OF", (near, order, Literal(CHAR, str(borders)), Literal(LONG, borders_order)))
+    name = Field(FILE_COLUMN, CHAR, nullable=False)
+    names = Select(cells, None, (), None, (Output(fresh.new_alias(), files, name),), True, (), None, 0)
+    file = Column(CHAR, scan.relation, FILE_COLUMN, name)
+    # by rows the test may do nothing: ClickHouse 26.9 fills the name of the file with '' where it reads by PREWHERE
+    unknown = Call(BOOLEAN, "=", (file, Literal(CHAR, "")))
+    return Call(BOOLEAN, "OR", (InSubquery(BOOLEAN, file, names), unknown))
 
 
 def _only_selects(query: Select) -> bool:
