@@ -154,6 +154,11 @@ def read_kept_additions(engine: Engine) -> tuple[Addition, ...]:
     return _read_additions(engine, f"addition_id IN ({_kept_sql()})")
 
 
+def read_kept_ids(engine: Engine) -> frozenset[str]:
+    """Return the additions, recorded or not, whose rows are kept."""
+    return frozenset(engine.fetch_table(_kept_sql()).column(0).to_pylist())
+
+
 def find_addition(engine: Engine, addition_id: str) -> Addition | None:
     """Return an addition; None if its rows are gone."""
     found = _read_additions(engine, f"addition_id = {quote_string(addition_id)} AND addition_id IN ({_kept_sql()})")

@@ -87,7 +87,7 @@ class UserTable(BaseModel):
     shared
         Id of its rows of TAP_SCHEMA for readers; '' without readers.
     appended
-        Tokens of the last appends that are made once, such as those of watches.
+        Tokens of appends that are made once, such as those of watches, while they may be asked for again.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -182,6 +182,11 @@ class JobWatch:
         return f"{self.watch_id}/{self.addition_id}"
 
 
+def read_addition_id(token: str) -> str:
+    """Return the addition in the token of a ``JobWatch``."""
+    return token.rpartition("/")[2]
+
+
 def make_watch_id() -> str:
     return f"w{secrets.token_hex(8)}"
 

@@ -7,12 +7,13 @@ executed again after its worker died adds them once.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from clickhouse_schema.datatypes import LONG, Field
-from clickhouse_schema.engine_tables.addition_record import Addition, find_addition
+from clickhouse_schema.engine_tables.addition_record import Addition, find_addition, read_kept_ids
 from tap_service.config import Config
 from tap_service.models.uws_job import Job
+from tap_service.models.watch import read_addition_id
 from tap_service.service_errors import ParameterFault, QueryFault
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.uploads.table_files import descriptor_path
@@ -75,5 +76,11 @@ class WatchJobs:
                 descriptor_path(file),
                 result_table_fields(execution.translation.fields),
                 token=job.watch.token,
+                can_recur=self._find_recurrable(),
                 constant={ADDITION_COLUMN: job.watch.number},
             )
+
+    def _find_recurrable(self) -> Callable[[str], bool]:
+        """Return whether the run of a token can be executed again: while the rows of its addition are kept."""
+        kept = read_kept_ids(self._engine)
+        return lambda token: read_addition_id(token) in kept

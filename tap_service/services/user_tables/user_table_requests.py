@@ -183,11 +183,13 @@ class UserTableService:
         fields: tuple[Field, ...],
         *,
         token: str,
+        can_recur: Callable[[str], bool],
         constant: Mapping[str, int],
     ) -> UserTable:
         """Append the rows of a query's result once for each ``token``, to a table that is made if there is none.
 
-        ``fields``: the columns of the table; ``constant``: those with one value, which the file lacks.
+        ``can_recur``: as of ``UserTableStorage.append_rows``. ``fields``: the columns of the table; ``constant``: those
+        with one value, which the file lacks.
         """
         with translate_table_faults(owner):
             base = user_table_record.find_user_table(self._engine, owner, name)
@@ -203,7 +205,7 @@ class UserTableService:
             given = tuple(column for column in base.table.columns if column.name not in constant)
             table = Table(name=base.table.name, columns=given)
             with self._files.read_table(path, name, table=table, limits=self._limits) as read:
-                return self._load_into(base, read, replace=False, token=token, constant=constant)
+                return self._load_into(base, read, replace=False, token=token, can_recur=can_recur, constant=constant)
 
     def _load_into(
         self,
@@ -212,6 +214,7 @@ class UserTableService:
         *,
         replace: bool,
         token: str = "",
+        can_recur: Callable[[str], bool] = bool,
         constant: Mapping[str, int] = MappingProxyType({}),
     ) -> UserTable:
         """Retry when the table's rows change meanwhile. Raises Conflict when its columns change."""
@@ -223,7 +226,7 @@ class UserTableService:
                     self.storage.insert_batches(base.owner, filled, batches, replaced)
                     if replace:
                         return self.storage.exchange_rows(base, base.table, filled)
-                    return self.storage.append_rows(base, filled, token)
+                    return self.storage.append_rows(base, filled, token, can_recur)
             except TableChanged as error:
                 if error.now.table.columns != base.table.columns:
                     break

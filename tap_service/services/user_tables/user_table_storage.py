@@ -39,9 +39,6 @@ _change_lock = threading.Lock()
 #: more parts than a table has after ClickHouse has merged it
 _MAX_PARTS = 20
 
-#: more than the appends of one table that are being made at a time
-_MAX_TOKENS = 200
-
 
 class TableChanged(Exception):
     """The table has changed since the change began; ``now`` is its present state."""
@@ -120,10 +117,13 @@ class UserTableStorage:
                 self.check_count(owner)
             return self._put_record(owner, table, self._rename_staging_table(filled), replaced=present, origin=origin)
 
-    def append_rows(self, base: UserTable, filled: str, token: str = "") -> UserTable:
+    def append_rows(
+        self, base: UserTable, filled: str, token: str = "", can_recur: Callable[[str], bool] = bool
+    ) -> UserTable:
         """Add the staged rows to a table. Raises TableChanged, NotFound, Forbidden.
 
         The record of the table keeps the ``token`` with the rows, in one step: those of a token are added once.
+        ``can_recur``: whether rows of an earlier token may come again; the record forgets the other ones.
         """
         with self.change_lock():
             present = self.get_table(base.owner, base.table.name)
@@ -140,7 +140,7 @@ class UserTableStorage:
                     )
                 if self._count_parts(both) > _MAX_PARTS:  # many small loads leave ClickHouse no time to merge
                     self._engine.execute(f"OPTIMIZE TABLE {quote_storage(both)}")
-            appended = (*present.appended, token)[-_MAX_TOKENS:] if token else present.appended
+            appended = (*filter(can_recur, present.appended), token) if token else present.appended
             return self._put_record(
                 base.owner, base.table, both, replaced=present, readers=present.readers, appended=appended
             )

@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from operator import itemgetter
 
 from clickhouse_schema.engine_tables import addition_record
 from clickhouse_schema.engine_tables.addition_record import Addition
@@ -82,13 +83,13 @@ class WatchRounds:
         messages: WatchMessages,
         accounts: Accounts | None,
     ) -> None:
-        self._config = config
         self._engine = engine
         self._stores = stores
         self._watches = watches
         self._jobs = jobs
         self._messages = messages
         self._accounts = accounts
+        self._sending: set[str] = set()  # owners of messages in the pool
         self._pool = BoundedThreadPool("watch-messages", _SENDERS, _MAX_WAITING)
         self._thread = PeriodicThread("watches", WATCH_ROUND_SECONDS, self.run_round, _FAILURE)
         self.sweep = AdditionSweep(config, engine, watches)
@@ -102,7 +103,7 @@ class WatchRounds:
 
     def run_round(self) -> None:
         """Take each watch as far as it goes now. Raises EngineError, WatchStoreUnavailable."""
-        watches = [watch for watch in self._watches.list_watches() if not self._is_orphan(watch)]
+        watches = self._list_watches()
         additions: dict[str, list[Addition]] = defaultdict(list)
         if watches:
             self._mark_tables(watches)
@@ -111,16 +112,13 @@ class WatchRounds:
         for watch in watches:
             advance = partial(self._advance_watch, watch, additions[watch.table])
             call_and_log(advance, f"the watch {watch.name} of {watch.owner!r} cannot run now")
+        self._send_due_messages()
         self.sweep.sweep_when_due()
 
-    def _is_orphan(self, watch: Watch) -> bool:
-        """Whether the owner is no user any more; the watch is deleted then."""
-        if self._accounts is None or self._accounts.is_known(watch.owner):
-            return False
-        _log.warning("the watch %s is removed: %r is no user any more", watch.name, watch.owner)
-        with suppress(NoSuchWatch):
-            self._watches.delete_watch(watch.watch_id)
-        return True
+    def _list_watches(self) -> list[Watch]:
+        """Return the watches of users. Those of others wait: the file of accounts may be restored later."""
+        accounts = self._accounts
+        return [watch for watch in self._watches.list_watches() if accounts is None or accounts.is_known(watch.owner)]
 
     def _mark_tables(self, watches: Sequence[Watch]) -> None:
         """Mark the watched tables, if the process that made a watch was killed before it did."""
@@ -131,22 +129,21 @@ class WatchRounds:
 
     def _advance_watch(self, watch: Watch, additions: Sequence[Addition]) -> None:
         with suppress(NoSuchWatch, _Superseded):
-            new = [each for each in additions if each.number > watch.since and not watch.find_run(each.addition_id)]
-            if new:
-                watch = self._watches.change_watch(watch.watch_id, partial(_add_runs, additions=new))
+            kept = [each for each in additions if each.number > watch.since]
+            if any(watch.find_run(each.addition_id) is None for each in kept):
+                watch = self._watches.change_watch(watch.watch_id, partial(_add_runs, kept=kept))
             for run in watch.runs:
                 if run.state is RunState.RUNNING:
                     watch = self._follow_run(watch, run)
             if not watch.is_paused and not any(run.state is RunState.RUNNING for run in watch.runs):
-                watch = self._start_next(watch)
-            self._send_messages(watch)
+                self._start_next(watch)
 
-    def _start_next(self, watch: Watch) -> Watch:
+    def _start_next(self, watch: Watch) -> None:
         """Start the oldest run that waits, for additions count in their order."""
         at = now()
         run = next((run for run in watch.runs if run.state is RunState.WAITING), None)
         if run is None or run.due > at:
-            return watch
+            return
         job_id = secrets.token_hex(16)
 
         def begin(run: WatchRun) -> WatchRun:
@@ -155,14 +152,19 @@ class WatchRounds:
             return replace(run, state=RunState.RUNNING, job_id=job_id, since=at, attempts=run.attempts + 1)
 
         watch = self._change_run(watch, run, begin)
-        return self._create_job(watch, run, job_id)
+        self._create_job(watch, run, job_id)
 
     def _create_job(self, watch: Watch, run: WatchRun, job_id: str) -> Watch:
         try:
             token = JobWatch(watch.watch_id, run.addition_id, run.number, watch.result_table)
             self._jobs.create_watch_job(job_id, watch.owner, watch.name, watch.query, token)
         except ServiceError as error:
-            wait = partial(_wait_again, at=now(), reason=str(error))
+            at, reason = now(), str(error)
+
+            def wait(run: WatchRun) -> WatchRun:
+                waiting = _wait_again(run, at, reason)
+                return replace(waiting, attempts=waiting.attempts - 1)  # it has had no job
+
             return self._change_run(watch, run, wait)
         return watch
 
@@ -182,7 +184,7 @@ class WatchRounds:
     def _complete_run(self, watch: Watch, run: WatchRun, job: Job) -> Watch:
         at, rows = now(), int(job.info.get("rowsWritten", 0))
         targets = self._messages.list_targets(watch) if rows else ()
-        sample = read_sample(self._stores.results, job, self._config.spool_path) if "webhook" in targets else ""
+        sample = read_sample(self._jobs, job) if "webhook" in targets else ""
         deliveries = tuple(Delivery(target, at) for target in targets)
 
         def complete(watch: Watch) -> Watch:
@@ -217,15 +219,23 @@ class WatchRounds:
 
     # --- messages
 
-    def _send_messages(self, watch: Watch) -> None:
-        for run in watch.runs:
-            for delivery in run.deliveries:
-                if delivery.state is DeliveryState.PENDING and delivery.due <= now():
-                    self._begin_attempt(watch, run, delivery.target)
+    def _send_due_messages(self) -> None:
+        """Send the messages that have waited longest, one of each owner: so slow receivers delay no other owner."""
+        due = [
+            (delivery.due, watch, run, delivery.target)
+            for watch in self._list_watches()
+            for run in watch.runs
+            for delivery in run.deliveries
+            if delivery.state is DeliveryState.PENDING and delivery.due <= now()
+        ]
+        for _, watch, run, target in sorted(due, key=itemgetter(0)):
+            if self._pool.n_waiting:  # in another round
+                return
+            if watch.owner not in self._sending:
+                begin = partial(self._begin_attempt, watch, run, target)
+                call_and_log(begin, f"a message about the watch {watch.name} of {watch.owner!r} cannot be sent now")
 
     def _begin_attempt(self, watch: Watch, run: WatchRun, target: str) -> None:
-        if self._pool.n_waiting:  # in another round
-            return
         at = now()
 
         def note(delivery: Delivery) -> Delivery:
@@ -233,9 +243,11 @@ class WatchRounds:
                 raise _Superseded
             return note_attempt(delivery, at, _ATTEMPT_PERIOD)
 
-        watch = self._change_run(watch, run, partial(_change_delivery, target=target, change=note))
-        with suppress(ServiceBusy):
-            self._pool.submit(lambda: call_and_log(partial(self._send, watch, run, target), _FAILURE))
+        with suppress(NoSuchWatch, _Superseded, ServiceBusy):
+            watch = self._change_run(watch, run, partial(_change_delivery, target=target, change=note))
+            sending = self._pool.submit(lambda: call_and_log(partial(self._send, watch, run, target), _FAILURE))
+            self._sending.add(watch.owner)
+            sending.add_done_callback(lambda _: self._sending.discard(watch.owner))
 
     def _send(self, watch: Watch, run: WatchRun, target: str) -> None:
         try:
@@ -243,21 +255,28 @@ class WatchRounds:
             error = ""
         except NotDelivered as failure:
             error = str(failure)
+        except Exception:
+            _log.exception("the message about the watch %s of %r cannot be written", watch.name, watch.owner)
+            error = "the message cannot be written; the operator finds why in the log"
         end = partial(end_attempt, at=now(), error=error)
         with suppress(NoSuchWatch):
             self._change_run(watch, run, partial(_change_delivery, target=target, change=end))
 
 
-def _add_runs(watch: Watch, additions: Sequence[Addition]) -> Watch:
+def _add_runs(watch: Watch, kept: Sequence[Addition]) -> Watch:
+    """Return the watch with a run for each addition, without old runs whose additions are kept no more.
+
+    ``kept``: all additions since the watch began. One that is kept but has no run would be taken for a new one.
+    """
     at = now()
     new = (
         WatchRun(each.addition_id, each.number, each.finished, each.rows, due=at, since=at)
-        for each in additions
+        for each in kept
         if not watch.find_run(each.addition_id)
     )
-    kept = {each.addition_id for each in additions}
+    kept_ids = {each.addition_id for each in kept}
     runs = sorted((*watch.runs, *new), key=lambda run: run.number)
-    settled = [run for run in runs if run.is_settled and run.addition_id not in kept]
+    settled = [run for run in runs if run.is_settled and run.addition_id not in kept_ids]
     forgotten = {run.addition_id for run in settled[:-KEPT_RUNS]}
     return replace(watch, runs=tuple(run for run in runs if run.addition_id not in forgotten))
 

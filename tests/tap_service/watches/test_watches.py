@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clickhouse_schema.engine_tables import addition_record
+from clickhouse_schema.engine_tables import addition_record, user_table_record
 from clickhouse_schema.engine_tables.catalogue_log import write_grants
+from tap_service.service_errors import ServiceBusy
+from tap_service.storage.watches.watch_store import WatchStoreUnavailable
 from tests.tap_service.conftest import Served
 from tests.tap_service.watches.alerts import TABLE, Receiver, add_alerts, alerts_table, receiver
 from tests.tap_service.watches.watcher import BRIGHT, Watcher
@@ -62,6 +65,54 @@ def test_new_rows_alone_reach_the_table(alice: Watcher, service: Served, tmp_pat
     for _ in range(3):
         alice.rounds.run_round()
     assert len(alice.ids("mydb.bright")) == 6
+
+
+def test_a_run_is_remembered_while_its_rows_are_kept(
+    alice: Watcher, service: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tap_service.services.watches.watch_rounds.KEPT_RUNS", 2)
+    paused = alice.watch(name="paused", query=BRIGHT)
+    alice.act(paused, "pause")
+    watch = alice.watch(name="once", query=BRIGHT)
+    for number in range(4):
+        add_alerts(service.engine, tmp_path, 10_000 + 10 * number, 10)
+        alice.wait(watch, *["DONE"] * (number + 1))
+    for _ in range(3):
+        alice.rounds.run_round()
+    assert alice.show(watch)["runs_done"] == 4
+    assert len(alice.ids("mydb.once")) == 8
+    assert _count_tokens(service, "once") == 4
+    assert alice.http("DELETE", f"watches/{paused['id']}").status_code == 204
+    alice.rounds.sweep.sweep_additions()
+    add_alerts(service.engine, tmp_path, 10_100, 10)
+    alice.wait(watch, "DONE", "DONE", "DONE")
+    assert _count_tokens(service, "once") == 1
+
+
+def _count_tokens(service: Served, name: str) -> int:
+    """Return how many appends are remembered in the record of a table of alice."""
+    found = user_table_record.find_user_table(service.engine, "alice", name)
+    assert found is not None
+    return len(found.appended)
+
+
+def test_a_job_that_is_not_created_is_no_attempt(
+    alice: Watcher, service: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tap_service.services.watches.watch_rounds._RETRY_SECONDS", 0)
+    monkeypatch.setattr("tap_service.services.jobs.job_requests.JobService.create_watch_job", _refuse)
+    watch = alice.watch(name="refused", query=BRIGHT)
+    add_alerts(service.engine, tmp_path, 11_000, 10)
+    for _ in range(6):
+        alice.wait(watch, "WAITING")
+    assert alice.show(watch)["runs"][0]["error"] == "all places are taken"
+    monkeypatch.undo()
+    alice.wait(watch, "DONE")
+    assert alice.services.watches.find_watch(watch["id"]).runs[0].attempts == 1
+
+
+def _refuse(*_: object) -> None:
+    raise ServiceBusy("all places are taken")
 
 
 def test_a_list_of_positions(alice: Watcher, service: Served, tmp_path: Path) -> None:
@@ -132,6 +183,41 @@ def test_a_webhook_is_given_up(
     assert "no address of the public internet" in delivery["error"]
     assert hook.got == []
     assert len(alice.ids("mydb.private")) == 4
+
+
+def test_a_message_that_cannot_be_written_is_given_up(
+    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tap_service.models.watch._PATIENCE", (0,))
+    monkeypatch.setattr("tap_service.services.watches.watch_rounds.read_sample", lambda *_: "no JSON")
+    watch = alice.watch(name="unwritable", query=BRIGHT, webhook=hook.url)
+    add_alerts(service.engine, tmp_path, 6500, 10)
+    alice.wait(watch, "DONE")
+    delivery = alice.wait_for_messages(watch)
+    assert (delivery["state"], delivery["attempts"]) == ("GIVEN_UP", 2)
+    assert "the operator finds why" in delivery["error"]
+
+
+def test_slow_receivers_delay_no_other_owner(
+    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tap_service.services.watches.watch_messages.ATTEMPT_SECONDS", 600)
+    monkeypatch.setattr("tap_service.services.watches.watch_rounds._ATTEMPT_PERIOD", 600)
+    bob = Watcher(service, "bob")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://localhost:{silent.getsockname()[1]}/"
+        slow = [alice.watch(name=f"slow{number}", query=BRIGHT, webhook=url) for number in range(4)]
+        quick = bob.watch(name="quick", query=BRIGHT, webhook=hook.url)
+        add_alerts(service.engine, tmp_path, 12_000, 10)
+        for watch in slow:
+            alice.wait(watch, "DONE")
+        bob.wait(quick, "DONE")
+        assert bob.wait_for_messages(quick)["state"] == "DELIVERED"
+        tried = [alice.show(watch)["runs"][0]["deliveries"]["webhook"]["attempts"] for watch in slow]
+        assert sorted(tried) == [0, 0, 0, 1]
+        alice.remove_all()
+    hook.got.clear()
+    bob.remove_all()
 
 
 def test_a_run_has_the_rights_of_its_owner_then(alice: Watcher, service: Served, tmp_path: Path) -> None:
@@ -207,6 +293,18 @@ def test_old_additions_are_missed(
 def test_wishes_that_cannot_be_fulfilled(alice: Watcher, wish: dict[str, Any], status: int, said: str) -> None:
     assert said in alice.watch(status, **{"name": "wrong", **wish})["message"]
     assert alice.tables == {}
+
+
+def test_a_watch_that_cannot_be_stored_leaves_no_table(alice: Watcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tap_service.storage.watches.sqlite_watch_store.SqliteWatchStore.add_watch", _fail)
+    assert "no room" in alice.watch(503, name="unstored", query=BRIGHT)["message"]
+    monkeypatch.undo()
+    assert alice.tables == {}
+    alice.watch(name="unstored", query=BRIGHT)
+
+
+def _fail(*_: object) -> None:
+    raise WatchStoreUnavailable("no room")
 
 
 def test_others_see_nothing(alice: Watcher, service: Served) -> None:
