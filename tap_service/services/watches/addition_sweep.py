@@ -18,8 +18,6 @@ from tap_service.storage.watches.watch_store import NoSuchWatch, WatchStore
 
 #: how often this is done, in seconds
 _SWEEP_SECONDS = 30.0
-#: age at which rows without a record are those of a load that was killed and not started again, in seconds
-_UNRECORDED_SECONDS = 86_400.0
 _DAY_SECONDS = 86_400
 
 
@@ -39,13 +37,14 @@ class AdditionSweep:
             self.sweep_additions()
 
     def sweep_additions(self) -> None:
+        kept = addition_record.read_kept_additions(self._engine)  # before the watches: none is newer than these
         watches = self._watches.list_watches()
         self._unmark_tables(watches)
         by_table: dict[str, list[Watch]] = defaultdict(list)
         for watch in watches:
             by_table[watch.table].append(watch)
         over = []
-        for addition in addition_record.read_kept_additions(self._engine):
+        for addition in kept:
             needing = [watch for watch in by_table[addition.table_name] if _needs(watch, addition)]
             is_old = add_seconds(addition.finished, self._days * _DAY_SECONDS) <= now()
             for watch in needing if is_old else ():
@@ -53,7 +52,8 @@ class AdditionSweep:
                     self._watches.change_watch(watch.watch_id, partial(_miss_run, addition=addition))
             if is_old or not needing:
                 over.append(addition.addition_id)
-        over += addition_record.find_unrecorded(self._engine, _UNRECORDED_SECONDS)
+        # a load that was killed records its rows when it is started again
+        over += addition_record.find_unrecorded(self._engine, self._days * _DAY_SECONDS)
         addition_record.drop_rows(self._engine, over)
 
     def _unmark_tables(self, watches: list[Watch]) -> None:

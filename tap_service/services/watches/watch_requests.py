@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from adql import Translation
@@ -31,6 +31,7 @@ from tap_service.service_errors import (
     NotFound,
     ParameterFault,
     QuotaExceeded,
+    ServiceError,
     ServiceUnavailable,
     Unauthorized,
 )
@@ -112,9 +113,11 @@ class WatchService:
         self._check_targets(owner, wish)
         query = wish.query.strip() or self._build_list_query(owner, wish)
         translation = self._translate(query, owner)
-        watched = self._choose_table(translation, wish.table)
-        self._tables.create_empty_table(owner, name, result_table_fields(translation.fields))
+        watched = self._choose_table(owner, translation, wish.table)
         with _translate_errors(name):
+            # first, so no addition is missed; the sweep unmarks a table for which no watch comes
+            mark_watched(self._engine, watched.schema.name, watched.table.name, is_watched=True)
+        with self._result_table(owner, name, translation), _translate_errors(name):
             watch = Watch(
                 watch_id=make_watch_id(),
                 owner=owner,
@@ -130,7 +133,6 @@ class WatchService:
                 has_mail=wish.has_mail,
             )
             self._watches.add_watch(watch)
-            mark_watched(self._engine, *watch.table_key, is_watched=True)
         return watch
 
     def list_watches(self, owner: str | None) -> list[Watch]:
@@ -209,11 +211,22 @@ class WatchService:
             raise ParameterFault("give table: the table whose new rows are matched with the list")
         return build_list_query(self._catalogues.catalogue_for(owner), wish.list_name, wish.table, wish.radius)
 
+    @contextmanager
+    def _result_table(self, owner: str, name: str, translation: Translation) -> Iterator[None]:
+        """Create the table of results; drop it if the watch cannot be stored."""
+        self._tables.create_empty_table(owner, name, result_table_fields(translation.fields))
+        try:
+            yield
+        except BaseException:
+            with suppress(ServiceError):
+                self._tables.remove_table(owner, f"{SCHEMA_NAME}.{name}")
+            raise
+
     def _translate(self, query: str, owner: str) -> Translation:
         parameters = read_tap_parameters([("LANG", "ADQL"), ("QUERY", query)], self._config.max_query_length)
         return self._preparation.translate_for(parameters, owner)
 
-    def _choose_table(self, translation: Translation, wanted: str) -> TableEntry:
+    def _choose_table(self, owner: str, translation: Translation, wanted: str) -> TableEntry:
         """Return the table to watch, of those that a query reads. Raise ParameterFault."""
         found = {entry.qualified_name: entry for entry in translation.tables if _can_grow(entry)}
         if wanted:
@@ -229,9 +242,11 @@ class WatchService:
         schemas = self._catalogues.snapshot.catalogue.schemas
         versioned = find_versioned_table(schemas, entry.schema.name, entry.table.name)
         if versioned is not None:
+            is_visible = self._catalogues.catalogue_for(owner).find_entry(entry.schema.name, versioned.name) is not None
+            source = f"{entry.schema.name}.{versioned.name}" if is_visible else "a table that you do not see"
             raise ParameterFault(
-                f"{entry.qualified_name} has the latest versions of {entry.schema.name}.{versioned.name}, to which "
-                "rows are added: watch that table"
+                f"{entry.qualified_name} has the latest versions of {source}, to which rows are added: "
+                + ("watch that table" if is_visible else "it cannot be watched itself")
             )
         return entry
 
@@ -247,7 +262,7 @@ def _retry_all(watch: Watch) -> Watch:
     at = now()
 
     def retry_run(run: WatchRun) -> WatchRun:
-        if run.state in (RunState.FAILED, RunState.MISSED):
+        if run.state is RunState.FAILED:
             return replace(run, state=RunState.WAITING, since=at, due=at, attempts=0)
         return replace(run, deliveries=tuple(map(retry_delivery, run.deliveries)))
 
