@@ -5,20 +5,22 @@ from __future__ import annotations
 import datetime
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from loaders.cli.command_options import Data, execute_and_exit
+from loaders.cli.console_reporter import ConsoleReporter
+from loaders.control import control_client
 from loaders.control.engine_opener import has_engine
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadError
 from tap_service.storage.accounts import AccountError, Accounts
 from tap_service.storage.history.history_store import HistoryUnavailable
 from tap_service.storage.open_storage import open_history_store, open_watch_store
-from tap_service.storage.watches.watch_store import WatchStoreUnavailable
+from tap_service.storage.watches.watch_store import NoSuchWatch, WatchStoreUnavailable
 
 app = typer.Typer(help="Users, their passwords and tokens.", no_args_is_help=True)
 
@@ -121,12 +123,13 @@ def set_mail(
 def remove_user(name: Name, data: Data, file: File = None) -> None:
     """Remove a user with all that is theirs: tokens, tables, watches, history, grants; so nobody inherits it."""
     with open_accounts(data, file) as accounts:
+        accounts.require_user(name)
+        removed = [remove(data.absolute(), name) for remove in (_remove_watches, _remove_history, _forget_tables)]
+        if not all(removed):
+            typer.echo(f"error: {name} stays a user until all of this is removed: try again", err=True)
+            raise typer.Exit(1)
         accounts.remove_user(name)
-    _remove_watches(data, name)
-    _remove_history(data, name)
     typer.echo(f"{name} is removed")
-    if has_engine(data.absolute()):
-        execute_and_exit(data, "user forget", {"user": name})
 
 
 @app.command("tables")
@@ -155,26 +158,37 @@ def list_users(data: Data, file: File = None) -> None:
             typer.echo("\t".join((account.name, "admin" if account.admin else "user", tokens)))
 
 
-def _remove_watches(data: Path, name: str) -> None:
-    """Remove the watches of a user; errors are printed in one sentence."""
+def _remove_watches(data: Path, name: str) -> bool:
+    """Remove the watches of a user; return whether that succeeded. Errors are printed in one sentence."""
     try:
-        with closing(open_watch_store(read_settings(data.absolute()))) as store:
+        with closing(open_watch_store(read_settings(data))) as store:
             for watch in store.list_watches(name):
-                store.delete_watch(watch.watch_id)
+                with suppress(NoSuchWatch):
+                    store.delete_watch(watch.watch_id)
     except (LoadError, WatchStoreUnavailable) as error:
         typer.echo(f"error: the watches of {name} are not removed: {error}", err=True)
-        raise typer.Exit(1) from error
+        return False
+    return True
 
 
-def _remove_history(data: Path, name: str) -> None:
-    """Remove the history of a user's queries; errors are printed in one sentence."""
+def _remove_history(data: Path, name: str) -> bool:
+    """Remove the history of a user's queries, likewise."""
     try:
-        if (store := open_history_store(read_settings(data.absolute()))) is not None:
+        if (store := open_history_store(read_settings(data))) is not None:
             with closing(store):
                 store.delete_entries(name)
     except (LoadError, HistoryUnavailable) as error:
         typer.echo(f"error: the history of {name} is not removed: {error}", err=True)
-        raise typer.Exit(1) from error
+        return False
+    return True
+
+
+def _forget_tables(data: Path, name: str) -> bool:
+    """Drop the tables of a user and take the user's rights to those of others, likewise."""
+    if not has_engine(data):
+        return True
+    with ConsoleReporter() as reporter:
+        return control_client.execute_command(data, "user forget", {"user": name}, reporter) == 0
 
 
 @contextmanager

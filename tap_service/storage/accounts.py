@@ -209,6 +209,11 @@ class Accounts:
                 (name, salt, _hash_password(password, salt), admin),
             )
 
+    def require_user(self, name: str) -> None:
+        """Raise AccountError unless there is a user of this name."""
+        with self._lock:
+            self._require_user(name)
+
     def remove_user(self, name: str) -> None:
         """Delete a user with all tokens. Raise AccountError."""
         with self._begin_transaction() as connection:

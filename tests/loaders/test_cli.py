@@ -312,7 +312,7 @@ def test_the_tables_of_users(service: Service) -> None:
     asked("sync?QUERY=SELECT+table_name+FROM+TAP_SCHEMA.tables")
     assert [each["status"] for each in json.loads(asked("history"))["queries"]] == ["OK"]
     code, out, _ = skyhouse(service.folder, "user", "remove", "alice")
-    said = ["alice is removed", "dropped mydb.one of alice", "dropped mydb.three of alice"]
+    said = ["dropped mydb.one of alice", "dropped mydb.three of alice", "alice is removed"]
     assert (code, out.splitlines()) == (0, said)
     assert skyhouse(service.folder, "user", "add", "alice", given="correct-horse\n")[0] == 0
     assert json.loads(asked("mydb"))["tables"] == []

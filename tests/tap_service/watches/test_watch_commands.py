@@ -17,8 +17,9 @@ from loaders.cli.skyhouse_command import app
 from loaders.control.admin_commands import Administration
 from loaders.control.control_server import ControlServer
 from tap_service.storage.accounts import ACCOUNTS_FILE
+from tap_service.storage.history.history_store import HistoryUnavailable
 from tests.tap_service.conftest import Served
-from tests.tap_service.users import write_accounts
+from tests.tap_service.users import USERS, write_accounts
 from tests.tap_service.watches.alerts import TABLE, add_alerts, alerts_table
 from tests.tap_service.watches.watcher import BRIGHT, Watcher
 
@@ -126,10 +127,38 @@ def test_the_watches_of_a_user_end_with_the_user(alice: Watcher, run: Callable[.
     run("watch", "add", "carols", "--user", "carol", "--query", BRIGHT)
     run("user", "remove", "carol")
     assert run("watch", "list", "--user", "carol", "--json") == []
-    run("watch", "add", "bobs", "--user", "bob", "--query", BRIGHT)
-    alice.services.catalogue_cache._groups.accounts.remove_user("bob")  # by another tool
+
+
+def test_a_user_stays_until_all_is_removed(
+    alice: Watcher, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice.services.catalogue_cache._groups.accounts.add_user("dave", "a secret of dave")
+    run("watch", "add", "daves", "--user", "dave", "--query", BRIGHT)
+    monkeypatch.setattr("loaders.cli.user_command.open_history_store", _fail)
+    said = run("user", "remove", "dave", fails=True)
+    assert "the history of dave is not removed: no room" in said
+    assert "dave\tuser" in run("user", "list")
+    monkeypatch.undo()
+    assert "dave is removed" in run("user", "remove", "dave")
+    assert "there is no user dave" in run("user", "remove", "dave", fails=True)
+
+
+def _fail(*_: object) -> None:
+    raise HistoryUnavailable("no room")
+
+
+def test_a_watch_waits_for_an_owner_who_is_missing(alice: Watcher, run: Callable[..., Any], tmp_path: Path) -> None:
+    """The file of users may be restored later than the watches."""
+    [made] = run("watch", "add", "bobs", "--user", "bob", "--query", BRIGHT, "--json")
+    accounts = alice.services.catalogue_cache._groups.accounts
+    accounts.remove_user("bob")
+    add_alerts(alice.service.engine, tmp_path, 3000, 10)
     alice.rounds.run_round()
-    assert run("watch", "list", "--json") == []
+    [waiting] = run("watch", "show", made["watch"], "--json")
+    assert waiting["runs"] == []
+    accounts.add_user("bob", USERS["bob"])
+    Watcher(alice.service, "bob").wait({"id": made["watch"]}, "DONE")
+    run("watch", "remove", made["watch"])
 
 
 def test_mail_goes_to_the_address_of_the_account(
