@@ -23,7 +23,7 @@ from pathlib import Path
 from clickhouse_schema.visible_tables import EVERYBODY
 from tap_service.models.identity import Identity
 from tap_service.settings.client_limits import ANONYMOUS, CLASS, USERS
-from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
+from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, open_file
 
 #: name of the file in the data directory
 ACCOUNTS_FILE = "accounts.sqlite"
@@ -108,10 +108,7 @@ class Accounts:
         self._path = path
         self._lock = threading.Lock()
         try:
-            path.touch(mode=0o600)
-            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._connection.execute("PRAGMA foreign_keys = ON")
-            upgrade_file(self._connection, path, _STEPS)
+            self._connection = open_file(path, _STEPS, "foreign_keys = ON")
         except LaterVersion as error:
             raise AccountError(str(error)) from error
         except (OSError, sqlite3.Error) as error:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tap_service.models.registry_record import RecordDraft, RegistryRecord
 from tap_service.models.timestamps import format_second
-from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
+from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, open_file
 from tap_service.xml_text import Markup
 
 #: name of the file in the data directory
@@ -49,13 +49,7 @@ class RegistryStore:
         self._path = path
         self._lock = threading.Lock()
         with self._explain_errors():
-            path.touch(mode=0o600)
-            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            try:
-                upgrade_file(self._connection, path, _STEPS)
-            except BaseException:
-                self._connection.close()
-                raise
+            self._connection = open_file(path, _STEPS)
 
     def close(self) -> None:
         with self._lock:

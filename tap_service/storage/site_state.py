@@ -17,7 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
 
-from tap_service.storage.sqlite_versions import LaterVersion, execute_script, upgrade_file
+from tap_service.storage.sqlite_versions import LaterVersion, execute_script, open_file
 
 SITE_FILE = "site.sqlite"
 
@@ -100,9 +100,7 @@ class SqliteSiteState(SiteState):
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.touch(mode=0o600)
-            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            upgrade_file(self._connection, path, _STEPS)
+            self._connection = open_file(path, _STEPS)
         except LaterVersion as error:
             raise SiteStateUnavailable(str(error)) from error
         except (OSError, sqlite3.Error) as error:

@@ -20,6 +20,23 @@ class LaterVersion(Exception):
     """The file was made by a later version of Skyhouse; the message says what to do."""
 
 
+def open_file(path: Path, steps: Sequence[Step], pragma: str = "") -> sqlite3.Connection:
+    """Open a file, which is created if it is missing, and upgrade it; raise as ``upgrade_file``.
+
+    The connection is in autocommit mode and may be used in any thread, by one at a time. ``pragma`` is set first.
+    """
+    path.touch(mode=0o600)
+    connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+    try:
+        if pragma:
+            connection.execute(f"PRAGMA {pragma}")
+        upgrade_file(connection, path, steps)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def upgrade_file(connection: sqlite3.Connection, path: Path, steps: Sequence[Step]) -> None:
     """Bring a file to the version ``len(steps)``, in one transaction.
 

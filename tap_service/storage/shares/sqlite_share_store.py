@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from tap_service.models.share import Share
 from tap_service.models.timestamps import instant_to_milliseconds
 from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
-from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
+from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, open_file
 
 #: name of the file in the directory for jobs
 SHARES_FILE = "shares.sqlite"
@@ -48,14 +48,8 @@ class SqliteShareStore(ShareStore):
         self._lock = threading.Lock()
         with _translate_errors():
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.touch(mode=0o600)
-            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            try:
-                self._connection.execute("PRAGMA synchronous = FULL")  # acknowledged changes survive a power cut
-                upgrade_file(self._connection, path, _STEPS)
-            except BaseException:
-                self._connection.close()
-                raise
+            # acknowledged changes survive a power cut
+            self._connection = open_file(path, _STEPS, "synchronous = FULL")
 
     def write_share(self, share: Share) -> None:
         with self._begin_transaction() as connection:

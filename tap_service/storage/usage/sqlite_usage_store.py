@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
+from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, open_file
 from tap_service.storage.usage.usage_store import (
     MEASURES,
     UsageAddition,
@@ -58,10 +58,8 @@ class SqliteUsageStore:
         self._path = path
         self._lock = threading.Lock()
         with self._translate_errors():
-            path.touch(mode=0o600)
-            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._connection.execute("PRAGMA secure_delete = ON")  # of forgotten keys, nothing stays in the file
-            upgrade_file(self._connection, path, _STEPS)
+            # of forgotten keys, nothing stays in the file
+            self._connection = open_file(path, _STEPS, "secure_delete = ON")
 
     def add_usage(self, month: str, additions: Mapping[UsageKey, UsageAddition]) -> None:
         with self._begin_transaction() as connection:

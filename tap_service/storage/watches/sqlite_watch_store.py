@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from tap_service.models.watch import Watch
-from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
+from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, open_file
 from tap_service.storage.watches.watch_store import NameTaken, NoSuchWatch, WatchStore, WatchStoreUnavailable
 
 #: name of the file in the directory for jobs
@@ -41,14 +41,8 @@ class SqliteWatchStore(WatchStore):
         self._lock = threading.Lock()
         with _translate_errors():
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.touch(mode=0o600)
-            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            try:
-                self._connection.execute("PRAGMA synchronous = FULL")  # acknowledged changes survive a power cut
-                upgrade_file(self._connection, path, _STEPS)
-            except BaseException:
-                self._connection.close()
-                raise
+            # acknowledged changes survive a power cut
+            self._connection = open_file(path, _STEPS, "synchronous = FULL")
 
     def add_watch(self, watch: Watch) -> None:
         row = (watch.watch_id, watch.owner, watch.name, _RECORD.dump_json(watch).decode())
