@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -53,8 +54,9 @@ def restore_users(config: Config, target: BackupTarget, manifest: Manifest) -> N
 
 
 def restore_jobs(config: Config, target: BackupTarget, manifest: Manifest, parts: frozenset[Part]) -> None:
-    """Bring back jobs, shares, and results if they are among ``parts``. Raises ``LoadError`` if there are jobs.
+    """Bring back jobs, shares, watches, and results if they are among ``parts``.
 
+    Raises ``LoadError`` if there are jobs.
     Jobs that were EXECUTING begin again when a service or a worker starts.
     """
     file = _find_file(manifest, JOBS_FILE)
@@ -79,44 +81,38 @@ def restore_jobs(config: Config, target: BackupTarget, manifest: Manifest, parts
         if (config.jobs_path / JOBS_FILE).exists():
             raise LoadError(f"there are jobs already: move {config.jobs_path} away first")
         target.download_file(file, manifest.name, config.jobs_path / JOBS_FILE)
-    _restore_shares(config, target, manifest)
-    _restore_watches(config, target, manifest)
+    _restore_beside_jobs(config, target, manifest, SHARES_FILE, _copy_shares)
+    _restore_beside_jobs(config, target, manifest, WATCHES_FILE, _copy_watches)
 
 
-def _restore_shares(config: Config, target: BackupTarget, manifest: Manifest) -> None:
-    """Bring back shares, beside the jobs; backups of earlier versions have none."""
-    file = _find_file(manifest, SHARES_FILE)
+def _restore_beside_jobs(
+    config: Config, target: BackupTarget, manifest: Manifest, name: str, copy: Callable[[Path, str], None]
+) -> None:
+    """Bring back a file beside that of the jobs; backups of earlier versions do not have all.
+
+    ``copy`` takes a folder with the file, and the address of the Redis that has the jobs.
+    """
+    file = _find_file(manifest, name)
     if file is None:
         return
     if config.redis_url:
         with tempfile.TemporaryDirectory(prefix="skyhouse-restore-") as scratch:
-            target.download_file(file, manifest.name, Path(scratch) / SHARES_FILE)
-            with (
-                closing(SqliteShareStore(Path(scratch))) as source,
-                closing(RedisShareStore(config.redis_url)) as to,
-            ):
-                for share in source.list_shares():
-                    to.write_share(share)
+            target.download_file(file, manifest.name, Path(scratch) / name)
+            copy(Path(scratch), config.redis_url)
     elif config.jobs_path is not None:
-        target.download_file(file, manifest.name, config.jobs_path / SHARES_FILE)
+        target.download_file(file, manifest.name, config.jobs_path / name)
 
 
-def _restore_watches(config: Config, target: BackupTarget, manifest: Manifest) -> None:
-    """Bring back watches, beside the jobs; backups of earlier versions have none."""
-    file = _find_file(manifest, WATCHES_FILE)
-    if file is None:
-        return
-    if config.redis_url:
-        with tempfile.TemporaryDirectory(prefix="skyhouse-restore-") as scratch:
-            target.download_file(file, manifest.name, Path(scratch) / WATCHES_FILE)
-            with (
-                closing(SqliteWatchStore(Path(scratch))) as source,
-                closing(RedisWatchStore(config.redis_url)) as to,
-            ):
-                for watch in source.list_watches():
-                    to.add_watch(watch)
-    elif config.jobs_path is not None:
-        target.download_file(file, manifest.name, config.jobs_path / WATCHES_FILE)
+def _copy_shares(folder: Path, redis_url: str) -> None:
+    with closing(SqliteShareStore(folder)) as source, closing(RedisShareStore(redis_url)) as to:
+        for share in source.list_shares():
+            to.write_share(share)
+
+
+def _copy_watches(folder: Path, redis_url: str) -> None:
+    with closing(SqliteWatchStore(folder)) as source, closing(RedisWatchStore(redis_url)) as to:
+        for watch in source.list_watches():
+            to.add_watch(watch)
 
 
 def _refuse_jobs(store: JobStore) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from fastapi import Request
 
 from tap_service.handlers.request_form import iterate_body
+from tap_service.models.request_parameters import check_unicode
 from tap_service.service_errors import BodyTooLarge, ParameterFault
 
 _MAX_BYTES = 10_000
@@ -43,4 +44,5 @@ def read_text(given: dict[str, Any], name: str, default: str = "") -> str:
     value = given.get(name, default)
     if not isinstance(value, str):
         raise ParameterFault(f"{name} is not a text: write it in quotes")
+    check_unicode(name, value)
     return value

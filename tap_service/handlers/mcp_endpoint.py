@@ -29,7 +29,8 @@ from tap_service.handlers.mcp_tools import TOOLS, AgentRequest, Tool
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse, is_from_other_site
 from tap_service.handlers.request_form import read_body
 from tap_service.handlers.route_description import describe
-from tap_service.service_errors import ClientGone, Forbidden, ServiceError
+from tap_service.models.request_parameters import check_unicode
+from tap_service.service_errors import ClientGone, Forbidden, ParameterFault, ServiceError
 
 _log = logging.getLogger("skyhouse")
 
@@ -119,8 +120,12 @@ async def _call_tool(
     tool = _TOOLS.get(asked.name)
     if tool is None:
         return _tell_error(f"there is no tool {asked.name[:60]!r}; the tools are: {', '.join(_TOOLS)}")
+    given = asked.arguments or {}
     try:
-        arguments = tool.arguments.model_validate(asked.arguments or {})
+        _check_texts(given)
+        arguments = tool.arguments.model_validate(given)
+    except ParameterFault as error:
+        return _tell_error(str(error))
     except ValidationError as error:
         return _tell_error("; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()))
     try:
@@ -134,6 +139,13 @@ async def _call_tool(
     if len(text) > 2 * MAX_MCP_BYTES:
         return _tell_error(f"the answer has {len(text):,} characters, too many: ask for less, such as with words")
     return mcp_types.CallToolResult(content=[mcp_types.TextContent(text=text)], structured_content=answer)
+
+
+def _check_texts(arguments: dict[str, Any]) -> None:
+    for name, value in arguments.items():
+        check_unicode("a name of an argument", name)
+        if isinstance(value, str):
+            check_unicode(name, value)
 
 
 def _tell_error(message: str) -> mcp_types.CallToolResult:

@@ -30,6 +30,17 @@ def shorten_value(value: str) -> str:
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut)
 
 
+def check_unicode(name: str, value: str) -> None:
+    """Raise ParameterFault for half of a surrogate pair: JSON can write one, and UTF-8 cannot."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ParameterFault(
+            f"{name}: character {error.start + 1} is U+{ord(value[error.start]):04X}, half of a surrogate pair: write "
+            "both halves, or leave it out"
+        ) from error
+
+
 def parse_time(name: str, value: str) -> datetime:
     """Return the instant that a parameter gives. Raises ParameterFault."""
     try:

@@ -28,10 +28,12 @@ from tap_service.config import Config
 from tap_service.models.result_provenance import ResultProvenance, TableVersion
 from tap_service.models.share import Share
 from tap_service.models.uws_job import ExecutionPhase, Job, JobResult
+from tap_service.models.watch import Watch
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.open_storage import open_remote_engine, open_result_store
 from tap_service.storage.shares.redis_share_store import RedisShareStore
+from tap_service.storage.watches.redis_watch_store import RedisWatchStore
 from tests.loaders.recorder import Recorder
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.object_store import running_object_store
@@ -234,6 +236,9 @@ def test_jobs_of_redis(tmp_path: Path) -> None:
         share = Share("kept", "alice", now, now + timedelta(days=9), now + timedelta(days=9), "q", 10, provenance)
         with closing(RedisShareStore(first.url)) as shares:
             shares.write_share(share)
+        watch = Watch("w1", "alice", "bright", now, "SELECT 1", "s.stars", "bright", "https://example.org", 0)
+        with closing(RedisWatchStore(first.url)) as watches:
+            watches.add_watch(watch)
         parts = frozenset({Part.JOBS, Part.RESULTS})
         request = BackupRequest(str(tmp_path / "target"), parts)
         manifest = create_backup(None, configs[0], request, Recorder())  # type: ignore[arg-type]  # no tables
@@ -244,6 +249,8 @@ def test_jobs_of_redis(tmp_path: Path) -> None:
             assert [store.get_job(job.job_id) for job in jobs] == jobs
         with closing(RedisShareStore(second.url)) as shares:
             assert shares.list_shares() == [share]
+        with closing(RedisWatchStore(second.url)) as watches:
+            assert watches.list_watches() == [watch]
         assert b"".join(open_result_store(configs[1].results_url).read_result("one-1", 0, 5)) == b"a,b\n1"
         with pytest.raises(LoadError, match="the Redis server has jobs already"):
             restore_jobs(configs[1], target, manifest, parts)

@@ -13,6 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import NamedTuple
+
+from pydantic_core import PydanticSerializationError
 
 from tap_service.models.history_entry import HistoryEntry, first_id_at
 from tap_service.models.timestamps import add_seconds, now
@@ -23,12 +26,18 @@ from tap_service.storage.history.history_store import HistoryStore, HistoryUnava
 _log = logging.getLogger("skyhouse")
 
 _STORING_SECONDS = 1.0
-#: queries that wait while the store is away; then the oldest are dropped
-_MAX_WAITING = 10_000
+#: bytes of queries that wait while the store is away; then the oldest are dropped
+_MAX_WAITING_BYTES = 16 << 20
 _AT_ONCE = 200
 _DAY = 86_400
 #: characters of a query that are kept
-MAX_QUERY = 100_000
+MAX_QUERY = 10_000
+
+
+class _WaitingQuery(NamedTuple):
+    user: str
+    entry: HistoryEntry
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,8 @@ class QueryHistory:
         self._max_queries = max_queries
         self._days = days
         self._lock = threading.Lock()
-        self._waiting: deque[tuple[str, HistoryEntry]] = deque()
+        self._waiting: deque[_WaitingQuery] = deque()
+        self._waiting_bytes = 0
         self._storing = threading.Lock()
         self._thread = PeriodicThread("history", _STORING_SECONDS, self._store_waiting, "the history waits")
 
@@ -73,11 +83,22 @@ class QueryHistory:
         """Keep a query that has ended."""
         if self._store is None:
             return
-        self._waiting.append((user, entry))
-        if len(self._waiting) > _MAX_WAITING:
-            _log.warning(
-                "the history of queries cannot be stored: a query of %r is dropped", self._waiting.popleft()[0]
-            )
+        try:
+            size = len(entry.model_dump_json().encode())
+        except PydanticSerializationError as error:  # it would take those of its batch with it
+            _log.warning("a query of %r cannot be kept in the history: %s", user, error)
+            return
+        with self._lock:
+            self._waiting.append(_WaitingQuery(user, entry, size))
+            self._waiting_bytes += size
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        """Drop what is beyond the bytes that may wait; the caller has the lock."""
+        while self._waiting_bytes > _MAX_WAITING_BYTES:
+            dropped = self._waiting.popleft()
+            self._waiting_bytes -= dropped.size
+            _log.warning("the history of queries cannot be stored: a query of %r is dropped", dropped.user)
 
     def list_queries(self, user: str, wanted: HistoryFilter) -> tuple[list[HistoryEntry], str]:
         """Return a page of queries, the newest first, and its cursor: '' at the end. Raises ServiceUnavailable."""
@@ -108,15 +129,17 @@ class QueryHistory:
             if self._store is None or not self._waiting:
                 return
             with self._lock:
-                entries, self._waiting = self._waiting, deque()
+                taken, self._waiting, self._waiting_bytes = self._waiting, deque(), 0
             try:
-                self._store.add_entries(entries)
+                self._store.add_entries([(user, entry) for user, entry, _ in taken])
             except HistoryUnavailable:
                 with self._lock:
-                    self._waiting.extendleft(reversed(entries))
+                    self._waiting.extendleft(reversed(taken))
+                    self._waiting_bytes += sum(each.size for each in taken)
+                    self._drop_oldest()
                 raise
             oldest = first_id_at(add_seconds(now(), -self._days * _DAY))
-            self._store.trim_entries({user for user, _ in entries}, self._max_queries, oldest)
+            self._store.trim_entries({each.user for each in taken}, self._max_queries, oldest)
 
 
 def _select_entries(store: HistoryStore, user: str, wanted: HistoryFilter) -> Iterator[HistoryEntry]:

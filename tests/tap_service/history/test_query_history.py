@@ -11,7 +11,8 @@ import pytest
 
 from tap_service.models.history_entry import HistoryEntry
 from tap_service.service_errors import NotFound, ServiceUnavailable
-from tap_service.services.history.query_history import HistoryFilter, QueryHistory
+from tap_service.services.history import query_history
+from tap_service.services.history.query_history import MAX_QUERY, HistoryFilter, QueryHistory
 from tap_service.storage.history.history_store import HistoryUnavailable
 from tap_service.storage.history.sqlite_history_store import SqliteHistoryStore
 from tests.tap_service.async_client import create_job
@@ -129,6 +130,38 @@ def test_queries_wait_while_the_store_is_away(tmp_path: Path) -> None:
     found.close()
     with pytest.raises(NotFound):
         QueryHistory(None, 0, 1).list_queries("kepler", HistoryFilter())
+
+
+def test_what_waits_is_limited_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_history, "_MAX_WAITING_BYTES", 5000)
+    store = _Away(tmp_path)
+    found = QueryHistory(store, 10_000, 36_500)
+    for number in range(8):
+        if number == 6:  # what goes back into the queue counts
+            with pytest.raises(ServiceUnavailable, match="no room"):
+                found.list_queries("kepler", HistoryFilter())
+        found.add_query("kepler", entry(number, f"{number}" * 1000))
+    store.is_away = False
+    kept = texts(found.list_queries("kepler", HistoryFilter())[0])
+    assert [each[0] for each in kept] == ["7", "6", "5"]
+    found.close()
+
+
+def test_an_entry_that_cannot_be_written_takes_no_other_with_it(tmp_path: Path) -> None:
+    found = QueryHistory(SqliteHistoryStore(tmp_path), 10_000, 36_500)
+    for number, query in enumerate(("first", "\ud800", "last")):
+        found.add_query("kepler", entry(number, query))
+    assert texts(found.list_queries("kepler", HistoryFilter())[0]) == ["last", "first"]
+    found.close()
+
+
+def test_a_long_query_is_cut(own: Served, eventually: Eventually) -> None:
+    user = User(own, "alice")
+    query = f"SELECT TOP 1 n FROM svc.numbers -- {'x' * MAX_QUERY}"
+    user.ask(query)
+    eventually(lambda: bool(history(user, SEARCH="xxx")["queries"]))
+    [kept] = history(user, SEARCH="xxx")["queries"]
+    assert (kept["query"], kept["isCut"]) == (query[:10_000], True)
 
 
 def test_filters_meet_pages(tmp_path: Path) -> None:

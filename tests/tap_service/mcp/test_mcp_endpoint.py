@@ -39,6 +39,25 @@ def agent(agents: Served) -> Agent:
     return Agent(agents)
 
 
+def call_tool(
+    service: Served, tool: str, arguments: dict[str, str], version: str, timeout: float = 30
+) -> httpx.Response:
+    """Call a tool by a request of our own, of this version of the protocol."""
+    meta = {
+        f"io.modelcontextprotocol/{name}": value
+        for name, value in (
+            ("protocolVersion", version),
+            ("clientInfo", {"name": "test", "version": "1"}),
+            ("clientCapabilities", {}),
+        )
+    }
+    call = {"name": tool, "arguments": arguments, "_meta": meta}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+    headers = {"Content-Type": "application/json", "MCP-Protocol-Version": version}
+    named = {"Mcp-Method": "tools/call", "Mcp-Name": tool}
+    return httpx.post(f"{service.url}/mcp", content=body, headers={**HEADERS, **headers, **named}, timeout=timeout)
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_clients_old_and_new(agents: Served, mode: str) -> None:
     """With the handshake of the versions until 2025, and without it."""
@@ -163,25 +182,34 @@ def test_long_and_wrong_bodies(agents: Served) -> None:
     assert httpx.get(f"{agents.url}/mcp").status_code == 405
 
 
+@pytest.mark.parametrize(
+    ("tool", "argument", "others"),
+    [
+        ("list_tables", "words", {}),
+        ("describe_table", "name", {}),
+        ("estimate_query", "adql", {}),
+        ("run_query", "adql", {}),
+        ("submit_job", "adql", {}),
+        ("submit_job", "name", {"adql": "SELECT 1 AS a"}),
+        ("get_job", "job_id", {}),
+        ("cancel_job", "job_id", {}),
+        ("list_tables", "SELECT '\ud800'", {}),
+    ],
+)
+def test_half_of_a_surrogate_pair(agents: Served, tool: str, argument: str, others: dict[str, str]) -> None:
+    answer = call_tool(agents, tool, {argument: "SELECT '\ud800'", **others}, "2026-07-28").json()["result"]
+    assert answer["isError"]
+    assert "character 9 is U+D800, half of a surrogate pair" in answer["content"][0]["text"]
+
+
 @pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
 def test_a_query_ends_with_its_client(
     serve: Callable[..., Served], heavy: str, eventually: Callable[[Callable[[], bool]], None], version: str
 ) -> None:
     patient = serve(mcp=True, sync_seconds=1000)
     answers = patient.server.config.app.state.services.queries.answers
-    meta = {
-        f"io.modelcontextprotocol/{name}": value
-        for name, value in (
-            ("protocolVersion", version),
-            ("clientInfo", {"name": "test", "version": "1"}),
-            ("clientCapabilities", {}),
-        )
-    }
-    call = {"name": "run_query", "arguments": {"adql": heavy}, "_meta": meta}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-    headers = {"MCP-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": "run_query"}
     with pytest.raises(httpx.ReadTimeout):
-        httpx.post(f"{patient.url}/mcp", json=body, headers={**HEADERS, **headers}, timeout=2)
+        call_tool(patient, "run_query", {"adql": heavy}, version, timeout=2)
     eventually(lambda: not answers)
 
 

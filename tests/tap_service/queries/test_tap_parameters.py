@@ -57,6 +57,8 @@ class TestReading:
             ([], "QUERY is missing"),
             ([("QUERY", "  ")], "QUERY is missing"),
             ([("QUERY", "x" * 1001)], "1001 characters, and this service accepts at most 1000"),
+            ([("QUERY", "SELECT '\ud800'")], "QUERY: character 9 is U+D800, half of a surrogate pair"),
+            ([("QUERY", SELECT), ("RUNID", "\udfff")], "RUNID: character 1 is U+DFFF"),
             ([("QUERY", SELECT), ("query", SELECT)], "QUERY is given more than once"),
             ([("QUERY", SELECT), ("MAXREC", "1"), ("maxrec", "1")], "MAXREC is given more than once"),
             ([("QUERY", SELECT), ("MAXREC", "-1")], "MAXREC=-1 is not a number of rows"),

@@ -307,6 +307,13 @@ def _fail(*_: object) -> None:
     raise WatchStoreUnavailable("no room")
 
 
+def test_half_of_a_surrogate_pair(alice: Watcher) -> None:
+    body = '{"name": "half", "query": "\\ud800"}'
+    answer = alice.http("POST", "watches", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert "query: character 1 is U+D800, half of a surrogate pair" in answer.text
+
+
 def test_others_see_nothing(alice: Watcher, service: Served) -> None:
     watch = alice.watch(name="private_matter", query=BRIGHT)
     bob = Watcher(service, "bob")

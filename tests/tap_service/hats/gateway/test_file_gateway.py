@@ -116,7 +116,9 @@ def test_a_storage_that_fails(faulty: FileServer, publish: Publish, fault: int |
     faulty.find_fault = lambda method, path: fault
     answer = read_range(url, 0, 2048)
     assert answer.status_code == 403
-    reason = "the files of the table gate.stars cannot be read now, because their storage does not answer. Try again later"
+    reason = (
+        "the files of the table gate.stars cannot be read now, because their storage does not answer. Try again later"
+    )
     assert answer.text == f"{FILES_MARK}{reason}{FILES_MARK}"
     faulty.find_fault = lambda method, path: ""
     assert read_range(url, 0, 2048).content == DATA[:2048]
