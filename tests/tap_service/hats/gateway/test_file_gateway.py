@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -116,7 +118,9 @@ def test_a_storage_that_fails(faulty: FileServer, publish: Publish, fault: int |
     faulty.find_fault = lambda method, path: fault
     answer = read_range(url, 0, 2048)
     assert answer.status_code == 403
-    reason = "the files of the table gate.stars cannot be read now, because their storage does not answer. Try again later"
+    reason = (
+        "the files of the table gate.stars cannot be read now, because their storage does not answer. Try again later"
+    )
     assert answer.text == f"{FILES_MARK}{reason}{FILES_MARK}"
     faulty.find_fault = lambda method, path: ""
     assert read_range(url, 0, 2048).content == DATA[:2048]
@@ -160,6 +164,36 @@ def test_blocks_are_read_once(faulty: FileServer, publish: Publish, gateway: Fil
     assert httpx.get(url).content == DATA
     assert len(faulty.requests) == asked + 1
     assert gateway.secret not in str(faulty.requests)
+
+
+def test_kept_blocks_are_not_fetched_with_missing_ones(faulty: FileServer, publish: Publish, tmp_path: Path) -> None:
+    url = publish(faulty.url)
+    assert read_range(url, BLOCK_BYTES, BLOCK_BYTES + 9).status_code == 206
+    [kept] = (tmp_path / "cache").rglob("0/*")
+    written = kept.stat().st_ino
+    faulty.requests.clear()
+    assert httpx.get(url).content == DATA
+    assert [method for method, _ in faulty.requests] == ["GET", "GET"]  # before it and after it
+    assert kept.stat().st_ino == written
+
+
+def test_kept_blocks_are_read_side_by_side(
+    faulty: FileServer, publish: Publish, gateway: FileGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache reads several blocks at a time."""
+    url = publish(faulty.url)
+    assert httpx.get(url).content == DATA
+    reading = threading.Barrier(4, timeout=20)
+    read = gateway._cache.read
+
+    def read_together(name: str) -> bytes | None:
+        reading.wait()
+        return read(name)
+
+    monkeypatch.setattr(gateway._cache, "read", read_together)
+    with ThreadPoolExecutor(4) as readers:
+        answers = list(readers.map(lambda place: read_range(url, place, place + 9).content, [0, 0, 5, BLOCK_BYTES]))
+    assert answers == [DATA[place : place + 9] for place in (0, 0, 5, BLOCK_BYTES)]
 
 
 def test_nothing_else_can_be_asked_for(files: Path, publish: Publish, gateway: FileGateway) -> None:
