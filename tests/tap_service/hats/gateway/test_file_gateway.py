@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -59,7 +60,7 @@ def faulty(server: FileServer) -> Iterator[FileServer]:
 
 @pytest.fixture
 def gateway(tmp_path: Path) -> Iterator[FileGateway]:
-    gateway = FileGateway("127.0.0.1", tmp_path / "cache", 100 << 20, PATIENCE)
+    gateway = FileGateway("127.0.0.1", tmp_path / "cache", 100 << 20, patience=PATIENCE)
     yield gateway
     gateway.close()
 
@@ -210,6 +211,28 @@ def test_nothing_else_can_be_asked_for(files: Path, publish: Publish, gateway: F
     ):
         answer = httpx.get(other)
         assert (answer.status_code, answer.text) == (403, f"{FILES_MARK}there is no such file{FILES_MARK}")
+
+
+def test_files_are_forgotten_when_no_query_can_read_them(tmp_path: Path, files: Path) -> None:
+    def attach(rows: int) -> Catalogue:
+        version = open_folder(str(files)).stat("a.parquet")
+        file = AttachedFile(HatsPixel(0, 0), "a.parquet", *version, rows)
+        attachment = Attachment(str(files), (AttachedColumn("id", "id", "Int64", "Int64", 8.0),), "", None, (file,))
+        return Catalogue((TABLE,), attachments={("gate", "stars"): attachment})
+
+    def find_key(catalogue: Catalogue) -> str:
+        [attachment] = catalogue.attachments.values()
+        return attachment.key
+
+    first, second = attach(1), attach(2)
+    for seconds in (3600.0, 0.0):
+        with closing(FileGateway("127.0.0.1", tmp_path, 0, query_seconds=seconds)) as gateway:
+            gateway.publish(first)
+            gateway.publish(second)
+            assert gateway.find_files(find_key(first)) is not None  # queries may be running
+            gateway.publish(second)
+            assert (gateway.find_files(find_key(first)) is not None) == (seconds > 0)
+            assert gateway.find_files(find_key(second)) is not None
 
 
 def test_a_catalogue_without_attached_tables_needs_no_server(gateway: FileGateway) -> None:
