@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
 from clickhouse_schema.engine_tables.catalogue_log import unregister_table
@@ -69,6 +70,18 @@ def test_on_the_embedded_engine(
         joined = f"SELECT COUNT(*) AS n FROM gateway.stars AS a JOIN svc.stars AS b ON {near}"
         assert int(served.ask(joined, FORMAT="csv").text.split()[1]) > 100
     assert any(tmp_path.rglob("0"))
+
+
+def test_its_files_are_not_served(
+    serve: Callable[..., Served], svc_engine: EmbeddedEngine, server: FileServer, tmp_path: Path
+) -> None:
+    served = serve(attach_cache=tmp_path, hats_path=tmp_path / "hats")
+    with attached(svc_engine, server):
+        served.refresh()
+        answer = httpx.get(f"{served.url}/hats/gateway.stars/", timeout=20)
+        assert answer.status_code == 404
+        assert "it is the table of a HATS catalogue whose files are elsewhere" in answer.text
+        assert server.url not in answer.text
 
 
 def test_on_a_server(
