@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, register_table
 from clickhouse_schema.engine_tables.density_table import write_density
-from clickhouse_schema.hats.attachment import AttachedFile, Attachment
+from clickhouse_schema.hats.attachment import AttachedFile, Attachment, PinnedFile
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.schema_model import Schema, Table
@@ -111,6 +111,7 @@ def _build_attachment(table: Table, files: list[PartitionFile], reporter: Report
         if table.layout.position is not None:
             check_positions(files, lambda _done, _all: reporter.check())
         columns = read_columns(table, catalogue, files)
+        properties = PinnedFile(catalogue.properties_path, *catalogue.folder.stat(catalogue.properties_path))
     except HatsProblem as error:
         raise ReadError(str(error)) from error
     return Attachment(
@@ -119,6 +120,7 @@ def _build_attachment(table: Table, files: list[PartitionFile], reporter: Report
         column if order == ORDER else "",
         table.layout.position,
         tuple(AttachedFile(file.pixel, file.path, *file.version, file.rows) for file in files),
+        properties,
     )
 
 

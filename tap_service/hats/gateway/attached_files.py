@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 
 from clickhouse_schema.hats.attachment import AttachedFile, Attachment
+from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.hats.gateway.block_cache import BlockCache
 from tap_service.hats.reading.catalogue_folder import CatalogueFolder, open_folder
 from tap_service.hats.reading.folder_backend import FileVersion, Patience
@@ -63,6 +64,23 @@ class AttachedFiles:
             first = block * BLOCK_BYTES
             yield data[max(start - first, 0) : end - first]
             block += -(-len(data) // BLOCK_BYTES)
+
+    def check_properties(self) -> None:
+        """Look at the catalogue's properties, of which nothing is read.
+
+        Raises
+        ------
+        StorageUnavailable
+            The storage does not answer.
+        HatsProblem
+            They have changed since the catalogue was attached, or are missing.
+        """
+        pinned = self.attachment.properties_file
+        if pinned is None:
+            return
+        folder = self._open_folder()
+        if folder.stat(pinned.path) != (pinned.size, pinned.tag):
+            raise HatsProblem(f"{folder.name(pinned.path)} has changed since it was attached")
 
     def _read_blocks(self, number: int, file: AttachedFile, block: int, last: int) -> bytes:
         """Return a kept block, or fetch it with the missing ones that follow; two readers do not fetch the same."""

@@ -80,6 +80,11 @@ class FileGateway:
         self._forget_replaced({entry.attached.attachment.key for entry in entries if entry.attached is not None})
         return catalogue.replace_entries(entries) if entries else catalogue
 
+    def list_published(self) -> list[AttachedFiles]:
+        """Return the files of all attached tables, as they were published last."""
+        with self._lock:
+            return [files for key, files in self._files.items() if key not in self._replaced]
+
     def find_files(self, key: str) -> AttachedFiles | None:
         return self._files.get(key)
 
