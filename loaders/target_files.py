@@ -49,7 +49,7 @@ class TargetFiles:
 
     def build_path(self, name: str = "") -> str:
         """Return the path of a file within ``files``."""
-        return f"{self.root}/{name}" if name else str(self.root)
+        return f"{self.root.rstrip('/')}/{name}" if name else self.root
 
     def list_folder(self, name: str) -> list[str]:
         """Return the paths of what is in a folder."""

@@ -126,6 +126,9 @@ ORPHAN_AGE_SECONDS = 60.0
 #: age at which a table of an unknown query, or of /sync, counts as an orphan of a dead process, in seconds
 ORPHAN_TABLE_SECONDS = 6 * 3600
 
+#: age at which the result of an exported query counts as left by a dead process, in seconds: exports may take days
+ORPHAN_EXPORT_SECONDS = 7 * 24 * 3600
+
 #: redirects and addresses of one host that are tried to fetch an upload
 MAX_REDIRECTS, MAX_ADDRESSES = 5, 4
 

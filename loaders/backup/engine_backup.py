@@ -30,13 +30,14 @@ from loaders.storage.server_storage import STAGING_SUFFIX
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.engine.engine_errors import translate_error
 from tap_service.storage.engine.merge_tables import MERGE_TABLE_PREFIX
-from tap_service.storage.engine.query_tables import DATABASE, UPLOAD_OF_JOB, UPLOAD_OF_SYNC
+from tap_service.storage.engine.query_tables import DATABASE, RESULT_OF_EXPORT, UPLOAD_OF_JOB, UPLOAD_OF_SYNC
 
 #: databases that are ClickHouse's, or rebuilt at each start
 _LEFT_OUT = ("system", "information_schema", "INFORMATION_SCHEMA", TAP_SCHEMA.name)
 
 _QUERY_TABLES = " OR ".join(
-    f"startsWith(name, {quote_string(prefix)})" for prefix in (UPLOAD_OF_JOB, UPLOAD_OF_SYNC, MERGE_TABLE_PREFIX)
+    f"startsWith(name, {quote_string(prefix)})"
+    for prefix in (UPLOAD_OF_JOB, UPLOAD_OF_SYNC, RESULT_OF_EXPORT, MERGE_TABLE_PREFIX)
 )
 
 #: the tables of a backup: neither those of queries, nor stopped loads, which can be started again

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loaders.export.export_request import HATS, ExportRequest
 from loaders.export.export_source import list_sources, translate_source
-from loaders.export.export_target import ExportTarget
+from loaders.export.export_target import open_file_target
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.constants import PRODUCT
@@ -33,11 +33,11 @@ def export_file(engine: Engine, request: ExportRequest, reporter: Reporter) -> N
     translation = translate_source(engine, request.source)
     citations, rights = list_sources(translation)
     info = ResultInfo(request.source, citations=citations, rights=rights, software=PRODUCT, links=translation.links)
-    folder, _, name = request.target.rpartition("/")
+    target, name = open_file_target(request.target)
     scratch = ScratchSpace(Path(tempfile.gettempdir()), Budget(_SCRATCH_BYTES))
     rows = 0
     try:
-        with ExportTarget(folder).create_file(name) as path, path.open("wb") as file:
+        with target.create_file(name) as path, path.open("wb") as file:
             serializer = written_format.serializer(translation.fields, info, scratch)
             file.write(serializer.write_header())
             with engine.stream_batches(translation.sql, settings=translation.settings) as batches:

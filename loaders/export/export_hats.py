@@ -19,7 +19,7 @@ from clickhouse_schema.hats.hats_pixel import DATASET, parse_path
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from loaders.export.export_request import ExportRequest
 from loaders.export.export_source import ExportSource, is_query, open_export_source, read_stamp
-from loaders.export.export_state import ExportState, read_state, write_state
+from loaders.export.export_state import STATE_FILE, ExportState, read_state, write_state
 from loaders.export.export_target import ExportTarget
 from loaders.export.verify_hats import list_partition_files, read_footers, verify_collection
 from loaders.load_error import LoadCancelled, LoadError
@@ -53,6 +53,7 @@ def export_hats(engine: Engine, request: ExportRequest, reporter: Reporter) -> N
         with open_export_source(engine, request.source, target.address) as source:
             collection = _plan_collection(engine, source, request, reporter)
             if not request.is_verified_only:
+                state = state.model_copy(update={"folders": collection.folders})
                 _keep_or_delete(target, state, earlier, names, reporter)
                 _PieceWriter(engine, target, collection, reporter).write_all(request.threads)
             verify_collection(target, collection, reporter, reads_pages=request.is_verified_only)
@@ -83,12 +84,15 @@ def _check_target(
 def _keep_or_delete(
     target: ExportTarget, state: ExportState, earlier: ExportState | None, names: dict[str, int], reporter: Reporter
 ) -> None:
-    """Keep the files of the same export, delete those of another one, and write the state."""
+    """Keep the files of the same export, delete those of another one, and write the state. Raises ``LoadError``."""
     if earlier is not None and state.continues(earlier):
         reporter.message("the export is complete" if earlier.is_complete else "the export goes on where it was stopped")
     elif earlier is not None:
         reporter.message(f"{state.source} or the options have changed since the last export: it begins anew")
-        target.delete_all(names)
+        # the state stays, so that an export killed now is known as one
+        target.delete_all([name for name in names if name != STATE_FILE], earlier.is_own)
+    if earlier is not None:
+        target.delete_parts(earlier.is_own)
     write_state(target, state)
 
 
@@ -180,7 +184,7 @@ class _PieceWriter:
     def _write_metadata(self) -> None:
         """Write the footers of all files of each catalogue into one file."""
         collection, rows = self._collection, self._collection.rows
-        for catalogue in filter(None, (collection.name, collection.margin_name, collection.index_name)):
+        for catalogue in collection.folders:
             start = f"{catalogue}/{DATASET}/"
             is_index = catalogue == collection.index_name
             found = self._index_footers if is_index else self._footers

@@ -19,7 +19,7 @@ from loaders.pipeline.attached_gateway import read_queried_catalogue
 from tap_service.hats.writing.result_table import create_result_table, describe_result_table
 from tap_service.models.timestamps import format_instant
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.engine.query_tables import drop_table
+from tap_service.storage.engine.query_tables import RESULT_OF_EXPORT, drop_table
 
 _QUERY = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)
 
@@ -104,7 +104,7 @@ def open_export_source(engine: Engine, source: str, target: str) -> Iterator[Exp
     if not is_query(source):
         yield ExportSource(_find_table(read_queried_catalogue(engine), source), stamp, changed)
         return
-    name = f"export_{hashlib.sha256(target.encode()).hexdigest()[:24]}"
+    name = f"{RESULT_OF_EXPORT}{hashlib.sha256(target.encode()).hexdigest()[:24]}"
     try:
         yield ExportSource(_store_result(engine, source, name), stamp, changed)
     finally:

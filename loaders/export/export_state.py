@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from clickhouse_schema.hats.hats_properties import COLLECTION_FILE
 from loaders.export.export_request import ExportRequest
 from loaders.export.export_target import ExportTarget
 from loaders.load_error import LoadError
@@ -19,6 +20,8 @@ class ExportState(BaseModel):
     ----------
     stamp
         ``ExportSource.stamp``; '' for rows that may differ each time, of which no file is kept.
+    folders
+        The folders of the collection, which follow from the others.
     skyhouse
         The version of Skyhouse: another one may write other files.
     is_complete
@@ -33,6 +36,7 @@ class ExportState(BaseModel):
     margin: float
     columns: tuple[str, ...]
     has_index: bool
+    folders: tuple[str, ...] = ()
     skyhouse: str = VERSION
     is_complete: bool = False
 
@@ -49,7 +53,12 @@ class ExportState(BaseModel):
 
     def continues(self, earlier: ExportState) -> bool:
         """Whether the files of an ``earlier`` export are of this one."""
-        return bool(self.stamp) and earlier.model_copy(update={"is_complete": False}) == self
+        begun = earlier.model_copy(update={"folders": self.folders, "is_complete": False})
+        return bool(self.stamp) and begun == self
+
+    def is_own(self, name: str) -> bool:
+        """Whether the export writes this file."""
+        return name in (COLLECTION_FILE, STATE_FILE) or name.partition("/")[0] in self.folders
 
 
 def read_state(target: ExportTarget, names: dict[str, int]) -> ExportState | None:

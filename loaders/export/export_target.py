@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,28 +24,39 @@ class ExportTarget(TargetFiles):
         super().__init__(address, "an export")
 
     def list_files(self) -> dict[str, int]:
-        """Return the sizes of all files by their names; what a killed export has left of a file is deleted."""
+        """Return the sizes of all complete files by their names."""
+        sizes = self._list_sizes()
+        return {name: size for name, size in sizes.items() if name != LOCK and not name.endswith(_PART)}
+
+    def delete_parts(self, is_own: Callable[[str], bool]) -> None:
+        """Delete what a killed export has left of its files; ``is_own`` takes the name of such a file."""
+        with self.translate_errors():
+            for name in self._list_sizes():
+                if name.endswith(_PART) and is_own(name.removesuffix(_PART)):
+                    self.files.rm_file(self.build_path(name))
+
+    def _list_sizes(self) -> dict[str, int]:
         with self.translate_errors():
             found = self.files.find(self.build_path(), detail=True)
-            start = len(self.build_path()) + 1
-            sizes = {str(path)[start:]: int(entry["size"]) for path, entry in found.items()}
-            for name in [name for name in sizes if name.endswith(_PART)]:
-                self.files.rm_file(self.build_path(name))
-                del sizes[name]
-            sizes.pop(LOCK, None)
-            return sizes
+        start = len(self.build_path(".")) - 1
+        return {str(path)[start:]: int(entry["size"]) for path, entry in found.items()}
 
     @contextmanager
     def create_file(self, name: str) -> Iterator[Path]:
-        """Return the path of a local file to write, which becomes the file ``name`` at the end."""
+        """Return the path of a local file to write, which becomes the file ``name`` at the end, or goes on failure."""
         if self.is_local:
             path = Path(self.build_path(name))
             part = path.with_name(path.name + _PART)
             with self.translate_errors():
                 path.parent.mkdir(parents=True, exist_ok=True)
-            yield part
-            with self.translate_errors():
-                os.replace(part, path)
+            try:
+                yield part
+                with self.translate_errors():
+                    os.replace(part, path)
+            except BaseException:
+                with suppress(OSError):  # the first error is the reason
+                    part.unlink()
+                raise
             return
         with tempfile.TemporaryDirectory(prefix="skyhouse-") as folder:
             part = Path(folder) / "part"
@@ -61,8 +72,17 @@ class ExportTarget(TargetFiles):
         with self.translate_errors():
             return bytes(self.files.cat_file(self.build_path(name)))
 
-    def delete_all(self, names: Iterable[str]) -> None:
-        """Delete files with the folders that they are in."""
+    def delete_all(self, names: Iterable[str], is_own: Callable[[str], bool]) -> None:
+        """Delete files with the topmost folders that they are in.
+
+        ``names``: all files that are there, but for those to keep. Raises ``LoadError`` for one that is not ``is_own``.
+        """
+        foreign = [name for name in names if not is_own(name)]
+        if foreign:
+            raise LoadError(
+                f"{self.address} has files that this export has not written, such as {min(foreign)}, and would have "
+                "to be deleted: move them elsewhere, or name an empty target"
+            )
         with self.translate_errors():
             for first in {name.partition("/")[0] for name in names}:
                 self.delete_folder(first)
@@ -82,3 +102,11 @@ class ExportTarget(TargetFiles):
         """Bring local files to the disk."""
         if self.is_local:
             os.sync()
+
+
+def open_file_target(address: str) -> tuple[ExportTarget, str]:
+    """Return the folder of a file, and its name there. Raises ``LoadError`` if the address names no file."""
+    folder, slash, name = address.rpartition("/")
+    if not name or folder.endswith(":/"):
+        raise LoadError(f"{address} names no file")
+    return ExportTarget(folder or slash), name

@@ -146,7 +146,7 @@ class _FileCheck:
         collection = self._collection
         if collection.index_name and self.rows_of(index) != collection.plan.rows:
             faults.append(f"{collection.index_name} has {self.rows_of(index):,} ids of {collection.plan.rows:,} rows")
-        for catalogue in filter(None, (collection.name, collection.margin_name, collection.index_name)):
+        for catalogue in collection.folders:
             files = (
                 index
                 if catalogue == collection.index_name

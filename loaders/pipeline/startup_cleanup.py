@@ -1,4 +1,4 @@
-"""What a process does when it starts: finishing killed loads and appends."""
+"""What a process does when it starts: finishing killed loads and appends, and dropping what killed exports left."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from loaders.pipeline.kept_additions import KeptAdditions
 from loaders.pipeline.latest_rows import open_latest_rows
 from loaders.storage.server_storage import STAGING_SUFFIX, ServerLiveTable, open_server_storage
 from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.query_tables import RESULT_OF_EXPORT, drop_orphan_tables
 
 
 def finish_killed_loads(engine: Engine, *, is_only_user: bool = True) -> None:
     """Finish loads that were killed between becoming visible and being registered in the catalogue.
 
-    Also finish appends if no other process uses the engine (``is_only_user``): otherwise they may still be running.
+    If no other process uses the engine (``is_only_user``), also finish appends, and drop the results of exported
+    queries: otherwise they may still be running.
     """
     if is_only_user:
+        drop_orphan_tables(engine, RESULT_OF_EXPORT, lambda _name, _age: True)
         finish_all_appends(engine)
     if catalogue_log.read_sharding(engine) is not None:  # on a cluster a load becomes visible by the catalogue
         return

@@ -13,6 +13,8 @@ from clickhouse_schema.schema_model import Column, ForeignKey
 from clickhouse_schema.tap_schema import table_name_to_adql
 from tap_service.models.json_document import JsonDocument
 
+_START, _END = b'{"schemas":[', b"]}"
+
 
 class ColumnDocument(JsonDocument):
     """``datatype``, ``arraysize`` and ``xtype`` are those of VOTable; ``std``: defined by a standard."""
@@ -66,8 +68,18 @@ class TablesetDocument(JsonDocument):
     schemas: list[SchemaDocument]
 
 
-def describe_schemas(entries: Iterable[TableEntry], *, detail: bool = True) -> list[SchemaDocument]:
-    """Describe tables; entries of one schema must be adjacent. ``detail=False`` omits columns and keys."""
+def tableset_json(entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
+    """Return all tables; entries of one schema must be adjacent. ``detail=False`` omits columns and keys."""
+    return TablesetDocument(schemas=_describe_schemas(entries, detail)).model_dump_json(by_alias=True).encode()
+
+
+def append_schemas(document: bytes, entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
+    """Append tables of further schemas to a tableset."""
+    parts = (part.removeprefix(_START).removesuffix(_END) for part in (document, tableset_json(entries, detail=detail)))
+    return _START + b",".join(filter(None, parts)) + _END
+
+
+def _describe_schemas(entries: Iterable[TableEntry], detail: bool) -> list[SchemaDocument]:
     return [
         SchemaDocument(
             name=name_to_adql(name),

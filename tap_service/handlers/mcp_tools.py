@@ -6,7 +6,7 @@ double precision.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -102,8 +102,7 @@ class JobName(_Arguments):
 
 
 async def _list_tables(asked: AgentRequest, given: TableSearch) -> Json:
-    catalogue = await run_in_threadpool(asked.skyhouse.catalogue_cache.catalogue_for, asked.owner)
-    found = [entry for entry in catalogue.entries if _has_words(_table_text(entry), given.words)]
+    found = await run_in_threadpool(_find_tables, asked, given.words)
     tables = [
         {
             "name": table_name_to_adql(entry),
@@ -114,6 +113,11 @@ async def _list_tables(asked: AgentRequest, given: TableSearch) -> Json:
         for entry in found[: given.limit]
     ]
     return {"tables": tables, "notListed": len(found) - len(tables)}
+
+
+def _find_tables(asked: AgentRequest, words: str) -> Sequence[TableEntry]:
+    entries = asked.skyhouse.catalogue_cache.catalogue_for(asked.owner).entries
+    return [entry for entry in entries if _has_words(_table_text(entry), words)] if words.strip() else entries
 
 
 async def _describe_table(asked: AgentRequest, given: TableName) -> Json:

@@ -83,8 +83,8 @@ async def update_table(name: str, request: Request, skyhouse: Skyhouse, user: Us
     skyhouse.user_tables.parse_table_name(name)
     async with receive_body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
         kind = request.headers.get("content-type", "")
-        describe = partial(skyhouse.user_tables.describe_table, user, name, path, kind)
-        if (record := await skyhouse.user_tables.run_load(user, describe)) is None:
+        work = partial(skyhouse.user_tables.describe_table, user, name, path, kind)
+        if (record := await skyhouse.user_tables.run_load(user, work)) is None:
             return await _load_file(skyhouse, user, name, path, kind, replace=False)
     return send_table(request, record.entry, headers=expiry_header(skyhouse, user, record.entry))
 

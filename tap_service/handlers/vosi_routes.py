@@ -23,7 +23,7 @@ from tap_service.documents.service_json import (
 from tap_service.documents.tableset_document import table_document
 from tap_service.documents.tableset_json import TableDocument, TablesetDocument, describe_table
 from tap_service.factory.service_factory import Services
-from tap_service.handlers.content_negotiation import XML, as_json, send_preferred, xml
+from tap_service.handlers.content_negotiation import JSON, XML, Representation, as_json, send_preferred, xml
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse, Visitor
 from tap_service.handlers.route_description import describe
 from tap_service.models.identity import Identity
@@ -68,11 +68,7 @@ async def show_tables(
         return send_preferred(
             request,
             xml(lambda: tables.tables_document if is_full else tables.tables_document_without_columns),
-            as_json(
-                lambda: TablesetDocument(
-                    schemas=tables.schemas_as_json if is_full else tables.schemas_as_json_without_columns
-                )
-            ),
+            Representation(JSON, lambda: tables.tables_json if is_full else tables.tables_json_without_columns),
             headers=cache_headers(caller),
         )
 

@@ -97,7 +97,7 @@ class OutputBuffer:
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: bytes, /) -> int:
         self._pieces.append(bytes(data))
         return len(data)
 

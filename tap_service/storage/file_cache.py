@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,12 @@ _ABANDONED_SECONDS = 3600.0
 
 #: part of the limit to which old files are deleted, so that it is not done for each new file
 _LOW_MARK = 0.9
+
+#: part of the limit that a process writes before it sums the sizes again: others write too
+_UNSUMMED = 1 / 20
+
+#: how often a file is tried again whose folder another thread or process deletes meanwhile, because it is empty
+_MAX_RACES = 100
 
 
 class _Making:
@@ -66,15 +73,26 @@ class FileCache:
     """Makes files when they are asked for, and deletes those that nobody has used for longest.
 
     Thread-safe. Processes may share a directory: a file that two of them make is made twice, and is the same.
+
+    Parameters
+    ----------
+    directory
+        Created if it is not there.
+    limit
+        Bytes of all files; each process may exceed it by a twentieth.
+    survives_power_cut
+        Wait until each file is on the disk. Without it, a file may be broken after a power cut.
     """
 
-    def __init__(self, directory: Path, limit: int) -> None:
+    def __init__(self, directory: Path, limit: int, *, survives_power_cut: bool = True) -> None:
         self._directory = directory
         self._limit = limit
+        self._survives_power_cut = survives_power_cut
         self._lock = threading.Lock()
         self._making: dict[str, _Making] = {}
+        self._unsummed = 0
         create_private_directory(directory)
-        self._size = self._delete_oldest()
+        self._delete_oldest()
 
     def find_file(self, name: str) -> OpenFile | None:
         """Return the file of this name if it is there."""
@@ -94,6 +112,11 @@ class FileCache:
         with self._alone(name):  # another thread may have made it
             return self.find_file(name) or self._make_file(self._directory / name, make)
 
+    def replace_file(self, name: str, make: Callable[[Path], object]) -> OpenFile:
+        """Make a file as ``make_file`` does, also if it is there."""
+        with self._alone(name):
+            return self._make_file(self._directory / name, make)
+
     @contextmanager
     def _alone(self, name: str) -> Iterator[None]:
         """Let one thread at a time make this file."""
@@ -110,25 +133,29 @@ class FileCache:
                     del self._making[name]
 
     def _make_file(self, path: Path, make: Callable[[Path], object]) -> OpenFile:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.{os.getpid()}{_PART}")
+        part = _create_part(path)
         try:
             make(part)
             made = OpenFile(part)
-            made.sync()
+            if self._survives_power_cut:
+                made.sync()
             part.rename(path)
         finally:
             part.unlink(missing_ok=True)
         with self._lock:
-            self._size += made.size
-            if self._size > self._limit:
-                self._size = self._delete_oldest()
+            self._unsummed += made.size
+            if self._unsummed > self._limit * _UNSUMMED:
+                self._delete_oldest()
+                self._unsummed = 0
         return made
 
-    def _delete_oldest(self) -> int:
-        """Delete the files that were used last longest ago until the others take less than the limit; return that."""
+    def _delete_oldest(self) -> None:
+        """Delete the files that were used last longest ago if all together exceed the limit, and empty folders."""
         found = []
-        for folder, _, names in os.walk(self._directory):
+        for folder, _, names in os.walk(self._directory, topdown=False):
+            if folder != str(self._directory):
+                with suppress(OSError):  # it is not empty
+                    os.rmdir(folder)
             for path in (Path(folder, name) for name in names):
                 with suppress(FileNotFoundError):
                     state = path.stat()
@@ -138,10 +165,24 @@ class FileCache:
                         path.unlink()
         total = sum(size for _, size, _ in found)
         if total <= self._limit:
-            return total
+            return
         for _, size, path in sorted(found):
             if total <= self._limit * _LOW_MARK:
                 break
             path.unlink(missing_ok=True)
             total -= size
-        return total
+
+
+def _create_part(path: Path) -> Path:
+    """Create an empty file beside ``path`` and the folders around it, which nobody deletes while it is there."""
+    for _ in range(_MAX_RACES):
+        with suppress(FileNotFoundError, FileExistsError):  # a folder was deleted before it had a file
+            return _try_create_part(path)
+    return _try_create_part(path)
+
+
+def _try_create_part(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, part = tempfile.mkstemp(_PART, f"{path.name}.", path.parent)
+    os.close(descriptor)
+    return Path(part)

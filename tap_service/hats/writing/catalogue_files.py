@@ -78,6 +78,11 @@ class Collection:
         column = self.rows.id_column if self.has_index else ""
         return f"{self.name}_{column}" if column and not _UNUSABLE.search(column) else ""
 
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders that there are."""
+        return tuple(filter(None, (self.name, self.margin_name, self.index_name)))
+
     def list_pixels(self, name: str) -> Mapping[HatsPixel, int]:
         """Return the pixels of the catalogue or the margin cache, with their rows."""
         return self.plan.margins if name == self.margin_name else self.plan.partitions
@@ -85,7 +90,6 @@ class Collection:
 
 def write_collection_files(collection: Collection) -> dict[str, bytes]:
     """Return all files that follow from the plan, by their paths below the collection."""
-    catalogues = filter(None, (collection.name, collection.margin_name, collection.index_name))
     properties = CollectionProperties(
         obs_collection=collection.rows.entry.qualified_name,
         hats_primary_table_url=collection.name,
@@ -95,7 +99,7 @@ def write_collection_files(collection: Collection) -> dict[str, bytes]:
         default_index=collection.rows.id_column if collection.index_name else None,
     )
     found = {COLLECTION_FILE: properties.write().encode()}
-    for name in catalogues:
+    for name in collection.folders:
         found |= {f"{name}/{path}": content for path, content in _write_catalogue_files(collection, name).items()}
     return found
 

@@ -27,6 +27,7 @@ from tap_service.hats.writing.partition_files import write_margin, write_partiti
 from tap_service.hats.writing.result_table import NAME, create_result_table, describe_result_table
 from tap_service.scratch_files import NO_SCRATCH, NoRoom, ScratchSpace
 from tap_service.serializers import Serializer, Status
+from tap_service.serializers.arrow_serializer import OutputBuffer
 from tap_service.serializers.serializer import ResultInfo
 from tap_service.service_errors import QueryFault
 from tap_service.storage.engine.engine import Engine, EngineError, Settings
@@ -128,20 +129,20 @@ class _Archive:
         self._settings = settings
         self._collection = collection
         self._scratch = scratch
-        self._queue = _ByteQueue()
+        self._out = OutputBuffer()
 
     def write_members(self) -> Iterator[bytes]:
         held = self._collection
-        with ZipFile(self._queue, "w", ZIP_STORED) as archive:
+        with ZipFile(self._out, "w", ZIP_STORED) as archive:
             for path, content in write_collection_files(held).items():
                 archive.writestr(_describe_member(path), content)
-            yield self._queue.take_bytes()
+            yield self._out.take_bytes()
             write = partial(write_partition, self._engine, held.rows)
             yield from self._write_pieces(archive, held.name, write)
             if held.margin_name:
                 write = partial(write_margin, self._engine, held.rows, held.plan)
                 yield from self._write_pieces(archive, held.margin_name, write)
-        yield self._queue.take_bytes()
+        yield self._out.take_bytes()
 
     def _write_pieces(self, archive: ZipFile, name: str, write: Callable[..., pq.FileMetaData]) -> Iterator[bytes]:
         """Write the partitions of a catalogue or of the margin cache, and the file with their footers."""
@@ -155,7 +156,7 @@ class _Archive:
                 yield from self._copy_file(archive, f"{name}/{path}", Path(folder, "partition"))
         content = write_footer(self._collection.rows.schema, footers)
         archive.writestr(_describe_member(f"{name}/{METADATA}"), content)
-        yield self._queue.take_bytes()
+        yield self._out.take_bytes()
 
     def _copy_file(self, archive: ZipFile, path: str, source: Path) -> Iterator[bytes]:
         member = _describe_member(path)
@@ -163,31 +164,10 @@ class _Archive:
         with source.open("rb") as file, archive.open(member, "w") as target:
             while piece := file.read(_PIECE_BYTES):
                 target.write(piece)
-                yield self._queue.take_bytes()
-        yield self._queue.take_bytes()
+                yield self._out.take_bytes()
+        yield self._out.take_bytes()
 
 
 def _describe_member(path: str) -> ZipInfo:
     """Return a member of always the same date, so that equal rows are equal bytes."""
     return ZipInfo(f"{NAME}/{path}")
-
-
-class _ByteQueue:
-    """A file that ZipFile writes and that nobody can go back in."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-
-    def write(self, data: bytes, /) -> int:
-        self._pieces.append(bytes(data))
-        return len(data)
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-    def take_bytes(self) -> bytes:
-        taken, self._pieces = b"".join(self._pieces), []
-        return taken

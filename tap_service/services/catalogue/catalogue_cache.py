@@ -14,7 +14,7 @@ from clickhouse_schema.visible_tables import list_relevant_groups, select_visibl
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.documents.service_description import Example
 from tap_service.documents.tableset_document import append_tables, tableset_document
-from tap_service.documents.tableset_json import SchemaDocument, describe_schemas
+from tap_service.documents.tableset_json import append_schemas, tableset_json
 from tap_service.hats.gateway.file_gateway import FileGateway
 from tap_service.services.catalogue.example_queries import build_examples
 from tap_service.services.catalogue.links_descriptor import add_links_service
@@ -64,12 +64,12 @@ class CatalogueSnapshot:
         return tableset_document(self.catalogue.entries, detail=False)
 
     @cached_property
-    def schemas_as_json(self) -> list[SchemaDocument]:
-        return describe_schemas(self.catalogue.entries)
+    def tables_json(self) -> bytes:
+        return tableset_json(self.catalogue.entries)
 
     @cached_property
-    def schemas_as_json_without_columns(self) -> list[SchemaDocument]:
-        return describe_schemas(self.catalogue.entries, detail=False)
+    def tables_json_without_columns(self) -> bytes:
+        return tableset_json(self.catalogue.entries, detail=False)
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:
@@ -108,12 +108,12 @@ class UserCatalogueSnapshot(CatalogueSnapshot):
         )
 
     @cached_property
-    def schemas_as_json(self) -> list[SchemaDocument]:
-        return [*self._base.schemas_as_json, *describe_schemas(self._user_tables)]
+    def tables_json(self) -> bytes:
+        return append_schemas(self._base.tables_json, self._user_tables)
 
     @cached_property
-    def schemas_as_json_without_columns(self) -> list[SchemaDocument]:
-        return [*self._base.schemas_as_json_without_columns, *describe_schemas(self._user_tables, detail=False)]
+    def tables_json_without_columns(self) -> bytes:
+        return append_schemas(self._base.tables_json_without_columns, self._user_tables, detail=False)
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:

@@ -8,7 +8,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from tap_service.constants import MAX_DEATHS, ORPHAN_AGE_SECONDS, ORPHAN_TABLE_SECONDS, SWEEP_SECONDS
+from tap_service.constants import (
+    MAX_DEATHS,
+    ORPHAN_AGE_SECONDS,
+    ORPHAN_EXPORT_SECONDS,
+    ORPHAN_TABLE_SECONDS,
+    SWEEP_SECONDS,
+)
 from tap_service.models.share import find_share_id
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError
@@ -17,7 +23,7 @@ from tap_service.services.shares.share_lifetimes import ShareLifetimes
 from tap_service.services.user_tables.user_table_expiry import UserTableExpiry
 from tap_service.storage.engine import merge_tables
 from tap_service.storage.engine.engine import Engine, EngineError
-from tap_service.storage.engine.query_tables import UPLOAD_OF_JOB, UPLOAD_OF_SYNC, drop_orphan_tables
+from tap_service.storage.engine.query_tables import RESULT_OF_EXPORT, UPLOAD_OF_JOB, UPLOAD_OF_SYNC, drop_orphan_tables
 from tap_service.storage.jobs.job_store import UNFINISHED, IllegalTransition, JobStore, NoSuchJob
 from tap_service.storage.results.result_store import ResultStore
 from tap_service.storage.shares.share_store import ShareStoreUnavailable
@@ -125,6 +131,7 @@ class JobLifetimes:
                 for prefix in (merge_tables.MERGE_TABLE_PREFIX, UPLOAD_OF_JOB):
                     drop_orphan_tables(server, prefix, is_orphan)
                 drop_orphan_tables(server, UPLOAD_OF_SYNC, lambda _, age: age >= old)
+                drop_orphan_tables(server, RESULT_OF_EXPORT, lambda _, age: age >= ORPHAN_EXPORT_SECONDS)
             if self._tables is not None:
                 self._tables.sweep_tables(alone=not minimum_age)
         except EngineError as error:

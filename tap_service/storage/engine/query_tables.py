@@ -1,6 +1,6 @@
-"""Tables in the engine that live as long as one query: uploads and merge tables.
+"""Tables in the engine that live as long as one query: uploads, merge tables and results of exported queries.
 
-Their names consist of the purpose and the query's id, by which orphans of dead processes are found.
+Their names consist of the purpose and the id of the query or export, by which orphans of dead processes are found.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ DATABASE = "skyhouse"
 
 #: prefixes of the names of uploads
 UPLOAD_OF_JOB, UPLOAD_OF_SYNC = "upload_async_", "upload_sync_"
+
+#: prefix of the names of results of exported queries
+RESULT_OF_EXPORT = "export_"
 
 #: the size at which a group of batches is inserted
 _BLOCK_BYTES = 32 << 20

@@ -11,7 +11,8 @@ from astropy.io import fits
 
 from loaders.export.export_file import export_file
 from loaders.export.export_request import ExportRequest
-from loaders.load_error import LoadError
+from loaders.export.export_target import open_file_target
+from loaders.load_error import LoadCancelled, LoadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.export.conftest import ROWS, STARS, rows_of
 from tests.loaders.recorder import Recorder
@@ -53,6 +54,28 @@ def test_a_wrong_request_is_told(request_: ExportRequest, message: str, sky: Pat
         export_file(engine, request_, Recorder())
 
     assert message in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "path"), [("/out.parquet", "/out.parquet"), ("/srv/out.parquet", "/srv/out.parquet")]
+)
+def test_a_file_is_where_its_address_says(address: str, path: str) -> None:
+    target, name = open_file_target(address)
+
+    assert target.build_path(name) == path
+
+
+@pytest.mark.parametrize("address", ["s3://bucket", "/srv/"])
+def test_an_address_that_names_no_file_is_told(address: str) -> None:
+    with pytest.raises(LoadError, match=f"{address} names no file"):
+        open_file_target(address)
+
+
+def test_a_stopped_export_leaves_no_file(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    with pytest.raises(LoadCancelled):
+        export_file(engine, ExportRequest(STARS, str(tmp_path / "stars.parquet"), "parquet"), Recorder(stop_after=0))
+
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_failed_query_leaves_no_file(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:

@@ -13,8 +13,10 @@ from s3fs import S3FileSystem
 from clickhouse_schema.hats.hats_pixel import parse_path
 from loaders.export.export_hats import export_hats
 from loaders.export.export_request import ExportRequest
+from loaders.export.export_source import open_export_source
 from loaders.export.export_state import STATE_FILE
 from loaders.load_error import LoadCancelled, LoadError
+from loaders.pipeline.startup_cleanup import finish_killed_loads
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.export.conftest import OTHERS, ROWS, STARS, WITHOUT_POSITION, load_stars, rows_of
 from tests.loaders.recorder import Recorder
@@ -42,6 +44,12 @@ def partitions(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.parquet") if parse_path(str(path)))
 
 
+def write_foreign(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"x")
+    return path
+
+
 def queried_tables(engine: EmbeddedEngine) -> list[object]:
     sql = "SELECT name FROM system.tables WHERE database = 'skyhouse' AND startsWith(name, 'export_')"
     found = engine.fetch_table(sql)
@@ -66,13 +74,17 @@ def test_a_stopped_export_goes_on_to_the_same_files(exported: Path, engine: Embe
         run(engine, ask(tmp_path), Recorder(stop_after=5))
     kept = {path: path.stat().st_mtime_ns for path in partitions(tmp_path)}
     assert 0 < len(kept) < len(partitions(exported / "stars"))
-    (tmp_path / "stars" / "dataset" / "Norder=0" / "left.parquet.part").parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / "stars" / "dataset" / "Norder=0" / "left.parquet.part").write_bytes(b"PAR1")
+    left = [
+        write_foreign(tmp_path / name) for name in ("stars/dataset/Norder=0/left.parquet.part", f"{STATE_FILE}.part")
+    ]
+    other = write_foreign(tmp_path / "videos" / "film.part")
 
     recorder = run(engine, ask(tmp_path, threads=3))
 
     assert recorder.messages[-1] == "the export goes on where it was stopped"
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert not any(path.exists() for path in left)
+    other.unlink()
     assert contents(tmp_path) == contents(exported / "stars")
 
 
@@ -148,6 +160,21 @@ def test_a_changed_table_is_exported_anew(sky: Path, engine: EmbeddedEngine, tmp
     assert recorder.lines[0].startswith(f"others: {ROWS + 10} rows in ")
 
 
+def test_beginning_anew_deletes_only_the_collection(copied: Path, engine: EmbeddedEngine) -> None:
+    other = write_foreign(copied / "papers" / "thesis.tex")
+    write_foreign(copied / "stars" / "left.part")
+    before = contents(copied)
+
+    with pytest.raises(LoadError, match=r"has files that this export has not written, such as papers/thesis\.tex"):
+        run(engine, ask(copied, margin=0.0))
+    assert contents(copied) == before
+
+    other.unlink()
+    run(engine, ask(copied, margin=0.0))
+    assert {path.name for path in copied.iterdir() if any(path.glob("*"))} == {"stars", "stars_id"}
+    assert not (copied / "stars" / "left.part").exists()
+
+
 class _Appender(Recorder):
     """Appends rows when the first rows have been written."""
 
@@ -174,6 +201,14 @@ def test_a_query_is_exported_from_a_table_that_is_dropped(sky: Path, engine: Emb
     assert queried_tables(engine) == []
 
 
+def test_what_a_killed_export_left_in_the_engine_is_dropped(sky: Path, engine: EmbeddedEngine) -> None:
+    with open_export_source(engine, f"SELECT id, ra, dec FROM {STARS}", "/target"):
+        finish_killed_loads(engine, is_only_user=False)
+        assert len(queried_tables(engine)) == 1
+        finish_killed_loads(engine)
+        assert queried_tables(engine) == []
+
+
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
@@ -198,10 +233,20 @@ def test_what_cannot_be_exported_is_told(
 
 
 def test_files_of_others_are_left_alone(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("x")
+    write_foreign(tmp_path / "thesis.tex")
+    part = write_foreign(tmp_path / "videos" / "film.part")
 
     with pytest.raises(LoadError, match=r"has files that no export of Skyhouse has written, such as thesis\.tex"):
         run(engine, ask(tmp_path))
+    assert part.exists()
+
+
+def test_verify_deletes_nothing(copied: Path, engine: EmbeddedEngine) -> None:
+    left = write_foreign(copied / "stars" / "dataset" / "left.part")
+
+    run(engine, ask(copied, is_verified_only=True))
+
+    assert left.exists()
 
 
 def test_the_export_of_another_table_is_left_alone(exported: Path, engine: EmbeddedEngine) -> None:

@@ -143,6 +143,7 @@ class TestTables:
             for detail in ("min", "max"):
                 told = get_json(f"{own.tap}/tables", params={"detail": detail}, auth=bob.auth)
                 assert [table["name"] for table in told["schemas"][-1]["tables"]] == ["mydb.mine"]
+                assert told["schemas"][:-1] == get_json(f"{own.tap}/tables", params={"detail": detail})["schemas"]
             assert "mydb" not in httpx.get(f"{own.tap}/tables", headers=JSON).text
 
 

@@ -16,10 +16,12 @@ from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.models.piece_progress import Part, PieceWork
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobResult
+from tap_service.services.jobs import job_lifetimes
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import QueryCancelled
 from tap_service.storage.engine.merge_tables import merge_table_name
+from tap_service.storage.engine.query_tables import RESULT_OF_EXPORT
 from tap_service.storage.jobs.job_store import NoSuchJob
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tap_service.storage.results.local_result_store import LocalResultStore
@@ -184,6 +186,20 @@ def test_tables_of_dead_workers_are_dropped(
     assert engine.fetch_table(sql)["name"].to_pylist() == [merge_table_name("nobody-1")]
     lifetimes.sweep_orphans(minimum_age=0)
     assert engine.fetch_table(sql).num_rows == 0
+
+
+def test_results_of_old_exports_are_dropped(
+    lifetimes: JobLifetimes, engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare_engine(engine)
+    name = f"{RESULT_OF_EXPORT}0123"
+    engine.execute(f"CREATE TABLE skyhouse.{name} (c1 String) ENGINE = MergeTree ORDER BY tuple()")
+    sql = f"SELECT count() AS tables FROM system.tables WHERE database = 'skyhouse' AND name = '{name}'"
+    lifetimes.sweep_orphans(minimum_age=0)  # an export by another process may be running
+    assert engine.fetch_table(sql)["tables"].to_pylist() == [1]
+    monkeypatch.setattr(job_lifetimes, "ORPHAN_EXPORT_SECONDS", 0)
+    lifetimes.sweep_orphans()
+    assert engine.fetch_table(sql)["tables"].to_pylist() == [0]
 
 
 def test_a_result_is_seen_when_it_is_whole(results: LocalResultStore) -> None:

@@ -72,6 +72,37 @@ def test_the_files_used_longest_ago_go_first(tmp_path):
     assert _read(last) == b"y" * 300
 
 
+def test_processes_that_share_a_directory_keep_the_limit(tmp_path):
+    caches = [FileCache(tmp_path, 10_000) for _ in range(3)]
+    for number in range(90):
+        caches[number % 3].make_file(str(number), _write(b"x" * 200))
+
+        assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 10_000 + 3 * 10_000 / 20
+
+
+def test_empty_folders_go_unless_a_file_is_being_made(tmp_path):
+    cache, other = FileCache(tmp_path, 10), FileCache(tmp_path, 10)
+    (tmp_path / "empty" / "inner").mkdir(parents=True)
+
+    def make(path: Path) -> None:
+        other.make_file("b", _write(b"x" * 300))  # which deletes empty folders
+        path.write_bytes(b"rows")
+
+    assert _read(cache.make_file("table/a", make)) == b"rows"
+    assert [*tmp_path.rglob("*")] == [tmp_path / "table", tmp_path / "table" / "a"]
+
+
+def test_threads_that_make_files_and_delete_folders_do_not_disturb_each_other(tmp_path):
+    def make(worker: int) -> None:
+        cache = FileCache(tmp_path, 10)
+        for number in range(100):
+            name = f"table/{number % 3}/{worker}"
+            assert _read(cache.replace_file(name, _write(b"x" * 20))) == b"x" * 20
+
+    with ThreadPoolExecutor(6) as pool:
+        assert [*pool.map(make, range(6))] == [None] * 6
+
+
 def test_a_file_beyond_the_limit_can_be_read_once(tmp_path):
     cache = FileCache(tmp_path, 10)
 
