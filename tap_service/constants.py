@@ -16,6 +16,9 @@ LANGUAGES = ("ADQL", "ADQL-2.0", "ADQL-2.1")
 #: how often the catalogue is checked for changes by others, in seconds
 METADATA_POLL_SECONDS = 1.0
 
+#: how often the service looks whether the catalogues of attached tables have changed, in seconds
+ATTACHMENT_LOOK_SECONDS = 300.0
+
 #: the largest size of a character of the query in a form: a percent-encoded character of UTF-8
 BYTES_PER_CHARACTER = 12
 

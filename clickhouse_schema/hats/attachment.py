@@ -57,6 +57,14 @@ class AttachedFile(NamedTuple):
     rows: int
 
 
+class PinnedFile(NamedTuple):
+    """Another file of the catalogue. Its attributes are those of ``AttachedFile``."""
+
+    path: str
+    size: int
+    tag: str
+
+
 @dataclass(frozen=True, slots=True)
 class AttachedColumn:
     """A column of the table.
@@ -106,6 +114,8 @@ class Attachment:
         Names of the table's longitude and latitude; None if it has no position, and then no index.
     files
         In their order on the sky; pixels do not overlap.
+    properties_file
+        The properties of the catalogue, which are written again when it changes; None if they are not known.
     """
 
     address: str
@@ -113,6 +123,7 @@ class Attachment:
     index_column: str
     position: tuple[str, str] | None
     files: tuple[AttachedFile, ...]
+    properties_file: PinnedFile | None = None
     _borders: NDArray[np.int64] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -171,6 +182,7 @@ class Attachment:
             "index_column": self.index_column,
             "position": self.position,
             "files": [[*file.pixel, *file[1:]] for file in self.files],
+            "properties_file": self.properties_file,
         }
         return json.dumps(content, separators=(",", ":"))
 
@@ -183,6 +195,7 @@ class Attachment:
             found["index_column"],
             tuple(found["position"]) if found["position"] else None,
             tuple(AttachedFile(HatsPixel(*file[:2]), *file[2:]) for file in found["files"]),
+            PinnedFile(*pinned) if (pinned := found.get("properties_file")) else None,
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, register_table
 from clickhouse_schema.engine_tables.density_table import write_density
-from clickhouse_schema.hats.attachment import AttachedFile, Attachment
+from clickhouse_schema.hats.attachment import AttachedFile, Attachment, PinnedFile
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.schema_model import Schema, Table
@@ -20,6 +20,7 @@ from loaders.pipeline.load_plan import plan_schema, split_name
 from loaders.pipeline.named_input import open_input
 from loaders.pipeline.storage_choice import find_begun_storage
 from loaders.progress_reporter import Reporter
+from tap_service.hats.reading.catalogue_check import check_positions
 from tap_service.hats.reading.catalogue_folder import is_folder_address
 from tap_service.hats.reading.partition_file import PartitionFile
 from tap_service.hats.reading.partition_source import PartitionSource
@@ -47,7 +48,7 @@ def attach_catalogue(engine: Engine, request: AttachRequest, reporter: Reporter)
     schema = _plan_schema(request, sources, entry, reporter)
     files = [source.file for source in sources]
     schema = _replace_table(schema, fit_table(schema.tables[0], files[0].catalogue, reporter))
-    attachment = _build_attachment(schema.tables[0], files)
+    attachment = _build_attachment(schema.tables[0], files, reporter)
     if attached is not None and entry is not None and attachment == attached and schema.tables[0] == entry.table:
         reporter.output(f"{request.table} is up to date: its {len(files):,} files have not changed")
         return
@@ -103,11 +104,14 @@ def _replace_table(schema: Schema, table: Table) -> Schema:
     return schema.model_copy(update={"tables": (table,)})
 
 
-def _build_attachment(table: Table, files: list[PartitionFile]) -> Attachment:
+def _build_attachment(table: Table, files: list[PartitionFile], reporter: Reporter) -> Attachment:
     catalogue = files[0].catalogue
     column, order = catalogue.spatial_index or ("", ORDER)
     try:
+        if table.layout.position is not None:
+            check_positions(files, lambda _done, _all: reporter.check())
         columns = read_columns(table, catalogue, files)
+        properties = PinnedFile(catalogue.properties_path, *catalogue.folder.stat(catalogue.properties_path))
     except HatsProblem as error:
         raise ReadError(str(error)) from error
     return Attachment(
@@ -116,6 +120,7 @@ def _build_attachment(table: Table, files: list[PartitionFile]) -> Attachment:
         column if order == ORDER else "",
         table.layout.position,
         tuple(AttachedFile(file.pixel, file.path, *file.version, file.rows) for file in files),
+        properties,
     )
 
 

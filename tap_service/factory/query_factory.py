@@ -111,7 +111,10 @@ def build_query_components(
     groups = UserGroups(_open_accounts(config), state)
     user_classes = UserClasses(groups.accounts)
     gateway = FileGateway(
-        config.attach_host, config.attach_cache or config.data / "attached", config.attach_cache_bytes
+        config.attach_host,
+        config.attach_cache or config.data / "attached",
+        config.attach_cache_bytes,
+        query_seconds=max(config.sync_seconds, config.async_hard_seconds),
     )
     metadata = CatalogueCache(
         engine, groups, gateway, is_only_process=not config.clickhouse_url, public_url=config.public_url

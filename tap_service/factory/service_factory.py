@@ -16,6 +16,7 @@ from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.services.administration.job_administration import JobAdministration
 from tap_service.services.administration.work_list import WorkList
 from tap_service.services.announcements import Announcements
+from tap_service.services.catalogue.attachment_watch import AttachmentWatch
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.hats.hats_files import HatsFiles
 from tap_service.services.history.query_history import QueryHistory
@@ -84,6 +85,7 @@ class Services:
     blocked_networks: BlockedNetworks
     request_rates: TokenBuckets
     _components: QueryComponents
+    _attachment_watch: AttachmentWatch
     _dispatcher: Dispatcher
     _watch_store: WatchStore
 
@@ -92,10 +94,12 @@ class Services:
         self._dispatcher.start()
         self.work.start()
         self.watch_rounds.start()
+        self._attachment_watch.start()
 
     async def close(self) -> None:
         self.work.close()
         await asyncio.to_thread(self.watch_rounds.close)
+        await asyncio.to_thread(self._attachment_watch.close)
         await self.queries.close()
         await asyncio.to_thread(self._dispatcher.close)
         self.stores.close()
@@ -187,6 +191,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         blocked_networks=BlockedNetworks(config.blocked),
         request_rates=TokenBuckets(config.client_requests_per_minute),
         _components=components,
+        _attachment_watch=AttachmentWatch(components.gateway),
         _dispatcher=dispatcher,
         _watch_store=watch_store,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from loaders.backup.backup_manifest import Part
 from loaders.backup.create_backup import BackupRequest, create_backup
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.engine_opener import open_engine
+from loaders.pipeline.attach_request import AttachRequest
+from loaders.pipeline.attach_table import attach_catalogue
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.verify_table import verify_table
@@ -26,6 +29,7 @@ from tests.compose.serving import PASSWORDS, USERS, configured_cluster
 from tests.servers.clickhouse_server import ROOT
 from tests.servers.server_cluster import urls_of
 from tests.tap_service.conftest import Served, served
+from tests.tap_service.hats.hats_files import write_catalogue
 from tests.tap_service.users import User, write_accounts
 
 ACCESS_DENIED = 497
@@ -72,6 +76,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
             rejects, schema = folder / "rejects.csv", OPENNGC.with_suffix(".yaml")
             load_files(engine, LoadRequest((OPENNGC,), "openngc.objects", rejects, schema, mode=mode), reporter)
         verify_table(engine, "openngc.objects", reporter)
+        attach_catalogue(engine, AttachRequest(str(write_catalogue(folder / "stars")), "lying.stars"), reporter)
         refused = {statement: refusal(engine, statement) for statement in NOT_THE_LOADER}
         request = BackupRequest(str(folder / "backups"), frozenset({Part.TABLES}), disk="backups")
         create_backup(engine, Config(clickhouse_url=urls_of(servers)), request, reporter)
@@ -174,6 +179,8 @@ def test_the_service_does_its_work(engine: Engine, tmp_path: Path) -> None:
         assert alice.count("openngc.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10.68, 41.27, 0.5))") > 1
         match = "openngc.objects AS a JOIN openngc.objects AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.01"
         assert alice.count(match) > 13_000
+        assert alice.count("lying.stars WHERE mag > -99") == 1200
+        assert alice.count("lying.stars WHERE DISTANCE(ra, dec, 120, -40) < 20") > 20
         _upload(service)
         _find_names(service)
         assert alice.put("mydb.mine", "id,ra,dec\n1,10.5,41.2\n2,11.5,-20.5\n").status_code == 201
@@ -216,5 +223,7 @@ def _granted(role: str) -> set[str]:
 
 
 def _read(*folders: str) -> set[str]:
-    texts = (path.read_text() for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    trees = (ast.parse(path.read_text()) for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return {name for text in texts for name in re.findall(r"\bsystem\.([a-z_]+)\b", text)}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from astropy import units
@@ -39,7 +40,7 @@ from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import FilesUnavailable
 from tests.loaders.recorder import Recorder
-from tests.tap_service.hats.hats_files import make_rows, write_catalogue
+from tests.tap_service.hats.hats_files import make_rows, write_catalogue, write_properties
 from tests.tap_service.hats.survey import ROWS, write_survey
 
 Ask = Callable[..., pa.Table]
@@ -314,6 +315,33 @@ def test_files_that_change_are_an_error_until_they_are_read_again(
     reporter = Recorder()
     attach_catalogue(engine, AttachRequest("", "changing.stars", refresh=True), reporter)
     assert reporter.lines == ["changing.stars is up to date: its 12 files have not changed"]
+
+
+@pytest.mark.parametrize(
+    ("move", "properties", "reason"),
+    [
+        (90.0, {}, r"positions are not in the partition's pixel.*NESTED, in ICRS"),
+        (
+            90.0,
+            {"hats_col_healpix": "coarse", "hats_col_healpix_order": "0"},
+            r"positions are not in the partition's pixel",
+        ),
+        (0.01, {}, r"the index _healpix_29 of \d+ of the first \d+ rows is not that of ra, dec"),
+    ],
+)
+def test_positions_that_are_elsewhere(
+    engine: EmbeddedEngine, tmp_path: Path, move: float, properties: dict[str, str], reason: str
+) -> None:
+    """They would be missing from cones."""
+    prepare_engine(engine)
+    rows = make_rows()
+    moved = rows.set_column(2, "ra", pc.add(rows["ra"], move))
+    coarse = pc.shift_right(rows["_healpix_29"], 58)
+    folder = write_catalogue(tmp_path / "moved", moved.append_column("coarse", coarse), order=1)
+    write_properties(folder, **properties)
+    with pytest.raises(ReadError, match=reason):
+        attach_catalogue(engine, AttachRequest(str(folder), "moved.stars"), Recorder())
+    assert read_catalogue(engine).find_entry("moved", "stars") is None
 
 
 def test_a_missing_file_is_an_error(stars: Path, ask: Ask) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 
 from clickhouse_schema.hats.attachment import AttachedFile, Attachment
+from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.hats.gateway.block_cache import BlockCache
 from tap_service.hats.reading.catalogue_folder import CatalogueFolder, open_folder
 from tap_service.hats.reading.folder_backend import FileVersion, Patience
@@ -64,18 +65,31 @@ class AttachedFiles:
             yield data[max(start - first, 0) : end - first]
             block += -(-len(data) // BLOCK_BYTES)
 
+    def check_properties(self) -> None:
+        """Look at the catalogue's properties, of which nothing is read.
+
+        Raises
+        ------
+        StorageUnavailable
+            The storage does not answer.
+        HatsProblem
+            They have changed since the catalogue was attached, or are missing.
+        """
+        pinned = self.attachment.properties_file
+        if pinned is None:
+            return
+        folder = self._open_folder()
+        if folder.stat(pinned.path) != (pinned.size, pinned.tag):
+            raise HatsProblem(f"{folder.name(pinned.path)} has changed since it was attached")
+
     def _read_blocks(self, number: int, file: AttachedFile, block: int, last: int) -> bytes:
         """Return a kept block, or fetch it with the missing ones that follow; two readers do not fetch the same."""
-        with self._arrival:
-            self._arrival.wait_for(lambda: (number, block) not in self._coming)
-            kept = self._cache.read(self._name_block(number, block))
-            if kept is not None and len(kept) == min(BLOCK_BYTES, file.size - block * BLOCK_BYTES):
-                return kept
-            run = [(number, block)]
-            while block + len(run) <= last and (number, block + len(run)) not in self._coming:
-                run.append((number, block + len(run)))
-            self._coming.update(run)
+        if (kept := self._read_kept(number, file, block)) is not None:
+            return kept
+        run = self._claim_run(number, file, block, last)
         try:
+            if (kept := self._read_kept(number, file, block)) is not None:  # another reader has fetched it meanwhile
+                return kept
             start = block * BLOCK_BYTES
             data = self._fetch(file, start, min(file.size, start + len(run) * BLOCK_BYTES))
             for place in range(len(run)):
@@ -86,6 +100,22 @@ class AttachedFiles:
                 self._coming.difference_update(run)
                 self._arrival.notify_all()
         return data
+
+    def _claim_run(self, number: int, file: AttachedFile, block: int, last: int) -> list[tuple[int, int]]:
+        """Wait while another reader fetches the block; claim it, and those up to the next that is kept or comes."""
+        followers = range(block + 1, last + 1)
+        end = next((place for place in followers if self._read_kept(number, file, place) is not None), last + 1)
+        with self._arrival:
+            self._arrival.wait_for(lambda: (number, block) not in self._coming)
+            run = [(number, block)]
+            while block + len(run) < end and (number, block + len(run)) not in self._coming:
+                run.append((number, block + len(run)))
+            self._coming.update(run)
+        return run
+
+    def _read_kept(self, number: int, file: AttachedFile, block: int) -> bytes | None:
+        kept = self._cache.read(self._name_block(number, block))
+        return kept if kept is not None and len(kept) == min(BLOCK_BYTES, file.size - block * BLOCK_BYTES) else None
 
     def _name_block(self, number: int, block: int) -> str:
         return f"{self._key}/{number}/{block}"

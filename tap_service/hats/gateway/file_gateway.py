@@ -7,9 +7,11 @@ error is an answer with ``MARK`` and a message for the user of the query; it is 
 from __future__ import annotations
 
 import logging
+import math
 import re
 import secrets
 import threading
+import time
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -45,26 +47,43 @@ class FileGateway:
         The address to listen on, by which the engine reaches it.
     cache_folder, cache_bytes
         As of ``BlockCache``.
+    query_seconds
+        The longest time of a query. Files of tables that are not published any more are forgotten after it.
     patience
         How long a storage may take.
     """
 
-    def __init__(self, host: str, cache_folder: Path, cache_bytes: int, patience: Patience = PATIENCE) -> None:
+    def __init__(
+        self,
+        host: str,
+        cache_folder: Path,
+        cache_bytes: int,
+        query_seconds: float = math.inf,
+        patience: Patience = PATIENCE,
+    ) -> None:
         self.secret = secrets.token_urlsafe(24)
         self._host = host
         self._cache = BlockCache(cache_folder, cache_bytes)
+        self._query_seconds = query_seconds
         self._patience = patience
         self._lock = threading.Lock()
         self._server: _Server | None = None
         self._files: dict[str, AttachedFiles] = {}
+        self._replaced: dict[str, float] = {}
 
     def publish(self, catalogue: Catalogue) -> Catalogue:
         """Return the catalogue with attached tables that are read through this gateway.
 
-        Files that were published before stay readable: queries may be running.
+        Files that were published before stay readable as long as queries may be running.
         """
         entries = tuple(self._publish_entry(entry) for entry in catalogue.entries if entry.attached is not None)
+        self._forget_replaced({entry.attached.attachment.key for entry in entries if entry.attached is not None})
         return catalogue.replace_entries(entries) if entries else catalogue
+
+    def list_published(self) -> list[AttachedFiles]:
+        """Return the files of all attached tables, as they were published last."""
+        with self._lock:
+            return [files for key, files in self._files.items() if key not in self._replaced]
 
     def find_files(self, key: str) -> AttachedFiles | None:
         return self._files.get(key)
@@ -87,6 +106,15 @@ class FileGateway:
         host = f"[{self._host}]" if ":" in self._host else self._host
         root = f"http://{host}:{self._server.server_port}/{self.secret}/{key}"
         return entry.read_attached(AttachedRows(attachment, root))
+
+    def _forget_replaced(self, published: set[str]) -> None:
+        """Forget the files that have not been published for the longest time of a query."""
+        now = time.monotonic()
+        with self._lock:
+            self._replaced = {key: self._replaced.get(key, now) for key in self._files if key not in published}
+            for key, since in self._replaced.items():
+                if now - since > self._query_seconds:
+                    del self._files[key]
 
 
 class _Server(ThreadingHTTPServer):

@@ -1,18 +1,26 @@
-"""All partitions of a catalogue, found and checked by their footers before the first row is read."""
+"""All partitions of a catalogue: their footers, checked before the first row is read, and their first positions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
 
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.hats.reading.hats_catalogue import HatsCatalogue
 from tap_service.hats.reading.partition_file import PartitionFile, check_partition
 
-#: Footers that are read at a time: they are waited for, not computed
-_FOOTER_THREADS = 16
+#: Files that are read at a time: they are waited for, not computed
+_THREADS = 16
+
+#: Files whose first positions are compared, spread over the sky: a wrong numbering or position is wrong in all of them
+_MAX_SAMPLED = 200
 
 _MAX_SHOWN = 5
+
+_Checked = TypeVar("_Checked")
+_Found = TypeVar("_Found")
 
 
 def check_catalogue(
@@ -28,22 +36,8 @@ def check_catalogue(
         Files are missing, have other columns, or have rows of other pixels; or there are not as many rows as the
         properties say. The message has all that is wrong with the first partitions, and how many there are.
     """
-    files: list[PartitionFile] = []
-    problems: list[HatsProblem] = []
-    with ThreadPoolExecutor(_FOOTER_THREADS) as readers:
-        checks = [readers.submit(check_partition, catalogue, pixel) for pixel in catalogue.pixels]
-        try:
-            for done, check in enumerate(checks, 1):
-                try:
-                    files += check.result()
-                except HatsProblem as problem:
-                    problems.append(problem)
-                report(done, len(checks))
-        except BaseException:
-            readers.shutdown(cancel_futures=True)
-            raise
-    if problems:
-        raise _join_problems(problems, len(catalogue.pixels))
+    found = _check_all(partial(check_partition, catalogue), catalogue.pixels, report)
+    files = [file for files in found for file in files]
     rows, declared = sum(file.rows for file in files), catalogue.properties.rows
     if declared is not None and rows != declared:
         raise HatsProblem(
@@ -51,6 +45,39 @@ def check_catalogue(
             " missing from its list, or the properties are those of another catalogue"
         )
     return files
+
+
+def check_positions(
+    files: Sequence[PartitionFile], report: Callable[[int, int], None] = lambda _done, _all: None
+) -> None:
+    """Compare the first positions of files, of many some, with their pixels and with the index.
+
+    Raises HatsProblem as ``PartitionFile.check_positions``, for all files that were read.
+    """
+    _check_all(PartitionFile.check_positions, files[:: -(-len(files) // _MAX_SAMPLED)], report)
+
+
+def _check_all(
+    check: Callable[[_Checked], _Found], items: Sequence[_Checked], report: Callable[[int, int], None]
+) -> list[_Found]:
+    """Return what ``check`` finds of each, in their order. Raises HatsProblem with the first of all problems."""
+    found: list[_Found] = []
+    problems: list[HatsProblem] = []
+    with ThreadPoolExecutor(_THREADS) as readers:
+        checks = [readers.submit(check, item) for item in items]
+        try:
+            for done, running in enumerate(checks, 1):
+                try:
+                    found.append(running.result())
+                except HatsProblem as problem:
+                    problems.append(problem)
+                report(done, len(checks))
+        except BaseException:
+            readers.shutdown(cancel_futures=True)
+            raise
+    if problems:
+        raise _join_problems(problems, len(items))
+    return found
 
 
 def _join_problems(problems: Sequence[HatsProblem], partitions: int) -> HatsProblem:

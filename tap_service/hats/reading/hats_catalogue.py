@@ -40,6 +40,8 @@ class HatsCatalogue:
     path
         The catalogue's folder below it; '' if they are the same.
     properties
+    properties_path
+        Of their file.
     pixels
         Of the partitions, in their order on the sky.
     schema
@@ -51,6 +53,7 @@ class HatsCatalogue:
     folder: CatalogueFolder
     path: str
     properties: CatalogProperties
+    properties_path: str
     pixels: tuple[HatsPixel, ...]
     schema: pa.Schema
     collection: CollectionProperties | None
@@ -116,12 +119,12 @@ def open_catalogue(folder: CatalogueFolder) -> HatsCatalogue:
     """
     collection = _read_collection(folder)
     path = "" if collection is None else _check_primary(folder, collection)
-    properties = _read_properties(folder, path)
+    properties_path, properties = _read_properties(folder, path)
     _refuse_other_kinds(folder, path, properties)
     pixels = tuple(find_pixels(folder, path, properties.npix_suffix))
     schema = _read_schema(folder, path, properties, pixels[0])
     _refuse_missing_columns(folder.name(path).rstrip("/"), properties, schema)
-    return HatsCatalogue(folder, path, properties, pixels, schema, collection)
+    return HatsCatalogue(folder, path, properties, properties_path, pixels, schema, collection)
 
 
 def join_path(folder: str, path: str) -> str:
@@ -148,14 +151,15 @@ def _check_primary(folder: CatalogueFolder, collection: CollectionProperties) ->
     return path
 
 
-def _read_properties(folder: CatalogueFolder, path: str) -> CatalogProperties:
+def _read_properties(folder: CatalogueFolder, path: str) -> tuple[str, CatalogProperties]:
+    """Return the path of the file, and what is in it."""
     for name in CATALOG_FILES:
         file = join_path(path, name)
         try:
             text = folder.read_text(file, MAX_PROPERTIES_BYTES)
         except FileMissing:
             continue
-        return CatalogProperties.read(text, folder.name(file))
+        return file, CatalogProperties.read(text, folder.name(file))
     raise FileMissing(
         f"{folder.name(path).rstrip('/')} is no HATS catalogue: it has none of {', '.join(CATALOG_FILES)}"
         f" and {COLLECTION_FILE}"

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from clickhouse_schema.hats.hats_pixel import HatsPixel
 from clickhouse_schema.hats.hats_problem import HatsProblem
@@ -20,6 +21,10 @@ from tap_service.hats.reading.parquet_file import open_parquet
 #: Rows of a file whose positions are compared with its pixel: if the pixels are numbered otherwise (another nside, RING
 #: instead of NESTED), nearly all are elsewhere
 _SAMPLE_ROWS = 1000
+_SAMPLE_BYTES = 64 << 20
+
+#: Cells of 0.8 arcsec: where the index and a position differ in them, more than rounding is the cause
+_COMPARED_ORDER = 18
 
 #: Counted for a text or a list, as the files do not say how long it is
 _LEAST_TEXT_BYTES = 16
@@ -96,6 +101,34 @@ class PartitionFile:
         if done != self.rows:
             raise HatsProblem(f"{self.name} has {done:,} rows, but its footer declares {self.rows:,}")
 
+    def check_positions(self) -> None:
+        """Compare the first rows with the pixel, and their index of order 29 with their positions.
+
+        Raises
+        ------
+        HatsProblem
+            Positions are elsewhere, or the index is that of other positions.
+        FileMissing, StorageUnavailable
+            The file cannot be read.
+        """
+        properties = self.catalogue.properties
+        position = str(properties.ra_column), str(properties.dec_column)
+        column, order = self.catalogue.spatial_index or ("", 0)
+        needed = (*position, column) if order == ORDER else position
+        batch = next(self.read_batches(needed, _SAMPLE_BYTES, _SAMPLE_ROWS), None)
+        found = None if batch is None else _find_cells(*(batch.column(name) for name in position))
+        if batch is None or found is None or order != ORDER:
+            return
+        known, cells = found
+        index = batch.column(column).cast(pa.int64()).to_numpy()[known]
+        shift = 2 * (ORDER - _COMPARED_ORDER)
+        strange = int(np.count_nonzero(index >> shift != cells >> shift))
+        if _are_many(strange, len(cells)):
+            raise HatsProblem(
+                f"{self.name}: the index {column} of {strange:,} of the first {len(cells):,} rows is not that of"
+                f" {', '.join(position)}: write it again, or load the catalogue, which computes an index of its own"
+            )
+
     def _refuse_strangers(self, batch: pa.RecordBatch, first: int) -> None:
         """Raise HatsProblem if rows lie outside the pixel; of the positions, only those of a sample are compared."""
         spatial = self.catalogue.spatial_index
@@ -123,21 +156,34 @@ class PartitionFile:
             )
 
     def _refuse_positions(self, ra: pa.Array, dec: pa.Array) -> None:
-        try:
-            lon, lat = (np.radians(axis.cast(pa.float64()).to_numpy(zero_copy_only=False)) for axis in (ra, dec))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        found = _find_cells(ra, dec)
+        if found is None:
             return  # no numbers: whoever reads them as positions says so
-        known = np.isfinite(lon) & (np.abs(lat) <= np.pi / 2)
-        lon, lat = lon[known], lat[known]
-        points = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
-        cells = vectors_to_index(points)
-        strange = np.count_nonzero((cells < self.pixel.first_cell) | (cells >= self.pixel.end_cell))
-        if strange > max(1, len(lon) // 100):  # rounding may move a position over a border
+        _, cells = found
+        strange = int(np.count_nonzero((cells < self.pixel.first_cell) | (cells >= self.pixel.end_cell)))
+        if _are_many(strange, len(cells)):
             raise HatsProblem(
-                f"{self.name}: {strange:,} of the first {len(lon):,} positions are not in the partition's pixel"
+                f"{self.name}: {strange:,} of the first {len(cells):,} positions are not in the partition's pixel"
                 f" ({_show_pixel(self.pixel)}): its pixels are numbered otherwise than HATS wants (NESTED, in ICRS), or"
                 " the properties name other columns than those it was partitioned by"
             )
+
+
+def _find_cells(ra: pa.Array, dec: pa.Array) -> tuple[NDArray[np.bool_], NDArray[np.int64]] | None:
+    """Return which rows have a position, and the cells of order 29 of these; None if the columns are no numbers."""
+    try:
+        lon, lat = (np.radians(axis.cast(pa.float64()).to_numpy(zero_copy_only=False)) for axis in (ra, dec))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    known = np.isfinite(lon) & (np.abs(lat) <= np.pi / 2)
+    lon, lat = lon[known], lat[known]
+    points = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
+    return known, vectors_to_index(points)
+
+
+def _are_many(strange: int, rows: int) -> bool:
+    """Whether it is more than rounding, which may move a position over a border."""
+    return strange > max(1, rows // 100)
 
 
 def check_partition(catalogue: HatsCatalogue, pixel: HatsPixel) -> list[PartitionFile]:

@@ -137,6 +137,11 @@ class HatsFiles:
         entry = self._catalogue_cache.snapshot_for(owner).find_table(table)
         if entry is None:
             raise NotFound(f"there is no table {table[:200]!r}; /hats/ lists those with a position")
+        if entry.attached is not None:
+            raise NotFound(
+                f"{entry.qualified_name} has no HATS files here: it is the table of a HATS catalogue whose files are"
+                " elsewhere. Its rows are those that queries find"
+            )
         if not _is_served(entry):
             raise NotFound(f"{entry.qualified_name} has no position of its own: HATS files are divided by the sky")
         with translate_faults(f"hats-{table}"):

@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
-from clickhouse_schema.engine_tables.catalogue_log import unregister_table
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, unregister_table
 from loaders.pipeline.attach_request import AttachRequest
 from loaders.pipeline.attach_table import attach_catalogue
 from tap_service.config import Config
+from tap_service.hats.gateway.file_gateway import FileGateway
+from tap_service.hats.reading.folder_backend import Patience
+from tap_service.services.catalogue.attachment_watch import AttachmentWatch
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Engine
@@ -19,7 +23,7 @@ from tests.loaders.recorder import Recorder
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.file_server import FileServer, serving_files
 from tests.tap_service.conftest import Served
-from tests.tap_service.hats.hats_files import make_rows, write_catalogue
+from tests.tap_service.hats.hats_files import make_rows, write_catalogue, write_properties
 
 StartServer = Callable[..., AbstractContextManager[Served]]
 
@@ -69,6 +73,48 @@ def test_on_the_embedded_engine(
         joined = f"SELECT COUNT(*) AS n FROM gateway.stars AS a JOIN svc.stars AS b ON {near}"
         assert int(served.ask(joined, FORMAT="csv").text.split()[1]) > 100
     assert any(tmp_path.rglob("0"))
+
+
+def test_its_files_are_not_served(
+    serve: Callable[..., Served], svc_engine: EmbeddedEngine, server: FileServer, tmp_path: Path
+) -> None:
+    served = serve(attach_cache=tmp_path, hats_path=tmp_path / "hats")
+    with attached(svc_engine, server):
+        served.refresh()
+        answer = httpx.get(f"{served.url}/hats/gateway.stars/", timeout=20)
+        assert answer.status_code == 404
+        assert "it is the table of a HATS catalogue whose files are elsewhere" in answer.text
+        assert server.url not in answer.text
+
+
+def test_the_operator_learns_of_a_change(
+    svc_engine: EmbeddedEngine, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_catalogue(tmp_path / "stars")
+    with (
+        serving_files(tmp_path) as changing,
+        attached(svc_engine, changing),
+        closing(FileGateway("127.0.0.1", tmp_path / "cache", 0, patience=Patience(1, 1, attempts=1))) as gateway,
+    ):
+        watch = AttachmentWatch(gateway)
+        gateway.publish(read_catalogue(svc_engine))
+        watch.look_at_all()
+        assert not caplog.messages
+        changing.find_fault = lambda method, path: 503
+        watch.look_at_all()
+        assert "hats.properties cannot be read" in caplog.messages[-1]
+        changing.find_fault = lambda method, path: ""
+        write_properties(tmp_path / "stars", obs_description="written again")
+        for _ in range(2):
+            watch.look_at_all()
+        [_, message] = caplog.messages
+        assert "attached table gateway.stars" in message
+        assert "hats.properties has changed since it was attached" in message
+        assert "skyhouse attach --refresh --table gateway.stars" in message
+        attach_catalogue(svc_engine, AttachRequest("", "gateway.stars", refresh=True), Recorder())
+        gateway.publish(read_catalogue(svc_engine))
+        watch.look_at_all()
+        assert len(caplog.messages) == 2
 
 
 def test_on_a_server(

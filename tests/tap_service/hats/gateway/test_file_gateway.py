@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -57,7 +60,7 @@ def faulty(server: FileServer) -> Iterator[FileServer]:
 
 @pytest.fixture
 def gateway(tmp_path: Path) -> Iterator[FileGateway]:
-    gateway = FileGateway("127.0.0.1", tmp_path / "cache", 100 << 20, PATIENCE)
+    gateway = FileGateway("127.0.0.1", tmp_path / "cache", 100 << 20, patience=PATIENCE)
     yield gateway
     gateway.close()
 
@@ -164,6 +167,36 @@ def test_blocks_are_read_once(faulty: FileServer, publish: Publish, gateway: Fil
     assert gateway.secret not in str(faulty.requests)
 
 
+def test_kept_blocks_are_not_fetched_with_missing_ones(faulty: FileServer, publish: Publish, tmp_path: Path) -> None:
+    url = publish(faulty.url)
+    assert read_range(url, BLOCK_BYTES, BLOCK_BYTES + 9).status_code == 206
+    [kept] = (tmp_path / "cache").rglob("0/*")
+    written = kept.stat().st_ino
+    faulty.requests.clear()
+    assert httpx.get(url).content == DATA
+    assert [method for method, _ in faulty.requests] == ["GET", "GET"]  # before it and after it
+    assert kept.stat().st_ino == written
+
+
+def test_kept_blocks_are_read_side_by_side(
+    faulty: FileServer, publish: Publish, gateway: FileGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache reads several blocks at a time."""
+    url = publish(faulty.url)
+    assert httpx.get(url).content == DATA
+    reading = threading.Barrier(4, timeout=20)
+    read = gateway._cache.read
+
+    def read_together(name: str) -> bytes | None:
+        reading.wait()
+        return read(name)
+
+    monkeypatch.setattr(gateway._cache, "read", read_together)
+    with ThreadPoolExecutor(4) as readers:
+        answers = list(readers.map(lambda place: read_range(url, place, place + 9).content, [0, 0, 5, BLOCK_BYTES]))
+    assert answers == [DATA[place : place + 9] for place in (0, 0, 5, BLOCK_BYTES)]
+
+
 def test_nothing_else_can_be_asked_for(files: Path, publish: Publish, gateway: FileGateway) -> None:
     url = publish(str(files))
     base = url.removesuffix("/0.parquet")
@@ -178,6 +211,28 @@ def test_nothing_else_can_be_asked_for(files: Path, publish: Publish, gateway: F
     ):
         answer = httpx.get(other)
         assert (answer.status_code, answer.text) == (403, f"{FILES_MARK}there is no such file{FILES_MARK}")
+
+
+def test_files_are_forgotten_when_no_query_can_read_them(tmp_path: Path, files: Path) -> None:
+    def attach(rows: int) -> Catalogue:
+        version = open_folder(str(files)).stat("a.parquet")
+        file = AttachedFile(HatsPixel(0, 0), "a.parquet", *version, rows)
+        attachment = Attachment(str(files), (AttachedColumn("id", "id", "Int64", "Int64", 8.0),), "", None, (file,))
+        return Catalogue((TABLE,), attachments={("gate", "stars"): attachment})
+
+    def find_key(catalogue: Catalogue) -> str:
+        [attachment] = catalogue.attachments.values()
+        return attachment.key
+
+    first, second = attach(1), attach(2)
+    for seconds in (3600.0, 0.0):
+        with closing(FileGateway("127.0.0.1", tmp_path, 0, query_seconds=seconds)) as gateway:
+            gateway.publish(first)
+            gateway.publish(second)
+            assert gateway.find_files(find_key(first)) is not None  # queries may be running
+            gateway.publish(second)
+            assert (gateway.find_files(find_key(first)) is not None) == (seconds > 0)
+            assert gateway.find_files(find_key(second)) is not None
 
 
 def test_a_catalogue_without_attached_tables_needs_no_server(gateway: FileGateway) -> None:

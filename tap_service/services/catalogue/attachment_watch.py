@@ -1,0 +1,49 @@
+"""Looks at the catalogues of attached tables, so that the operator learns of a change before a query does."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from tap_service.constants import ATTACHMENT_LOOK_SECONDS
+from tap_service.hats.gateway.file_gateway import FileGateway
+from tap_service.hats.reading.folder_backend import StorageUnavailable
+from tap_service.services.periodic_thread import PeriodicThread
+
+_log = logging.getLogger("skyhouse")
+
+
+class AttachmentWatch:
+    """Logs once of each attached table that its catalogue has changed, and in each round that it cannot be read."""
+
+    def __init__(self, gateway: FileGateway) -> None:
+        self._gateway = gateway
+        self._reported: set[str] = set()
+        self._closing = threading.Event()
+        self._thread = PeriodicThread(
+            "attachments", ATTACHMENT_LOOK_SECONDS, self.look_at_all, "the catalogues of attached tables"
+        )
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        self._thread.close()
+
+    def look_at_all(self) -> None:
+        published = {files.attachment.key: files for files in self._gateway.list_published()}
+        self._reported &= published.keys()
+        for key in published.keys() - self._reported:
+            if self._closing.is_set():
+                return
+            table = published[key].table
+            try:
+                published[key].check_properties()
+            except StorageUnavailable as error:
+                _log.warning("attached table %s: %s", table, error)
+            except HatsProblem as problem:
+                self._reported.add(key)
+                command = f"skyhouse attach --refresh --table {table}"
+                _log.warning("attached table %s: %s. Read its files again with %s", table, problem, command)
