@@ -131,7 +131,7 @@ def test_a_killed_worker_process_is_replaced(cluster: Cluster, eventually: Event
         os.kill(child, signal.SIGKILL)
         assert job.wait_for_end() == "COMPLETED"
         assert job.rows().count("\r\n") == 1_000_001
-        assert {key.rstrip("p") for key in cluster.stored()} == {job.url.rsplit("/", 1)[1] + "-2"}
+        assert {key.rstrip("f") for key in cluster.stored()} == {job.url.rsplit("/", 1)[1] + "-2"}
 
 
 def test_another_worker_goes_on_when_one_is_killed(cluster: Cluster, eventually: Eventually) -> None:

@@ -29,6 +29,7 @@ RESOURCES: list[tuple[str, str, dict[str, str]]] = [
     *(("GET", path, {}) for path in ("", "?WAIT=-1", "/phase", "/executionduration", "/destruction", "/quote")),
     *(("GET", path, {}) for path in ("/owner", "/error", "/parameters", "/results", "/results/result", "/preview")),
     ("GET", "/results/", {}),
+    *((method, f"/results/hats{path}", {}) for method in ("GET", "HEAD") for path in ("", "/{path:path}")),
     *((method, path, {}) for method in ("GET", "HEAD") for path in ("/name", "/note")),
     ("POST", "/name", {"NAME": "mine"}),
     ("POST", "/note", {"NOTE": "mine"}),
