@@ -44,7 +44,7 @@ def test_abort_and_delete_at_any_moment(serve: Callable[..., Served], tmp_path: 
     assert len(completed) >= 15
     assert all(job.phase in ("COMPLETED", "ABORTED") for job in jobs)
     eventually(lambda: service.metric("skyhouse_jobs_executing") == 0)
-    assert files(tmp_path) == {f"{ident}-1{preview}" for ident in completed for preview in ("", "p")}
+    assert files(tmp_path) == {f"{ident}-1{preview}" for ident in completed for preview in ("", "f")}
 
 
 def test_a_job_store_that_does_not_answer(
