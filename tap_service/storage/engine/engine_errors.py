@@ -54,7 +54,7 @@ _NO_CONNECTION = re.compile(
 _FILES_REFUSED = re.compile(rf"{FILES_MARK}(.+?){FILES_MARK}")
 
 #: the place of an attached file in the engine's messages: an address of the gateway, with its secret
-_FILE_ADDRESS = re.compile(r" ?\(in file/uri [^()]*\)|https?://[^\s,;'\"()]+\.parquet")
+_FILE_ADDRESS = re.compile(r" ?\(in file/uri [^()]*\)|https?://[^\s;'\"()]+\.parquet")
 
 _SHARD_AWAY = "a server of the engine, which holds a part of the data, does not answer"
 _SHARD_LOST = "a server of the engine went away during the query"
