@@ -83,5 +83,5 @@ class WatchSettings(BaseModel):
 
     @field_validator("webhook_hosts", mode="before")
     @classmethod
-    def _split_hosts(cls, value: Any) -> Any:
+    def _split_webhook_hosts(cls, value: Any) -> Any:
         return split_list(value.lower()) if isinstance(value, str) else value
