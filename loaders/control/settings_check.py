@@ -36,7 +36,7 @@ def _check_jobs(config: Config) -> Iterator[str]:
 
 
 def _check_hats(config: Config) -> Iterator[str]:
-    if config.hats_path:
+    if config.hats_path and config.hats_path.parent != config.data:  # which is checked itself
         yield from _check_folder(config.hats_path)
 
 
