@@ -383,6 +383,16 @@ def test_impossible_comparisons_are_refused(obs: Catalogue) -> None:
 def test_hidden_columns_are_not_shown(ask: Callable[[str], Rows], obs: Catalogue) -> None:
     fields = translate("SELECT * FROM obs", obs).fields
     assert [f.name for f in fields] == ["id", "x", "c", "v", "s_region", "r", "sh", "ms", "m"]
-    assert [f.type.xtype for f in fields] == ["", "point", "circle", "polygon", "adql:REGION", "range", "shape", "multishape", "moc"]
+    assert [f.type.xtype for f in fields] == [
+        "",
+        "point",
+        "circle",
+        "polygon",
+        "adql:REGION",
+        "range",
+        "shape",
+        "multishape",
+        "moc",
+    ]
     with pytest.raises(AdqlError, match="there is no column"):
         translate('SELECT "__cover_c" FROM obs', obs)
