@@ -60,7 +60,7 @@ async def send_hats_file(
     answer = await send_file(request, file, found.content.read_bytes)
     if request.method == "GET" and answer.status_code in (200, 206):
         sent = int(answer.headers["content-length"])
-        files.count_download(table, found, sent, owner=owner, client=client)
+        files.count_download(found, sent, owner=owner, client=client)
     return answer
 
 

@@ -104,13 +104,12 @@ class HatsFiles:
             return kept
         return await self._queries.run_in_lane(Lane.BULK, client, owner, partial(collection.make_file, wanted))
 
-    def count_download(self, table: str, file: HatsFile, sent: int, *, owner: str | None, client: str) -> None:
+    def count_download(self, file: HatsFile, sent: int, *, owner: str | None, client: str) -> None:
         """Count what a client gets of a partition; its rows only if it gets all of them."""
-        entry = self._catalogue_cache.snapshot_for(owner).find_table(table)
-        if entry is None or not file.rows:
+        if not file.rows:
             return
         report = QueryReport("OK", file.rows if sent == file.content.size else 0, sent)
-        self._usage.count_query(report, (entry,), "hats", owner=owner, client=client)
+        self._usage.count_query(report, (file.entry,), "hats", owner=owner, client=client)
 
     async def _open_collection(self, table: str, owner: str | None, client: str) -> ServedCollection:
         entry, version = await run_in_threadpool(self._find_version, table, owner)

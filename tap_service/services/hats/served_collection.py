@@ -13,6 +13,7 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.hats.folder_listing import list_folder
 from clickhouse_schema.hats.hats_pixel import DATASET
 from tap_service.hats.writing.catalogue_files import METADATA, Collection, write_collection_files, write_footer
@@ -44,8 +45,9 @@ class _Bytes:
 
 @dataclass(frozen=True, slots=True)
 class HatsFile:
-    """A file of a collection. ``rows``: those of a partition or a margin; 0 of other files."""
+    """A file of the collection of a table. ``rows``: those of a partition or a margin; 0 of other files."""
 
+    entry: TableEntry
     content: _Content
     etag: str
     rows: int
@@ -73,6 +75,7 @@ class ServedCollection:
         self._engine = engine
         self._cache = cache
         self._collection = collection
+        self._entry = collection.rows.entry
         self._version = version
         self._settings = settings
         self._small_files = write_collection_files(collection)
@@ -90,7 +93,7 @@ class ServedCollection:
     def find_small_file(self, path: str) -> HatsFile | None:
         """Return a file that follows from the plan."""
         content = self._small_files.get(path)
-        return None if content is None else HatsFile(_Bytes(content), self._name_version(path), 0)
+        return None if content is None else HatsFile(self._entry, _Bytes(content), self._name_version(path), 0)
 
     def find_wanted(self, path: str, columns: str, filters: str) -> WantedFile | None:
         """Return what to make for a path, with the columns and rows that the parameters ask for."""
@@ -106,12 +109,12 @@ class ServedCollection:
     def find_kept(self, wanted: WantedFile) -> HatsFile | None:
         """Return a file that was made before."""
         kept = self._cache.find_file(self._place(wanted))
-        return None if kept is None else HatsFile(kept, wanted.name, wanted.rows)
+        return None if kept is None else HatsFile(self._entry, kept, wanted.name, wanted.rows)
 
     def make_file(self, wanted: WantedFile) -> HatsFile:
         """Make a file, which may take seconds. Raises ServiceError."""
         with translate_faults(f"hats-{wanted.name}"):
-            return HatsFile(self._make(wanted), wanted.name, wanted.rows)
+            return HatsFile(self._entry, self._make(wanted), wanted.name, wanted.rows)
 
     def _make(self, wanted: WantedFile) -> OpenFile:
         return self._cache.make_file(self._place(wanted), wanted.write)

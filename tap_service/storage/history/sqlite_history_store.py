@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tap_service.models.history_entry import HistoryEntry
 from tap_service.storage.history.history_store import HistoryStore, HistoryUnavailable
-from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
+from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, open_file
 
 #: name of the file in the directory for jobs
 HISTORY_FILE = "history.sqlite"
@@ -37,14 +37,7 @@ class SqliteHistoryStore(HistoryStore):
         self._lock = threading.Lock()
         with _translate_errors():
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.touch(mode=0o600)
-            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            try:
-                self._connection.execute("PRAGMA journal_mode = WAL")
-                upgrade_file(self._connection, path, _STEPS)
-            except BaseException:
-                self._connection.close()
-                raise
+            self._connection = open_file(path, _STEPS, "journal_mode = WAL")
 
     def add_entries(self, entries: Sequence[tuple[str, HistoryEntry]]) -> None:
         rows = [(user, entry.id, entry.model_dump_json()) for user, entry in entries]
