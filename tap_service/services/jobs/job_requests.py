@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, islice
 
 from starlette.concurrency import run_in_threadpool
@@ -59,6 +59,9 @@ from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.job_upload_files import store_upload_file
 from tap_service.storage.results.result_store import ResultMissing
 
+#: results whose members are remembered
+_MAX_ARCHIVES = 20
+
 _END_OF_RESULT = 1 << 62
 
 _NO_FILES: Mapping[str, Part] = {}
@@ -81,6 +84,8 @@ class JobService:
         self._config = config
         self._jobs = stores.jobs
         self._results = stores.results
+        #: the members of a result never change, and each range of one asks for them
+        self._find_members = lru_cache(_MAX_ARCHIVES)(self._read_members)
         self._queue = queue
         self._preparation = preparation
         self._dispatcher = dispatcher
@@ -331,8 +336,13 @@ class JobService:
             raise NotFound(explain_missing_result(job))
         if not job.result.is_collection:
             raise NotFound("the result of this job is no HATS collection: create the job with RESPONSEFORMAT=hats")
+        return self._find_members(job.result.key, job.result.size)
+
+    def _read_members(self, key: str, size: int) -> dict[str, ArchiveMember]:
         try:
-            return list_members(job.result.size, partial(self.read_result, job))
+            return list_members(size, partial(self._results.read_result, key))
+        except ResultMissing as error:
+            raise NotFound("the result of this job has been lost: run the query again") from error
         except OSError as error:
             raise ServiceUnavailable("the results cannot be read now. Try again later") from error
 
