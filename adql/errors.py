@@ -28,6 +28,12 @@ class Span(NamedTuple):
 NOWHERE = Span(0, 0)
 
 
+def join_choices(words: Sequence[str]) -> str:
+    """Return words as a message names a choice: "A", "A or B", "A, B or C"."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 class Fix(NamedTuple):
     """A replacement in the query: ``text`` for what is at ``span``."""
 

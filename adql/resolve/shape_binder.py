@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adql.errors import AdqlSemanticError, FormError, Span
+from adql.errors import AdqlSemanticError, FormError, Span, join_choices
 from adql.ir import Call, Column, Expr, Literal, Shape, Turn, evaluate_constant, read_position
 from adql.ir.operand_views import Position
 from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, make_box, stcs
@@ -65,7 +65,7 @@ def split_system(node: nodes.FunctionCall, name: str) -> tuple[str, Args]:
 
 def check_count(node: nodes.FunctionCall, args: Args, *counts: int) -> None:
     if len(args) not in counts:
-        wanted = " or ".join(str(c) for c in counts)
+        wanted = join_choices([str(c) for c in counts])
         raise FormError(f"{node.name.name} takes {wanted} arguments, not {len(args)}", node.span)
 
 
@@ -88,7 +88,7 @@ def bind_shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) 
     if isinstance(expr, Shape) and "polygon" in wanted:  # any constant region has an area and a centroid
         return expr
     if expr.type.xtype not in wanted:
-        kinds = " or ".join(w.removeprefix("adql:").upper() for w in wanted)
+        kinds = join_choices([w.removeprefix("adql:").upper() for w in wanted])
         hint = "POINT(ra, dec) makes a point of two columns" if "point" in wanted else ""
         if expr.type.is_numeric:
             hint = _COORDINATE_FORMS.get(name, hint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from adql.errors import NO_HINT, AdqlSyntaxError, Fix, Hint
+from adql.errors import NO_HINT, AdqlSyntaxError, Fix, Hint, join_choices
 from adql.syntax.cursor import Cursor
 from adql.syntax.expression_grammar import (
     NOT,
@@ -49,7 +49,7 @@ from clickhouse_schema.reserved_words import RESERVED
 
 _NUMBERS = ("SMALLINT", "INTEGER", "BIGINT", "REAL", "DOUBLE")
 _TYPES = ("CHAR", "VARCHAR", "TIMESTAMP", *_NUMBERS, "POINT", "CIRCLE", "POLYGON")
-_EXPECTED_TYPE = f"a type: {', '.join(_TYPES[:-1])} or {_TYPES[-1]}".replace("DOUBLE", "DOUBLE PRECISION")
+_EXPECTED_TYPE = f"a type: {join_choices(_TYPES)}".replace("DOUBLE", "DOUBLE PRECISION")
 _TYPE_SYNONYMS = {
     **dict.fromkeys(("FLOAT", "NUMERIC", "DECIMAL", "NUMBER", "FLOAT8", "FLOAT64", "MONEY"), "DOUBLE PRECISION"),
     **dict.fromkeys(("INT", "INT4", "INT32", "SIGNED"), "INTEGER"),

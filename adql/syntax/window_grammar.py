@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adql.errors import AdqlSyntaxError
+from adql.errors import AdqlSyntaxError, join_choices
 from adql.syntax.cursor import Cursor
 from adql.syntax.expression_grammar import parse_order_by, parse_values
 from adql.syntax.nodes import Expression, Frame, Window
@@ -63,4 +63,4 @@ def _expect_word(cursor: Cursor, *words: str) -> str:
         if cursor.is_word(word, cursor.at):
             cursor.at += 1
             return word
-    cursor.fail(" or ".join(words))
+    cursor.fail(join_choices(words))
