@@ -6,15 +6,13 @@ A record keeps the instant of its last change as long as its content stays the s
 from __future__ import annotations
 
 import hashlib
-import sqlite3
-import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 from tap_service.models.registry_record import RecordDraft, RegistryRecord
 from tap_service.models.timestamps import format_second
-from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, open_file
+from tap_service.storage.sqlite_file import SqliteFile
+from tap_service.storage.sqlite_versions import execute_script
 from tap_service.xml_text import Markup
 
 #: name of the file in the data directory
@@ -46,14 +44,12 @@ class RegistryStore:
     """The file of records. Safe for several threads and processes."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = threading.Lock()
-        with self._explain_errors():
-            self._connection = open_file(path, _STEPS)
+        problem = f"the file of published records {path} cannot be used"
+        way_out = "make it writable, or name another one in SKYHOUSE_REGISTRY_STATE"
+        self._file = SqliteFile(path, _STEPS, RegistryStoreError, problem, way_out=way_out)
 
     def close(self) -> None:
-        with self._lock:
-            self._connection.close()
+        self._file.close()
 
     # --- changes
 
@@ -62,7 +58,7 @@ class RegistryStore:
 
         ``now``: Unix time in whole seconds. Where the clock went back, the newest instant so far is now.
         """
-        with self._begin_transaction() as connection:
+        with self._file.begin_transaction() as connection:
             [(latest,)] = connection.execute("SELECT max(instant) FROM opened")
             if latest is None:
                 connection.execute("INSERT INTO opened VALUES (?)", (now,))
@@ -89,7 +85,7 @@ class RegistryStore:
 
         No record has changed before.
         """
-        with self._read() as connection:
+        with self._file.borrow_connection() as connection:
             start: int | None = connection.execute("SELECT min(instant) FROM opened").fetchone()[0]
             return start
 
@@ -100,7 +96,7 @@ class RegistryStore:
 
     def count_records(self, first: int, last: int) -> int:
         """Count the records that changed between two instants, both included."""
-        with self._read() as connection:
+        with self._file.borrow_connection() as connection:
             sql = f"SELECT count(*) FROM record WHERE {_WINDOW}"
             return int(connection.execute(sql, {"first": first, "last": last}).fetchone()[0])
 
@@ -118,37 +114,13 @@ class RegistryStore:
         sql = (
             f"SELECT identifier, changed, digest, {content} FROM record WHERE {where} ORDER BY identifier LIMIT :limit"
         )
-        with self._read() as connection:
+        with self._file.borrow_connection() as connection:
             return [
                 RegistryRecord(identifier, changed, digest == _DELETED, Markup(resource), Markup(dublin_core))
                 for identifier, changed, digest, resource, dublin_core in connection.execute(
                     sql, {**values, "limit": limit}
                 )
             ]
-
-    # --- the connection
-
-    @contextmanager
-    def _read(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._explain_errors():
-            yield self._connection
-
-    @contextmanager
-    def _begin_transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._read() as connection, begin_transaction(connection):
-            yield connection
-
-    @contextmanager
-    def _explain_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except LaterVersion as error:
-            raise RegistryStoreError(str(error)) from error
-        except (OSError, sqlite3.Error) as error:
-            raise RegistryStoreError(
-                f"the file of published records {self._path} cannot be used ({error}): make it writable, or name "
-                "another one in SKYHOUSE_REGISTRY_STATE"
-            ) from error
 
 
 def _compute_digest(draft: RecordDraft) -> str:

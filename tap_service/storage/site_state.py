@@ -7,8 +7,6 @@ within it, a key; one may end by itself. Commands write them while the service r
 from __future__ import annotations
 
 import json
-import sqlite3
-import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -17,7 +15,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
 
-from tap_service.storage.sqlite_versions import LaterVersion, execute_script, open_file
+from tap_service.storage.sqlite_file import SqliteFile
+from tap_service.storage.sqlite_versions import execute_script
 
 SITE_FILE = "site.sqlite"
 
@@ -96,53 +95,37 @@ def open_site_state(redis_url: str, folder: Path | None) -> SiteState:
 
 class SqliteSiteState(SiteState):
     def __init__(self, path: Path) -> None:
-        self._lock = threading.Lock()
-        self._path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._connection = open_file(path, _STEPS)
-        except LaterVersion as error:
-            raise SiteStateUnavailable(str(error)) from error
-        except (OSError, sqlite3.Error) as error:
-            raise SiteStateUnavailable(f"the file {path} cannot be used: {error}") from error
+        problem = f"the file {path} cannot be used"
+        self._file = SqliteFile(path, _STEPS, SiteStateUnavailable, problem, makes_directory=True)
 
     def read_all(self, kind: StateKind) -> dict[str, Any]:
         sql = "SELECT key, value FROM document WHERE kind = ? AND (expires IS NULL OR expires > ?) ORDER BY key"
-        with self._borrow_connection() as connection:
+        with self._file.borrow_connection() as connection:
             found = connection.execute(sql, (kind, time.time())).fetchall()
         return {key: json.loads(value) for key, value in found}
 
     def get(self, kind: StateKind, key: str) -> Any:
         sql = "SELECT value FROM document WHERE kind = ? AND key = ? AND (expires IS NULL OR expires > ?)"
-        with self._borrow_connection() as connection:
+        with self._file.borrow_connection() as connection:
             found = connection.execute(sql, (kind, key, time.time())).fetchone()
         return None if found is None else json.loads(found[0])
 
     def put(self, kind: StateKind, key: str, value: Any, seconds: float | None = None) -> None:
         now = time.time()
         expires = None if seconds is None else now + seconds
-        with self._borrow_connection() as connection:
+        with self._file.borrow_connection() as connection:
             connection.execute("DELETE FROM document WHERE expires <= ?", (now,))
             connection.execute(
                 "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)", (kind, key, json.dumps(value), expires)
             )
 
     def remove(self, kind: StateKind, key: str) -> bool:
-        with self._borrow_connection() as connection:
+        with self._file.borrow_connection() as connection:
             removed = connection.execute("DELETE FROM document WHERE kind = ? AND key = ?", (kind, key))
             return bool(removed.rowcount)
 
     def close(self) -> None:
-        with self._lock:
-            self._connection.close()
-
-    @contextmanager
-    def _borrow_connection(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with self._lock:
-                yield self._connection
-        except sqlite3.Error as error:
-            raise SiteStateUnavailable(f"the file {self._path} cannot be used now: {error}") from error
+        self._file.close()
 
 
 class RedisSiteState(SiteState):

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,8 @@ from pydantic import TypeAdapter
 from tap_service.models.share import Share
 from tap_service.models.timestamps import instant_to_milliseconds
 from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
-from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, open_file
+from tap_service.storage.sqlite_file import SqliteFile
+from tap_service.storage.sqlite_versions import execute_script
 
 #: name of the file in the directory for jobs
 SHARES_FILE = "shares.sqlite"
@@ -44,19 +42,23 @@ class SqliteShareStore(ShareStore):
     """Shares in ``directory``, which is created if it is missing. Raises ShareStoreUnavailable."""
 
     def __init__(self, directory: Path) -> None:
-        path = directory / SHARES_FILE
-        self._lock = threading.Lock()
-        with _translate_errors():
-            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # acknowledged changes survive a power cut
-            self._connection = open_file(path, _STEPS, "synchronous = FULL")
+        problem = "the store of shares does not work"
+        # acknowledged changes survive a power cut
+        self._file = SqliteFile(
+            directory / SHARES_FILE,
+            _STEPS,
+            ShareStoreUnavailable,
+            problem,
+            pragma="synchronous = FULL",
+            makes_directory=True,
+        )
 
     def write_share(self, share: Share) -> None:
-        with self._begin_transaction() as connection:
+        with self._file.begin_transaction() as connection:
             _write_row(connection, share)
 
     def replace_share(self, share: Share) -> None:
-        with self._begin_transaction() as connection:
+        with self._file.begin_transaction() as connection:
             if connection.execute("SELECT 1 FROM shares WHERE share_id = ?", (share.share_id,)).fetchone() is None:
                 raise NoSuchShare(share.share_id)
             _write_row(connection, share)
@@ -65,7 +67,7 @@ class SqliteShareStore(ShareStore):
         return self._require_one(self._read("WHERE share_id = ?", share_id), share_id)
 
     def delete_share(self, share_id: str) -> Share:
-        with self._begin_transaction() as connection:
+        with self._file.begin_transaction() as connection:
             sql = "DELETE FROM shares WHERE share_id = ? RETURNING record"
             found = [_RECORD.validate_json(record) for (record,) in connection.execute(sql, (share_id,)).fetchall()]
         return self._require_one(found, share_id)
@@ -81,16 +83,13 @@ class SqliteShareStore(ShareStore):
 
     def count_shares(self, user: str = "") -> tuple[int, int]:
         sql = "SELECT count(*), ifNull(sum(bytes), 0) FROM shares"
-        with _translate_errors(), self._lock:
-            asked = (
-                self._connection.execute(f"{sql} WHERE user = ?", (user,)) if user else self._connection.execute(sql)
-            )
+        with self._file.borrow_connection() as connection:
+            asked = connection.execute(f"{sql} WHERE user = ?", (user,)) if user else connection.execute(sql)
             number, size = asked.fetchone()
         return int(number), int(size)
 
     def close(self) -> None:
-        with self._lock:
-            self._connection.close()
+        self._file.close()
 
     @staticmethod
     def _require_one(found: list[Share], share_id: str) -> Share:
@@ -99,14 +98,9 @@ class SqliteShareStore(ShareStore):
         return found[0]
 
     def _read(self, rest: str, *values: Any) -> list[Share]:
-        with _translate_errors(), self._lock:
-            found = self._connection.execute(f"SELECT record FROM shares {rest}", values).fetchall()
+        with self._file.borrow_connection() as connection:
+            found = connection.execute(f"SELECT record FROM shares {rest}", values).fetchall()
         return [_RECORD.validate_json(record) for (record,) in found]
-
-    @contextmanager
-    def _begin_transaction(self) -> Iterator[sqlite3.Connection]:
-        with _translate_errors(), self._lock, begin_transaction(self._connection):
-            yield self._connection
 
 
 def _write_row(connection: sqlite3.Connection, share: Share) -> None:
@@ -119,13 +113,3 @@ def _write_row(connection: sqlite3.Connection, share: Share) -> None:
         _RECORD.dump_json(share).decode(),
     )
     connection.execute("INSERT OR REPLACE INTO shares VALUES (?, ?, ?, ?, ?, ?)", row)
-
-
-@contextmanager
-def _translate_errors() -> Iterator[None]:
-    try:
-        yield
-    except LaterVersion as error:
-        raise ShareStoreUnavailable(str(error)) from error
-    except (OSError, sqlite3.Error) as error:
-        raise ShareStoreUnavailable(f"the store of shares does not work: {error}") from error

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import secrets
-import sqlite3
-import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
-from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, open_file
+from tap_service.storage.sqlite_file import SqliteFile
+from tap_service.storage.sqlite_versions import execute_script
 from tap_service.storage.usage.usage_store import (
     MEASURES,
     UsageAddition,
@@ -55,22 +53,20 @@ class SqliteUsageStore:
     """Raises UsageUnavailable if the file cannot be used."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = threading.Lock()
-        with self._translate_errors():
-            # of forgotten keys, nothing stays in the file
-            self._connection = open_file(path, _STEPS, "secure_delete = ON")
+        problem = f"the file of usage statistics {path} cannot be used"
+        # of forgotten keys, nothing stays in the file
+        self._file = SqliteFile(path, _STEPS, UsageUnavailable, problem, pragma="secure_delete = ON")
 
     def add_usage(self, month: str, additions: Mapping[UsageKey, UsageAddition]) -> None:
-        with self._begin_transaction() as connection:
+        with self._file.begin_transaction() as connection:
             for key, addition in additions.items():
                 connection.execute(_ADD, (month, *key, *(getattr(addition.counts, measure) for measure in MEASURES)))
                 clients = ((month, *key, client) for client in addition.clients)
                 connection.executemany("INSERT OR IGNORE INTO client VALUES (?, ?, ?, ?, ?)", clients)
 
     def read_usage(self) -> list[UsageEntry]:
-        with self._lock, self._translate_errors():
-            rows = self._connection.execute(_READ).fetchall()
+        with self._file.borrow_connection() as connection:
+            rows = connection.execute(_READ).fetchall()
         return [
             UsageEntry(month, UsageKey(*key), UsageCounts(*counts), clients)
             for month, *rest, clients in rows
@@ -79,7 +75,7 @@ class SqliteUsageStore:
 
     def find_key(self, name: str, seconds: float) -> bytes:
         now = time.time()
-        with self._begin_transaction() as connection:
+        with self._file.begin_transaction() as connection:
             connection.execute("DELETE FROM secret WHERE until < ?", (now,))
             new = (name, secrets.token_bytes(32), now + seconds)
             connection.execute("INSERT OR IGNORE INTO secret VALUES (?, ?, ?)", new)
@@ -87,19 +83,4 @@ class SqliteUsageStore:
         return bytes(found[0])
 
     def close(self) -> None:
-        with self._lock:
-            self._connection.close()
-
-    @contextmanager
-    def _begin_transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._translate_errors(), begin_transaction(self._connection):
-            yield self._connection
-
-    @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except LaterVersion as error:
-            raise UsageUnavailable(str(error)) from error
-        except (OSError, sqlite3.Error) as error:
-            raise UsageUnavailable(f"the file of usage statistics {self._path} cannot be used: {error}") from error
+        self._file.close()

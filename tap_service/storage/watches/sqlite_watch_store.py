@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
 from tap_service.models.watch import Watch
-from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, open_file
+from tap_service.storage.sqlite_file import SqliteFile
+from tap_service.storage.sqlite_versions import execute_script
 from tap_service.storage.watches.watch_store import NameTaken, NoSuchWatch, WatchStore, WatchStoreUnavailable
 
 #: name of the file in the directory for jobs
@@ -37,16 +36,20 @@ class SqliteWatchStore(WatchStore):
     """Watches in ``directory``, which is created if it is missing. Raises WatchStoreUnavailable."""
 
     def __init__(self, directory: Path) -> None:
-        path = directory / WATCHES_FILE
-        self._lock = threading.Lock()
-        with _translate_errors():
-            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # acknowledged changes survive a power cut
-            self._connection = open_file(path, _STEPS, "synchronous = FULL")
+        problem = "the store of watches does not work"
+        # acknowledged changes survive a power cut
+        self._file = SqliteFile(
+            directory / WATCHES_FILE,
+            _STEPS,
+            WatchStoreUnavailable,
+            problem,
+            pragma="synchronous = FULL",
+            makes_directory=True,
+        )
 
     def add_watch(self, watch: Watch) -> None:
         row = (watch.watch_id, watch.owner, watch.name, _RECORD.dump_json(watch).decode())
-        with self._begin_transaction() as connection:
+        with self._file.begin_transaction() as connection:
             try:
                 connection.execute("INSERT INTO watches VALUES (?, ?, ?, ?)", row)
             except sqlite3.IntegrityError as error:
@@ -56,7 +59,7 @@ class SqliteWatchStore(WatchStore):
         return self._require_one(self._read("WHERE watch_id = ?", watch_id), watch_id)
 
     def change_watch(self, watch_id: str, change: Callable[[Watch], Watch]) -> Watch:
-        with self._begin_transaction() as connection:
+        with self._file.begin_transaction() as connection:
             sql = "SELECT record FROM watches WHERE watch_id = ?"
             found = [_RECORD.validate_json(record) for (record,) in connection.execute(sql, (watch_id,)).fetchall()]
             changed = change(self._require_one(found, watch_id))
@@ -65,7 +68,7 @@ class SqliteWatchStore(WatchStore):
         return changed
 
     def delete_watch(self, watch_id: str) -> Watch:
-        with self._begin_transaction() as connection:
+        with self._file.begin_transaction() as connection:
             sql = "DELETE FROM watches WHERE watch_id = ? RETURNING record"
             found = [_RECORD.validate_json(record) for (record,) in connection.execute(sql, (watch_id,)).fetchall()]
         return self._require_one(found, watch_id)
@@ -76,8 +79,7 @@ class SqliteWatchStore(WatchStore):
         return self._read("WHERE owner = ? ORDER BY name", owner)
 
     def close(self) -> None:
-        with self._lock:
-            self._connection.close()
+        self._file.close()
 
     @staticmethod
     def _require_one(found: list[Watch], watch_id: str) -> Watch:
@@ -86,21 +88,6 @@ class SqliteWatchStore(WatchStore):
         return found[0]
 
     def _read(self, rest: str, *values: str) -> list[Watch]:
-        with _translate_errors(), self._lock:
-            found = self._connection.execute(f"SELECT record FROM watches {rest}", values).fetchall()
+        with self._file.borrow_connection() as connection:
+            found = connection.execute(f"SELECT record FROM watches {rest}", values).fetchall()
         return [_RECORD.validate_json(record) for (record,) in found]
-
-    @contextmanager
-    def _begin_transaction(self) -> Iterator[sqlite3.Connection]:
-        with _translate_errors(), self._lock, begin_transaction(self._connection):
-            yield self._connection
-
-
-@contextmanager
-def _translate_errors() -> Iterator[None]:
-    try:
-        yield
-    except LaterVersion as error:
-        raise WatchStoreUnavailable(str(error)) from error
-    except (OSError, sqlite3.Error) as error:
-        raise WatchStoreUnavailable(f"the store of watches does not work: {error}") from error
