@@ -111,7 +111,7 @@ export class QueryTabs implements QueryOpener {
     }
 
     /** Open a closed tab again: the last one unless another is named. */
-    reopenTab(id = this.closed[0]?.id): void {
+    reopenTab(id = this.#findLastClosed()): void {
         if (id === undefined) return;
         const there = this.tabs.find((tab) => tab.id === id);
         if (there) {
@@ -125,6 +125,12 @@ export class QueryTabs implements QueryOpener {
         tab.files = this.#closedFiles.get(id) ?? {};
         tab.lost = tab.lost.filter((name) => !(name in tab.files));
         this.#addTab(tab);
+    }
+
+    /** A tab that another window reopens arrives here before it leaves the list of closed ones. */
+    #findLastClosed(): string | undefined {
+        const isOpen = (id: string): boolean => this.tabs.some((tab) => tab.id === id && !tab.closedElsewhere);
+        return this.closed.find(({ id }) => !isOpen(id))?.id;
     }
 
     /** Forget the closed tabs. */
