@@ -17,19 +17,26 @@ export interface RowCount {
     readonly rows: number;
     /** missing for tables without positions */
     readonly density?: Density;
+    /** address of its HATS collection; missing for tables without one */
+    readonly hats?: string;
 }
 
 /** Load the row count of a table and its density. Raises TapError. */
 export async function loadRowCount(table: string): Promise<RowCount> {
     const answer = await askService(`tables/${encodeURIComponent(table)}/density`);
-    return rowCountOf((await answer.json()) as Partial<Density> & { rows: number });
+    return rowCountOf((await answer.json()) as DensityAnswer);
 }
 
-export function rowCountOf(
-    answer: { rows: number; order?: number | null } & Partial<Omit<Density, 'order'>>,
-): RowCount {
-    const { rows, order, cells = [], counts = [], withoutPosition = 0 } = answer;
-    return typeof order === 'number' ? { rows, density: { order, cells, counts, withoutPosition } } : { rows };
+type DensityAnswer = Partial<Omit<Density, 'order'>> & {
+    readonly rows: number;
+    readonly order?: number | null;
+    readonly hats?: string | null;
+};
+
+export function rowCountOf(answer: DensityAnswer): RowCount {
+    const { rows, order, cells = [], counts = [], withoutPosition = 0, hats } = answer;
+    if (typeof order !== 'number') return { rows };
+    return { rows, density: { order, cells, counts, withoutPosition }, ...(hats && { hats }) };
 }
 
 export interface ColumnLink {
