@@ -2,7 +2,7 @@
 
 import { quoteLiteral } from '../adql/adqlNames';
 import { queryRows } from '../tap/jsonRows';
-import { askService, childText, findElements, queryBody, parseXml } from '../tap/tapRequest';
+import { askService, childText, findElements, queryBody, parseXml, UNASKED } from '../tap/tapRequest';
 
 /** Row counts in HEALPix cells (NESTED, ICRS). */
 export interface Density {
@@ -66,7 +66,7 @@ export interface TableFacts {
 
 /** Load links, services and citations from an empty result. Raises TapError. */
 export async function loadFacts(table: string): Promise<TableFacts> {
-    const body = queryBody({ FORMAT: 'votable/td', MAXREC: 0, QUERY: `SELECT * FROM ${table}` });
+    const body = queryBody({ ...UNASKED, FORMAT: 'votable/td', MAXREC: 0, QUERY: `SELECT * FROM ${table}` });
     return factsOf(parseXml(await (await askService('sync', { method: 'POST', body })).text()));
 }
 
