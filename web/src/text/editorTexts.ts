@@ -160,8 +160,12 @@ export const editor = {
     },
     history: {
         title: 'Query history',
+        places: { browser: 'This browser', account: 'Your account' },
         search: 'Search history',
         none: 'No query has been run here yet.',
+        noneOfAccount: 'The service keeps no query of yours.',
+        kept: (queries: string, days: string) =>
+            `Queries of all your programs, also of deleted jobs. The service keeps the last ${queries} for ${days} days; only you see them.`,
         notFound: 'No query contains these words on these days.',
         from: 'From',
         to: 'To',
@@ -170,6 +174,13 @@ export const editor = {
         again: 'Run again',
         remove: 'Remove',
         clear: 'Clear all',
+        older: 'Show older ones',
+        forget: 'Forget all …',
+        forgetAll: 'Forget them',
+        forgetTitle: 'Forget your queries',
+        forgetSure:
+            'The service forgets all queries of your account, of all programs, not only those found here. Jobs stay, and so does the history of this browser. This cannot be undone.',
+        shortened: 'The service has kept only the beginning of this long query.',
         states: { running: 'unfinished', complete: 'complete', failed: 'failed', stopped: 'stopped' },
         modes: { sync: 'at once', async: 'job' },
         cut: 'cut at the row limit',
