@@ -18,6 +18,7 @@ QUERY_PARAMETERS = (
     Parameter("RUNID", "A name for the request, which the log keeps; it is the name of a job too"),
     Parameter("UPLOAD", "NAME,URI of tables that the query calls TAP_UPLOAD.NAME; param:PART is a part of the form"),
     Parameter("ON_TIMEOUT", "What a request becomes at the time limit of /sync", ("job", "error")),
+    Parameter("HISTORY", "false: leave the query out of /tap/history", ("true", "false")),
 )
 DURATION = Parameter("EXECUTIONDURATION", "Seconds that the job may run; 0: the longest possible", kind="integer")
 DESTRUCTION = Parameter("DESTRUCTION", "When the job and its result are deleted, in ISO 8601")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -22,6 +23,7 @@ from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_dis
 from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.described_parameters import QUERY_PARAMETERS
 from tap_service.handlers.error_responses import problem_response
+from tap_service.handlers.protocol_paths import HATS
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import Form, read_request_form
 from tap_service.handlers.route_description import describe
@@ -29,6 +31,7 @@ from tap_service.handlers.vosi_routes import find_table
 from tap_service.models.query_errors import QueryError, list_query_errors
 from tap_service.models.work_class import WorkClass
 from tap_service.service_errors import ParameterFault, UserFault
+from tap_service.services.hats.hats_files import is_served
 from tap_service.services.queries.query_estimate import QueryEstimate
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.tap_parameters import read_tap_parameters
@@ -117,7 +120,7 @@ def _field_as_json(field: Field) -> dict[str, str]:
 @router.api_route(
     "/tables/{name}/density", methods=["GET", "HEAD"], **describe("The rows of a table by HEALPix cell", JSON)
 )
-async def show_density(name: str, skyhouse: Skyhouse, caller: Caller, order: str = "") -> Response:
+async def show_density(name: str, skyhouse: Skyhouse, caller: Caller, origin: Origin, order: str = "") -> Response:
     max_order = _read_order(order)
 
     def read_density() -> dict[str, Any]:
@@ -129,12 +132,14 @@ async def show_density(name: str, skyhouse: Skyhouse, caller: Caller, order: str
         cells_each = 4 ** (stored_order - shown_order)
         counts = rows[:-1].reshape(-1, cells_each).sum(axis=1)
         cells = np.flatnonzero(counts)
+        has_files = skyhouse.hats is not None and is_served(entry)
         return {
             "order": shown_order,
             "rows": int(rows.sum()),
             "withoutPosition": int(rows[-1]),
             "cells": cells.tolist(),
             "counts": counts[cells].tolist(),
+            "hats": f"{origin.base_url}{HATS}/{quote(entry.qualified_name)}" if has_files else None,
         }
 
     headers = {"Cache-Control": "private, no-cache" if caller else "no-cache"}

@@ -11,8 +11,8 @@ from tap_service.service_errors import ParameterFault
 #: the name and value of one parameter
 Pair = tuple[str, str]
 
-#: parameters that take one value; FORMAT is TAP 1.0's name of RESPONSEFORMAT, ON_TIMEOUT is our own
-SINGLE_VALUED = ("REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "RUNID", "ON_TIMEOUT")
+#: parameters that take one value; FORMAT is TAP 1.0's name of RESPONSEFORMAT, ON_TIMEOUT and HISTORY are our own
+SINGLE_VALUED = ("REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "RUNID", "ON_TIMEOUT", "HISTORY")
 
 _OF_JOBS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION", "ACTION", "REUSE", "CHECKSUM")
 

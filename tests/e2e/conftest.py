@@ -72,7 +72,8 @@ def dist(request: pytest.FixtureRequest) -> Path:
 def portal(dist: Path, demo_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The service with the portal; alice, bob and the others of ``tests.tap_service.users`` may sign in."""
     folder = tmp_path_factory.mktemp("portal")
-    config = Config(query_log="", jobs_path=folder / "jobs", accounts=write_accounts(folder / "accounts.sqlite"))
+    paths = {"jobs_path": folder / "jobs", "hats_path": folder / "hats"}
+    config = Config(query_log="", accounts=write_accounts(folder / "accounts.sqlite"), **paths)
     with served(config, demo_engine, portal=dist) as service:
         yield service
 

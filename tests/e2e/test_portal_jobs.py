@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,6 +13,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from hats import read_hats
 from playwright.sync_api import Locator, Page, expect
 
 from tap_service.storage.accounts import Accounts
@@ -106,6 +108,53 @@ class TestLife:
         row.get_by_role("button", name="Open", exact=True).click()
         expect(page).to_have_url(re.compile("#/query"))
         expect(page.get_by_role("gridcell", name="GPair")).to_be_visible()
+
+    def test_a_job_writes_a_hats_collection(
+        self,
+        open_page: Callable[..., Page],
+        portal_url: str,
+        shot: Shot,
+        accessible: Callable[[Page], None],
+    ) -> None:
+        page = open_page(color_scheme="dark")
+        page.goto(f"{portal_url}#/query?adql={quote('SELECT tyc_id, ra, dec FROM tycho2.bright WHERE vt_mag < 4')}")
+        page.get_by_label("Format of files and jobs").select_option("HATS (LSDB)")
+        with page.expect_response(lambda answer: re.search(r"/async/\w+$", answer.url) is not None) as answered:
+            page.get_by_role("button", name="Download", exact=True).click()
+        job = answered.value.url
+        expect(page.get_by_text("HATS files are written by a job")).to_be_visible()
+        result = page.get_by_role("region", name="Result", exact=True)
+        opening = f'lsdb.open_catalog("{job}/results/hats/")'
+        expect(result.get_by_text("The job has written a HATS collection.")).to_be_visible()
+        expect(result.get_by_text(opening)).to_be_visible()
+        accessible(page)
+        shot(page, "query-hats")
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        shot(page, "query-hats-phone")
+        page.set_viewport_size({"width": 1440, "height": 900})
+        assert (read_hats(f"{job}/results/hats/").main_catalog.catalog_info.total_rows or 0) > 100
+        with page.expect_download() as saved:
+            result.get_by_role("button", name="Download as ZIP").click()
+        assert zipfile.is_zipfile(saved.value.path())
+        page.reload()
+        expect(result.get_by_text(opening)).to_be_visible()
+
+        result.get_by_role("link", name="Go to the job").click()
+        expect(page.locator(".card").get_by_text(opening)).to_be_visible()
+        expect(page.get_by_role("button", name="Open", exact=True)).to_have_count(0)
+        shot(page, "jobs-hats")
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        shot(page, "jobs-hats-phone")
+
+    def test_a_collection_needs_a_position(self, page: Page, portal_url: str, shot: Shot) -> None:
+        page.goto(f"{portal_url}#/query?adql={quote('SELECT TOP 5 vt_mag FROM tycho2.bright')}")
+        page.get_by_label("Format of files and jobs").select_option("HATS (LSDB)")
+        page.get_by_role("button", name="Download", exact=True).click()
+        failed = page.get_by_role("region", name="Result", exact=True).get_by_role("alert")
+        expect(failed).to_contain_text("the result has no position")
+        shot(page, "query-hats-refused")
 
     def test_progress_preview_stop_and_delete(
         self, page: Page, portal_url: str, portal: Served, shot: Shot, accessible: Callable[[Page], None]

@@ -11,6 +11,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import Shot
+from tests.e2e.test_portal_jobs import sign_in
+from tests.tap_service.conftest import Served
+from tests.tap_service.users import User, temporary_user
 
 #: every pair of stars: a minute of work, and estimated so
 ENDLESS = "SELECT COUNT(*) AS n FROM tycho2.bright AS a, tycho2.bright AS b WHERE a.ra + b.dec > 3"
@@ -355,6 +358,24 @@ class TestTabs:
         expect(query.get_by_role("button", name="▶ Run")).to_be_disabled()
 
 
+def fill_history(user: User) -> None:
+    """60 queries at once, one of a job that is deleted, one with a fault."""
+    for number in range(60):
+        user.rows(f"SELECT {number} AS n FROM tycho2.bright WHERE tyc_id = '1-1-1'")
+    job = user.job("async", LANG="ADQL", QUERY="SELECT TOP 3 ra, dec FROM tycho2.bright", RUNID="Bright stars").run()
+    assert job.wait_for_end() == "COMPLETED", job.message
+    assert user.http("DELETE", f"async/{job.url.rpartition('/')[2]}").status_code == 303
+    assert user.ask("SELECT parallax FROM tycho2.bright").status_code == 400
+
+
+def open_table_page(page: Page) -> None:
+    """Open the page of a table, which asks queries of its own, and come back."""
+    portal = page.url.split("#")[0]
+    with page.expect_response(lambda answer: "principal" in (answer.request.post_data or "")):
+        page.goto(f"{portal}#/tables/tycho2.bright")
+    page.goto(f"{portal}#/query")
+
+
 class TestHistory:
     def test_is_searched_and_run_again(self, query: Page, shot: Shot) -> None:
         for number in (21, 22):
@@ -379,6 +400,69 @@ class TestHistory:
         query.get_by_role("button", name="History").click()
         dialog.get_by_role("button", name="Clear all").click()
         expect(dialog.get_by_role("listitem")).to_have_count(0)
+        expect(dialog.get_by_role("tab")).to_have_count(0)
+
+    def test_of_the_account_has_the_queries_of_other_programs(
+        self,
+        query: Page,
+        portal: Served,
+        shot: Shot,
+        accessible: Callable[[Page], None],
+        no_service: Callable[[Page], AbstractContextManager[None]],
+    ) -> None:
+        with temporary_user(portal, "bob") as bob:
+            fill_history(bob)
+            sign_in(query, "bob")
+            open_table_page(query)
+            query.get_by_role("button", name="History").click()
+            dialog = query.get_by_role("dialog", name="Query history")
+            items = dialog.get_by_role("listitem")
+            expect(dialog.get_by_text("No query has been run here yet.")).to_be_visible()
+            dialog.get_by_role("tab", name="Your account").click()
+            expect(items).to_have_count(50)
+            expect(dialog.get_by_role("status").filter(has_text="50+")).to_be_visible()
+            expect(items.first).to_contain_text("there is no column parallax")
+            expect(items.nth(1)).to_contain_text("Bright stars")
+            expect(items.nth(1)).to_contain_text(re.compile(r"job · complete · 3 rows · \d"))
+            dialog.get_by_role("button", name="Show older ones").click()
+            expect(items).to_have_count(62)
+            accessible(query)
+            dialog.get_by_role("tab", name="Your account").scroll_into_view_if_needed()
+            shot(query, "query-history-account")
+            query.emulate_media(color_scheme="dark")
+            query.set_viewport_size({"width": 390, "height": 844})
+            assert dialog.evaluate("node => node.scrollWidth <= node.clientWidth")
+            accessible(query)
+            shot(query, "query-history-account-phone")
+            query.set_viewport_size({"width": 1440, "height": 900})
+
+            dialog.get_by_label("Search history").fill("bright stars")
+            expect(items).to_have_count(1)
+            dialog.get_by_label("To", exact=True).fill("2020-01-01")
+            expect(dialog.get_by_text("No query contains these words on these days.")).to_be_visible()
+            dialog.get_by_label("To", exact=True).fill("")
+            expect(items).to_have_count(1)
+            with no_service(query):
+                dialog.get_by_label("Search history").fill("top")
+                expect(dialog.get_by_role("alert")).to_have_text(re.compile("The service does not answer."))
+            dialog.get_by_label("Search history").fill("top 3")
+            expect(items).to_have_count(1)
+            dialog.get_by_role("button", name="Run again").click()
+            expect(row_count(query, "3 rows")).to_be_visible()
+            expect(query_tabs(query)).to_have_text(["Query 1", "Bright stars"])
+
+            query.get_by_role("button", name="History").click()
+            dialog.get_by_role("button", name="Forget all").click()
+            question = query.get_by_role("dialog", name="Forget your queries")
+            shot(query, "query-history-forget")
+            question.get_by_role("button", name="Cancel").click()
+            expect(items).to_have_count(2)
+            dialog.get_by_role("button", name="Forget all").click()
+            question.get_by_role("button", name="Forget them").click()
+            expect(items).to_have_count(0)
+            assert bob.http("GET", "history").json()["queries"] == []
+            dialog.get_by_role("tab", name="This browser").click()
+            expect(items).to_have_count(1)
 
 
 class TestLinks:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
+import httpx
 import pytest
 import pyvo
 from playwright.sync_api import Locator, Page, expect
@@ -193,6 +194,18 @@ class TestTablePage:
         page.goto(f"{portal_url}#/tables/TAP_SCHEMA.columns")
         expect(tied.get_by_role("link", name="TAP_SCHEMA.tables")).to_be_visible()
         expect(page.get_by_text("The table has no positions.")).to_be_visible()
+
+    def test_its_hats_collection(self, page: Page, portal_url: str, portal: Served, shot: Shot) -> None:
+        page.goto(f"{portal_url}#/tables/tycho2.bright")
+        programs = page.get_by_role("region", name="In other programs")
+        programs.get_by_role("tab", name="LSDB").click()
+        opening = programs.locator("pre").inner_text()
+        assert opening == f'lsdb.open_catalog("{portal.url}/hats/tycho2.bright")'
+        shot(page, "table-hats")
+        assert httpx.get(opening.split('"')[1], follow_redirects=True).status_code == 200
+        page.goto(f"{portal_url}#/tables/TAP_SCHEMA.tables")
+        expect(page.get_by_test_id("rows")).to_have_text(re.compile(r"\d"))
+        expect(programs.get_by_role("tab", name="LSDB")).to_have_count(0)
 
     def test_unknown_table(self, page: Page, portal_url: str, shot: Shot) -> None:
         page.goto(f"{portal_url}#/tables/no.such")

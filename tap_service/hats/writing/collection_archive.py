@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.hats.hats_pixel import DATASET
+from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.hats.writing.catalogue_files import METADATA, Collection, write_collection_files, write_footer
 from tap_service.hats.writing.catalogue_plan import plan_catalogue
 from tap_service.hats.writing.hats_rows import HatsRows
@@ -68,7 +69,11 @@ class CollectionArchive(Serializer):
         self._size = 0
         self._entry = describe_result_table(table_name, self.fields, info.query, info.citations, info.rights)
         self._block: list[pa.RecordBatch] = []
-        HatsRows(self._entry)  # refuses a result without a position before the query runs
+        if self._entry.table.layout.position is None:
+            raise HatsProblem(
+                "the result has no position: HATS files are divided by the sky. Select right ascension and declination "
+                "too, in degrees: they are known by their UCDs, or by names such as ra and dec"
+            )
 
     def write_header(self) -> bytes:
         create_result_table(self._engine, self._table_name, self._entry.table)

@@ -70,7 +70,7 @@ class HatsFiles:
     def list_tables(self, owner: str | None) -> list[str]:
         """Return the tables that a user sees and that have a position."""
         entries = self._catalogue_cache.catalogue_for(owner).entries
-        return [entry.qualified_name for entry in entries if _is_served(entry)]
+        return [entry.qualified_name for entry in entries if is_served(entry)]
 
     async def find_file(
         self, table: str, path: str, columns: str, filters: str, *, owner: str | None, client: str
@@ -141,7 +141,7 @@ class HatsFiles:
                 f"{entry.qualified_name} has no HATS files here: it is the table of a HATS catalogue whose files are"
                 " elsewhere. Its rows are those that queries find"
             )
-        if not _is_served(entry):
+        if not is_served(entry):
             raise NotFound(f"{entry.qualified_name} has no position of its own: HATS files are divided by the sky")
         with translate_faults(f"hats-{table}"):
             stamps = read_content_stamps(self._engine, [entry.density_key])
@@ -163,6 +163,6 @@ class HatsFiles:
             slot.collection = ServedCollection(self._engine, self._cache, collection, version, self._settings)
 
 
-def _is_served(entry: TableEntry) -> bool:
+def is_served(entry: TableEntry) -> bool:
     """Whether a table is stored with a position: not an attached table, which has files of its own elsewhere."""
     return entry.table.layout.position is not None and not entry.is_computed

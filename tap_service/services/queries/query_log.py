@@ -25,7 +25,7 @@ class QueryLog:
         self, parameters: TapParameters, report: QueryReport, *, query_id: str, client: str, user: str | None
     ) -> None:
         """Record the end of a query with valid parameters."""
-        if user is not None and report.status != _NOT_ENDED:
+        if user is not None and parameters.in_history and report.status != _NOT_ENDED:
             self._history.add_query(user, _build_entry(parameters, report, query_id))
         self._lines.write_record(
             query_id=query_id,

@@ -21,7 +21,7 @@ class TapParameters:
     """The valid parameters of a query.
 
     ``maxrec`` is None if the client gave none; ``on_timeout`` is 'job', 'error' or '': what a query in /sync becomes
-    at the time limit.
+    at the time limit; ``in_history``: whether the user's history lists it.
     """
 
     query: str
@@ -31,6 +31,7 @@ class TapParameters:
     runid: str = ""
     uploads: tuple[Upload, ...] = ()
     on_timeout: str = ""
+    in_history: bool = True
 
 
 def read_tap_parameters(
@@ -76,6 +77,7 @@ def read_tap_parameters(
         given.get("RUNID", ""),
         read_uploads([value for name, value in pairs if name.upper() == "UPLOAD"], {**texts, **(parts or {})}),
         _read_on_timeout(given.get("ON_TIMEOUT", "")),
+        _read_in_history(given.get("HISTORY", "")),
     )
 
 
@@ -130,3 +132,11 @@ def _read_on_timeout(value: str) -> str:
     if (wish := value.strip().lower()) not in ("", "error", "job"):
         raise ParameterFault(f"unknown value ON_TIMEOUT={shorten_value(value)}; give job or error")
     return wish
+
+
+def _read_in_history(value: str) -> bool:
+    if (wish := value.strip().lower()) not in ("", "true", "false"):
+        raise ParameterFault(
+            f"unknown value HISTORY={shorten_value(value)}; false leaves the query out of /tap/history"
+        )
+    return wish != "false"

@@ -87,7 +87,7 @@ def test_the_same_query_gives_the_same_files(service, job):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("SELECT id, mag FROM svc.stars", "has no position"),
+        ("SELECT id, mag FROM svc.stars", "the result has no position: HATS files are divided by the sky. Select"),
         ("SELECT ra, dec FROM svc.stars WHERE id < 0", "no row of the result has a position"),
     ],
 )

@@ -106,6 +106,11 @@ def test_folders_are_pages_of_links(service, url):
     assert 'href="Norder=' in httpx.get(f"{url}/stars/dataset/").text
 
 
+def test_the_density_of_a_table_names_its_collection(service, url):
+    assert httpx.get(f"{service.tap}/tables/svc.stars/density").json()["hats"] == url
+    assert "hats" not in httpx.get(f"{service.tap}/tables/svc.numbers/density").json()
+
+
 @pytest.mark.parametrize(
     ("path", "said"),
     [

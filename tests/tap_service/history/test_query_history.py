@@ -83,6 +83,18 @@ def test_queries_outlive_their_jobs(kept: Served, eventually: Eventually) -> Non
     assert len(history(bob)["queries"]) == 1
 
 
+def test_a_query_may_be_left_out(own: Served) -> None:
+    bob = User(own, "bob")
+    bob.ask("SELECT 1 AS unseen FROM svc.stars", HISTORY="False", MAXREC="1")
+    left_out = bob.job("async", LANG="ADQL", QUERY="SELECT TOP 1 id FROM svc.stars", HISTORY="false").run()
+    assert left_out.wait_for_end() == "COMPLETED"
+    bob.ask("SELECT TOP 1 id AS seen FROM svc.stars", HISTORY="true")
+    assert [each["query"] for each in history(bob)["queries"]] == ["SELECT TOP 1 id AS seen FROM svc.stars"]
+    refused = bob.ask("SELECT TOP 1 id FROM svc.stars", HISTORY="no")
+    assert refused.status_code == 400
+    assert "unknown value HISTORY=no; false leaves the query out" in refused.text
+
+
 def test_who_has_none(own: Served, serve: Callable[..., Served], accounts: Path) -> None:
     assert httpx.get(f"{own.tap}/history").status_code == 401
     off = User(serve(accounts=accounts, history_queries=0), "alice")

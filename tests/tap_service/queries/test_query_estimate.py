@@ -215,6 +215,7 @@ class TestDensity:
             "withoutPosition": int((~placed).sum()),
             "cells": cells.tolist(),
             "counts": counts.tolist(),
+            "hats": None,
         }
 
     def test_finer_cells_than_are_counted_are_not_given(self, demo: Served) -> None:

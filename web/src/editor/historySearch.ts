@@ -14,17 +14,18 @@ export interface HistoryFilter {
 /** Return the entries of these days whose query, title or day contains all words. */
 export function searchEntries(entries: readonly HistoryEntry[], wanted: HistoryFilter): readonly HistoryEntry[] {
     const words = wanted.words.toLowerCase().split(/\s+/).filter(Boolean);
-    const [first, last] = [startOfDay(wanted.from, -Infinity), startOfDay(wanted.to, Infinity)];
+    const { first = -Infinity, end = Infinity } = boundsOf(wanted);
     return entries.filter(({ adql, title, at }) => {
-        if (at < first || at >= last + DAY) return false;
+        if (at < first || at >= end) return false;
         const all = `${title}\n${adql}\n${dayOf(at)}`.toLowerCase();
         return words.every((word) => all.includes(word));
     });
 }
 
-function startOfDay(day: string | undefined, otherwise: number): number {
-    const instant = Date.parse(`${day}T00:00`);
-    return Number.isNaN(instant) ? otherwise : instant;
+/** Return the first instant of these days and that after them, in milliseconds since 1970. */
+export function boundsOf({ from, to }: HistoryFilter): { readonly first?: number; readonly end?: number } {
+    const [first, last] = [from, to].map((day) => Date.parse(`${day}T00:00`)) as [number, number];
+    return { ...(!Number.isNaN(first) && { first }), ...(!Number.isNaN(last) && { end: last + DAY }) };
 }
 
 /** "2026-11-21", in the browser's time zone. */

@@ -1,5 +1,8 @@
 /** The formats that the run bar offers for files and job results, by the short names of RESPONSEFORMAT. */
 
+/** A collection of files for LSDB, which only jobs write: docs/hats.md. */
+export const HATS = 'hats';
+
 export const JOB_FORMATS: readonly { readonly word: string; readonly title: string }[] = [
     { word: 'votable', title: 'VOTable' },
     { word: 'fits', title: 'FITS' },
@@ -9,4 +12,5 @@ export const JOB_FORMATS: readonly { readonly word: string; readonly title: stri
     { word: 'arrow', title: 'Arrow' },
     { word: 'ecsv', title: 'ECSV' },
     { word: 'votable/td', title: 'VOTable, as text' },
+    { word: HATS, title: 'HATS (LSDB)' },
 ];

@@ -5,6 +5,7 @@ import { EXTENSIONS } from '../tap/formatExtensions';
 import { askService, queryBody } from '../tap/tapRequest';
 import { text } from '../text';
 import { shouldRunAsJob } from './tabEstimate.svelte';
+import { HATS } from './jobFormats';
 import type { QueryTab } from './queryTab.svelte';
 
 const texts = text.editor.run;
@@ -31,6 +32,10 @@ export class QueryDownload {
     async #fetchFile(): Promise<string> {
         const { tab } = this;
         const { estimate } = tab.estimateState;
+        if (tab.format === HATS) {
+            tab.start('async');
+            return texts.collectionDownload;
+        }
         if (tab.mode === 'async' || (tab.mode === 'auto' && estimate && shouldRunAsJob(estimate, tab.maxrec))) {
             tab.start('async');
             return texts.longDownload;

@@ -17,6 +17,8 @@ export interface HistoryEntry {
     readonly cut?: boolean;
     readonly message?: string;
     readonly job?: string;
+    /** only the beginning of the query is known */
+    readonly shortened?: boolean;
 }
 
 const MAX_ENTRIES = 1000;

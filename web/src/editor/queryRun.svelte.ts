@@ -158,6 +158,7 @@ export class QueryRun {
             if (this.table || !this.active) return;
             const phase = watched.job?.phase;
             if (watched.gone) this.#endRun('failed', watched.gone);
+            else if (phase === 'COMPLETED' && watched.job?.collection) this.#endRun('complete', '');
             else if (phase === 'COMPLETED')
                 void this.#openSource({ kind: 'job', id, ...(this.wanted && { files: this.wanted.files }) });
             else if (phase === 'ERROR') this.#failWithJob(watched);

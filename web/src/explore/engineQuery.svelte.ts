@@ -31,7 +31,7 @@ export async function readResult<Value>(
     const { openTable } = await loadPart(() => import('../rows/workerTable.svelte'));
     const job = asJob ? (await runJobToEnd({ query, maxrec }, signal)).id : '';
     signal.throwIfAborted();
-    const table = openTable(asJob ? { kind: 'job', id: job } : { kind: 'sync', query, maxrec });
+    const table = openTable(asJob ? { kind: 'job', id: job } : { kind: 'sync', query, maxrec, isUnasked: true });
     try {
         await waitForRows(table, signal);
         return await read(table);

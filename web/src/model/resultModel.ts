@@ -108,6 +108,8 @@ export type Source =
           readonly maxrec?: number;
           readonly files?: Record<string, Blob>;
           readonly share?: SharedSource;
+          /** a query of the page itself, which the user's history leaves out */
+          readonly isUnasked?: boolean;
       }
     /** the stored result of a job, with its uploads if they are known */
     | { readonly kind: 'job'; readonly id: string; readonly files?: Record<string, Blob> }

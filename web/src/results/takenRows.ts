@@ -4,7 +4,7 @@ import { findNameColumn } from '../plots/rowName';
 import { fileName } from '../browser/saveFile';
 import { makeRowsUpload, MAX_UPLOADED_ROWS } from '../rows/rowsUpload';
 import type { Source, Table } from '../model/resultModel';
-import { askService, queryBody } from '../tap/tapRequest';
+import { askService, queryBody, UNASKED } from '../tap/tapRequest';
 import { fetchJob } from '../tap/uwsClient';
 import { text } from '../text';
 import type { ServiceFormat } from './serviceFormats';
@@ -27,7 +27,7 @@ function checkCount({ table, rows }: TakenRows): void {
 export async function convertRows(taken: TakenRows, format: ServiceFormat, signal: AbortSignal): Promise<Blob> {
     checkCount(taken);
     const { query, files, maxrec } = await makeRowsUpload(taken.table, taken.rows, taken.columns);
-    const body = queryBody({ FORMAT: format.word, QUERY: query, MAXREC: maxrec }, files);
+    const body = queryBody({ ...UNASKED, FORMAT: format.word, QUERY: query, MAXREC: maxrec }, files);
     return (await askService('sync', { method: 'POST', body, signal })).blob();
 }
 

@@ -88,6 +88,7 @@ export class ResultLoader {
         if (!file) return;
         const form: [string, string][] = [
             ['LANG', 'ADQL'],
+            ['HISTORY', 'false'], // the user has not asked this
             ['FORMAT', 'arrow'],
             ['MAXREC', String(MAX_ROWS)],
             ['QUERY', 'SELECT * FROM TAP_UPLOAD.t'],

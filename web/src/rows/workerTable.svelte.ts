@@ -2,7 +2,7 @@
 
 import { loadPart } from '../browser/pagePart';
 import { credentials } from '../tap/credentials.svelte';
-import { addressOf, errorText, queryForm } from '../tap/tapRequest';
+import { addressOf, errorText, queryForm, UNASKED } from '../tap/tapRequest';
 import { text } from '../text';
 import { withUploadType } from '../tap/uploadType';
 import { TableClosed, WorkerLink } from './workerLink';
@@ -34,8 +34,9 @@ export function loadRequestOf(source: Source): LoadRequest {
         return { ...common, from: { url: addressOf(`async/${encodeURIComponent(source.id)}/results/result`) } };
     if (source.kind === 'file') return { ...common, from: { file: source.file } };
     if (source.share) return { ...common, from: { url: source.share.rows } };
-    const { query, maxrec } = source;
-    const { values, files } = queryForm({ FORMAT: 'arrow', QUERY: query, MAXREC: maxrec }, source.files);
+    const { query, maxrec, isUnasked } = source;
+    const asked = { FORMAT: 'arrow', QUERY: query, MAXREC: maxrec, ...(isUnasked && UNASKED) };
+    const { values, files } = queryForm(asked, source.files);
     return { ...common, from: { form: values, files } };
 }
 

@@ -2,7 +2,7 @@
 
 import { quoteLiteral } from '../adql/adqlNames';
 import { queryRows } from '../tap/jsonRows';
-import { askService, childText, findElements, queryBody, parseXml } from '../tap/tapRequest';
+import { askService, childText, findElements, queryBody, parseXml, UNASKED } from '../tap/tapRequest';
 
 /** Row counts in HEALPix cells (NESTED, ICRS). */
 export interface Density {
@@ -17,19 +17,26 @@ export interface RowCount {
     readonly rows: number;
     /** missing for tables without positions */
     readonly density?: Density;
+    /** address of its HATS collection; missing for tables without one */
+    readonly hats?: string;
 }
 
 /** Load the row count of a table and its density. Raises TapError. */
 export async function loadRowCount(table: string): Promise<RowCount> {
     const answer = await askService(`tables/${encodeURIComponent(table)}/density`);
-    return rowCountOf((await answer.json()) as Partial<Density> & { rows: number });
+    return rowCountOf((await answer.json()) as DensityAnswer);
 }
 
-export function rowCountOf(
-    answer: { rows: number; order?: number | null } & Partial<Omit<Density, 'order'>>,
-): RowCount {
-    const { rows, order, cells = [], counts = [], withoutPosition = 0 } = answer;
-    return typeof order === 'number' ? { rows, density: { order, cells, counts, withoutPosition } } : { rows };
+type DensityAnswer = Partial<Omit<Density, 'order'>> & {
+    readonly rows: number;
+    readonly order?: number | null;
+    readonly hats?: string | null;
+};
+
+export function rowCountOf(answer: DensityAnswer): RowCount {
+    const { rows, order, cells = [], counts = [], withoutPosition = 0, hats } = answer;
+    if (typeof order !== 'number') return { rows };
+    return { rows, density: { order, cells, counts, withoutPosition }, ...(hats && { hats }) };
 }
 
 export interface ColumnLink {
@@ -59,7 +66,7 @@ export interface TableFacts {
 
 /** Load links, services and citations from an empty result. Raises TapError. */
 export async function loadFacts(table: string): Promise<TableFacts> {
-    const body = queryBody({ FORMAT: 'votable/td', MAXREC: 0, QUERY: `SELECT * FROM ${table}` });
+    const body = queryBody({ ...UNASKED, FORMAT: 'votable/td', MAXREC: 0, QUERY: `SELECT * FROM ${table}` });
     return factsOf(parseXml(await (await askService('sync', { method: 'POST', body })).text()));
 }
 

@@ -2,6 +2,7 @@ import { DOMParser } from '@xmldom/xmldom';
 import { describe, expect, it, vi } from 'vitest';
 import type { Column } from '../tap/vosiTables';
 import { factsOf, rowCountOf } from './tableFacts';
+import { openCatalogCall } from '../tap/hatsCollection';
 import { coneQuery, firstRowsQuery, clientSnippet } from './tableQueries';
 
 // the module that asks takes the service's address from the page's
@@ -33,6 +34,7 @@ describe('queries', () => {
         expect(clientSnippet('curl', tap, 's."it\'s"')).toContain(`'QUERY=SELECT TOP 100 * FROM s."it'\\''s"'`);
         expect(clientSnippet('stilts', tap, 's.t')).toContain("adql='SELECT TOP 100 * FROM s.t'");
         expect(clientSnippet('topcat', tap, 's.t')).toBe(tap);
+        expect(openCatalogCall('http://x/hats/s."a b"')).toBe('lsdb.open_catalog("http://x/hats/s.\\"a b\\"")');
     });
 });
 
@@ -65,5 +67,11 @@ describe('what is said of a table', () => {
         expect(
             rowCountOf({ rows: 5, order: 0, cells: [3], counts: [4], withoutPosition: 1 }).density?.withoutPosition,
         ).toBe(1);
+    });
+
+    it('has the address of a HATS collection where there is one', () => {
+        const located = { rows: 5, order: 0, cells: [3], counts: [5] };
+        expect(rowCountOf({ ...located, hats: 'http://x/hats/s.t' }).hats).toBe('http://x/hats/s.t');
+        expect('hats' in rowCountOf({ ...located, hats: null })).toBe(false);
     });
 });

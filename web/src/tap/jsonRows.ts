@@ -1,6 +1,6 @@
 /** Small results for the page itself, as JSON. Users' results go through the worker. */
 
-import { askService, queryBody, TapError } from './tapRequest';
+import { askService, queryBody, TapError, UNASKED } from './tapRequest';
 import { text } from '../text';
 
 export type Value = number | string | boolean | null | bigint | Value[];
@@ -31,9 +31,9 @@ interface Answer {
     status?: { value: string };
 }
 
-/** Run a query at /sync. Raises TapError. */
+/** Run a query of the page itself at /sync. Raises TapError. */
 export async function queryRows(query: string, options: { maxrec?: number; signal?: AbortSignal } = {}): Promise<Rows> {
-    const body = queryBody({ FORMAT: 'json', MAXREC: options.maxrec, QUERY: query });
+    const body = queryBody({ ...UNASKED, FORMAT: 'json', MAXREC: options.maxrec, QUERY: query });
     const answer = await askService('sync', { method: 'POST', body, signal: options.signal ?? null });
     return parseRows(await answer.text());
 }

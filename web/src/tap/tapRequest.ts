@@ -6,6 +6,9 @@ import { credentials } from './credentials.svelte';
 /** Absolute address of the service: `https://host/prefix/tap`. */
 export const TAP_ADDRESS = new URL('tap', document.baseURI).href;
 
+/** Parameters of the page's own queries, which the user has not asked: the history leaves them out. */
+export const UNASKED = { HISTORY: 'false' } as const;
+
 /** A position in the query, both from 1. */
 export interface Place {
     readonly line: number;

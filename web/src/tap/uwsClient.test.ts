@@ -92,6 +92,7 @@ describe('a job of a UWS document', () => {
             size: 5695,
             mime: 'text/csv',
         });
+        expect('collection' in done).toBe(false);
         const failed = jobOf(
             read(
                 job(
@@ -105,6 +106,15 @@ describe('a job of a UWS document', () => {
             transient: true,
             place: { line: 2, column: 14 },
         });
+    });
+
+    it('has the address of a HATS collection beside its archive', () => {
+        const address = 'http://localhost/tap/async/0a1b/results';
+        const results = `<uws:results><uws:result id="result" xlink:href="${address}/result" size="9"
+ mime-type="application/zip"/><uws:result id="hats" xlink:href="${address}/hats/" mime-type="text/html"/></uws:results>`;
+        const done = jobOf(read(job('COMPLETED', results)));
+        expect(done.result?.url).toBe(`${address}/result`);
+        expect(done.collection).toBe(`${address}/hats/`);
     });
 
     it('is over, runs, or neither', () => {

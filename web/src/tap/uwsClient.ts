@@ -90,6 +90,8 @@ export interface Job extends JobReference {
     /** '' for jobs without a query, such as saving a table */
     readonly query: string;
     readonly result?: { readonly url: string; readonly size: number; readonly mime: string };
+    /** address of a result that is a HATS collection, which is no table */
+    readonly collection?: string;
     readonly error?: JobError;
     readonly info: JobInfo;
 }
@@ -224,7 +226,9 @@ export function jobOf(source: Document | string): Job {
         (parameter) => [parameter.getAttribute('id') ?? '', parameter.textContent] as const,
     );
     const failure = findElements(root, 'errorSummary')[0];
-    const result = findElements(root, 'result')[0];
+    const results = findElements(root, 'result');
+    const [result] = results;
+    const collection = results.find((each) => each.getAttribute('id') === 'hats');
     return {
         id: childText(root, 'jobId'),
         ...referenceOf(root),
@@ -236,6 +240,7 @@ export function jobOf(source: Document | string): Job {
         info: infoOf(findElements(root, 'jobInfo')[0]?.children[0]),
         ...(failure && { error: errorOf(failure) }),
         ...(result && { result: resultOf(result) }),
+        ...(collection && { collection: resultOf(collection).url }),
     };
 }
 

@@ -102,6 +102,12 @@ export const jobs = {
     archivedFiles: 'Its uploaded files are gone too: edit the query, and run it with your files.',
     reused: (id: string) => `The stored result of job ${id}, which ran the same query.`,
     addressHint: 'Use this address to resume the job in TOPCAT (Resume Job), pyvo (AsyncTAPJob) or curl.',
+    collection: {
+        title: 'HATS collection',
+        hint: 'LSDB and hats read the files at this address; the download has all of them in a ZIP archive.',
+        own: 'It needs your name and password, or your token.',
+        copy: 'Copy',
+    },
     query: 'Query',
     plan: 'Query plan',
     parameters: 'Parameters',

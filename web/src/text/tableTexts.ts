@@ -85,8 +85,9 @@ export const tables = {
     },
     programs: {
         title: 'In other programs',
-        names: { pyvo: 'pyvo', topcat: 'TOPCAT', stilts: 'STILTS', curl: 'curl' },
+        names: { pyvo: 'pyvo', topcat: 'TOPCAT', stilts: 'STILTS', curl: 'curl', lsdb: 'LSDB' },
         topcat: 'Choose Table Access Protocol (TAP) Query in the VO menu and enter this TAP URL:',
+        lsdb: 'The whole table as a HATS collection, which LSDB reads in parts and in parallel:',
         samp: 'over SAMP, up to the row limit',
         own: 'Your own tables need your name and password, or your token.',
         copy: 'Copy',

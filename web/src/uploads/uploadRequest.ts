@@ -2,7 +2,7 @@
 
 import { text } from '../text';
 import { credentials } from '../tap/credentials.svelte';
-import { addressOf, errorText, queryBody, TapError } from '../tap/tapRequest';
+import { addressOf, errorText, queryBody, TapError, UNASKED } from '../tap/tapRequest';
 
 export interface UploadRequest {
     readonly method: 'POST' | 'PUT';
@@ -46,5 +46,9 @@ export function queryJson(
     files: Record<string, Blob>,
     watch: Pick<UploadRequest, 'onProgress' | 'signal'> = {},
 ): Promise<string> {
-    return sendRequest('sync', { method: 'POST', body: queryBody({ FORMAT: 'json', QUERY: query }, files), ...watch });
+    return sendRequest('sync', {
+        method: 'POST',
+        body: queryBody({ ...UNASKED, FORMAT: 'json', QUERY: query }, files),
+        ...watch,
+    });
 }

@@ -85,6 +85,7 @@ def test_its_files_are_not_served(
         assert answer.status_code == 404
         assert "it is the table of a HATS catalogue whose files are elsewhere" in answer.text
         assert server.url not in answer.text
+        assert httpx.get(f"{served.tap}/tables/gateway.stars/density").json()["hats"] is None
 
 
 def test_the_operator_learns_of_a_change(
