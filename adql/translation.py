@@ -30,7 +30,7 @@ from adql.rewrite.cluster.single_shard import confine_to_shard
 from adql.rewrite.covers.attached_files import choose_files, reads_attached
 from adql.rewrite.covers.spatial_covers import find_cells_read
 from adql.rewrite.filters.row_store_reads import IdLookUp, StoredRowRead, join_look_ups, read_stored_rows
-from adql.rewrite.trees.repeatable_relations import has_random_answer
+from adql.rewrite.trees.repeatable_relations import has_random_answer, is_repeatable_query
 from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.column_links import NO_LINKS, ResultLinks
@@ -153,6 +153,11 @@ class Translation:
     def is_repeatable(self) -> bool:
         """Whether the same rows in the tables give the same result: no random numbers, no sample, no foreign SQL."""
         return self.query is not None and not has_random_answer(self.query)
+
+    @property
+    def has_steady_rows(self) -> bool:
+        """Whether each run on the same rows of the tables gives the same rows, which TOP and sums of doubles do not."""
+        return self.query is not None and is_repeatable_query(self.query)
 
 
 def translate(

@@ -121,14 +121,16 @@ def set_mail(
 
 @app.command("remove")
 def remove_user(name: Name, data: Data, file: File = None) -> None:
-    """Remove a user with all that is theirs: tokens, tables, watches, history, grants; so nobody inherits it."""
+    """Remove a user with what is theirs: tokens, watches, jobs, tables, history, grants; so nobody inherits it."""
     with open_accounts(data, file) as accounts:
         accounts.require_user(name)
-        removed = [remove(data.absolute(), name) for remove in (_remove_watches, _remove_history, _forget_tables)]
+        steps = (_remove_watches, _delete_jobs, _forget_tables, _remove_history)
+        removed = [remove(data.absolute(), name) for remove in steps]
         if not all(removed):
             typer.echo(f"error: {name} stays a user until all of this is removed: try again", err=True)
             raise typer.Exit(1)
         accounts.remove_user(name)
+        _remove_history(data.absolute(), name)  # of queries that ended meanwhile
     typer.echo(f"{name} is removed")
 
 
@@ -181,6 +183,14 @@ def _remove_history(data: Path, name: str) -> bool:
         typer.echo(f"error: the history of {name} is not removed: {error}", err=True)
         return False
     return True
+
+
+def _delete_jobs(data: Path, name: str) -> bool:
+    """Delete the jobs of a user with their results, likewise."""
+    if not has_engine(data):
+        return True
+    with ConsoleReporter() as reporter:
+        return control_client.execute_admin_command(data, "user delete-jobs", {"user": name}, reporter) == 0
 
 
 def _forget_tables(data: Path, name: str) -> bool:

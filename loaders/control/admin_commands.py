@@ -133,6 +133,12 @@ def _delete_jobs(administration: Administration, arguments: Arguments, reporter:
     return ()
 
 
+def _delete_jobs_of_user(administration: Administration, arguments: Arguments, reporter: Reporter) -> Rows:
+    if number := administration.jobs.delete_jobs_of(arguments["user"]):
+        reporter.message(f"deleted {number} {'job' if number == 1 else 'jobs'} of {arguments['user']}")
+    return ()
+
+
 def _list_queries(administration: Administration, _arguments: Arguments, _: Reporter) -> Rows:
     return [work.to_document() for work in administration.work.list_running()]
 
@@ -202,6 +208,7 @@ COMMANDS: dict[str, Callable[[Administration, Arguments, Reporter], Rows]] = {
     "jobs show": _show_job,
     "jobs stop": _stop_jobs,
     "jobs delete": _delete_jobs,
+    "user delete-jobs": _delete_jobs_of_user,
     "queries": _list_queries,
     "queries stop": _stop_queries,
     "watch add": _add_watch,

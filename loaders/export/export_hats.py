@@ -40,6 +40,9 @@ from tap_service.storage.engine.engine import Engine
 #: Each piece has a core for the engine and for the writer, which take turns
 _PIECE_SETTINGS = {"max_threads": 1}
 
+#: Of queries with TOP, random numbers, sums of doubles and the like
+_UNSTEADY = "the query may have other rows each time it runs"
+
 
 def export_hats(engine: Engine, request: ExportRequest, reporter: Reporter) -> None:
     """Write the collection, or go on with one that was stopped, and verify it. Raises ``LoadError``, EngineError."""
@@ -74,6 +77,11 @@ def _check_target(
         return
     if earlier is None:
         raise LoadError(f"{target.address} has no export: leave out --verify to write one")
+    if not state.stamp:
+        raise LoadError(
+            f"{_UNSTEADY}, so that {target.address} cannot be compared with it: "
+            f"skyhouse verify {target.address} --rows reads the files alone"
+        )
     if not state.continues(earlier):
         raise LoadError(
             f"{target.address} is an export of {earlier.source} with other options, or of rows that have changed "
@@ -88,7 +96,8 @@ def _keep_or_delete(
     if earlier is not None and state.continues(earlier):
         reporter.message("the export is complete" if earlier.is_complete else "the export goes on where it was stopped")
     elif earlier is not None:
-        reporter.message(f"{state.source} or the options have changed since the last export: it begins anew")
+        changed = f"{state.source} or the options have changed since the last export" if state.stamp else _UNSTEADY
+        reporter.message(f"{changed}: the export begins anew")
         # the state stays, so that an export killed now is known as one
         target.delete_all([name for name in names if name != STATE_FILE], earlier.is_own)
     if earlier is not None:

@@ -75,7 +75,7 @@ def read_stamp(engine: Engine, source: str) -> tuple[str, str]:
     """Return the present ``stamp`` and ``changed`` of a source."""
     if is_query(source):
         translation = translate_source(engine, source)
-        if not translation.is_repeatable:
+        if not translation.has_steady_rows:
             return "", ""
         names = [(entry.schema.name, entry.table.name) for entry in translation.tables]
         stamps: tuple[tuple[str, ...], ...] = (("query", source), *read_content_stamps(engine, names))

@@ -9,6 +9,8 @@ from loaders.export.export_request import ExportRequest
 from loaders.export.export_target import ExportTarget
 from loaders.load_error import LoadError
 from tap_service.constants import VERSION
+from tap_service.hats.writing.catalogue_files import is_catalogue_file
+from tap_service.hats.writing.index_files import is_index_file
 
 STATE_FILE = "skyhouse-export.json"
 
@@ -58,7 +60,10 @@ class ExportState(BaseModel):
 
     def is_own(self, name: str) -> bool:
         """Whether the export writes this file."""
-        return name in (COLLECTION_FILE, STATE_FILE) or name.partition("/")[0] in self.folders
+        folder, _, path = name.partition("/")
+        return name in (COLLECTION_FILE, STATE_FILE) or (
+            folder in self.folders and (is_catalogue_file(path) or is_index_file(path))
+        )
 
 
 def read_state(target: ExportTarget, names: dict[str, int]) -> ExportState | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -52,6 +52,7 @@ class ExportTarget(TargetFiles):
             try:
                 yield part
                 with self.translate_errors():
+                    _flush_file(part)  # after a power cut, a file that has its name has its rows
                     os.replace(part, path)
             except BaseException:
                 with suppress(OSError):  # the first error is the reason
@@ -72,20 +73,24 @@ class ExportTarget(TargetFiles):
         with self.translate_errors():
             return bytes(self.files.cat_file(self.build_path(name)))
 
-    def delete_all(self, names: Iterable[str], is_own: Callable[[str], bool]) -> None:
+    def delete_all(self, names: Collection[str], is_own: Callable[[str], bool]) -> None:
         """Delete files with the topmost folders that they are in.
 
-        ``names``: all files that are there, but for those to keep. Raises ``LoadError`` for one that is not ``is_own``.
+        ``names``: all complete files that are there, but for those to keep. Raises ``LoadError`` for one that is not
+        ``is_own``.
         """
-        foreign = [name for name in names if not is_own(name)]
+        topmost = {name.partition("/")[0] for name in names}
+        parts = [name.removesuffix(_PART) for name in self._list_sizes() if name.endswith(_PART)]
+        threatened = [*names, *(name for name in parts if name.partition("/")[0] in topmost)]
+        foreign = [name for name in threatened if not is_own(name)]
         if foreign:
             raise LoadError(
                 f"{self.address} has files that this export has not written, such as {min(foreign)}, and would have "
                 "to be deleted: move them elsewhere, or name an empty target"
             )
         with self.translate_errors():
-            for first in {name.partition("/")[0] for name in names}:
-                self.delete_folder(first)
+            for name in topmost:
+                self.delete_folder(name)
 
     @contextmanager
     def open_parquet(self, name: str) -> Iterator[pq.ParquetFile]:
@@ -102,6 +107,11 @@ class ExportTarget(TargetFiles):
         """Bring local files to the disk."""
         if self.is_local:
             os.sync()
+
+
+def _flush_file(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def open_file_target(address: str) -> tuple[ExportTarget, str]:

@@ -287,8 +287,8 @@ def test_a_second_service_is_refused(service: Service) -> None:
     )
 
 
-def test_the_tables_of_users(service: Service) -> None:
-    """Whoever gets a removed user's name does not inherit the tables."""
+def test_what_users_own(service: Service) -> None:
+    """Whoever gets a removed user's name does not inherit tables, jobs and queries."""
     definition = b"<table><column><name>a</name><dataType>int</dataType></column></table>"
     assert skyhouse(service.folder, "user", "add", "alice", given="correct-horse\n")[0] == 0
 
@@ -311,12 +311,16 @@ def test_the_tables_of_users(service: Service) -> None:
     assert (code, err) == (1, "error: alice has no table mydb.two; see skyhouse user tables alice\n")
     asked("sync?QUERY=SELECT+table_name+FROM+TAP_SCHEMA.tables")
     assert [each["status"] for each in json.loads(asked("history"))["queries"]] == ["OK"]
-    code, out, _ = skyhouse(service.folder, "user", "remove", "alice")
+    asked("async?PHASE=RUN&QUERY=SELECT+table_name+FROM+TAP_SCHEMA.tables", "POST", b"")
+    assert b"<uws:jobref " in asked("async")
+    code, out, said_too = skyhouse(service.folder, "user", "remove", "alice")
+    assert "deleted 1 job of alice" in said_too
     said = ["dropped mydb.one of alice", "dropped mydb.three of alice", "alice is removed"]
     assert (code, out.splitlines()) == (0, said)
     assert skyhouse(service.folder, "user", "add", "alice", given="correct-horse\n")[0] == 0
     assert json.loads(asked("mydb"))["tables"] == []
     assert json.loads(asked("history"))["queries"] == []
+    assert b"<uws:jobref " not in asked("async")
 
 
 def test_a_service_answers_while_a_load_runs(service: Service, stars: Path) -> None:

@@ -36,15 +36,15 @@ def has_random_answer(query: Query) -> bool:
 def is_repeatable(relation: Relation) -> bool:
     """Return whether a relation has the same rows each time it is read."""
     leaves = walk_leaves(relation)
-    return all(isinstance(leaf, Scan) or _is_repeatable_query(leaf.query) for leaf in leaves)
+    return all(isinstance(leaf, Scan) or is_repeatable_query(leaf.query) for leaf in leaves)
 
 
-def _is_repeatable_query(query: Query) -> bool:
-    """Return whether no part of a query depends on an order of rows or on chance."""
+def is_repeatable_query(query: Query) -> bool:
+    """Return whether a query has the same rows each time: no part depends on an order of rows or on chance."""
     if query.limit is not None or query.offset:
         return False
     if isinstance(query, SetOperation):
-        return _is_repeatable_query(query.left) and _is_repeatable_query(query.right)
+        return is_repeatable_query(query.left) and is_repeatable_query(query.right)
     if not is_repeatable(query.from_):
         return False
     return all(is_deterministic(part) for expr in walk_select_expressions(query) for part in walk_expr(expr))
@@ -53,7 +53,7 @@ def _is_repeatable_query(query: Query) -> bool:
 def is_deterministic(expr: Expr) -> bool:
     """Return whether an expression has the same value each time, if its operands have."""
     if isinstance(expr, SUBQUERIES):
-        return _is_repeatable_query(expr.query)
+        return is_repeatable_query(expr.query)
     if isinstance(expr, Aggregate):
         return expr.name in _STEADY_AGGREGATES or expr.type.is_integer
     return not (isinstance(expr, Windowed) or (isinstance(expr, Call) and expr.name in _UNSTEADY_CALLS))

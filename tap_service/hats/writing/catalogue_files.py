@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clickhouse_schema.hats.hats_pixel import DATASET, SPATIAL_INDEX, HatsPixel
+from clickhouse_schema.hats.hats_pixel import DATASET, SPATIAL_INDEX, HatsPixel, parse_path
 from clickhouse_schema.hats.hats_properties import (
     CATALOG_FILES,
     COLLECTION_FILE,
@@ -38,6 +38,8 @@ from tap_service.hats.writing.sky_map import write_sky_map
 
 COMMON_METADATA = f"{DATASET}/_common_metadata"
 METADATA = f"{DATASET}/_metadata"
+
+_SKY_MAPS = ("skymap.fits", "point_map.fits")
 
 #: The version of HATS that the files follow
 _HATS_VERSION = "v1.0"
@@ -113,8 +115,16 @@ def _write_catalogue_files(collection: Collection, name: str) -> dict[str, bytes
     found[COMMON_METADATA] = write_footer(collection.rows.schema, {})
     if name == collection.name:
         sky_map = write_sky_map(collection.plan.density)
-        found |= {"skymap.fits": sky_map, "point_map.fits": sky_map}
+        found |= dict.fromkeys(_SKY_MAPS, sky_map)
     return found
+
+
+def is_catalogue_file(path: str) -> bool:
+    """Whether some catalogue or margin cache has a file with this path below its folder."""
+    if path in (*CATALOG_FILES, PARTITION_INFO, COMMON_METADATA, METADATA, *_SKY_MAPS):
+        return True
+    pixel = parse_path(path)
+    return pixel is not None and path == pixel.build_path()
 
 
 def describe_catalogue(collection: Collection, name: str) -> CatalogProperties:

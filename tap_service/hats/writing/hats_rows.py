@@ -58,13 +58,19 @@ class HatsRows:
     @cached_property
     def schema(self) -> pa.Schema:
         """The Arrow schema of partitions: fields with their units, UCDs and descriptions, and VOParquet's VOTable."""
+        return self.select_schema([field.name for field in self.fields])
+
+    def select_schema(self, names: Iterable[str]) -> pa.Schema:
+        """Return the schema of some columns of partitions, in the order of the table."""
+        wanted = {*names}
+        fields = [field for field in self.fields if field.name in wanted]
         schema = self.entry.schema
         info = ResultInfo(
             citations=(schema.citation,) if schema.citation else (),
             rights=(schema.licence,) if schema.licence else (),
             software=PRODUCT,
         )
-        return arrow_schema(self.fields).with_metadata(result_metadata(self.fields, info, None))
+        return arrow_schema(fields).with_metadata(result_metadata(fields, info, None))
 
     @property
     def position_columns(self) -> tuple[str, str]:

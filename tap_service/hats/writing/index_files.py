@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -23,6 +24,8 @@ _BATCH_ROWS = 65536
 #: The engine sorts all ids; from so many bytes on it does so on disk
 _SORT_SETTINGS = {"max_bytes_before_external_sort": 1 << 30, "max_bytes_ratio_before_external_sort": 0}
 
+_INDEX_FILE = re.compile(rf"{DATASET}/index/part\.\d+\.parquet", re.ASCII)
+
 #: Gives the path of a new file by its name below the folder of the index; the file is complete at the context's end
 FileCreator = Callable[[str], AbstractContextManager[Path]]
 
@@ -30,6 +33,11 @@ FileCreator = Callable[[str], AbstractContextManager[Path]]
 def name_index_file(number: int) -> str:
     """Return the path of a file below the folder of the index."""
     return f"{DATASET}/index/part.{number}.parquet"
+
+
+def is_index_file(path: str) -> bool:
+    """Whether ``path`` is one that ``name_index_file`` gives."""
+    return _INDEX_FILE.fullmatch(path) is not None
 
 
 def write_index(

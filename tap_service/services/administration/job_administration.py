@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -84,6 +85,14 @@ class JobAdministration:
             self._lifetimes.destroy_job(job_id)
         except NoSuchJob as error:
             raise _no_such_job(job_id) from error
+
+    def delete_jobs_of(self, user: str) -> int:
+        """Delete all jobs of a user, also those that run, with their results; return how many there were."""
+        found = [*self._jobs.list_references(JobFilter(user, frozenset(ExecutionPhase)))]
+        for reference in found:
+            with suppress(NoSuchJob):  # deleted just now
+                self._lifetimes.destroy_job(reference.job_id)
+        return len(found)
 
     def list_executing(self) -> list[Job]:
         _, executing = self._jobs.list_places()

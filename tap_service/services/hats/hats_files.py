@@ -106,7 +106,7 @@ class HatsFiles:
 
     def count_download(self, file: HatsFile, sent: int, *, owner: str | None, client: str) -> None:
         """Count what a client gets of a partition; its rows only if it gets all of them."""
-        if not file.rows:
+        if file.rows is None:
             return
         report = QueryReport("OK", file.rows if sent == file.content.size else 0, sent)
         self._usage.count_query(report, (file.entry,), "hats", owner=owner, client=client)
@@ -147,6 +147,7 @@ class HatsFiles:
             stamps = read_content_stamps(self._engine, [entry.density_key])
         if not stamps:
             raise NotFound(f"{entry.qualified_name} was dropped just now")
+        self._catalogue_cache.note_use(owner, (entry,))
         described = (VERSION, entry.qualified_name, entry.storage_sql, stamps, repr(entry.fields))
         return entry, hashlib.sha256(repr(described).encode()).hexdigest()[:32]
 

@@ -1,7 +1,7 @@
 """Columns and rows of a partition that a client asks for in the address, as LSDB does: ``?columns=..&filters=..``.
 
-A client that names columns gets these alone, and applies its filters again to the rows that it gets. So a filter that
-is not understood here is ignored, and costs bytes only.
+A client that names columns gets these alone, and applies its filters again to the rows that it gets. So filters that
+are not understood here are ignored, and cost bytes only.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def parse_selection(columns: str, filters: str, schema: pa.Schema) -> PartitionS
     columns
         Names with commas between them; unknown ones are ignored.
     filters
-        ``a>=1,b<2;c==3``: a comma is AND, a semicolon OR. Only comparisons of numbers are understood.
+        ``a>=1,b<2;c==3``: a comma is AND, a semicolon OR. Only comparisons of numbers are understood, and beside
+        others none.
     schema : pyarrow.Schema
     """
     asked = {*filter(None, columns.split(","))}
@@ -68,19 +69,24 @@ def parse_selection(columns: str, filters: str, schema: pa.Schema) -> PartitionS
 
 
 def _parse_filters(text: str, schema: pa.Schema) -> tuple[tuple[tuple[str, str, float | int], ...], ...]:
+    if not text or text.count(",") + text.count(";") >= _MAX_FILTERS:
+        return ()
+    columns = {*schema.names}
     found = []
-    for conjunction in text.split(";") if text else ():
-        parts = [_parse_filter(part, schema) for part in conjunction.split(",")]
-        known = tuple(part for part in parts if part is not None)
-        if not known:  # of a disjunction, one part that is not understood lets all rows pass
-            return ()
-        found.append(known)
-    return tuple(found) if sum(map(len, found)) <= _MAX_FILTERS else ()
+    for conjunction in text.split(";"):
+        parts = []
+        for text_of_part in conjunction.split(","):
+            part = _parse_filter(text_of_part, schema, columns)
+            if part is None:  # a text may have commas and semicolons: what stands beside it may be a part of it
+                return ()
+            parts.append(part)
+        found.append(tuple(parts))
+    return tuple(found)
 
 
-def _parse_filter(text: str, schema: pa.Schema) -> tuple[str, str, float | int] | None:
+def _parse_filter(text: str, schema: pa.Schema, columns: set[str]) -> tuple[str, str, float | int] | None:
     matched = _FILTER.fullmatch(text)
-    if matched is None or matched[1] not in schema.names:
+    if matched is None or matched[1] not in columns:
         return None
     column, comparison, number = matched.groups()
     kind = schema.field(column).type
@@ -96,13 +102,12 @@ def _parse_filter(text: str, schema: pa.Schema) -> tuple[str, str, float | int] 
     return (column, comparison, value) if math.isfinite(value) else None
 
 
-def write_selection(partition: Path, selection: PartitionSelection, target: Path) -> None:
-    """Write the chosen columns and rows of a partition, in their order, as a Parquet file of the same kind."""
+def write_selection(partition: Path, selection: PartitionSelection, schema: pa.Schema, target: Path) -> None:
+    """Write the chosen columns and rows of a partition, in their order, as a Parquet file with this schema."""
     file = pq.ParquetFile(partition)
-    names = list(selection.columns or file.schema_arrow.names)
+    names = schema.names
     condition = _build_condition(selection)
     needed = [name for name in file.schema_arrow.names if name in {*names, *_filter_columns(selection)}]
-    schema = pa.schema([file.schema_arrow.field(name) for name in names], metadata=file.schema_arrow.metadata)
     with pq.ParquetWriter(target, schema, compression="zstd") as writer:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, columns=needed)

@@ -45,21 +45,25 @@ class _Bytes:
 
 @dataclass(frozen=True, slots=True)
 class HatsFile:
-    """A file of the collection of a table. ``rows``: those of a partition or a margin; 0 of other files."""
+    """A file of the collection of a table. ``rows``: those of a partition or a margin; None of other files."""
 
     entry: TableEntry
     content: _Content
     etag: str
-    rows: int
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WantedFile:
-    """A file that is made from rows: its name in the cache, the rows it has at most, and what writes it."""
+    """A file that is made from rows: its name in the cache, and what writes it.
+
+    ``rows``: those of a partition or a margin, of which a selection has a part; None of other files.
+    """
 
     name: str
-    rows: int
     write: Callable[[Path], object]
+    rows: int | None
+    is_selection: bool = False
 
 
 class ServedCollection:
@@ -93,28 +97,32 @@ class ServedCollection:
     def find_small_file(self, path: str) -> HatsFile | None:
         """Return a file that follows from the plan."""
         content = self._small_files.get(path)
-        return None if content is None else HatsFile(self._entry, _Bytes(content), self._name_version(path), 0)
+        return None if content is None else HatsFile(self._entry, _Bytes(content), self._name_version(path))
 
     def find_wanted(self, path: str, columns: str, filters: str) -> WantedFile | None:
         """Return what to make for a path, with the columns and rows that the parameters ask for."""
         wanted = self._made_files.get(path)
-        if wanted is None or not wanted.rows:
+        if wanted is None or wanted.rows is None:
             return wanted
         selection = parse_selection(columns, filters, self._collection.rows.schema)
         if not selection:
             return wanted
         name = self._name_version(f"{path}?{selection.key}")
-        return WantedFile(name, wanted.rows, partial(self._write_selection, wanted, selection))
+        return WantedFile(name, partial(self._write_selection, wanted, selection), wanted.rows, is_selection=True)
 
     def find_kept(self, wanted: WantedFile) -> HatsFile | None:
         """Return a file that was made before."""
         kept = self._cache.find_file(self._place(wanted))
-        return None if kept is None else HatsFile(self._entry, kept, wanted.name, wanted.rows)
+        return None if kept is None else self._describe_file(wanted, kept)
 
     def make_file(self, wanted: WantedFile) -> HatsFile:
         """Make a file, which may take seconds. Raises ServiceError."""
         with translate_faults(f"hats-{wanted.name}"):
-            return HatsFile(self._entry, self._make(wanted), wanted.name, wanted.rows)
+            return self._describe_file(wanted, self._make(wanted))
+
+    def _describe_file(self, wanted: WantedFile, made: OpenFile) -> HatsFile:
+        rows = pq.read_metadata(made.path).num_rows if wanted.is_selection else wanted.rows
+        return HatsFile(self._entry, made, wanted.name, rows)
 
     def _make(self, wanted: WantedFile) -> OpenFile:
         return self._cache.make_file(self._place(wanted), wanted.write)
@@ -131,29 +139,31 @@ class ServedCollection:
         rows, plan = held.rows, held.plan
         for pixel, count in plan.partitions.items():
             write: Callable[[Path], object] = partial(write_partition, engine, rows, pixel, settings=self._settings)
-            yield self._describe(f"{held.name}/{pixel.build_path()}", count, write)
+            yield self._describe(f"{held.name}/{pixel.build_path()}", write, count)
         for pixel, count in plan.margins.items():
             write = partial(write_margin, engine, rows, plan, pixel, settings=self._settings)
-            yield self._describe(f"{held.margin_name}/{pixel.build_path()}", count, write)
+            yield self._describe(f"{held.margin_name}/{pixel.build_path()}", write, count)
         if held.index_name:
-            yield self._describe(f"{held.index_name}/{name_index_file(0)}", 0, self._write_index)
+            yield self._describe(f"{held.index_name}/{name_index_file(0)}", self._write_index)
             write = partial(self._write_metadata, held.index_name, [name_index_file(0)], rows.index_schema)
-            yield self._describe(f"{held.index_name}/{METADATA}", 0, write)
+            yield self._describe(f"{held.index_name}/{METADATA}", write)
         for name in filter(None, (held.name, held.margin_name)):
             paths = [pixel.build_path() for pixel in held.list_pixels(name)]
             if len(paths) <= _MAX_METADATA_PARTITIONS:
                 write = partial(self._write_metadata, name, paths, held.rows.schema)
-                yield self._describe(f"{name}/{METADATA}", 0, write)
+                yield self._describe(f"{name}/{METADATA}", write)
 
-    def _describe(self, path: str, rows: int, write: Callable[[Path], object]) -> tuple[str, WantedFile]:
-        return path, WantedFile(self._name_version(path), rows, write)
+    def _describe(self, path: str, write: Callable[[Path], object], rows: int | None = None) -> tuple[str, WantedFile]:
+        return path, WantedFile(self._name_version(path), write, rows)
 
     def _write_index(self, target: Path) -> None:
         write_index(self._engine, self._collection, lambda _: nullcontext(target), settings=self._settings)
 
     def _write_selection(self, wanted: WantedFile, selection: PartitionSelection, target: Path) -> None:
-        whole = self._make(wanted)
-        write_selection(whole.path, selection, target)
+        rows = self._collection.rows
+        schema = rows.select_schema(selection.columns) if selection.columns else rows.schema
+        whole = self._make(wanted)  # its path goes with it
+        write_selection(whole.path, selection, schema, target)
 
     def _write_metadata(self, name: str, paths: Sequence[str], schema: pa.Schema, target: Path) -> None:
         footers = {}

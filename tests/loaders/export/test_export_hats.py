@@ -75,7 +75,8 @@ def test_a_stopped_export_goes_on_to_the_same_files(exported: Path, engine: Embe
     kept = {path: path.stat().st_mtime_ns for path in partitions(tmp_path)}
     assert 0 < len(kept) < len(partitions(exported / "stars"))
     left = [
-        write_foreign(tmp_path / name) for name in ("stars/dataset/Norder=0/left.parquet.part", f"{STATE_FILE}.part")
+        write_foreign(tmp_path / name)
+        for name in ("stars/dataset/Norder=0/Dir=0/Npix=0.parquet.part", f"{STATE_FILE}.part")
     ]
     other = write_foreign(tmp_path / "videos" / "film.part")
 
@@ -142,7 +143,7 @@ def test_a_file_with_other_rows_is_written_again(copied: Path, engine: EmbeddedE
 def test_other_options_begin_anew(copied: Path, engine: EmbeddedEngine) -> None:
     recorder = run(engine, ask(copied, margin=0.0, has_index=False, columns=("id", "mag")))
 
-    assert f"{STARS} or the options have changed since the last export: it begins anew" in recorder.messages
+    assert f"{STARS} or the options have changed since the last export: the export begins anew" in recorder.messages
     assert {path.name for path in copied.iterdir() if path.is_dir()} == {"stars"}
     assert pq.read_schema(partitions(copied)[0]).names == ["_healpix_29", "id", "ra", "dec", "mag"]
 
@@ -156,23 +157,26 @@ def test_a_changed_table_is_exported_anew(sky: Path, engine: EmbeddedEngine, tmp
         run(engine, replace(request, is_verified_only=True))
     recorder = run(engine, request)
 
-    assert f"{OTHERS} or the options have changed since the last export: it begins anew" in recorder.messages
+    assert f"{OTHERS} or the options have changed since the last export: the export begins anew" in recorder.messages
     assert recorder.lines[0].startswith(f"others: {ROWS + 10} rows in ")
 
 
 def test_beginning_anew_deletes_only_the_collection(copied: Path, engine: EmbeddedEngine) -> None:
-    other = write_foreign(copied / "papers" / "thesis.tex")
-    write_foreign(copied / "stars" / "left.part")
+    own = write_foreign(copied / "stars" / "skymap.fits.part")
     before = contents(copied)
 
-    with pytest.raises(LoadError, match=r"has files that this export has not written, such as papers/thesis\.tex"):
-        run(engine, ask(copied, margin=0.0))
-    assert contents(copied) == before
+    for name in ("papers/thesis.tex", "stars/README.txt", "stars/film.part", "stars/dataset/Norder=0/Dir=0/stars.png"):
+        other = write_foreign(copied / name)
+        with pytest.raises(
+            LoadError, match=rf"has files that this export has not written, such as {name.removesuffix('.part')}"
+        ):
+            run(engine, ask(copied, margin=0.0))
+        other.unlink()
+        assert contents(copied) == before
 
-    other.unlink()
     run(engine, ask(copied, margin=0.0))
     assert {path.name for path in copied.iterdir() if any(path.glob("*"))} == {"stars", "stars_id"}
-    assert not (copied / "stars" / "left.part").exists()
+    assert not own.exists()
 
 
 class _Appender(Recorder):
@@ -199,6 +203,25 @@ def test_a_query_is_exported_from_a_table_that_is_dropped(sky: Path, engine: Emb
     assert found.schema.field("place").metadata[b"xtype"] == b"point"
     assert recorder.messages[-1] == "no single column identifies rows: the collection has no index"
     assert queried_tables(engine) == []
+
+
+@pytest.mark.parametrize(
+    "query", [f"SELECT TOP 800 id, ra, dec FROM {STARS}", f"SELECT * FROM {STARS} WHERE RAND() < 2"]
+)
+def test_of_rows_that_may_be_others_no_file_is_kept(
+    query: str, sky: Path, engine: EmbeddedEngine, tmp_path: Path
+) -> None:
+    with pytest.raises(LoadCancelled):
+        run(engine, ask(tmp_path, query), Recorder(stop_after=5))
+    left = {path: path.stat().st_mtime_ns for path in partitions(tmp_path)}
+    assert left
+
+    recorder = run(engine, ask(tmp_path, query))
+
+    assert "the query may have other rows each time it runs: the export begins anew" in recorder.messages
+    assert all(path.stat().st_mtime_ns != before for path, before in left.items() if path.exists())
+    with pytest.raises(LoadError, match=r"cannot be compared with it: skyhouse verify .* --rows reads the files alone"):
+        run(engine, ask(tmp_path, query, is_verified_only=True))
 
 
 def test_what_a_killed_export_left_in_the_engine_is_dropped(sky: Path, engine: EmbeddedEngine) -> None:

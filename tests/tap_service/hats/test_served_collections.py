@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pyarrow.parquet as pq
 import pytest
+from astropy.io.votable import parse
 
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -93,8 +94,25 @@ def test_a_partition_has_only_the_columns_that_are_asked_for(url):
     partition = _find_partition(url)
     fewer = httpx.get(partition, params={"columns": "id,_healpix_29", "filters": "id<1000"})
 
-    assert pq.read_schema(io.BytesIO(fewer.content)).names == ["_healpix_29", "id"]
+    schema = pq.read_schema(io.BytesIO(fewer.content))
+    described = parse(io.BytesIO(schema.metadata[b"IVOA.VOTable-Parquet.content"])).get_first_table()
+    assert schema.names == [field.name for field in described.fields] == ["_healpix_29", "id"]
     assert len(fewer.content) < len(httpx.get(partition).content) / 2
+
+
+def test_the_rows_that_are_sent_are_counted(service, url, monkeypatch, eventually):
+    counted: list[int] = []
+    usage = service.server.config.app.state.services.hats._usage
+    monkeypatch.setattr(usage, "count_query", lambda report, *_, **__: counted.append(report.rows))
+    partition = _find_partition(url)
+    ids = pq.read_table(io.BytesIO(httpx.get(partition).content))["id"].to_pylist()
+    middle = sorted(ids)[len(ids) // 2]
+    for filters in (f"id<{middle}", f"id<{middle}", "id<0"):
+        httpx.get(partition, params={"columns": "id", "filters": filters})
+
+    below = sum(id_ < middle for id_ in ids)
+    assert 0 < below < len(ids)
+    eventually(lambda: counted == [len(ids), below, below, 0])
 
 
 def test_folders_are_pages_of_links(service, url):

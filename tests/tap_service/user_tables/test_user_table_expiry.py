@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 
+import httpx
 import pyarrow as pa
 import pytest
 
@@ -24,6 +26,8 @@ from tap_service.models.timestamps import now
 from tap_service.services.user_tables.user_table_expiry import UserTableExpiry, expiry_time
 from tap_service.services.user_tables.user_table_storage import UserTableStorage
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.tap_service.conftest import Served
+from tests.tap_service.users import USERS, write_accounts
 
 OWNER = "keeper'; DROP TABLE x --"
 TABLE = Table(
@@ -132,6 +136,19 @@ def test_a_table_that_nobody_uses_expires(
     assert user_table_record.find_user_table(svc_engine, OWNER, "kept") is not None
     UserTableExpiry(CONFIG, svc_engine).sweep_tables()
     assert (user_table_record.find_user_table(svc_engine, OWNER, "kept") is not None) == is_kept
+
+
+def test_reading_the_files_of_a_table_is_a_use(
+    svc_engine: EmbeddedEngine, storage: UserTableStorage, serve: Callable[..., Served], tmp_path: Path
+) -> None:
+    service = serve(accounts=write_accounts(tmp_path / "accounts.sqlite"), hats_path=tmp_path / "hats")
+    with storage.staging_table(TABLE) as filled:
+        storage.insert_batches("alice", filled, [ROWS])
+        mine = storage.publish_table("alice", TABLE, filled, replace=False)
+    answer = httpx.get(f"{service.url}/hats/mydb.kept/kept/hats.properties", auth=("alice", USERS["alice"]))
+    assert answer.status_code == 200, answer.text
+    assert [*user_table_record.read_last_uses(svc_engine, [mine.described])] == [mine.described]
+    storage.remove_table("alice", "kept")
 
 
 def test_when_a_table_ends(kept: UserTable) -> None:

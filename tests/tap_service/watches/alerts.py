@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clickhouse_schema.engine_tables import catalogue_log, engine_setup
+from clickhouse_schema.engine_tables import addition_record, catalogue_log, engine_setup
 from loaders.pipeline.load_request import LoadRequest, Mode
 from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.engine import Engine
@@ -34,11 +34,12 @@ def add_alerts(engine: Engine, folder: Path, first: int, count: int, mode: Mode 
 
 @contextmanager
 def alerts_table(engine: Engine, folder: Path) -> Iterator[None]:
-    """Create the table with the ids 0 to 99; drop it at the end."""
+    """Create the table with the ids 0 to 99; drop it at the end, and the rows that are kept for watches."""
     engine_setup.prepare_engine(engine)
     add_alerts(engine, folder, 0, 100, "create")
     yield
     catalogue_log.unregister_table(engine, *TABLE.split("."))
+    addition_record.drop_rows(engine, [each.addition_id for each in addition_record.read_kept_additions(engine)])
     engine.execute("DROP DATABASE sky SYNC")
 
 
