@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from clickhouse_schema.engine_protocol import Engine
-from clickhouse_schema.engine_tables.version_sql import fetch_next_version, is_table_sql
+from clickhouse_schema.engine_tables.version_sql import TABLE_LOGS, fetch_next_version, is_table_sql
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.whole_tables import create_whole_table, delete_rows_later
@@ -68,7 +68,7 @@ def write_append(
     row = {
         "schema_name": [origin.schema_name],
         "table_name": [origin.table_name],
-        "version": pa.array([fetch_next_version(engine, "skyhouse.appends")], pa.uint64()),
+        "version": pa.array([fetch_next_version(engine, *TABLE_LOGS)], pa.uint64()),
         "origin": [origin.origin],
         "fingerprint": [fingerprint],
         "rows": pa.array([rows], pa.uint64()),

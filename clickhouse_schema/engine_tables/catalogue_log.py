@@ -24,7 +24,7 @@ from clickhouse_schema.cluster_topology import Statement
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.engine_tables.density_table import delete_density, read_row_counts, rows_per_square_degree
 from clickhouse_schema.engine_tables.tap_schema_tables import write_tap_schema
-from clickhouse_schema.engine_tables.version_sql import fetch_next_version, is_table_sql
+from clickhouse_schema.engine_tables.version_sql import TABLE_LOGS, fetch_next_version, is_table_sql
 from clickhouse_schema.hats.attachment import Attachment
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Schema, Table
@@ -293,7 +293,7 @@ def _write_document(
         number = int(kept["number"]) if number is None else number
         attachment = str(kept["attachment"]) if attachment is None else attachment
     row = {
-        "version": pa.array([fetch_next_version(engine, "skyhouse.catalogue")], pa.uint64()),
+        "version": pa.array([fetch_next_version(engine, *TABLE_LOGS)], pa.uint64()),
         "schema_name": [schema_name],
         "table_name": [table_name],
         "document": [document],

@@ -9,9 +9,14 @@ from clickhouse_schema.quoting import quote_string
 _NEXT_VERSION_SQL = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
 
 
-def fetch_next_version(engine: Engine, log: str) -> int:
-    """Return the version of the next change that is written to ``log``, the name of a table."""
-    return int(engine.fetch_table(f"SELECT {_NEXT_VERSION_SQL} AS version FROM {log}").column(0)[0].as_py())
+#: The logs of changes of tables, whose versions ``table_versions`` compares
+TABLE_LOGS = ("skyhouse.catalogue", "skyhouse.appends")
+
+
+def fetch_next_version(engine: Engine, *logs: str) -> int:
+    """Return the version of the next change that is written to one of ``logs``, names of tables."""
+    last = " UNION ALL ".join(f"SELECT max(version) AS version FROM {log}" for log in logs)
+    return int(engine.fetch_table(f"SELECT {_NEXT_VERSION_SQL} AS version FROM ({last})").column(0)[0].as_py())
 
 
 def is_table_sql(schema_name: str, table_name: str) -> str:
