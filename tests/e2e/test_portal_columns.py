@@ -34,6 +34,17 @@ def cell_at(page: Page, place: int, column: int) -> Locator:
     return page.locator(f'[role=gridcell][data-place="{place}"][data-column="{column}"]')
 
 
+def wait_for_row(page: Page, condition: str) -> None:
+    """Wait until the numbers ``c[0]``, ``c[1]`` ... of the first row fulfil a condition: they change one by one."""
+    page.wait_for_function(
+        f"""() => {{
+            const cells = document.querySelectorAll('[role=gridcell][data-place="0"]');
+            const c = Object.fromEntries([...cells].map((cell) => [cell.dataset.column, parseFloat(cell.innerText)]));
+            return {condition};
+        }}"""
+    )
+
+
 def open_downloads(page: Page) -> None:
     page.get_by_role("region", name="Result", exact=True).get_by_role("button", name="Download", exact=True).click()
 
@@ -79,15 +90,13 @@ def test_computed_columns(page: Page, portal_url: str, shot: Shot, accessible: C
     header.click()
     header.click()
     expect(header).to_have_attribute("aria-sort", "descending")
-    top = [float(cell_at(page, 0, column).inner_text()) for column in (4, 5, 6)]
-    assert top[2] == round(top[1] - top[0], 6) > 0
+    wait_for_row(page, "c[6] > 0 && Math.abs(c[6] - (c[5] - c[4])) < 1e-6")
     page.get_by_role("button", name="Filter", exact=True).click()
     page.get_by_label("Filter colour").fill("> 1")
     expect(page.get_by_role("region", name="Result", exact=True)).to_contain_text(re.compile(r"\d+ shown"))
     add_column(page, "arcmin", "dec", "arcmin")
     expect(grid.get_by_role("columnheader", name="arcmin")).to_be_visible()
-    dec, arcmin = (float(cell_at(page, 0, column).inner_text()) for column in (2, 7))
-    assert abs(arcmin - 60 * dec) < 1e-3
+    wait_for_row(page, "Math.abs(c[7] - 60 * c[2]) < 1e-3")
 
     grid.get_by_role("columnheader", name="colour").click(button="right")
     page.get_by_role("menuitem", name="Remove").click()
