@@ -26,7 +26,7 @@ def test_what_vanishes_while_it_is_read(tmp_path: Path) -> None:
 
     threads = [_started(work) for work in (open_and_close, open_and_close, open_and_close, start_and_end)]
     try:
-        for _ in range(300):
+        for _ in range(60):
             assert 1 <= open_files(tmp_path) <= 61
             for child in children(os.getpid()):
                 assert said_by(child, "status") is not None
