@@ -8,7 +8,6 @@ from clickhouse_schema.quoting import quote_string
 #: Nanoseconds since 1970; greater than the last version even if the clock was set back.
 _NEXT_VERSION_SQL = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
 
-
 #: The logs of changes of tables, whose versions ``table_versions`` compares
 TABLE_LOGS = ("skyhouse.catalogue", "skyhouse.appends")
 

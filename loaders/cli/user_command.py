@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +14,11 @@ import typer
 from loaders.cli.command_options import Data, execute_and_exit
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control import control_client
+from loaders.control.data_commands import Arguments
 from loaders.control.engine_opener import has_engine
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadError
+from loaders.progress_reporter import Reporter
 from tap_service.storage.accounts import AccountError, Accounts
 from tap_service.storage.history.history_store import HistoryUnavailable
 from tap_service.storage.open_storage import open_history_store, open_watch_store
@@ -187,18 +189,20 @@ def _remove_history(data: Path, name: str) -> bool:
 
 def _delete_jobs(data: Path, name: str) -> bool:
     """Delete the jobs of a user with their results, likewise."""
-    if not has_engine(data):
-        return True
-    with ConsoleReporter() as reporter:
-        return control_client.execute_admin_command(data, "user delete-jobs", {"user": name}, reporter) == 0
+    return _execute(control_client.execute_admin_command, data, "user delete-jobs", name)
 
 
 def _forget_tables(data: Path, name: str) -> bool:
     """Drop the tables of a user and take the user's rights to those of others, likewise."""
+    return _execute(control_client.execute_command, data, "user forget", name)
+
+
+def _execute(execute: Callable[[Path, str, Arguments, Reporter], int], data: Path, command: str, name: str) -> bool:
+    """Run a command on what a user has, if there is anything; return whether that succeeded."""
     if not has_engine(data):
         return True
     with ConsoleReporter() as reporter:
-        return control_client.execute_command(data, "user forget", {"user": name}, reporter) == 0
+        return execute(data, command, {"user": name}, reporter) == 0
 
 
 @contextmanager

@@ -15,7 +15,7 @@ const page = (queries: AccountQuery[], next: string | null = null): HistoryPage 
 });
 
 /** The next requests are answered with these, in order; what was asked is kept. */
-function answering(...answers: (HistoryPage | string | Promise<HistoryPage>)[]) {
+function answerRequests(...answers: (HistoryPage | string | Promise<HistoryPage>)[]) {
     const asked: { url: URL; method: string }[] = [];
     vi.stubGlobal('fetch', async (url: string, { method = 'GET' }: RequestInit) => {
         const answer = answers[asked.length]!;
@@ -51,7 +51,7 @@ describe('the queries of an account', () => {
 
     it('are asked for by words and days, and page by page', async () => {
         const next = 'https://elsewhere.example/tap/history?SEARCH=mars&LAST=50&CURSOR=b';
-        const asked = answering(page([query('a'), query('b')], next), page([query('c')]));
+        const asked = answerRequests(page([query('a'), query('b')], next), page([query('c')]));
         const all = new AccountQueries();
         all.askLater({ words: ' mars ', from: '2026-11-21', to: '2026-11-22' });
         await vi.runAllTimersAsync();
@@ -70,7 +70,7 @@ describe('the queries of an account', () => {
     it('are those of the last search, whatever arrives last', async () => {
         let answerLate!: (answer: HistoryPage) => void;
         const late = new Promise<HistoryPage>((resolve) => (answerLate = resolve));
-        answering(late, page([query('new')]));
+        answerRequests(late, page([query('new')]));
         const all = new AccountQueries();
         all.askLater({ words: 'o' })();
         all.askLater({ words: 'ol' });
@@ -83,7 +83,7 @@ describe('the queries of an account', () => {
     });
 
     it('stay when a later search fails, with the reason', async () => {
-        answering(page([query('a')]), 'the history does not answer', page([]));
+        answerRequests(page([query('a')]), 'the history does not answer', page([]));
         const all = new AccountQueries();
         for (const words of ['', 'x']) {
             all.askLater({ words });
@@ -96,7 +96,7 @@ describe('the queries of an account', () => {
     });
 
     it('are forgotten at once', async () => {
-        const asked = answering(page([query('a')], 'http://localhost/tap/history?CURSOR=a'), page([]));
+        const asked = answerRequests(page([query('a')], 'http://localhost/tap/history?CURSOR=a'), page([]));
         const all = new AccountQueries();
         all.askLater({ words: '' });
         await vi.runAllTimersAsync();

@@ -34,7 +34,7 @@ ${more}
 </uws:job>`;
 
 /** Requests are answered with this; what was asked is kept. */
-function answering(body: string, status = 200) {
+function answerRequests(body: string, status = 200) {
     const asked: { url: string; init: RequestInit }[] = [];
     vi.stubGlobal('fetch', (url: string, init: RequestInit) => {
         asked.push({ url, init });
@@ -137,7 +137,7 @@ test('uploads are parts with names of their own: a table may be called like a pa
 
 describe('what is asked', () => {
     it('creates and starts, with the files as tables', async () => {
-        const asked = answering(job('QUEUED'));
+        const asked = answerRequests(job('QUEUED'));
         const file = new Blob(['a\n1\n']);
         const made = await createJob({ query: 'SELECT 1', maxrec: 5, format: 'csv', files: { mine: file } });
         expect(made.phase).toBe('QUEUED');
@@ -155,19 +155,19 @@ describe('what is asked', () => {
     });
 
     it('runs to the end with a checksum, or says why it failed', async () => {
-        const asked = answering(job('COMPLETED'));
+        const asked = answerRequests(job('COMPLETED'));
         const signal = new AbortController().signal;
         expect((await runJobToEnd({ query: 'SELECT 1', checksum: true }, signal)).phase).toBe('COMPLETED');
         expect(String(asked[0]!.init.body)).toContain('CHECKSUM=true');
-        answering(job('ABORTED'));
+        answerRequests(job('ABORTED'));
         await expect(runJobToEnd({ query: 'SELECT 1' }, signal)).rejects.toThrow();
     });
 
     it('waits for a change, and lists the newest', async () => {
-        const asked = answering(job('EXECUTING'));
+        const asked = answerRequests(job('EXECUTING'));
         await fetchJob('0a1b', 3);
         expect(asked[0]!.url).toBe('http://localhost/tap/async/0a1b?WAIT=3');
-        const listing = answering(
+        const listing = answerRequests(
             `<uws:jobs xmlns:uws="u"><uws:jobref id="1"><uws:phase>ERROR</uws:phase><uws:ownerId>alice</uws:ownerId>
 <uws:creationTime>2026-11-21T18:32:20.458Z</uws:creationTime></uws:jobref></uws:jobs>`,
         );
@@ -178,38 +178,38 @@ describe('what is asked', () => {
     });
 
     it('finds jobs by words and dates, and names them', async () => {
-        const asked = answering('<uws:jobs xmlns:uws="u"/>');
+        const asked = answerRequests('<uws:jobs xmlns:uws="u"/>');
         await listJobs(5, [], { words: 'mars paper', after: 0, before: 86_400_000 });
         expect(asked[0]!.url).toBe(
             'http://localhost/tap/async?LAST=5&SEARCH=mars+paper&AFTER=1970-01-01T00%3A00%3A00.000Z&BEFORE=1970-01-02T00%3A00%3A00.000Z',
         );
-        const naming = answering('');
+        const naming = answerRequests('');
         await setName('a/b', 'Mars & Moon');
         await setNote('a/b', '');
         expect(naming.map(({ url, init }) => [url, String(init.body)])).toEqual([
             ['http://localhost/tap/async/a%2Fb/name', 'NAME=Mars+%26+Moon'],
             ['http://localhost/tap/async/a%2Fb/note', 'NOTE='],
         ]);
-        const made = answering(job('QUEUED'));
+        const made = answerRequests(job('QUEUED'));
         await createJob({ query: 'SELECT 1', name: 'Mars' });
         expect(String(made[0]!.init.body)).toContain('RUNID=Mars');
     });
 
     it('deletes without asking for the list, and saves as a table', async () => {
-        const asked = answering('');
+        const asked = answerRequests('');
         await deleteJob('a/b');
         expect(asked[0]).toMatchObject({
             url: 'http://localhost/tap/async/a%2Fb',
             init: { method: 'DELETE', redirect: 'manual', credentials: 'omit' },
         });
-        const saving = answering(job('QUEUED'));
+        const saving = answerRequests(job('QUEUED'));
         await saveResultAs('0a1b', 'mydb.x', true);
         expect(saving[0]!.url).toBe('http://localhost/tap/async/0a1b/table');
         expect(String(saving[0]!.init.body)).toBe('TABLE=mydb.x&REPLACE=true');
     });
 
     it("is refused in the service's words", async () => {
-        answering("there is no job '0a1b': it never was, or has been destroyed\n", 404);
+        answerRequests("there is no job '0a1b': it never was, or has been destroyed\n", 404);
         const refused = await fetchJob('0a1b').catch((error: unknown) => error);
         expect(refused).toBeInstanceOf(TapError);
         expect(refused).toMatchObject({
