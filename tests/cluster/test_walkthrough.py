@@ -77,13 +77,14 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Followed]:
 
 def _as_here(blocks: list[str], servers: list[ClickHouseServer], port: int) -> str:
     """The commands with this machine's addresses; the one after the service's start waits for the service."""
-    wait = f"until curl --silent --output /dev/null http://127.0.0.1:{port}/tap/availability; do sleep 0.1; done\n"
+    here = {"http://127.0.0.1:8000": f"http://127.0.0.1:{port}", "--port 8000": f"--port {port}"}
+    here |= {f"http://clickhouse-{number}:8123": server.url for number, server in enumerate(servers, 1)}
+    here |= {"skyhouse serve": "skyhouse serve > serve.log 2>&1"}
+    wait = "until curl --silent --output /dev/null http://127.0.0.1:8000/tap/availability; do sleep 0.1; done\n"
     text = "".join(block + (wait if "skyhouse serve" in block else "") for block in blocks)
     assert "skyhouse serve" in text
-    for number, server in enumerate(servers, 1):
-        text = text.replace(f"http://clickhouse-{number}:8123", server.url)
-    text = text.replace("skyhouse serve", "skyhouse serve > serve.log 2>&1")
-    return "set -eux\n" + text.replace("8000", str(port))
+    # in one pass: a port may contain the digits of another
+    return "set -eux\n" + re.sub("|".join(map(re.escape, here)), lambda found: here[found[0]], text)
 
 
 def _start(folder: Path, script: str) -> subprocess.Popen[str]:

@@ -65,7 +65,7 @@ def redis_address(certificates: Path, tmp_path: Path) -> Iterator[str]:
     """Of a Redis server that runs by the command of the container."""
     port = free_port()
     command = read("compose.tls.yaml")["services"]["redis"]["command"][-1]
-    command = command.replace("$$", "$").replace("/tls/", f"{certificates}/").replace("6379", str(port))
+    command = command.replace("6379", str(port)).replace("$$", "$").replace("/tls/", f"{certificates}/")
     process = subprocess.Popen(
         ["sh", "-c", command], cwd=tmp_path, env={"REDISCLI_AUTH": "secret", "PATH": "/usr/bin:/bin"}
     )
