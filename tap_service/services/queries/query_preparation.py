@@ -278,7 +278,8 @@ class QueryPreparation:
         return catalogue.add_entries(tables.uploads) if tables.uploads else catalogue
 
     def _translate_with(self, catalogue: Catalogue, query: str, limit: int) -> Translation:
-        translation = self._translator.translate(query, catalogue, limit + 1, self.names.make_lookup(catalogue))
+        most = None if limit == UNLIMITED_MAXREC else limit + 1
+        translation = self._translator.translate(query, catalogue, most, self.names.make_lookup(catalogue))
         if self._config.query_memory:
             translation.settings.setdefault("max_memory_usage", self._config.query_memory)
         return translation

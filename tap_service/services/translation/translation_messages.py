@@ -35,7 +35,7 @@ class TranslationRequest:
     """
 
     text: str
-    limit: int
+    limit: int | None
     forget: bool
     new_tables: dict[int, TableEntry]
     tables: tuple[int, ...]

@@ -70,7 +70,9 @@ class Translator:
         for process in processes:
             process.end()
 
-    def translate(self, text: str, catalogue: Catalogue, limit: int, positions: PositionLookup | None) -> Translation:
+    def translate(
+        self, text: str, catalogue: Catalogue, limit: int | None, positions: PositionLookup | None
+    ) -> Translation:
         """Translate a query.
 
         Raises
@@ -95,7 +97,7 @@ class Translator:
         raise InternalFault("the service failed to translate the query because of a fault of its own")
 
     def _ask_process(
-        self, text: str, catalogue: Catalogue, limit: int, positions: PositionLookup | None
+        self, text: str, catalogue: Catalogue, limit: int | None, positions: PositionLookup | None
     ) -> Translation | TranslationFailure:
         """Ask a process, and another one if the first was lost."""
         for _ in range(2):

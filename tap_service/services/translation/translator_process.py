@@ -57,7 +57,7 @@ class TranslatorProcess:
         return self._process.pid
 
     def translate(
-        self, text: str, catalogue: Catalogue, limit: int, positions: PositionLookup | None, seconds: float
+        self, text: str, catalogue: Catalogue, limit: int | None, positions: PositionLookup | None, seconds: float
     ) -> Translation | TranslationFailure:
         """Return the translation or the error in the query.
 
@@ -80,7 +80,7 @@ class TranslatorProcess:
             raise TranslationTooLong if self._is_out_of_time() else TranslatorLost from error
 
     def _make_request(
-        self, text: str, catalogue: Catalogue, limit: int, has_positions: bool, seconds: float
+        self, text: str, catalogue: Catalogue, limit: int | None, has_positions: bool, seconds: float
     ) -> TranslationRequest:
         forget = len(self._numbers.tables) > len(catalogue.entries) + _MAX_OLD_TABLES
         if forget:

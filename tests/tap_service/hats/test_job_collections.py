@@ -105,6 +105,10 @@ def test_sync_refuses_it_and_says_where_to_send_it(service):
     assert "send it to /async" in answer.text
 
 
+def test_the_plan_has_no_row_limit(job):
+    assert (job.info["plan"] or "").splitlines()[1] == "filter by 1 condition"
+
+
 def test_its_table_is_gone_when_the_job_ends(service, job):
     found = service.engine.fetch_table("SELECT name FROM system.tables WHERE startsWith(name, 'upload_async_')")
 
