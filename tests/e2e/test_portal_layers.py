@@ -120,4 +120,6 @@ def test_another_result_is_drawn_over_a_map_and_a_plot(page: Page, portal_url: s
     shot(page, "layers-overlay")
     page.get_by_title("Close Shared query").first.click()
     expect(page.get_by_text("Shared query is closed: its rows are not shown").first).to_be_visible()
-    assert min(read_drawn(page)["view"][2:]) > scatter["view"][3]
+    while (view := read_drawn(page)["view"]) == scatter["view"]:
+        page.wait_for_timeout(50)
+    assert min(view[2:]) > scatter["view"][3]
