@@ -49,6 +49,14 @@ def find_result_links(query: Query, tables: Iterable[TableEntry]) -> ResultLinks
     return ResultLinks(tuple(links), tuple(services))
 
 
+def number_source_rows(query: Query) -> tuple[int | None, ...]:
+    """Number, for each output of a query before the passes, the row of a table that it comes from; None if computed."""
+    numbers: dict[Hashable, int] = {}
+    return tuple(
+        None if origin is None else numbers.setdefault(origin.row, len(numbers)) for origin in trace_outputs(query)
+    )
+
+
 class _SourceRow:
     """The columns of one row of ``table`` that a result has, each with its first position in the result."""
 

@@ -23,7 +23,7 @@ from adql.node_classes import replace
 from adql.query_plan import describe_plan
 from adql.regions import Moc
 from adql.resolve import resolve_statement
-from adql.result_links import find_result_links
+from adql.result_links import find_result_links, number_source_rows
 from adql.rewrite import rewrite_query
 from adql.rewrite.cluster.distribute import distribute_query
 from adql.rewrite.cluster.single_shard import confine_to_shard
@@ -142,6 +142,11 @@ class Translation:
     def links(self) -> ResultLinks:
         """The LINKs and service descriptors of the result."""
         return NO_LINKS if self.bound is None else find_result_links(self.bound.query, self.tables)
+
+    @property
+    def source_rows(self) -> tuple[int | None, ...]:
+        """For each field the number of the row of a table that it comes from unchanged, None for a computed one."""
+        return () if self.bound is None else number_source_rows(self.bound.query)
 
     @property
     def plan(self) -> tuple[str, ...]:

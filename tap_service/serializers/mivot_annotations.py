@@ -8,7 +8,7 @@ are the roles that pyvo 1.9 reads.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from clickhouse_schema.datatypes import CoordinateSystem, Field, PhotometricSystem, TimeSystem
 from tap_service.xml_text import Markup, element, join_lines, tag
@@ -23,27 +23,41 @@ _REAL = "ivoa:RealQuantity"
 _POSITION = "mango:EpochPosition"
 _ERRORS = "mango:EpochPositionErrors"
 
-_ID_UCD = "meta.id;meta.main"
+_IDENTIFIER = "meta.id;meta.main"
 _LONGITUDE, _LATITUDE = "pos.eq.ra;meta.main", "pos.eq.dec;meta.main"
+#: what these are called in answers of Simple Cone Search
+_CONE_UCDS = {"id_main": _IDENTIFIER, "pos_eq_ra_main": _LONGITUDE, "pos_eq_dec_main": _LATITUDE}
 _PM_LONGITUDE, _PM_LATITUDE = "pos.pm;pos.eq.ra", "pos.pm;pos.eq.dec"
 _PARALLAX = ("pos.parallax", "pos.parallax.trig")
 _RADIAL_VELOCITY = ("spect.dopplerveloc", "spect.dopplerveloc.opt", "spect.dopplerveloc;pos.heliocentric")
+#: the errors of an EpochPosition, and of which of its roles
+_ERROR_ROLES = {
+    "position": ("longitude", "latitude"),
+    "properMotion": ("pmLongitude", "pmLatitude"),
+    "parallax": ("parallax",),
+    "radialVelocity": ("radialVelocity",),
+}
 _EPOCH = ("time.epoch", "meta.ref;time.epoch", "time.epoch;meta.main", "time.epoch;obs", "time.epoch;obs;stat.mean")
 
 
-def write_annotations(fields: Sequence[Field], ids: Sequence[str]) -> Markup:
+def write_annotations(fields: Sequence[Field], ids: Sequence[str], source_rows: Sequence[int | None] = ()) -> Markup:
     """Return the RESOURCE with the MIVOT block of a table.
 
-    A quantity is annotated if exactly one column has its UCD: of joined tables with a position each, none is.
+    A quantity is annotated if exactly one column has its UCD. All are of one object: ``source_rows`` has for each field
+    the number of the row of a table that it comes from, None for a computed one; without it all come from one. That is
+    the only row with a position, or else the only one with photometry.
     """
-    block = _Block(fields, ids)
+    block = _Block(fields, ids, source_rows or [0] * len(fields))
     properties = [*block.write_position(), *block.write_brightnesses()]
     if properties:
         models = (element("MODEL", name=name, url=url) for name, url in _MODELS.items())
         templates = element("TEMPLATES", join_lines(block.write_object(properties)))
         content = [element("REPORT", status="OK"), *models, element("GLOBALS", join_lines(*block.frames)), templates]
     else:
-        reason = f"no single column has the UCD {_LONGITUDE} or {_LATITUDE}, and none a known photometric system"
+        reason = (
+            f"no table, or more than one, gives the columns {_LONGITUDE} and {_LATITUDE} as they are, and none or "
+            "more than one columns of a known photometric system"
+        )
         content = [element("REPORT", reason, status="FAILED")]
     return element(
         "RESOURCE",
@@ -55,13 +69,33 @@ def write_annotations(fields: Sequence[Field], ids: Sequence[str]) -> Markup:
 class _Block:
     """The annotations of one table; ``frames`` are the systems to which they refer."""
 
-    def __init__(self, fields: Sequence[Field], ids: Sequence[str]) -> None:
+    def __init__(self, fields: Sequence[Field], ids: Sequence[str], source_rows: Sequence[int | None]) -> None:
         self._fields = fields
         self._ids = ids
+        ucds = [field.ucd.lower() for field in fields]
+        self._ucds = [_CONE_UCDS.get(ucd, ucd) for ucd in ucds]
+        self._places = self._choose_row(source_rows)
         self.frames: list[Markup] = []
 
+    def _choose_row(self, source_rows: Sequence[int | None]) -> Sequence[int]:
+        """Return the places of the columns of the row that is the object; none if there are several such rows."""
+        rows: dict[int, list[int]] = {}
+        for place, row in enumerate(source_rows):
+            if row is not None:
+                rows.setdefault(row, []).append(place)
+        for is_described in (self._has_position, self._has_photometry):
+            if found := [places for places in rows.values() if is_described(places)]:
+                return found[0] if len(found) == 1 else ()
+        return ()
+
+    def _has_position(self, places: Sequence[int]) -> bool:
+        return {self._ucds[place] for place in places} >= {_LONGITUDE, _LATITUDE}
+
+    def _has_photometry(self, places: Sequence[int]) -> bool:
+        return any(self._fields[place].photometry is not None for place in places)
+
     def write_object(self, properties: Sequence[Markup]) -> Markup:
-        identifier = self._find_column(_ID_UCD, is_number=False)
+        identifier = self._find_column(_IDENTIFIER, is_number=False)
         name = (
             []
             if identifier is None
@@ -89,13 +123,9 @@ class _Block:
         yield _instance(
             _POSITION,
             *_describe("Position", "astronomical-location", "Astronomical location"),
-            *(
-                self._write_quantity(f"{_POSITION}.{role}", place)
-                for role, place in columns.items()
-                if place is not None
-            ),
+            *(self._write_quantity(f"{_POSITION}.{role}", place) for role, place in columns.items()),
             *self._write_epoch(system),
-            *self._write_errors(),
+            *self._write_errors(columns),
             *([] if system is None else [self._refer_to_space(system)]),
         )
 
@@ -111,22 +141,28 @@ class _Block:
             kind = "mango:BesselianEpoch" if system.epoch[0] == "B" else "mango:JulianEpoch"
             yield _attribute(kind, role, value=system.epoch)
 
-    def _write_errors(self) -> Iterator[Markup]:
+    def _write_errors(self, columns: Mapping[str, int]) -> Iterator[Markup]:
+        """Yield the errors of the quantities in ``columns``."""
         errors = [
-            *self._write_error("position", ("pos.eq.ra",), ("pos.eq.dec",)),
-            *self._write_error("properMotion", (_PM_LONGITUDE,), (_PM_LATITUDE,)),
-            *self._write_error("parallax", _PARALLAX),
-            *self._write_error("radialVelocity", _RADIAL_VELOCITY),
+            error
+            for name, roles in _ERROR_ROLES.items()
+            if (places := self._find_errors([columns.get(role) for role in roles]))
+            for error in [self._write_symmetric_error(f"{_ERRORS}.{name}", places)]
         ]
         if errors:
             yield _instance(_ERRORS, *errors, role=f"{_POSITION}.errors")
 
-    def _write_error(self, name: str, *ucds: Sequence[str]) -> Iterator[Markup]:
-        """Yield a symmetric error, if each of its components has a column."""
-        places = [self._find_column(*(f"stat.error;{ucd}" for ucd in each)) for each in ucds]
-        found = [place for place in places if place is not None]
-        if len(found) == len(ucds):
-            yield self._write_symmetric_error(f"{_ERRORS}.{name}", found)
+    def _find_errors(self, places: Sequence[int | None]) -> list[int]:
+        """Return the error column of each of these columns; [] unless each has one of its own."""
+        found = [self._find_error(place) for place in places if place is not None]
+        errors = [place for place in found if place is not None]
+        return errors if len(errors) == len(places) else []
+
+    def _find_error(self, place: int) -> int | None:
+        """Return the place of the error column of a column, if no other has the same quantity."""
+        quantities = [self._ucds[other].removesuffix(";meta.main") for other in self._places]
+        quantity = self._ucds[place].removesuffix(";meta.main")
+        return self._find_column(f"stat.error;{quantity}") if quantities.count(quantity) == 1 else None
 
     def _write_symmetric_error(self, role: str, places: Sequence[int]) -> Markup:
         kind = f"mango:error.PErrorSym{len(places)}D"
@@ -140,30 +176,31 @@ class _Block:
 
     def write_brightnesses(self) -> Iterator[Markup]:
         """Yield a Brightness for each column with a photometric system."""
-        known = {field.photometry for field in self._fields if field.photometry is not None}
+        systems = {place: self._fields[place].photometry for place in self._places}
+        known = {system for system in systems.values() if system is not None}
         calibrations = {system: f"_photcal_{number}" for number, system in enumerate(sorted(known, key=str), 1)}
         self.frames += [_write_calibration(system, ident) for system, ident in calibrations.items()]
-        for place, field in enumerate(self._fields):
-            if field.photometry is None:
+        for place, system in systems.items():
+            if system is None:
                 continue
-            error = self._find_column(f"stat.error;{field.ucd.lower()}") if field.ucd else None
+            field, errors = self._fields[place], self._find_errors([place])
             role = "mango:PhotometricProperty"
             yield _instance(
                 "mango:Brightness",
                 *_describe(field.description or field.name, "magnitude", "Magnitude"),
                 self._write_quantity(f"{role}.value", place),
-                *([] if error is None else [self._write_symmetric_error(f"{role}.error", [error])]),
-                _reference("mango:Brightness.photCal", calibrations[field.photometry]),
+                *([self._write_symmetric_error(f"{role}.error", errors)] if errors else []),
+                _reference("mango:Brightness.photCal", calibrations[system]),
             )
 
     # --- columns and frames
 
     def _find_column(self, *ucds: str, is_number: bool = True) -> int | None:
-        """Return the place of the only column with one of these UCDs (in lower case)."""
+        """Return the place of the object's only column with one of these UCDs (in lower case)."""
         found = [
             place
-            for place, field in enumerate(self._fields)
-            if field.ucd.lower() in ucds and (field.type.is_numeric or not is_number)
+            for place in self._places
+            if self._ucds[place] in ucds and (self._fields[place].type.is_numeric or not is_number)
         ]
         return found[0] if len(found) == 1 else None
 

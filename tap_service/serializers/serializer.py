@@ -16,6 +16,8 @@ from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 #: the INFO in which Simple Cone Search 1.03 (section 2) has the message of an error
 CONE_SEARCH_ERROR = "Error"
 
+SourceRows = tuple[int | None, ...]
+
 #: for how many results a format remembers what depends on the columns alone
 MAX_REMEMBERED = 64
 
@@ -48,6 +50,9 @@ class ResultInfo:
         Time of the request, ISO 8601 in UTC.
     links
         LINKs and service descriptors, which refer to fields by position.
+    source_rows
+        For each field the number of the row of a table that it comes from unchanged, None for a computed one; empty
+        if all come from one.
     standard_id
         Identifier of the protocol by which the result was asked for.
     error_name
@@ -63,6 +68,7 @@ class ResultInfo:
     software: str = ""
     request_date: str = ""
     links: ResultLinks = NO_LINKS
+    source_rows: SourceRows = ()
     standard_id: str = "ivo://ivoa.net/std/TAP"
     error_name: str = ""
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from clickhouse_schema.column_links import ResultLinks
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.mivot_annotations import write_annotations
-from tap_service.serializers.serializer import MAX_REMEMBERED
+from tap_service.serializers.serializer import MAX_REMEMBERED, SourceRows
 from tap_service.serializers.votable_dialect import Dialect
 from tap_service.serializers.votable_links import links_by_place
 from tap_service.xml_text import Markup, element, tag
@@ -42,10 +42,12 @@ def find_ids(fields: tuple[Field, ...], dialect: Dialect) -> ColumnIds:
     return _remember_ids(fields, _list_systems(fields), dialect)
 
 
-def describe_columns(fields: tuple[Field, ...], links: ResultLinks, dialect: Dialect) -> tuple[Markup, ...]:
+def describe_columns(
+    fields: tuple[Field, ...], links: ResultLinks, dialect: Dialect, source_rows: SourceRows
+) -> tuple[Markup, ...]:
     """Return the lines from the first COOSYS to the last FIELD, with the LINKs of fields."""
     placed = links_by_place(links.of_columns, find_ids(fields, dialect).fields)
-    return _remember_lines(fields, _list_systems(fields), tuple(placed.items()), dialect)
+    return _remember_lines(fields, _list_systems(fields), tuple(placed.items()), dialect, source_rows)
 
 
 def _list_systems(fields: tuple[Field, ...]) -> _Systems:
@@ -59,13 +61,17 @@ def _remember_ids(fields: tuple[Field, ...], _systems: _Systems, dialect: Dialec
 
 @lru_cache(MAX_REMEMBERED)
 def _remember_lines(
-    fields: tuple[Field, ...], _systems: _Systems, links: tuple[tuple[int, Markup], ...], dialect: Dialect
+    fields: tuple[Field, ...],
+    _systems: _Systems,
+    links: tuple[tuple[int, Markup], ...],
+    dialect: Dialect,
+    source_rows: SourceRows,
 ) -> tuple[Markup, ...]:
     ids, links_of = find_ids(fields, dialect), dict(links)
     return (
         *(element("COOSYS", ID=ident, **asdict(system)) for system, ident in ids.coordinates.items()),
         *(element("TIMESYS", ID=ident, **asdict(system)) for system, ident in ids.times.items()),
-        *([write_annotations(fields, ids.fields)] if dialect.is_annotated else []),
+        *([write_annotations(fields, ids.fields, source_rows)] if dialect.is_annotated else []),
         Markup("<TABLE>"),
         *(
             _write_field(field, ident, ref, links_of.get(place, Markup("")))

@@ -136,7 +136,7 @@ def _write_description(
         *(named_info("note", note) for note in info.notes),
     )
     yield from (line for line in infos if line)
-    yield from describe_columns(fields, info.links, dialect)
+    yield from describe_columns(fields, info.links, dialect, info.source_rows)
 
 
 class Binary2(VOTable):

@@ -256,6 +256,7 @@ class QueryPreparation:
             software=PRODUCT,
             request_date=format_instant(now()),
             links=translation.links,
+            source_rows=translation.source_rows,
         )
 
     def _translate_query(self, query: str, limit: int, tables: _QueryTables) -> Translation:

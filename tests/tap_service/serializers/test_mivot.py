@@ -25,6 +25,7 @@ from clickhouse_schema.datatypes import (
     PhotometricSystem,
     TimeSystem,
 )
+from tap_service.serializers import ResultInfo
 
 GAIA = CoordinateSystem("ICRS", "J2016.0", refposition="BARYCENTER")
 G_BAND = PhotometricSystem("GAIA/GAIA3.G", "Vega", 3228.75)
@@ -145,6 +146,36 @@ def test_columns_of_two_positions_are_not_annotated(write: Any) -> None:
     assert report.get("status") == "FAILED"
     assert "pos.eq.ra;meta.main" in report.text
     assert len(parse(io.BytesIO(document)).get_first_table().array) == 2
+
+
+def test_an_object_is_one_row_of_a_table(write: Any) -> None:
+    """A galaxy's position, and the motion and the brightness of a star beside it."""
+    rows = tuple(0 if field.name in ("source id", "ra", "dec") else 1 for field in FIELDS)
+    document = write("votable;content=mivot", FIELDS, COLUMNS, info=ResultInfo(source_rows=rows))
+    [position] = read_rows(document)[0]["properties"]
+    assert (position["longitude"]["value"], position["latitude"]["value"]) == (10.5, -5.25)
+    assert position.keys().isdisjoint({"pmLongitude", "parallax", "radialVelocity", "errors"})
+
+
+@pytest.mark.parametrize("rows", [(0, 0, 1), (0, 0, None), (None, None, None)])
+def test_a_position_of_two_rows_is_none(write: Any, rows: tuple[int | None, ...]) -> None:
+    document = write("votable;content=mivot", FIELDS[:3], COLUMNS[:3], info=ResultInfo(source_rows=rows))
+    assert [report.get("status") for report in etree.fromstring(document).iter("{*}REPORT")] == ["FAILED"]
+
+
+def test_an_error_belongs_to_one_magnitude(write: Any) -> None:
+    other = replace(FIELDS[-2], name="g_of_aperture")
+    row, _ = read_rows(write("votable;content=mivot", [*FIELDS, other], [*COLUMNS, [5.25, None]]))
+    _, *brightnesses = row["properties"]
+    assert [one["value"]["value"] for one in brightnesses] == [5.5, 5.25]
+    assert [one.get("error") for one in brightnesses] == [None, None]
+
+
+def test_answers_of_cone_searches(write: Any) -> None:
+    names = {"source id": "ID_MAIN", "ra": "POS_EQ_RA_MAIN", "dec": "POS_EQ_DEC_MAIN"}
+    fields = [replace(field, ucd=names.get(field.name, field.ucd)) for field in FIELDS]
+    [named, _], [known, _] = (read_rows(write("votable;content=mivot", each, COLUMNS)) for each in (fields, FIELDS))
+    assert named["properties"] == known["properties"]
 
 
 def test_half_a_motion_is_none(write: Any) -> None:
