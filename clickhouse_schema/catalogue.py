@@ -18,7 +18,7 @@ from clickhouse_schema.shard_map import quote_table as stored_part
 #: too many
 UNKNOWN_DENSITY = 10_000.0
 
-_SHAPES = ("point", "circle", "range", "polygon", "shape", "multishape")
+_SHAPES = ("point", "circle", "range", "polygon", "shape", "multishape", "moc")
 
 #: the UCD of proper motions begins with it
 _MOTION = "pos.pm"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from adql.ir.expressions import Aggregate, Column, Expr, Windowed
+from adql.ir.bound_queries import Subquery
+from adql.ir.expressions import Aggregate, Call, Column, Expr, Windowed, walk_columns
 from adql.ir.unit_rules import OWN_VALUES, derive_unit
 from adql.node_classes import replace
-from clickhouse_schema.datatypes import Field
+from clickhouse_schema.datatypes import ICRS, CoordinateSystem, Field
 
 _NEVER_NULL = ("COUNT", "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE")
 
@@ -13,8 +14,8 @@ _NEVER_NULL = ("COUNT", "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUM
 def derive_field(expr: Expr, name: str) -> Field:
     """Return the field of a result column called ``name``.
 
-    An expression has its type and, if known, its unit. Columns, minima, maxima and picked values keep their UCD,
-    description, coordinate and time system too.
+    An expression has its type and, if known, its unit, a shape its coordinate system. Columns, minima, maxima and
+    picked values keep their UCD, description, coordinate and time system too.
     """
     if isinstance(expr, Column):
         return expr.field if name == expr.field.name else replace(expr.field, name=name)
@@ -23,4 +24,23 @@ def derive_field(expr: Expr, name: str) -> Field:
         if isinstance(argument, Column) and expr.name in OWN_VALUES:
             return replace(argument.field, name=name, type=expr.type, unit=derive_unit(expr), utype="", nullable=True)
         return Field(name, expr.type, derive_unit(expr), nullable=expr.name not in _NEVER_NULL)
-    return Field(name, expr.type, derive_unit(expr))
+    return Field(name, expr.type, derive_unit(expr), coordinate_system=_derive_system(expr))
+
+
+def _derive_system(expr: Expr) -> CoordinateSystem | None:
+    """Return the coordinate system of a shape: that of the shapes in columns it comes from, else ICRS.
+
+    A position in ICRS whose coordinates are columns has their epoch. None if the systems differ or are in the texts.
+    """
+    if not expr.type.is_geometry:
+        return None
+    if isinstance(expr, Subquery):
+        return expr.query.outputs[0].field.coordinate_system
+    if isinstance(expr, Call) and expr.name in ("POINT", "CIRCLE"):
+        systems = {arg.field.coordinate_system if isinstance(arg, Column) else None for arg in expr.args[:2]}
+        common = systems.pop() if len(systems) == 1 else None
+        return common if common and common.system == ICRS.system else ICRS
+    systems = {column.field.coordinate_system for column in walk_columns(expr) if column.type.is_geometry}
+    if not systems:
+        return ICRS
+    return systems.pop() if len(systems) == 1 else None

@@ -158,3 +158,19 @@ def test_wide_and_deep_queries() -> None:
         query = f"SELECT * FROM ({query}) AS q{level}"
     [placed] = translate(query, Catalogue((schema,))).links.of_columns
     assert (placed.place, dict(placed.columns)) == (0, {"c1999": 1999})
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("SELECT did, did AS again FROM s.obs", (0, 0)),
+        ("SELECT o.did, t.did AS other, t.mag FROM s.obs AS o JOIN s.stars AS t ON o.did = t.did", (0, 1, 1)),
+        ("SELECT a.did, b.did AS other FROM s.stars AS a, s.stars AS b", (0, 1)),
+        ("SELECT mag + 1 AS m, did FROM s.stars", (None, 0)),
+        ("SELECT q.did, q.m FROM (SELECT did, -mag AS m FROM s.stars) AS q", (0, None)),
+        ("SELECT MAX(mag) AS m FROM s.stars", (None,)),
+        ("SELECT did FROM s.obs UNION ALL SELECT did FROM s.stars", (None,)),
+    ],
+)
+def test_source_rows(query: str, rows: tuple[int | None, ...]) -> None:
+    assert translate(query, _CATALOGUE).source_rows == rows
