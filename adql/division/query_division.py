@@ -45,6 +45,7 @@ from adql.rewrite.trees.relation_trees import collect_leaves, replace_relation
 from adql.rewrite.trees.repeatable_relations import is_deterministic
 from adql.translation import BoundQuery, SqlStatement, emit_statement
 from clickhouse_schema.datatypes import BOOLEAN, LONG
+from clickhouse_schema.hats.attachment import AttachedRows, to_ranges
 from clickhouse_schema.healpix import NO_POSITION
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 
@@ -58,7 +59,10 @@ class Undivided:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The driving table's rows with ``first <= hpx29 < end``; None: to the last, rows without a position included."""
+    """The driving table's rows with ``first <= hpx29 < end``; None: to the last, rows without a position included.
+
+    Of an attached table whose files have no index: the rows of the files whose pixels begin in this range.
+    """
 
     first: int
     end: int | None
@@ -94,14 +98,16 @@ class Division:
         return self.bound.query.limit
 
     def make_pieces(self, borders: tuple[int, ...]) -> tuple[Piece, ...]:
-        """Return the pieces between ascending ``borders``.
+        """Return the pieces between ascending ``borders``, or the next borders of files if the pieces are of files.
 
         Rows without a position have nothing near them: where something is tied, they are a piece of their own.
         """
+        if files := _find_whole_files(self.scan):
+            borders = files.attachment.find_file_borders(borders)
         firsts = (0, *borders)
         ends = (*borders, NO_POSITION if self.has_ties else None)
         pieces = tuple(Piece(first, end) for first, end in zip(firsts, ends, strict=True))
-        return (*pieces, Piece(NO_POSITION, None)) if self.has_ties else pieces
+        return (*pieces, Piece(NO_POSITION, None)) if self.has_ties and not files else pieces
 
     def make_statement(self, piece: Piece, *, bare: bool = False) -> SqlStatement:
         """Return the statement for one piece.
@@ -197,7 +203,12 @@ def _cut_select(select: Select, levels: tuple[Level, ...], piece: Piece, fresh: 
     level, *inner_levels = levels
     leaf = collect_leaves(select.from_)[level.leaf]
     conditions: list[Expr] = []
-    if isinstance(leaf, Scan):
+    files = _find_whole_files(leaf)
+    if isinstance(leaf, Scan) and files:
+        chosen = files.choose_files(to_ranges([(piece.first, NO_POSITION if piece.end is None else piece.end)]))
+        read = replace(leaf, entry=leaf.entry.read_attached(chosen))
+        select = replace(select, from_=replace_relation(select.from_, leaf, read))
+    elif isinstance(leaf, Scan):
         conditions += _test_piece(leaf, piece)
     elif isinstance(leaf.query, Select):
         inner = Derived(leaf.relation, _cut_select(leaf.query, tuple(inner_levels), piece, fresh))
@@ -205,7 +216,7 @@ def _cut_select(select: Select, levels: tuple[Level, ...], piece: Piece, fresh: 
     if not isinstance(select.from_, Join):
         return _add_conditions(select, conditions)
     if piece.first < NO_POSITION:
-        return _add_conditions(select, [*conditions, *_imply_region(level, piece)])
+        return _add_conditions(select, [*conditions, *_imply_region(level, piece, has_files=files is not None)])
     # subqueries become joins first: renaming columns does not reach into subqueries
     straight = replace(select, from_=turn_right_joins(select.from_))
     select = decorrelate_subqueries(_add_conditions(straight, conditions), fresh)
@@ -225,11 +236,20 @@ def _test_piece(scan: Scan, piece: Piece) -> Iterator[Expr]:
         yield Call(BOOLEAN, "<", (index, Literal(LONG, piece.end)))
 
 
-def _imply_region(level: Level, piece: Piece) -> Iterator[Expr]:
+def _find_whole_files(leaf: Scan | Derived) -> AttachedRows | None:
+    """Return the rows of an attached table whose files have no index, so that a piece has whole files; else None.
+
+    An index that is computed does not say in which file a row is: it may have no position, or lie on a border.
+    """
+    rows = leaf.entry.attached if isinstance(leaf, Scan) else None
+    return None if rows is None or rows.attachment.index_column else rows
+
+
+def _imply_region(level: Level, piece: Piece, *, has_files: bool) -> Iterator[Expr]:
     """Yield the region of the piece as a filter, which the passes transfer to the tied tables."""
     if level.position and piece.end is not None:
         lon, lat = level.position
-        yield ImpliedWithin(BOOLEAN, lon, lat, Moc.from_ranges([(piece.first, piece.end)]))
+        yield ImpliedWithin(BOOLEAN, lon, lat, Moc.from_ranges([(piece.first, piece.end)]), has_files)
 
 
 def _add_conditions(select: Select, conditions: list[Expr]) -> Select:

@@ -169,6 +169,15 @@ class Attachment:
         starts = ranges[np.minimum(first, len(ranges) - 1), 0]
         return tuple(np.flatnonzero(is_before & (starts < self._borders[:, 1])).tolist())
 
+    def find_file_borders(self, cells: Iterable[int]) -> tuple[int, ...]:
+        """Return for each of ascending ``cells`` of order 29 the first cell of the file that begins there or after it.
+
+        Without duplicates, and without cells after the last file.
+        """
+        begins = self._borders[:, 0]
+        places = np.unique(np.searchsorted(begins, np.fromiter(cells, np.int64)))
+        return tuple(np.unique(begins[places[places < len(begins)]]).tolist())
+
     def list_borders(self) -> tuple[int, list[list[int]]]:
         """Return the order of the smallest pixel, and of that order the first cells of all files and their ends."""
         order = max(file.pixel.order for file in self.files)
@@ -217,8 +226,11 @@ class AttachedRows:
     numbers: tuple[int, ...] | None = None
 
     def choose_files(self, ranges: NDArray[np.int64]) -> AttachedRows:
-        """Return the rows of the files that may have some in these ranges of order 29 (``Attachment.find_files``)."""
-        return replace(self, numbers=self.attachment.find_files(ranges))
+        """Return the rows of those files that may have some in these ranges of order 29 (``Attachment.find_files``)."""
+        found = self.attachment.find_files(ranges)
+        if self.numbers is not None:
+            found = tuple(sorted({*found} & {*self.numbers}))
+        return replace(self, numbers=found)
 
     @property
     def sql(self) -> str:

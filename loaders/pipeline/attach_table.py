@@ -106,7 +106,6 @@ def _replace_table(schema: Schema, table: Table) -> Schema:
 
 def _build_attachment(table: Table, files: list[PartitionFile], reporter: Reporter) -> Attachment:
     catalogue = files[0].catalogue
-    column, order = catalogue.spatial_index or ("", ORDER)
     try:
         if table.layout.position is not None:
             check_positions(files, lambda _done, _all: reporter.check())
@@ -117,11 +116,26 @@ def _build_attachment(table: Table, files: list[PartitionFile], reporter: Report
     return Attachment(
         catalogue.folder.address,
         columns,
-        column if order == ORDER else "",
+        _choose_index(files, reporter) if table.layout.position else "",
         table.layout.position,
         tuple(AttachedFile(file.pixel, file.path, *file.version, file.rows) for file in files),
         properties,
     )
+
+
+def _choose_index(files: list[PartitionFile], reporter: Reporter) -> str:
+    """Return the column with the index of order 29, '' for one that is computed from the positions."""
+    column, order = files[0].catalogue.spatial_index or ("", 0)
+    if order != ORDER:
+        return ""
+    unknown = sum(not file.has_cell_ranges for file in files)
+    if not unknown:
+        return column
+    reporter.message(
+        f"{unknown:,} of {len(files):,} files have no statistics of {column}, so nothing says that its cells are in"
+        " their pixels: queries compute the index from the positions"
+    )
+    return ""
 
 
 def _publish(engine: Engine, schema: Schema, attachment: Attachment) -> None:

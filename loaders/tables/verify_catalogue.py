@@ -16,8 +16,8 @@ from tap_service.readers.table_source import MAX_BLOCK_BYTES, MAX_BLOCK_ROWS
 def verify_catalogue(address: str, reporter: Reporter, *, with_rows: bool = False) -> None:
     """Report what was checked of the catalogue at ``address``: files, columns, counts, and where the rows are.
 
-    ``with_rows``: read the spatial index of all rows, and a sample of positions of each partition, not only the
-    footers. Raises ``ReadError`` with what is wrong, ``LoadCancelled``.
+    ``with_rows``: read the positions and the spatial index of all rows, not only the footers. Raises ``ReadError`` with
+    what is wrong, ``LoadCancelled``.
     """
 
     def report(done: int, partitions: int) -> None:
@@ -32,7 +32,7 @@ def verify_catalogue(address: str, reporter: Reporter, *, with_rows: bool = Fals
         for name, reason in columns.unusable.items():
             reporter.message(f"warning: {name} cannot be loaded: {reason}")
         if with_rows:
-            _read_rows(catalogue, files, reporter)
+            _read_rows(files, reporter)
     except HatsProblem as error:
         raise ReadError(str(error)) from error
 
@@ -53,13 +53,14 @@ def _report_files(catalogue: HatsCatalogue, files: list[PartitionFile], reporter
         reporter.output(f"margin caches: {', '.join(catalogue.collection.margins) or 'none'}")
 
 
-def _read_rows(catalogue: HatsCatalogue, files: list[PartitionFile], reporter: Reporter) -> None:
-    properties = catalogue.properties
-    columns = tuple(name for name in (properties.ra_column, properties.dec_column) if name)
+def _read_rows(files: list[PartitionFile], reporter: Reporter) -> None:
     done, rows = 0, max(1, sum(file.rows for file in files))
     for file in files:
+        begin, columns = done, file.list_position_columns()
         for batch in file.read_batches(columns, MAX_BLOCK_BYTES, MAX_BLOCK_ROWS):
             reporter.check()
+            if columns:
+                file.refuse_strays(batch, done - begin)
             done += batch.num_rows
             reporter.progress(done, done / rows)
     reporter.output(f"read: {done:,} rows, each in the pixel of its partition")

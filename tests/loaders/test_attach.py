@@ -33,9 +33,13 @@ from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
 from loaders.tables.table_list import list_tables
 from loaders.tables.table_rebuild import rebuild_table
+from loaders.tables.verify_catalogue import verify_catalogue
 from loaders.tables.verify_table import verify_table
 from tap_service.hats.gateway import file_gateway
 from tap_service.hats.gateway.file_gateway import FileGateway
+from tap_service.hats.reading.catalogue_check import check_catalogue, check_positions
+from tap_service.hats.reading.catalogue_folder import open_folder
+from tap_service.hats.reading.hats_catalogue import open_catalogue
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import FilesUnavailable
@@ -179,19 +183,22 @@ def test_a_small_side_chooses_the_files(survey: Path, engine: EmbeddedEngine, as
     query = (
         f"SELECT a.id, b.id FROM {few} AS a JOIN att.{{0}} AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 3 ORDER BY 1, 2"
     )
-    known = read_catalogue(engine)
-    large = Catalogue(
+    with counted_requests() as requests:
+        lying = ask(query.format("lying"), make_large(read_catalogue(engine)))
+    assert lying.num_rows >= 4
+    assert _round(lying.to_pylist()) == _round(ask(query.format("stored")).to_pylist())
+    read = {path.rpartition("/")[2] for path in requests}
+    assert 1 <= len(read) < len(list(survey.rglob("Npix=*.parquet"))) / 2
+
+
+def make_large(known: Catalogue) -> Catalogue:
+    """The same tables, said to have very many rows."""
+    return Catalogue(
         known.schemas,
         dict.fromkeys(known.counts, 10**9),
         dict.fromkeys(known.local_densities, 1e6),
         attachments=known.attachments,
     )
-    with counted_requests() as requests:
-        lying = ask(query.format("lying"), large)
-    assert lying.num_rows >= 4
-    assert _round(lying.to_pylist()) == _round(ask(query.format("stored")).to_pylist())
-    read = {path.rpartition("/")[2] for path in requests}
-    assert 1 <= len(read) < len(list(survey.rglob("Npix=*.parquet"))) / 2
 
 
 @contextmanager
@@ -260,6 +267,19 @@ def test_verify(survey: Path, engine: EmbeddedEngine) -> None:
     verify_table(engine, "att.lying", reporter)
     assert any("none has changed since they were attached" in line for line in reporter.lines)
     assert any(f"read: {ROWS:,} rows" in line for line in reporter.lines)
+
+
+def test_verify_compares_all_positions(tmp_path: Path) -> None:
+    """The first rows alone are compared when a catalogue is attached."""
+    for fault, reason in (("pixel", "in the partition's pixel"), ("index", "where the index _healpix_29 says")):
+        rows = make_rows(30_000)
+        number = 15_500  # in the middle of a pixel
+        moved = rows["ra"].to_numpy().copy()
+        moved[number] = (moved[number] + (90 if fault == "pixel" else 0.001)) % 360
+        folder = write_catalogue(tmp_path / fault, rows.set_column(2, "ra", pa.array(moved)))
+        check_positions(check_catalogue(open_catalogue(open_folder(str(folder)))))
+        with pytest.raises(ReadError, match=rf"row [\d,]+: the positions of this row and of 0 more.*are not {reason}"):
+            verify_catalogue(str(folder), Recorder(), with_rows=True)
 
 
 SCHEMA = """
@@ -368,6 +388,79 @@ def test_what_only_a_load_can_do(
     with pytest.raises((LoadError, ReadError), match=reason):
         attach_catalogue(engine, AttachRequest(str(stars), "other.stars", tmp_path / "other.yaml"), Recorder())
     assert read_catalogue(engine).find_entry("other", "stars") is None
+
+
+def test_an_index_without_statistics_is_not_trusted(
+    engine: EmbeddedEngine, gateway: FileGateway, tmp_path: Path
+) -> None:
+    prepare_engine(engine)
+    folder = write_catalogue(tmp_path / "stars")
+    file = next(folder.rglob("Npix=*.parquet"))
+    pq.write_table(pq.read_table(file, partitioning=None), file, write_statistics=False)
+    reporter = Recorder()
+    attach_catalogue(engine, AttachRequest(str(folder), "untold.stars"), reporter)
+    assert any("1 of 12 files have no statistics of _healpix_29" in line for line in reporter.messages)
+    sql = translate("SELECT id FROM untold.stars", gateway.publish(read_catalogue(engine))).sql
+    drop_table(engine, "untold.stars", Recorder())
+    assert "_healpix_29" not in sql
+
+
+@pytest.fixture(params=[True, False], ids=["index", "no index"])
+def unplaced(request: pytest.FixtureRequest, tmp_path: Path, engine: EmbeddedEngine) -> Iterator[None]:
+    """unplaced.stars: without an index a row beside the pixel of its file by rounding; some rows have no position."""
+    prepare_engine(engine)
+    rows = make_rows()
+    ra, dec = rows["ra"].to_numpy().copy(), rows["dec"].to_numpy().copy()
+    ra[::17], dec[::23] = np.nan, np.nan
+    if not request.param:
+        ra[5], dec[5] = 90 + 1e-11, 60  # pixel 0 of order 0 ends at 90 degrees
+    rows = rows.set_column(2, "ra", pa.array(ra, from_pandas=True)).set_column(3, "dec", pa.array(dec))
+    folder = write_catalogue(tmp_path / "stars", rows)
+    if not request.param:
+        for file in folder.rglob("Npix=*.parquet"):
+            pq.write_table(pq.read_table(file, partitioning=None).drop(["_healpix_29"]), file)
+        pq.write_metadata(rows.schema.remove(0), folder / "dataset" / "_common_metadata")
+        write_properties(folder, hats_col_healpix=None, hats_col_healpix_order=None)
+    attach_catalogue(engine, AttachRequest(str(folder), "unplaced.stars"), Recorder())
+    yield
+    drop_table(engine, "unplaced.stars", Recorder())
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT id, mag FROM unplaced.stars",
+        "SELECT id FROM unplaced.stars WHERE dec > 0 OR dec IS NULL OR ra IS NULL",
+        "SELECT a.id, b.id FROM unplaced.stars AS a JOIN unplaced.stars AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 3",
+        "SELECT a.id, b.id FROM unplaced.stars AS a LEFT JOIN att.stored AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 3",
+    ],
+)
+def test_pieces_have_all_rows_of_attached_files(
+    survey: Path, unplaced: None, gateway: FileGateway, engine: EmbeddedEngine, query: str
+) -> None:
+    translation = translate(query, gateway.publish(read_catalogue(engine)))
+    assert translation.bound is not None
+    division = divide_query(translation.bound)
+    assert isinstance(division, Division)
+    assert division.scan.entry.schema.name == "unplaced"
+    whole = engine.fetch_table(translation.sql, translation.settings)
+    pieces = division.make_pieces(tuple(number * 4**28 for number in range(1, 40, 2)))
+    assert len(pieces) > 5
+    statements = [division.make_statement(piece) for piece in pieces]
+    parts = pa.concat_tables(engine.fetch_table(each.sql, each.settings) for each in statements)
+    assert sorted(map(str, parts.to_pylist())) == sorted(map(str, whole.to_pylist())) != []
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_row_without_a_position_is_in_no_region(
+    unplaced: None, ask: Ask, engine: EmbeddedEngine, is_large: bool
+) -> None:
+    known = read_catalogue(engine)
+    region = "SELECT ra, dec FROM unplaced.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(120, 10, 50))"
+    found = ask(region, make_large(known) if is_large else known)
+    inside = ask("SELECT ra, dec FROM unplaced.stars WHERE DISTANCE(120, 10, ra + 0, dec + 0) < 50")
+    assert found.num_rows == inside.num_rows > 100
+    assert found.column(0).null_count == found.column(1).null_count == 0
 
 
 def _round(value: object) -> object:

@@ -35,12 +35,14 @@ _MAX_COLUMNS = 24
 class ImpliedWithin(Expr):
     """A filter: the query's other conditions imply that (lon, lat) lies in ``region``.
 
-    ``add_covers`` makes a cover of it and removes it; it is never emitted.
+    ``add_covers`` makes a cover of it, unless the table reads only the files of the region (``has_files``), and removes
+    it; it is never emitted.
     """
 
     lon: Column
     lat: Column
     region: Region
+    has_files: bool = False
 
     @property
     def children(self) -> tuple[Expr, ...]:

@@ -118,7 +118,9 @@ def _cover_condition(condition: Expr | None, scans: Scans) -> Expr | None:
     def is_position(lon: Column, lat: Column) -> bool:
         return _find_index(lon, lat, scans) is not None
 
-    conditions = list(split_conjuncts(condition))
+    conditions = [
+        each for each in split_conjuncts(condition) if not (isinstance(each, ImpliedWithin) and each.has_files)
+    ]
     parts = [_Part(each, find_confinements(each, is_position)) for each in conditions]
     found = [*(part.confinements for part in parts), *find_ranges(conditions, is_position)]
     parts = [part for part in parts if not isinstance(part.condition, ImpliedWithin)]
@@ -160,14 +162,17 @@ def _is_cell_test(expr: Expr) -> bool:
 def _add_cover(
     index: Column, position: Position, region: Region, entry: TableEntry, parts: list[_Part]
 ) -> tuple[list[Expr], list[_Part]]:
-    """Return the cover, and ``parts`` with one test for all those that cells wholly inside need not make."""
+    """Return the cover, and ``parts`` with one test for all those that cells wholly inside need not make.
+
+    The index of an attached table is as its files have it: a row without a position may have one, so all are tested.
+    """
     cover, has_many_rows = _choose_cover(region, entry)
     cells = cover.all
     if _sum_sky(cells) > _MAX_SKY:
         return [], parts
     covers: list[Expr] = [InCells(BOOLEAN, index, cells, region)]
     exact = combine_conjuncts([part.condition for part in parts if part.is_only(position)])
-    if exact is None or not (cover.inside and has_many_rows):
+    if exact is None or entry.attached is not None or not (cover.inside and has_many_rows):
         return covers, parts
     others = [part for part in parts if not part.is_only(position)]
     if not cover.border:

@@ -13,18 +13,16 @@ from numpy.typing import NDArray
 
 from clickhouse_schema.hats.hats_pixel import HatsPixel
 from clickhouse_schema.hats.hats_problem import HatsProblem
-from clickhouse_schema.healpix import ORDER, vectors_to_index
+from clickhouse_schema.healpix import ORDER
 from tap_service.hats.reading.folder_backend import FileVersion
 from tap_service.hats.reading.hats_catalogue import HatsCatalogue
 from tap_service.hats.reading.parquet_file import open_parquet
+from tap_service.hats.reading.stray_positions import find_misindexed, find_strays
 
 #: Rows of a file whose positions are compared with its pixel: if the pixels are numbered otherwise (another nside, RING
 #: instead of NESTED), nearly all are elsewhere
 _SAMPLE_ROWS = 1000
 _SAMPLE_BYTES = 64 << 20
-
-#: Cells of 0.8 arcsec: where the index and a position differ in them, more than rounding is the cause
-_COMPARED_ORDER = 18
 
 #: Counted for a text or a list, as the files do not say how long it is
 _LEAST_TEXT_BYTES = 16
@@ -40,6 +38,8 @@ class PartitionFile:
         Below the catalogue's folder.
     groups
         Rows of each row group, and about the bytes of a row in memory.
+    has_cell_ranges
+        Whether the footer has the least and the greatest cell of each row group: they are in the pixel.
     """
 
     catalogue: HatsCatalogue
@@ -47,6 +47,7 @@ class PartitionFile:
     path: str
     version: FileVersion
     groups: tuple[tuple[int, float], ...]
+    has_cell_ranges: bool
 
     @property
     def rows(self) -> int:
@@ -111,22 +112,63 @@ class PartitionFile:
         FileMissing, StorageUnavailable
             The file cannot be read.
         """
-        properties = self.catalogue.properties
-        position = str(properties.ra_column), str(properties.dec_column)
-        column, order = self.catalogue.spatial_index or ("", 0)
-        needed = (*position, column) if order == ORDER else position
-        batch = next(self.read_batches(needed, _SAMPLE_BYTES, _SAMPLE_ROWS), None)
-        found = None if batch is None else _find_cells(*(batch.column(name) for name in position))
-        if batch is None or found is None or order != ORDER:
+        columns = self.list_position_columns()
+        batch = next(self.read_batches(columns, _SAMPLE_BYTES, _SAMPLE_ROWS), None)
+        found = None if batch is None else _find_points(batch.column(columns[0]), batch.column(columns[1]))
+        if batch is None or found is None:
             return
-        known, cells = found
-        index = batch.column(column).cast(pa.int64()).to_numpy()[known]
-        shift = 2 * (ORDER - _COMPARED_ORDER)
-        strange = int(np.count_nonzero(index >> shift != cells >> shift))
-        if _are_many(strange, len(cells)):
+        known, points = found
+        for column in columns[2:]:
+            strange = len(find_misindexed(points, _read_cells(batch.column(column))[known]))
+            if _are_many(strange, len(points)):
+                raise HatsProblem(
+                    f"{self.name}: the index {column} of {strange:,} of the first {len(points):,} rows is not that of"
+                    f" {', '.join(columns[:2])}: write it again, or load the catalogue, which computes an index of its"
+                    " own"
+                )
+
+    def list_position_columns(self) -> tuple[str, ...]:
+        """Return what ``refuse_strays`` reads: the position, and the index of order 29 if there is one."""
+        properties = self.catalogue.properties
+        if properties.ra_column is None or properties.dec_column is None:
+            return ()
+        column, order = self.catalogue.spatial_index or ("", 0)
+        position = properties.ra_column, properties.dec_column
+        return (*position, column) if order == ORDER else position
+
+    def refuse_strays(self, batch: pa.RecordBatch, first: int) -> None:
+        """Compare all positions of rows with the pixel and with their index, to 1 arcsec.
+
+        Parameters
+        ----------
+        batch : pa.RecordBatch
+            Rows with ``list_position_columns``, which are not ().
+        first : int
+            The number of its first row in the file.
+
+        Raises
+        ------
+        HatsProblem
+            Cones would miss rows of the batch, or find others. Positions are in the pixel that lie less than 1 arcsec
+            outside it.
+        """
+        columns = self.list_position_columns()
+        found = _find_points(batch.column(columns[0]), batch.column(columns[1]))
+        if found is None:
+            return  # no numbers: whoever reads them as positions says so
+        known, points = found
+        rows = first + 1 + np.flatnonzero(known)
+        self._refuse_rows(rows[find_strays(points, self.pixel)], batch, "are not in the partition's pixel")
+        for column in columns[2:]:
+            others = find_misindexed(points, _read_cells(batch.column(column))[known])
+            self._refuse_rows(rows[others], batch, f"are not where the index {column} says")
+
+    def _refuse_rows(self, strays: NDArray[np.int64], batch: pa.RecordBatch, fault: str) -> None:
+        """Raise HatsProblem if some rows of a batch are ``strays``."""
+        if len(strays):
             raise HatsProblem(
-                f"{self.name}: the index {column} of {strange:,} of the first {len(cells):,} rows is not that of"
-                f" {', '.join(position)}: write it again, or load the catalogue, which computes an index of its own"
+                f"{self.name}, row {strays[0]:,}: the positions of this row and of {len(strays) - 1:,} more of"
+                f" {batch.num_rows:,} {fault} ({_show_pixel(self.pixel)}), so regions miss these rows"
             )
 
     def _refuse_strangers(self, batch: pa.RecordBatch, first: int) -> None:
@@ -156,29 +198,33 @@ class PartitionFile:
             )
 
     def _refuse_positions(self, ra: pa.Array, dec: pa.Array) -> None:
-        found = _find_cells(ra, dec)
+        found = _find_points(ra, dec)
         if found is None:
             return  # no numbers: whoever reads them as positions says so
-        _, cells = found
-        strange = int(np.count_nonzero((cells < self.pixel.first_cell) | (cells >= self.pixel.end_cell)))
-        if _are_many(strange, len(cells)):
+        _, points = found
+        strange = len(find_strays(points, self.pixel))
+        if _are_many(strange, len(points)):
             raise HatsProblem(
-                f"{self.name}: {strange:,} of the first {len(cells):,} positions are not in the partition's pixel"
+                f"{self.name}: {strange:,} of the first {len(points):,} positions are not in the partition's pixel"
                 f" ({_show_pixel(self.pixel)}): its pixels are numbered otherwise than HATS wants (NESTED, in ICRS), or"
                 " the properties name other columns than those it was partitioned by"
             )
 
 
-def _find_cells(ra: pa.Array, dec: pa.Array) -> tuple[NDArray[np.bool_], NDArray[np.int64]] | None:
-    """Return which rows have a position, and the cells of order 29 of these; None if the columns are no numbers."""
+def _find_points(ra: pa.Array, dec: pa.Array) -> tuple[NDArray[np.bool_], NDArray[np.float64]] | None:
+    """Return which rows have a position, and the unit vectors of these; None if the columns are no numbers."""
     try:
         lon, lat = (np.radians(axis.cast(pa.float64()).to_numpy(zero_copy_only=False)) for axis in (ra, dec))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
     known = np.isfinite(lon) & (np.abs(lat) <= np.pi / 2)
     lon, lat = lon[known], lat[known]
-    points = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
-    return known, vectors_to_index(points)
+    return known, np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
+
+
+def _read_cells(column: pa.Array) -> NDArray[np.int64]:
+    cells: NDArray[np.int64] = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return cells
 
 
 def _are_many(strange: int, rows: int) -> bool:
@@ -202,10 +248,10 @@ def check_partition(catalogue: HatsCatalogue, pixel: HatsPixel) -> list[Partitio
         version = folder.stat(path)
         file = open_parquet(folder, path, version)
         catalogue.check_columns(file.schema_arrow, folder.name(path))
-        _check_statistics(catalogue, pixel, file.metadata, folder.name(path))
+        has_cell_ranges = _check_statistics(catalogue, pixel, file.metadata, folder.name(path))
         groups = (file.metadata.row_group(group) for group in range(file.num_row_groups))
         sizes = tuple((group.num_rows, _estimate_row_bytes(group, catalogue.schema)) for group in groups)
-        found.append(PartitionFile(catalogue, pixel, path, version, sizes))
+        found.append(PartitionFile(catalogue, pixel, path, version, sizes, has_cell_ranges))
     return found
 
 
@@ -219,17 +265,19 @@ def _count_batch_rows(row_bytes: float, block_bytes: int, block_rows: int) -> in
     return max(1, min(block_rows, int(block_bytes / max(row_bytes, 1))))
 
 
-def _check_statistics(catalogue: HatsCatalogue, pixel: HatsPixel, metadata: pq.FileMetaData, name: str) -> None:
-    """Raise HatsProblem if the least and the greatest cell of a row group are not in the pixel."""
+def _check_statistics(catalogue: HatsCatalogue, pixel: HatsPixel, metadata: pq.FileMetaData, name: str) -> bool:
+    """Return whether all row groups have their cells' range; raise HatsProblem if one is not in the pixel."""
     spatial = catalogue.spatial_index
     if spatial is None or spatial[1] < pixel.order:
-        return
+        return False
     column, order = spatial
     begin, end = (cell >> 2 * (ORDER - order) for cell in (pixel.first_cell, pixel.end_cell))
     places = [place for place in range(metadata.num_columns) if metadata.schema.column(place).path == column]
+    is_complete = bool(places)
     for group in range(metadata.num_row_groups if places else 0):
         statistics = metadata.row_group(group).column(places[0]).statistics
         if statistics is None or not statistics.has_min_max or not isinstance(statistics.min, int):
+            is_complete = False
             continue
         if not begin <= statistics.min <= statistics.max < end:
             raise HatsProblem(
@@ -237,6 +285,7 @@ def _check_statistics(catalogue: HatsCatalogue, pixel: HatsPixel, metadata: pq.F
                 f" partition's pixel ({_show_pixel(pixel)}): rows are in the wrong partition, or the pixels are"
                 " numbered otherwise"
             )
+    return is_complete
 
 
 def _show_pixel(pixel: HatsPixel) -> str:
