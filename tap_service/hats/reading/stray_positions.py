@@ -18,7 +18,7 @@ _ANGLES = np.arange(16) * (2 * np.pi / 16)
 
 
 def find_strays(points: NDArray[np.float64], pixel: HatsPixel) -> NDArray[np.int64]:
-    """Return the numbers of those unit vectors, of shape (n, 3), that lie more than about 1 arcsec outside the pixel."""
+    """Return the numbers of those unit vectors, of shape (n, 3), that lie about 1 arcsec or more outside the pixel."""
     strays = np.flatnonzero(~_are_inside(points, pixel))
     is_near = _are_inside(_make_circles(points[strays]).reshape(-1, 3), pixel).reshape(-1, len(_ANGLES))
     return strays[~is_near.any(axis=1)]
