@@ -134,6 +134,15 @@ class Translation:
     stored_rows: StoredRowStatement | None = None
 
     @property
+    def portable_sql(self) -> str:
+        """The SQL to be compared: a hash of the files of attached tables stands for their address in this process."""
+        sql = self.sql
+        for entry in self.tables:
+            if entry.attached is not None:
+                sql = sql.replace(entry.attached.root, entry.attached.attachment.key)
+        return sql
+
+    @property
     def cells(self) -> dict[str, Moc]:
         """The HEALPix cells to which the index of a table is confined, by ``schema.table.hpx29``."""
         return {} if self.query is None else find_cells_read(self.query)

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -149,6 +150,24 @@ def test_a_cone_reads_the_files_of_its_cells(survey: Path, engine: EmbeddedEngin
     nowhere = translate(f"{cone} AND DISTANCE(ra, dec, 10, 20) < .1", catalogue).sql
     assert "null('" in nowhere
     assert "url(" not in nowhere
+
+
+def test_jobs_know_their_query_in_another_process(
+    survey: Path, engine: EmbeddedEngine, gateway: FileGateway, tmp_path: Path
+) -> None:
+    """They resume, and results are found again, if the same query reads the same files."""
+    query = "SELECT a.id FROM att.lying AS a JOIN att.stored AS b ON a.id = b.id"
+    known = read_catalogue(engine)
+    other = FileGateway("127.0.0.1", tmp_path, 1 << 20)
+    first, second = (translate(query, each.publish(known)) for each in (gateway, other))
+    other.close()
+    assert first.sql != second.sql
+    assert first.portable_sql == second.portable_sql != translate("SELECT id FROM att.lying", known).portable_sql
+    attachment = known.attachments["att", "lying"]
+    changed = replace(attachment, files=(attachment.files[0]._replace(tag="new"), *attachment.files[1:]))
+    attachments = {("att", "lying"): changed}
+    catalogue = gateway.publish(Catalogue(known.schemas, known.counts, attachments=attachments))
+    assert translate(query, catalogue).portable_sql != first.portable_sql
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The HTTP server of the gateway: ``GET /SECRET/KEY/NUMBER.parquet`` with ranges.
+"""The HTTP server of the gateway: ``GET /SECRET/FILES/NUMBER.parquet`` with ranges.
 
 It listens where only the engine reaches it, and answers only who knows its secret, which is new in each process. An
 error is an answer with ``MARK`` and a message for the user of the query; it is never a short body.
@@ -6,6 +6,7 @@ error is an answer with ``MARK`` and a message for the user of the query; it is 
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
 import re
@@ -77,16 +78,16 @@ class FileGateway:
         Files that were published before stay readable as long as queries may be running.
         """
         entries = tuple(self._publish_entry(entry) for entry in catalogue.entries if entry.attached is not None)
-        self._forget_replaced({entry.attached.attachment.key for entry in entries if entry.attached is not None})
+        self._forget_replaced({_name_files(entry) for entry in entries})
         return catalogue.replace_entries(entries) if entries else catalogue
 
     def list_published(self) -> list[AttachedFiles]:
         """Return the files of all attached tables, as they were published last."""
         with self._lock:
-            return [files for key, files in self._files.items() if key not in self._replaced]
+            return [files for name, files in self._files.items() if name not in self._replaced]
 
-    def find_files(self, key: str) -> AttachedFiles | None:
-        return self._files.get(key)
+    def find_files(self, name: str) -> AttachedFiles | None:
+        return self._files.get(name)
 
     def close(self) -> None:
         if self._server is not None:
@@ -96,25 +97,31 @@ class FileGateway:
     def _publish_entry(self, entry: TableEntry) -> TableEntry:
         assert entry.attached is not None  # noqa: S101
         attachment = entry.attached.attachment
-        key = attachment.key
+        name = _name_files(entry)
         with self._lock:
-            if key not in self._files:
-                self._files[key] = AttachedFiles(entry.qualified_name, attachment, self._cache, self._patience)
+            if name not in self._files:
+                self._files[name] = AttachedFiles(entry.qualified_name, attachment, self._cache, self._patience)
             if self._server is None:
                 self._server = _Server(self._host, self)
                 threading.Thread(target=self._server.serve_forever, name="file gateway", daemon=True).start()
         host = f"[{self._host}]" if ":" in self._host else self._host
-        root = f"http://{host}:{self._server.server_port}/{self.secret}/{key}"
+        root = f"http://{host}:{self._server.server_port}/{self.secret}/{name}"
         return entry.read_attached(AttachedRows(attachment, root))
 
     def _forget_replaced(self, published: set[str]) -> None:
         """Forget the files that have not been published for the longest time of a query."""
         now = time.monotonic()
         with self._lock:
-            self._replaced = {key: self._replaced.get(key, now) for key in self._files if key not in published}
-            for key, since in self._replaced.items():
+            self._replaced = {name: self._replaced.get(name, now) for name in self._files if name not in published}
+            for name, since in self._replaced.items():
                 if now - since > self._query_seconds:
-                    del self._files[key]
+                    del self._files[name]
+
+
+def _name_files(entry: TableEntry) -> str:
+    """Return the name of a table's files in addresses; errors name it, so tables of the same files differ."""
+    assert entry.attached is not None  # noqa: S101
+    return hashlib.sha256(f"{entry.qualified_name} {entry.attached.attachment.key}".encode()).hexdigest()[:32]
 
 
 class _Server(ThreadingHTTPServer):

@@ -81,7 +81,7 @@ class PiecewiseJobs:
     def _data_fingerprint(self, translation: Translation, division: Division) -> str:
         """Return a hash that is the same for the same query over the same data."""
         tables = [(entry.schema.name, entry.table.name) for entry in translation.tables]
-        hashed = [VERSION, translation.sql, division.scan.relation, read_content_stamps(self._engine, tables)]
+        hashed = [VERSION, translation.portable_sql, division.scan.relation, read_content_stamps(self._engine, tables)]
         return hashlib.sha256(json.dumps(hashed).encode()).hexdigest()
 
 

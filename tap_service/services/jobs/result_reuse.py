@@ -40,7 +40,7 @@ def compute_fingerprint(
     """Return a hash that is the same for two jobs of one owner with the same result; '' if the result may differ."""
     if job.owner is None or parameters.uploads or not _is_deterministic(execution.translation):
         return ""
-    asked = [parameters.query, parameters.format.mime, execution.limit, execution.translation.sql]
+    asked = [parameters.query, parameters.format.mime, execution.limit, execution.translation.portable_sql]
     hashed = [VERSION, title, job.owner, data_version(), *asked]
     return hashlib.sha256(json.dumps(hashed).encode()).hexdigest()
 

@@ -113,6 +113,19 @@ def test_ranges_of_each_storage(address: str, publish: Publish) -> None:
     assert httpx.get(url, headers={"Range": f"bytes={len(DATA)}-"}).status_code == 416
 
 
+def test_an_error_names_the_table_of_the_query(gateway: FileGateway, files: Path) -> None:
+    """Tables may share their files, and a user may not see all of them."""
+    version = open_folder(str(files)).stat("a.parquet")._replace(size=9)
+    column = AttachedColumn("id", "id", "Int64", "Int64", 8.0)
+    attachment = Attachment(str(files), (column,), "", None, (AttachedFile(HatsPixel(0, 0), "a.parquet", *version, 1),))
+    tables = [TABLE.tables[0].model_copy(update={"name": name}) for name in ("embargoed", "open")]
+    schema = TABLE.model_copy(update={"tables": tuple(tables)})
+    attachments = {("gate", table.name): attachment for table in tables}
+    for entry in gateway.publish(Catalogue((schema,), attachments=attachments)).entries:
+        assert entry.attached is not None
+        assert f"the table {entry.qualified_name} " in httpx.get(f"{entry.attached.root}/0.parquet").text
+
+
 @pytest.mark.parametrize("fault", [500, 503, "silent", "half", "slow"])
 def test_a_storage_that_fails(faulty: FileServer, publish: Publish, fault: int | str) -> None:
     url = publish(faulty.url)
@@ -220,19 +233,20 @@ def test_files_are_forgotten_when_no_query_can_read_them(tmp_path: Path, files: 
         attachment = Attachment(str(files), (AttachedColumn("id", "id", "Int64", "Int64", 8.0),), "", None, (file,))
         return Catalogue((TABLE,), attachments={("gate", "stars"): attachment})
 
-    def find_key(catalogue: Catalogue) -> str:
-        [attachment] = catalogue.attachments.values()
-        return attachment.key
+    def publish(gateway: FileGateway, catalogue: Catalogue) -> str:
+        [entry] = gateway.publish(catalogue).entries
+        assert entry.attached is not None
+        return entry.attached.root.rpartition("/")[2]
 
     first, second = attach(1), attach(2)
     for seconds in (3600.0, 0.0):
         with closing(FileGateway("127.0.0.1", tmp_path, 0, query_seconds=seconds)) as gateway:
-            gateway.publish(first)
+            old = publish(gateway, first)
+            new = publish(gateway, second)
+            assert gateway.find_files(old) is not None  # queries may be running
             gateway.publish(second)
-            assert gateway.find_files(find_key(first)) is not None  # queries may be running
-            gateway.publish(second)
-            assert (gateway.find_files(find_key(first)) is not None) == (seconds > 0)
-            assert gateway.find_files(find_key(second)) is not None
+            assert (gateway.find_files(old) is not None) == (seconds > 0)
+            assert gateway.find_files(new) is not None
 
 
 def test_a_catalogue_without_attached_tables_needs_no_server(gateway: FileGateway) -> None:
