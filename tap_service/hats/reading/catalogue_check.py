@@ -61,16 +61,24 @@ def _check_all(
     check: Callable[[_Checked], _Found], items: Sequence[_Checked], report: Callable[[int, int], None]
 ) -> list[_Found]:
     """Return what ``check`` finds of each, in their order. Raises HatsProblem with the first of all problems."""
+
+    def try_check(item: _Checked) -> _Found | HatsProblem:
+        try:
+            return check(item)
+        except HatsProblem as problem:
+            return type(problem)(*problem.args)  # the other one has a traceback, and with it the file
+
     found: list[_Found] = []
     problems: list[HatsProblem] = []
     with ThreadPoolExecutor(_THREADS) as readers:
-        checks = [readers.submit(check, item) for item in items]
+        checks = [readers.submit(try_check, item) for item in items]
         try:
             for done, running in enumerate(checks, 1):
-                try:
-                    found.append(running.result())
-                except HatsProblem as problem:
-                    problems.append(problem)
+                result = running.result()
+                if isinstance(result, HatsProblem):
+                    problems.append(result)
+                else:
+                    found.append(result)
                 report(done, len(checks))
         except BaseException:
             readers.shutdown(cancel_futures=True)

@@ -41,13 +41,7 @@ def open_parquet(
     FileMissing, StorageUnavailable, HatsProblem
         The file cannot be read, is no Parquet, or has a footer of more than ``MAX_FOOTER_BYTES``.
     """
-    file = FolderFile(folder, path, version or folder.stat(path))
-    try:
-        return pq.ParquetFile(pa.PythonFile(file, "r"), pre_buffer=columns_at_once)
-    except pa.ArrowMemoryError:
-        raise
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise HatsProblem(f"{folder.name(path)} cannot be read as Parquet: {error}") from error
+    return FolderFile(folder, path, version or folder.stat(path)).parse_footer(columns_at_once=columns_at_once)
 
 
 class FolderFile(io.RawIOBase):
@@ -73,8 +67,18 @@ class FolderFile(io.RawIOBase):
             raise HatsProblem(
                 f"{folder.name(path)} declares a footer of {footer:,} bytes and has only {version.size:,} in all"
             )
-        if footer + _END_BYTES > len(self._tail):
-            self._tail = self._read_tail(footer + _END_BYTES)
+        self.footer_bytes = footer
+
+    def parse_footer(self, *, columns_at_once: bool = True) -> pq.ParquetFile:
+        """Read the whole footer; it takes about ten times its bytes in memory."""
+        if self.footer_bytes + _END_BYTES > len(self._tail):
+            self._tail = self._read_tail(self.footer_bytes + _END_BYTES)
+        try:
+            return pq.ParquetFile(pa.PythonFile(self, "r"), pre_buffer=columns_at_once)
+        except pa.ArrowMemoryError:
+            raise
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise HatsProblem(f"{self._folder.name(self._path)} cannot be read as Parquet: {error}") from error
 
     def _read_tail(self, size: int) -> bytes:
         return self._folder.read(self._path, self._version.size - size, size, self._version)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +18,7 @@ from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.healpix import ORDER
 from tap_service.hats.reading.folder_backend import FileVersion
 from tap_service.hats.reading.hats_catalogue import HatsCatalogue
-from tap_service.hats.reading.parquet_file import open_parquet
+from tap_service.hats.reading.parquet_file import FolderFile, open_parquet
 from tap_service.hats.reading.stray_positions import find_misindexed, find_strays
 
 #: Rows of a file whose positions are compared with its pixel: if the pixels are numbered otherwise (another nside, RING
@@ -26,6 +28,13 @@ _SAMPLE_BYTES = 64 << 20
 
 #: Counted for a text or a list, as the files do not say how long it is
 _LEAST_TEXT_BYTES = 16
+
+#: Larger footers are read one after the other by one thread: each takes ten times its bytes in memory, and a thread
+#: keeps what it has had
+_LARGE_FOOTER = 2 << 20
+_large_footers = ThreadPoolExecutor(1, "large footers")
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,7 @@ class PartitionFile:
     path: str
     version: FileVersion
     groups: tuple[tuple[int, float], ...]
+    footer_bytes: int
     has_cell_ranges: bool
 
     @property
@@ -113,7 +123,8 @@ class PartitionFile:
             The file cannot be read.
         """
         columns = self.list_position_columns()
-        batch = next(self.read_batches(columns, _SAMPLE_BYTES, _SAMPLE_ROWS), None)
+        batches = self.read_batches(columns, _SAMPLE_BYTES, _SAMPLE_ROWS)
+        batch = _read_footer(self.footer_bytes, lambda: next(batches, None))
         found = None if batch is None else _find_points(batch.column(columns[0]), batch.column(columns[1]))
         if batch is None or found is None:
             return
@@ -242,17 +253,29 @@ def check_partition(catalogue: HatsCatalogue, pixel: HatsPixel) -> list[Partitio
     FileMissing, StorageUnavailable
         A file cannot be read.
     """
-    folder = catalogue.folder
-    found = []
-    for path in catalogue.find_files(pixel):
-        version = folder.stat(path)
-        file = open_parquet(folder, path, version)
-        catalogue.check_columns(file.schema_arrow, folder.name(path))
-        has_cell_ranges = _check_statistics(catalogue, pixel, file.metadata, folder.name(path))
-        groups = (file.metadata.row_group(group) for group in range(file.num_row_groups))
-        sizes = tuple((group.num_rows, _estimate_row_bytes(group, catalogue.schema)) for group in groups)
-        found.append(PartitionFile(catalogue, pixel, path, version, sizes, has_cell_ranges))
-    return found
+    return [_check_file(catalogue, pixel, path) for path in catalogue.find_files(pixel)]
+
+
+def _check_file(catalogue: HatsCatalogue, pixel: HatsPixel, path: str) -> PartitionFile:
+    version = catalogue.folder.stat(path)
+    file = FolderFile(catalogue.folder, path, version)
+    return _read_footer(file.footer_bytes, lambda: _check_footer(catalogue, pixel, path, version, file))
+
+
+def _check_footer(
+    catalogue: HatsCatalogue, pixel: HatsPixel, path: str, version: FileVersion, file: FolderFile
+) -> PartitionFile:
+    parquet, name = file.parse_footer(), catalogue.folder.name(path)
+    catalogue.check_columns(parquet.schema_arrow, name)
+    has_cell_ranges = _check_statistics(catalogue, pixel, parquet.metadata, name)
+    groups = (parquet.metadata.row_group(group) for group in range(parquet.num_row_groups))
+    sizes = tuple((group.num_rows, _estimate_row_bytes(group, catalogue.schema)) for group in groups)
+    return PartitionFile(catalogue, pixel, path, version, sizes, file.footer_bytes, has_cell_ranges)
+
+
+def _read_footer(footer_bytes: int, read: Callable[[], _Read]) -> _Read:
+    """Return what ``read`` returns, which reads a footer."""
+    return read() if footer_bytes <= _LARGE_FOOTER else _large_footers.submit(read).result()
 
 
 def _estimate_row_bytes(group: pq.RowGroupMetaData, schema: pa.Schema) -> float:
@@ -272,10 +295,13 @@ def _check_statistics(catalogue: HatsCatalogue, pixel: HatsPixel, metadata: pq.F
         return False
     column, order = spatial
     begin, end = (cell >> 2 * (ORDER - order) for cell in (pixel.first_cell, pixel.end_cell))
-    places = [place for place in range(metadata.num_columns) if metadata.schema.column(place).path == column]
-    is_complete = bool(places)
-    for group in range(metadata.num_row_groups if places else 0):
-        statistics = metadata.row_group(group).column(places[0]).statistics
+    is_complete = True
+    place = -1
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        if place < 0:  # not by metadata.schema, which would keep the footer in a cycle of references
+            place = next(each for each in range(group.num_columns) if group.column(each).path_in_schema == column)
+        statistics = group.column(place).statistics
         if statistics is None or not statistics.has_min_max or not isinstance(statistics.min, int):
             is_complete = False
             continue

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import struct
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,11 +17,14 @@ import pytest
 from clickhouse_schema.hats.hats_pixel import HatsPixel
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.healpix import vectors_to_index
-from tap_service.hats.reading.catalogue_check import check_catalogue
+from tap_service.hats.reading import partition_file
+from tap_service.hats.reading.catalogue_check import check_catalogue, check_positions
 from tap_service.hats.reading.catalogue_columns import describe_columns
 from tap_service.hats.reading.catalogue_folder import open_folder
 from tap_service.hats.reading.folder_backend import FileMissing, Patience
 from tap_service.hats.reading.hats_catalogue import HatsCatalogue, open_catalogue
+from tap_service.hats.reading.parquet_file import FolderFile
+from tap_service.hats.reading.partition_file import check_partition
 from tests.servers.file_server import serving_files
 from tests.tap_service.hats.hats_files import make_rows, write_catalogue, write_properties
 
@@ -314,3 +319,40 @@ def test_our_cells_are_those_of_cdshealpix() -> None:
     ra, dec = np.radians(rows["ra"].to_numpy()), np.radians(rows["dec"].to_numpy())
     points = np.stack([np.cos(dec) * np.cos(ra), np.cos(dec) * np.sin(ra), np.sin(dec)], axis=-1)
     assert np.max(np.abs(vectors_to_index(points) - rows["_healpix_29"].to_numpy()) >> 10) == 0
+
+
+def test_large_footers_are_read_one_after_the_other(stars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[int] = set()
+    parse = FolderFile.parse_footer
+
+    def note(file: FolderFile, **options: bool) -> pq.ParquetFile:
+        threads.add(threading.get_ident())
+        return parse(file, **options)
+
+    catalogue = open_at(stars)
+    monkeypatch.setattr(FolderFile, "parse_footer", note)
+    files = check_catalogue(catalogue)
+    assert sum(file.rows for file in files) == 1200
+    monkeypatch.setattr(partition_file, "_LARGE_FOOTER", 100)
+    assert all(file.footer_bytes > 100 for file in files)
+    threads.clear()
+    assert check_catalogue(catalogue) == files
+    check_positions(files)
+    assert len(threads) == 1
+
+
+def test_a_checked_footer_is_not_kept(stars: Path) -> None:
+    """Not even until the next garbage collection: it may be large."""
+    catalogue = open_at(stars)
+    gc.collect()
+    gc.disable()
+    try:
+        before = _count_footers()
+        check_partition(catalogue, catalogue.pixels[0])
+        assert _count_footers() == before
+    finally:
+        gc.enable()
+
+
+def _count_footers() -> int:
+    return sum(isinstance(each, pq.FileMetaData) for each in gc.get_objects())
