@@ -79,6 +79,9 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
+        if fault == "slow head":
+            self.flush_headers()
+            self._drip(b"X-More: " + 100 * b"x")
         self.end_headers()
         if self.command == "HEAD":
             return
@@ -86,11 +89,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body[: len(body) // 2])
             self.close_connection = True
         elif fault == "slow":
-            for place in range(len(body)):
-                self.wfile.write(body[place : place + 1])
-                time.sleep(0.1)
+            self._drip(body)
         else:
             self.wfile.write(body)
+
+    def _drip(self, data: bytes) -> None:
+        for place in range(len(data)):
+            self.wfile.write(data[place : place + 1])
+            time.sleep(0.1)
 
     def log_message(self, *_: object) -> None:
         pass

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import quote
 
 import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, LocationParseError, SSLError
 
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.constants import PRODUCT
+from tap_service.deadline import Deadline
 from tap_service.hats.reading.folder_backend import (
     FileMissing,
     FileVersion,
@@ -31,6 +35,35 @@ _MISSING = frozenset({401, 403, 404, 410})
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 
 
+class _HttpConnection(HTTPConnection):
+    def getresponse(self) -> urllib3.HTTPResponse:  # type: ignore[override]  # as of its base class
+        with _limit_head(self):
+            return super().getresponse()
+
+
+class _HttpsConnection(HTTPSConnection):
+    def getresponse(self) -> urllib3.HTTPResponse:  # type: ignore[override]  # as of its base class
+        with _limit_head(self):
+            return super().getresponse()
+
+
+class _HttpPool(urllib3.HTTPConnectionPool):
+    ConnectionCls = _HttpConnection
+
+
+class _HttpsPool(urllib3.HTTPSConnectionPool):
+    ConnectionCls = _HttpsConnection
+
+
+@contextmanager
+def _limit_head(connection: HTTPConnection) -> Iterator[None]:
+    """Raise TimeoutError if the head of an answer does not come as a whole in the time in which its first byte must."""
+    assert connection.timeout is not None  # noqa: S101  it is that of ``Patience``
+    with Deadline(connection.timeout) as deadline, deadline.cut_connection(connection.sock):
+        yield
+        _ = deadline.seconds_left  # a head that was cut looks complete
+
+
 class HttpBackend:
     """The files below ``address``, an http or https URL. Redirects are not followed: they lead elsewhere."""
 
@@ -43,6 +76,7 @@ class HttpBackend:
             timeout=urllib3.Timeout(connect=patience.connect_seconds, read=patience.silence_seconds),
             headers={"User-Agent": PRODUCT, "Accept-Encoding": "identity"},
         )
+        self._pool.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
 
     def stat(self, path: str) -> FileVersion:
         answer = self._request("HEAD", path, {})

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 
 from adql import NameLookupError, make_printable
 from tap_service.constants import PRODUCT
-from tap_service.services.uploads.url_fetch import Deadline
+from tap_service.deadline import Deadline
 
 _log = logging.getLogger("skyhouse")
 

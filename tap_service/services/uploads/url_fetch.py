@@ -11,10 +11,8 @@ from __future__ import annotations
 import socket
 import ssl
 import tempfile
-import threading
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
@@ -22,6 +20,7 @@ from typing import Any, BinaryIO
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from tap_service.constants import MAX_ADDRESSES, MAX_REDIRECTS, PRODUCT
+from tap_service.deadline import Deadline
 from tap_service.models.upload_parameter import is_fetchable
 from tap_service.service_errors import ServiceUnavailable, UploadFault
 
@@ -191,54 +190,6 @@ def _is_own(found: AddressInfo) -> bool:
         except OSError:  # no route
             return False
         return bool(probe.getsockname()[0] == address[0])
-
-
-class Deadline:
-    """Cuts a connection when the time is up; a limit on each read would let a server drip bytes for ever."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-        self._lock = threading.Lock()
-        self._socket: socket.socket | None = None
-        self._watch = threading.Timer(seconds, self._shut_connection)
-        self._watch.daemon = True
-
-    def __enter__(self) -> Deadline:
-        self._watch.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._watch.cancel()
-
-    @property
-    def has_passed(self) -> bool:
-        return time.monotonic() >= self._end
-
-    @property
-    def seconds_left(self) -> float:
-        """The seconds left. Raises TimeoutError if there are none."""
-        left = self._end - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return left
-
-    @contextmanager
-    def cut_connection(self, connection: socket.socket) -> Iterator[None]:
-        with self._lock:
-            before, self._socket = self._socket, connection
-        try:
-            if self.has_passed:
-                raise TimeoutError
-            yield
-        finally:
-            with self._lock:
-                self._socket = before
-
-    def _shut_connection(self) -> None:
-        with self._lock:
-            if self._socket is not None:
-                with suppress(OSError):  # the server may have closed it just now
-                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)  # for TLS too, without a closing handshake
 
 
 @contextmanager

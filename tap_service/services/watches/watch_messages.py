@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 
 from tap_service.config import Config
 from tap_service.constants import PRODUCT
+from tap_service.deadline import Deadline
 from tap_service.documents.watch_documents import mail_message, webhook_message
 from tap_service.models.watch import Watch, WatchRun
-from tap_service.services.uploads.url_fetch import Deadline, NotPublic, open_response
+from tap_service.services.uploads.url_fetch import NotPublic, open_response
 from tap_service.storage.accounts import Accounts
 
 #: the limit of one attempt, in seconds

@@ -158,6 +158,7 @@ def test_failures_that_pass_are_repeated(faulty: FileServer, fault: Fault) -> No
         (500, r"the server answered 500 Internal Server Error \(after 3 attempts"),
         ("half", r"(broke off after|of 2,048 bytes came).*\(after 3 attempts"),
         ("silent", r"Read timed out.*\(after 3 attempts"),
+        ("slow head", r"Read timed out.*\(after 3 attempts"),
         ("slow", r"of 2,048 bytes came in the time for all \(after 3 attempts"),
         ("changed", "has changed while it was read"),
         ("whole", "sends no ranges"),
