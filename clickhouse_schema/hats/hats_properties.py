@@ -45,7 +45,8 @@ class _Properties(BaseModel):
         ``path``: name of the file for messages. Raises ``HatsProblem``.
         """
         try:
-            return cls.model_validate({key: value for key, value in parse_properties(text).items() if value})
+            found = {key: value for key, value in parse_properties(text).items() if value}
+            return cls.model_validate(found, by_alias=True, by_name=False)
         except ValidationError as error:
             problem = error.errors()[0]
             key = ".".join(str(part) for part in problem["loc"])
@@ -142,7 +143,11 @@ def format_properties(properties: Mapping[str, str]) -> str:
 
 
 def _unescape(text: str) -> str:
-    return _ESCAPE.sub(_read_escape, text)
+    unescaped = _ESCAPE.sub(_read_escape, text)
+    try:
+        return unescaped.encode("utf-16", "surrogatepass").decode("utf-16")  # pairs of escapes are one character
+    except UnicodeDecodeError:
+        raise HatsProblem(f"{text[:60]!r} has half a surrogate pair") from None
 
 
 def _read_escape(found: re.Match[str]) -> str:

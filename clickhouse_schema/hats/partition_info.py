@@ -27,8 +27,11 @@ def read_partition_info(text: str) -> list[HatsPixel]:
     HatsProblem
         A line is no pixel, or two pixels overlap.
     """
-    rows = csv.reader(text.splitlines())
-    header = [name.strip() for name in next(rows, [])]
+    try:
+        header, *rows = list(csv.reader(text.splitlines())) or [[]]
+    except csv.Error as error:
+        raise HatsProblem(f"{FILE_NAME} is no CSV: {error}") from None
+    header = [name.strip() for name in header]
     if not {"Norder", "Npix"} <= {*header}:
         raise HatsProblem(f"{FILE_NAME} has no columns Norder and Npix: its first line is {','.join(header)[:80]!r}")
     places = header.index("Norder"), header.index("Npix")

@@ -42,6 +42,12 @@ def fit_table(table: Table, catalogue: HatsCatalogue, reporter: Reporter) -> Tab
     properties = catalogue.properties
     partitioned = properties.ra_column, properties.dec_column
     position = table.layout.position
+    missing = [key for key, name in zip(("hats_col_ra", "hats_col_dec"), partitioned, strict=True) if name is None]
+    if position is not None and missing:
+        raise LoadError(
+            f"the properties of the catalogue have no {' and no '.join(missing)}, so it is not known by which position"
+            " it is partitioned: add them, load the catalogue, or leave the position out of skyhouse:layout"
+        )
     if position is not None and tuple(find_matching_name(name, catalogue.schema.names) for name in position) != (
         partitioned
     ):

@@ -409,6 +409,13 @@ def test_what_only_a_load_can_do(
     assert read_catalogue(engine).find_entry("other", "stars") is None
 
 
+def test_properties_without_a_position(stars: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    write_properties(stars, hats_col_ra=None, hats_col_dec=None)
+    (tmp_path / "other.yaml").write_text(SCHEMA.replace("name: changing", "name: other"))
+    with pytest.raises(LoadError, match="have no hats_col_ra and no hats_col_dec, so it is not known"):
+        attach_catalogue(engine, AttachRequest(str(stars), "other.stars", tmp_path / "other.yaml"), Recorder())
+
+
 def test_an_index_without_statistics_is_not_trusted(
     engine: EmbeddedEngine, gateway: FileGateway, tmp_path: Path
 ) -> None:

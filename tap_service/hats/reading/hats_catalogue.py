@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -87,6 +88,7 @@ class HatsCatalogue:
 
         ``name``: the file's, for the message.
         """
+        _refuse_repeated_columns(name, schema)
         wanted, found = _list_types(self.schema), _list_types(schema)
         if wanted == found:
             return
@@ -123,7 +125,9 @@ def open_catalogue(folder: CatalogueFolder) -> HatsCatalogue:
     _refuse_other_kinds(folder, path, properties)
     pixels = tuple(find_pixels(folder, path, properties.npix_suffix))
     schema = _read_schema(folder, path, properties, pixels[0])
-    _refuse_missing_columns(folder.name(path).rstrip("/"), properties, schema)
+    name = folder.name(path).rstrip("/")
+    _refuse_repeated_columns(name, schema)
+    _refuse_missing_columns(name, properties, schema)
     return HatsCatalogue(folder, path, properties, properties_path, pixels, schema, collection)
 
 
@@ -202,6 +206,12 @@ def _refuse_missing_columns(name: str, properties: CatalogProperties, schema: pa
     for key, column in named.items():
         if column and column not in schema.names:
             raise HatsProblem(f"{name}: {key} names the column {column[:80]!r}, which the files do not have")
+
+
+def _refuse_repeated_columns(name: str, schema: pa.Schema) -> None:
+    repeated = [column for column, count in Counter(schema.names).items() if count > 1]
+    if repeated:
+        raise HatsProblem(f"{name} has more than one column of the name {repeated[0][:80]!r}")
 
 
 def _list_types(schema: pa.Schema) -> dict[str, pa.DataType]:

@@ -60,8 +60,11 @@ def _limit_head(connection: HTTPConnection) -> Iterator[None]:
     """Raise TimeoutError if the head of an answer does not come as a whole in the time in which its first byte must."""
     assert connection.timeout is not None  # noqa: S101  it is that of ``Patience``
     with Deadline(connection.timeout) as deadline, deadline.cut_connection(connection.sock):
-        yield
-        _ = deadline.seconds_left  # a head that was cut looks complete
+        try:
+            yield
+        finally:
+            if deadline.has_passed:  # a head that was cut may look complete
+                raise TimeoutError
 
 
 class HttpBackend:

@@ -33,18 +33,27 @@ class LocalBackend:
             os.close(descriptor)
 
     def list_files(self, path: str) -> list[str]:
+        """Raises HatsProblem if a folder in it is a link: files would be missing from the list, or listed twice."""
         found: list[str] = []
-        for folder, folders, files in os.walk(self._root / path):
+        top = self._find_place(path)
+        for folder, folders, files in os.walk(top):
+            below = path / Path(folder).relative_to(top)
+            for name in folders:
+                if os.path.islink(Path(folder, name)):
+                    raise HatsProblem(f"{self._folder / below / name} is a link to a folder, which no list follows")
             folders.sort()
-            below = Path(folder).relative_to(self._root)
             found += [(below / name).as_posix() for name in sorted(files)]
         return found
 
-    def _open_file(self, path: str) -> int:
-        """Open a regular file; a pipe or a device could hold the reader for ever."""
+    def _find_place(self, path: str) -> Path:
         place = Path(os.path.realpath(self._root / path))
         if not place.is_relative_to(self._root):
             raise HatsProblem(f"{self._folder / path} is a link out of the folder, to {place}: it is not read")
+        return place
+
+    def _open_file(self, path: str) -> int:
+        """Open a regular file; a pipe or a device could hold the reader for ever."""
+        place = self._find_place(path)
         try:
             descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         except OSError as error:

@@ -43,6 +43,7 @@ def _find_in_files(folder: CatalogueFolder, prefix: str, suffix: str) -> Iterabl
     except FileMissing:
         names = folder.list_files(prefix + DATASET)
     else:
-        names = [metadata.row_group(group).column(0).file_path for group in range(metadata.num_row_groups)]
+        groups = range(metadata.num_row_groups if metadata.num_columns else 0)
+        names = [metadata.row_group(group).column(0).file_path for group in groups]
     end = suffix if suffix != "/" else ".parquet"
     return {pixel for name in names if name.endswith(end) and (pixel := parse_path(name))}

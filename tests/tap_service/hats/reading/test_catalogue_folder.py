@@ -110,6 +110,8 @@ def test_links_out_of_a_folder_are_not_read(tmp_path: Path) -> None:
     (folder / "file").write_text("y")
     (folder / "out").symlink_to(tmp_path / "secret")
     (folder / "within").symlink_to(folder / "file")
+    (folder / "outside").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").mkdir()
     os.mkfifo(folder / "pipe")
     opened = open_folder(str(folder))
     with pytest.raises(HatsProblem, match="is a link out of the folder"):
@@ -117,6 +119,10 @@ def test_links_out_of_a_folder_are_not_read(tmp_path: Path) -> None:
     assert opened.read_text("within", 9) == "y"
     with pytest.raises(FileMissing, match="is no file"):
         opened.stat("pipe")
+    with pytest.raises(HatsProblem, match="outside is a link out of the folder"):
+        opened.list_files("outside")
+    with pytest.raises(HatsProblem, match=f"{folder}/outside is a link to a folder"):
+        opened.list_files("")
 
 
 def test_a_changed_file_is_no_answer(tmp_path: Path) -> None:

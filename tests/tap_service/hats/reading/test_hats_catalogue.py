@@ -167,6 +167,7 @@ def test_a_collection_leads_to_its_catalogue(tmp_path: Path) -> None:
         ({"hats_npix_suffix": ".pq"}, "12 of 12 partitions cannot be used"),
         ({"hats_col_healpix_order": "19"}, "its cells of order 19 are"),
         ({"hats_col_ra": "dec", "hats_col_dec": "ra"}, "positions are not in the partition's pixel"),
+        ({"obs_description": r"half \ud800"}, "has half a surrogate pair"),
     ],
 )
 def test_deceptive_properties(stars: Path, changes: dict[str, str], message: str) -> None:
@@ -201,6 +202,33 @@ def test_missing_partitions(stars: Path) -> None:
     (stars / "partition_info.csv").write_text("Norder,Npix\n0,1\n1,4\n")
     with pytest.raises(HatsProblem, match=r"stars: partition_info.csv: pixels \(1, 4\) and \(0, 1\) overlap|overlap"):
         read_all(stars)
+
+
+def test_properties_have_the_keys_of_the_standard(stars: Path) -> None:
+    write_properties(stars, rows="7", name="other", ra_column="dec", obs_description=r"A star: \ud83c\udf1f")
+    properties = open_at(stars).properties
+    assert (properties.rows, properties.name, properties.ra_column) == (1200, "stars", "ra")
+    assert properties.description == "A star: \U0001f31f"
+
+
+def test_lists_that_cannot_be_read(stars: Path) -> None:
+    (stars / "partition_info.csv").write_text("Norder,Npix\n0," + "1" * 200_000)
+    with pytest.raises(HatsProblem, match=r"partition_info\.csv is no CSV: field larger than"):
+        open_at(stars)
+    (stars / "partition_info.csv").unlink()
+    pq.write_table(pa.table({"a": [1]}).drop(["a"]), stars / "dataset" / "_metadata")
+    with pytest.raises(HatsProblem, match="has no partitions"):
+        open_at(stars)
+
+
+def test_a_column_is_there_once(stars: Path) -> None:
+    change_file(stars / FILE, lambda rows: rows.append_column("mag", rows["mag"]))
+    with pytest.raises(HatsProblem, match=f"{FILE} has more than one column of the name 'mag'"):
+        check_catalogue(open_at(stars))
+    schema = pq.read_schema(stars / FILE)
+    pq.write_metadata(schema, stars / "dataset" / "_common_metadata")
+    with pytest.raises(HatsProblem, match="stars has more than one column of the name 'mag'"):
+        open_at(stars)
 
 
 @pytest.mark.parametrize(
