@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, register_table
@@ -14,6 +14,7 @@ from clickhouse_schema.schema_model import Schema, Table
 from loaders.load_error import LoadError
 from loaders.pipeline.attach_request import AttachRequest
 from loaders.pipeline.attached_columns import fit_table, read_columns
+from loaders.pipeline.attached_density import count_attached_rows
 from loaders.pipeline.latest_rows import refuse_latest_table
 from loaders.pipeline.load_checks import refuse_lookalike
 from loaders.pipeline.load_plan import plan_schema, split_name
@@ -52,7 +53,7 @@ def attach_catalogue(engine: Engine, request: AttachRequest, reporter: Reporter)
     if attached is not None and entry is not None and attachment == attached and schema.tables[0] == entry.table:
         reporter.output(f"{request.table} is up to date: its {len(files):,} files have not changed")
         return
-    _publish(engine, schema, attachment)
+    _publish(engine, schema, attachment, count_attached_rows(files, schema.tables[0], reporter))
     verb = "read again" if attached else "attached"
     reporter.output(
         f"{verb} {request.table}: {attachment.rows:,} rows in {len(files):,} files"
@@ -128,7 +129,7 @@ def _choose_index(files: list[PartitionFile], reporter: Reporter) -> str:
     column, order = files[0].catalogue.spatial_index or ("", 0)
     if order != ORDER:
         return ""
-    unknown = sum(not file.has_cell_ranges for file in files)
+    unknown = sum(bool(file.rows and not file.cell_ranges) for file in files)
     if not unknown:
         return column
     reporter.message(
@@ -138,29 +139,8 @@ def _choose_index(files: list[PartitionFile], reporter: Reporter) -> str:
     return ""
 
 
-def _publish(engine: Engine, schema: Schema, attachment: Attachment) -> None:
+def _publish(engine: Engine, schema: Schema, attachment: Attachment, counts: Mapping[int, int]) -> None:
     """Publish the table; a query that was translated before reads the files that it had."""
     table = schema.tables[0]
-    counts: dict[int, int] = {}
-    for file in attachment.files:
-        for cell, rows in _spread_rows(file, table):
-            counts[cell] = counts.get(cell, 0) + rows
     write_density(engine, schema.name, table, counts, attachment.size / max(attachment.rows, 1))
     register_table(engine, schema, table, attachment=attachment)
-
-
-def _spread_rows(file: AttachedFile, table: Table) -> Iterator[tuple[int, int]]:
-    """Yield cells of the density table with their rows: those of a larger pixel are spread evenly."""
-    order = table.layout.healpix_order
-    if table.layout.position is None:
-        yield 12 * 4**order, file.rows
-        return
-    steps = order - file.pixel.order
-    if steps <= 0:
-        yield file.pixel.number >> -2 * steps, file.rows
-        return
-    cells = 4**steps
-    for place in range(cells):
-        share = file.rows * (place + 1) // cells - file.rows * place // cells
-        if share:
-            yield file.pixel.number * cells + place, share

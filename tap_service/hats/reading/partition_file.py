@@ -47,8 +47,9 @@ class PartitionFile:
         Below the catalogue's folder.
     groups
         Rows of each row group, and about the bytes of a row in memory.
-    has_cell_ranges
-        Whether the footer has the least and the greatest cell of each row group: they are in the pixel.
+    cell_ranges
+        The indexes of order 29 between which the rows of each row group are, half-open, and in the pixel; () if the
+        footer does not say so of all.
     """
 
     catalogue: HatsCatalogue
@@ -57,7 +58,7 @@ class PartitionFile:
     version: FileVersion
     groups: tuple[tuple[int, float], ...]
     footer_bytes: int
-    has_cell_ranges: bool
+    cell_ranges: tuple[tuple[int, int], ...]
 
     @property
     def rows(self) -> int:
@@ -267,10 +268,10 @@ def _check_footer(
 ) -> PartitionFile:
     parquet, name = file.parse_footer(), catalogue.folder.name(path)
     catalogue.check_columns(parquet.schema_arrow, name)
-    has_cell_ranges = _check_statistics(catalogue, pixel, parquet.metadata, name)
+    cell_ranges = _read_cell_ranges(catalogue, pixel, parquet.metadata, name)
     groups = (parquet.metadata.row_group(group) for group in range(parquet.num_row_groups))
     sizes = tuple((group.num_rows, _estimate_row_bytes(group, catalogue.schema)) for group in groups)
-    return PartitionFile(catalogue, pixel, path, version, sizes, file.footer_bytes, has_cell_ranges)
+    return PartitionFile(catalogue, pixel, path, version, sizes, file.footer_bytes, cell_ranges)
 
 
 def _read_footer(footer_bytes: int, read: Callable[[], _Read]) -> _Read:
@@ -288,30 +289,36 @@ def _count_batch_rows(row_bytes: float, block_bytes: int, block_rows: int) -> in
     return max(1, min(block_rows, int(block_bytes / max(row_bytes, 1))))
 
 
-def _check_statistics(catalogue: HatsCatalogue, pixel: HatsPixel, metadata: pq.FileMetaData, name: str) -> bool:
-    """Return whether all row groups have their cells' range; raise HatsProblem if one is not in the pixel."""
+def _read_cell_ranges(
+    catalogue: HatsCatalogue, pixel: HatsPixel, metadata: pq.FileMetaData, name: str
+) -> tuple[tuple[int, int], ...]:
+    """Return ``PartitionFile.cell_ranges``. Raises HatsProblem if one is not in the pixel."""
     spatial = catalogue.spatial_index
     if spatial is None or spatial[1] < pixel.order:
-        return False
+        return ()
     column, order = spatial
-    begin, end = (cell >> 2 * (ORDER - order) for cell in (pixel.first_cell, pixel.end_cell))
-    is_complete = True
+    shift = 2 * (ORDER - order)
     place = -1
+    found: list[tuple[int, int]] = []
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         if place < 0:  # not by metadata.schema, which would keep the footer in a cycle of references
             place = next(each for each in range(group.num_columns) if group.column(each).path_in_schema == column)
         statistics = group.column(place).statistics
-        if statistics is None or not statistics.has_min_max or not isinstance(statistics.min, int):
-            is_complete = False
+        if not group.num_rows:
+            found.append((pixel.first_cell, pixel.first_cell))
             continue
-        if not begin <= statistics.min <= statistics.max < end:
+        if statistics is None or not statistics.has_min_max or not isinstance(statistics.min, int):
+            continue
+        cells = statistics.min << shift, statistics.max + 1 << shift
+        if not pixel.first_cell <= cells[0] <= cells[1] <= pixel.end_cell:
             raise HatsProblem(
                 f"{name}: its cells of order {order} are {statistics.min} to {statistics.max}, which are not in the"
                 f" partition's pixel ({_show_pixel(pixel)}): rows are in the wrong partition, or the pixels are"
                 " numbered otherwise"
             )
-    return is_complete
+        found.append(cells)
+    return tuple(found) if len(found) == metadata.num_row_groups else ()
 
 
 def _show_pixel(pixel: HatsPixel) -> str:

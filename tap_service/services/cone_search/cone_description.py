@@ -59,7 +59,9 @@ def _find_cell(engine: Engine, entry: TableEntry) -> tuple[float, float] | None:
     """Return the centre of the cell with the fewest rows, in degrees; None if no cell has any."""
     order = entry.table.layout.healpix_order
     counted = read_density(engine, *entry.density_key).to_pydict()
-    counts = [count for count in zip(counted["rows"], counted["cell"], strict=True) if count[1] < 12 * 4**order]
+    counts = [
+        count for count in zip(counted["rows"], counted["cell"], strict=True) if count[0] and count[1] < 12 * 4**order
+    ]
     if not counts:
         return None
     [(x, y, z)] = cell_centres(order, np.array([min(counts)[1]], np.uint64))

@@ -1,0 +1,56 @@
+"""Rows of an attached table by cell of the sky, as they are known without reading its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.healpix import ORDER
+from clickhouse_schema.schema_model import Table
+from loaders.progress_reporter import Reporter
+from tap_service.hats.reading.partition_file import PartitionFile
+from tap_service.hats.reading.sky_map_file import read_sky_map
+
+
+def count_attached_rows(files: Sequence[PartitionFile], table: Table, reporter: Reporter) -> dict[int, int]:
+    """Return the rows by cell of the density table.
+
+    They are those of the catalogue's map of the sky. Without one, the rows of a row group are spread evenly over the
+    cells between its least and its greatest; or those of a file over its pixel. Then a cell that may have rows is there
+    also with 0 of them, so that the coverage of the table has all its rows.
+    """
+    order = table.layout.healpix_order
+    if table.layout.position is None:
+        return {12 * 4**order: sum(file.rows for file in files)}
+    try:
+        rows = read_sky_map(files[0].catalogue, files, order)
+    except HatsProblem as problem:
+        reporter.message(f"{problem}: the density of the table is estimated from the footers of its files")
+        rows = None
+    if rows is not None:
+        return {int(cell): int(rows[cell]) for cell in np.flatnonzero(rows)}
+    found = np.full(12 << 2 * order, -1)
+    for first, end, count in _list_ranges(files):
+        shift = 2 * (ORDER - order)
+        _spread_rows(found[first >> shift : (end - 1 >> shift) + 1], count)
+    return {int(cell): int(found[cell]) for cell in np.flatnonzero(found >= 0)}
+
+
+def _list_ranges(files: Sequence[PartitionFile]) -> Iterator[tuple[int, int, int]]:
+    """Yield half-open ranges of indexes of order 29, and the rows that they have."""
+    for file in files:
+        if file.cell_ranges:
+            groups = zip(file.cell_ranges, file.groups, strict=True)
+            yield from ((first, end, rows) for (first, end), (rows, _) in groups if rows)
+        elif file.rows:
+            yield file.pixel.first_cell, file.pixel.end_cell, file.rows
+
+
+def _spread_rows(cells: NDArray[np.int64], rows: int) -> None:
+    """Add rows evenly to ``cells``, of which -1 is one that has none."""
+    np.maximum(cells, 0, out=cells)
+    borders = rows * np.arange(len(cells) + 1) // len(cells)
+    cells += np.diff(borders)
