@@ -34,7 +34,10 @@ describe('queries', () => {
         expect(clientSnippet('curl', tap, 's."it\'s"')).toContain(`'QUERY=SELECT TOP 100 * FROM s."it'\\''s"'`);
         expect(clientSnippet('stilts', tap, 's.t')).toContain("adql='SELECT TOP 100 * FROM s.t'");
         expect(clientSnippet('topcat', tap, 's.t')).toBe(tap);
-        expect(openCatalogCall('http://x/hats/s."a b"')).toBe('lsdb.open_catalog("http://x/hats/s.\\"a b\\"")');
+        const address = 'http://x/hats/s."a b"';
+        expect(openCatalogCall(address, false)).toContain('lsdb.open_catalog("http://x/hats/s.\\"a b\\"")');
+        expect(openCatalogCall(address, false)).not.toContain('TOKEN');
+        expect(openCatalogCall(address, true)).toContain('storage_options={"headers": headers})');
     });
 });
 

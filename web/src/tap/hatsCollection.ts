@@ -1,4 +1,8 @@
 /** HATS collections, of tables and of jobs, in Python: docs/hats.md. */
 
-/** Return the call that opens a collection in LSDB. */
-export const openCatalogCall = (address: string): string => `lsdb.open_catalog(${JSON.stringify(address)})`;
+/** Return Python that opens a collection in LSDB. `own`: only its owner sees it, so the token goes with each request. */
+export function openCatalogCall(address: string, own: boolean): string {
+    const place = JSON.stringify(address);
+    if (!own) return `import lsdb\n\ncatalog = lsdb.open_catalog(${place})`;
+    return `import os, lsdb\n\nheaders = {"Authorization": "Bearer " + os.environ["TAP_TOKEN"]}\ncatalog = lsdb.open_catalog(\n    ${place},\n    storage_options={"headers": headers})`;
+}

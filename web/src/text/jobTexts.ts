@@ -105,7 +105,7 @@ export const jobs = {
     collection: {
         title: 'HATS collection',
         hint: 'LSDB and hats read the files at this address; the download has all of them in a ZIP archive.',
-        own: 'It needs your name and password, or your token.',
+        own: 'It needs a token of yours in the environment variable TAP_TOKEN; you make tokens under Account.',
         copy: 'Copy',
     },
     query: 'Query',

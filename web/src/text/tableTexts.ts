@@ -89,7 +89,7 @@ export const tables = {
         topcat: 'Choose Table Access Protocol (TAP) Query in the VO menu and enter this TAP URL:',
         lsdb: 'The whole table as a HATS collection, which LSDB reads in parts and in parallel:',
         samp: 'over SAMP, up to the row limit',
-        own: 'Your own tables need your name and password, or your token.',
+        own: 'Your own tables need your name and password, or a token of yours, for Python in the environment variable TAP_TOKEN.',
         copy: 'Copy',
     },
     relations: {

@@ -49,9 +49,12 @@ export const watches = {
         submit: 'Make watch',
     },
     made: (name: string) => `${name} watches now.`,
-    secret: 'The secret of the webhook’s signatures is shown only now:',
-    copySecret: 'Copy secret',
-    done: 'Done',
+    secret: {
+        value: 'Secret',
+        once: 'The secret of the webhook’s signatures is shown only now: copy it to where your program checks them.',
+        copy: 'Copy secret',
+        done: 'Done',
+    },
     run: {
         addition: (number: number, instant: string) => `Addition ${number}, ${instant}`,
         done: (rows: number, added: number) => `${formatCounted(rows, 'row')} of ${formatCounted(added, 'new row')}`,
