@@ -35,10 +35,13 @@ def test_a_query_watches_new_rows(
     assert page.get_by_role("textbox", name=re.compile("^Name")).input_value() == "new_alerts"
     page.get_by_role("textbox", name=re.compile("^Webhook")).fill("https://example.org/hook")
     page.get_by_role("button", name="Make watch").click()
-    expect(page.get_by_text("The secret of the webhook’s signatures is shown only now:")).to_be_visible()
+    made = page.get_by_role("dialog", name="new_alerts watches now.")
+    expect(made.get_by_text("The secret of the webhook’s signatures is shown only now:")).to_be_visible()
+    expect(made.get_by_label("Secret", exact=True)).to_be_in_viewport()
     shot(page, "watch-made")
     accessible(page)
-    page.get_by_role("button", name="Done").click()
+    made.get_by_role("button", name="Done").click()
+    expect(made).to_be_hidden()
 
     (tmp_path / "targets.csv").write_text("name,ra,dec\nnear,280.5,11.5\n")
     page.get_by_label("Rows near a list of positions").check()
@@ -73,3 +76,16 @@ def test_the_editor_offers_its_query(page: Page, portal_url: str) -> None:
     page.goto(f"{portal_url}#/query?adql={BRIGHT}")
     page.get_by_role("button", name="Watch", exact=True).click()
     expect(page.get_by_role("textbox", name="Query", exact=True)).to_have_value(BRIGHT)
+
+
+@pytest.mark.usefixtures("alerts")
+def test_a_fault_of_the_query(page: Page, portal_url: str, shot: Shot) -> None:
+    page.goto(portal_url)
+    sign_in(page, "carol")
+    page.goto(f"{portal_url}#/watches?adql=SELECT id FROM sky.alerts WHERE magnitude < 2")
+    page.get_by_role("button", name="Make watch").click()
+    fault = page.get_by_role("alert").get_by_text("magnitude")
+    expect(fault).to_have_css("font-family", re.compile("monospace"))
+    shot(page, "watch-fault")
+    page.get_by_label("Rows near a list of positions").check()
+    expect(fault).to_be_hidden()

@@ -29,7 +29,7 @@ export function drawLegend(pen: Pen, box: Box, scale: Scale, ink: { text: string
     }
     const [from, to] = scale.log ? [Math.log10(low), Math.log10(high)] : [low, high];
     const ticks: Tick[] = flat
-        ? [{ at: from, label: shortNumber(low) }]
+        ? [{ at: from, label: shortNumber(Number(low.toPrecision(3))) }] // as short as other numbers
         : (scale.log ? logTicks : linearTicks)(from, to, 5);
     const style = { colour: ink.text, size: 11 } as const;
     for (const { at, label } of ticks) {

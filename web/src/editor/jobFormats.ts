@@ -3,6 +3,10 @@
 /** A collection of files for LSDB, which only jobs write: docs/hats.md. */
 export const HATS = 'hats';
 
+/** Return whether a run has no row limit: jobs write all rows of a collection unless a limit is given. */
+export const isUnlimited = (run: { format: string; mode: string; maxrec: number | undefined }): boolean =>
+    run.format === HATS && run.mode === 'async' && run.maxrec === undefined;
+
 export const JOB_FORMATS: readonly { readonly word: string; readonly title: string }[] = [
     { word: 'votable', title: 'VOTable' },
     { word: 'fits', title: 'FITS' },

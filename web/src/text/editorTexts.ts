@@ -75,6 +75,7 @@ export const editor = {
         mode: 'Run mode',
         modes: { auto: 'automatic', sync: 'at once', async: 'as a job' },
         maxrec: 'Row limit',
+        unlimited: 'none',
         format: 'Format of files and jobs',
         download: 'Download',
         downloading: 'Downloading …',
