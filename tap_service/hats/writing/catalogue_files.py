@@ -150,11 +150,14 @@ def describe_catalogue(collection: Collection, name: str) -> CatalogProperties:
         "dec_column": lat,
         "healpix_column": SPATIAL_INDEX,
         "healpix_order": ORDER,
-        "max_rows": max(pixels.values(), default=0),
         "sky_fraction": round(sum(1 / (12 << 2 * pixel.order) for pixel in pixels), 5),
     }
     if name == collection.name:
-        about |= {"skymap_order": plan.density.order, "description": entry.table.description or None}
+        about |= {
+            "max_rows": plan.max_rows,
+            "skymap_order": plan.density.order,
+            "description": entry.table.description or None,
+        }
     else:
         about |= {"type": "margin", "primary_table": collection.name, "margin_threshold": plan.margin_threshold}
     return CatalogProperties.model_validate(shared | about)
