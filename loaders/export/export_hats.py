@@ -112,13 +112,10 @@ def _plan_collection(engine: Engine, source: ExportSource, request: ExportReques
     except HatsProblem as problem:
         raise LoadError(str(problem)) from problem
     collection = Collection(rows, plan, source.changed, request.has_index)
-    if plan.without_position:
-        reporter.message(
-            f"warning: {plan.without_position:,} rows have no position and are not exported: a HATS catalogue cannot "
-            "hold them"
-        )
-    if not plan.partitions:
-        raise LoadError(f"{request.source} has no rows with a position: there is nothing to export")
+    if not plan.partitions and plan.without_position:
+        raise LoadError(f"no row of {request.source} has a position: there is nothing to export")
+    if plan.lost_rows:
+        reporter.message(f"warning: {plan.lost_rows}")
     if request.has_index and not collection.index_name:
         reporter.message("no single column identifies rows: the collection has no index")
     return collection

@@ -156,11 +156,16 @@ def describe_catalogue(collection: Collection, name: str) -> CatalogProperties:
         about |= {
             "max_rows": plan.max_rows,
             "skymap_order": plan.density.order,
-            "description": entry.table.description or None,
+            "description": _describe_rows(collection) or None,
         }
     else:
         about |= {"type": "margin", "primary_table": collection.name, "margin_threshold": plan.margin_threshold}
     return CatalogProperties.model_validate(shared | about)
+
+
+def _describe_rows(collection: Collection) -> str:
+    described, lost = collection.rows.entry.table.description, collection.plan.lost_rows
+    return f"{described} ({lost})".strip() if lost else described
 
 
 def write_footer(schema: pa.Schema, footers: Mapping[str, pq.FileMetaData]) -> bytes:

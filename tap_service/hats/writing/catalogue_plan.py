@@ -85,6 +85,14 @@ class CataloguePlan:
         return sum(self.partitions.values())
 
     @property
+    def lost_rows(self) -> str:
+        """A note on the rows that no file of the catalogue has; '' if there are none."""
+        if not self.without_position:
+            return ""
+        are = "row has no position and is" if self.without_position == 1 else "rows have no position and are"
+        return f"{self.without_position:,} {are} left out: HATS files are divided by the sky"
+
+    @property
     def margin_order(self) -> int:
         """Order of the cells that margins consist of."""
         return choose_margin_order(self.margin_threshold)

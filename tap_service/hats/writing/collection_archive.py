@@ -91,8 +91,9 @@ class CollectionArchive(Serializer):
         self._insert_block()
         rows = HatsRows(self._describe_rows(status))
         plan = plan_catalogue(self._engine, rows, settings=self._settings)
-        if not plan.partitions:
+        if not plan.partitions and plan.without_position:
             raise QueryFault("no row of the result has a position: a HATS collection of it would be empty")
+        self.warning = f"{plan.lost_rows}." if plan.lost_rows else ""
         collection = Collection(rows, plan, self.info.request_date)
         yield from _Archive(self._engine, collection, self.scratch.directory, self._settings).write_members()
 

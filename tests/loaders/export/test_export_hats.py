@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from hats.io.validation import is_valid_catalog
 from s3fs import S3FileSystem
 
 from clickhouse_schema.hats.hats_pixel import parse_path
@@ -60,7 +61,7 @@ def test_it_tells_what_was_written(sky: Path, engine: EmbeddedEngine, tmp_path: 
     recorder = run(engine, ask(tmp_path, max_rows=1000))
 
     assert recorder.messages == [
-        f"warning: {WITHOUT_POSITION} rows have no position and are not exported: a HATS catalogue cannot hold them"
+        f"warning: {WITHOUT_POSITION} rows have no position and are left out: HATS files are divided by the sky"
     ]
     assert recorder.lines[0].startswith(f"stars: {LOCATED} rows in ")
     assert recorder.lines[1].startswith("stars_10arcs: ")
@@ -205,6 +206,15 @@ def test_a_query_is_exported_from_a_table_that_is_dropped(sky: Path, engine: Emb
     assert queried_tables(engine) == []
 
 
+def test_a_query_without_rows_is_an_empty_collection(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    request = ask(tmp_path, f"SELECT id, ra, dec FROM {STARS} WHERE id < 0")
+
+    assert run(engine, request).lines == ["result: 0 rows in 0 pixels", "result_10arcs: 0 rows in 0 pixels"]
+    run(engine, replace(request, is_verified_only=True))
+    assert is_valid_catalog(tmp_path, strict=True)
+    assert pq.read_table(tmp_path / "result" / "dataset" / "_metadata").num_rows == 0
+
+
 @pytest.mark.parametrize(
     "query", [f"SELECT TOP 800 id, ra, dec FROM {STARS}", f"SELECT * FROM {STARS} WHERE RAND() < 2"]
 )
@@ -238,7 +248,7 @@ def test_what_a_killed_export_left_in_the_engine_is_dropped(sky: Path, engine: E
         ("hats_out.nothing", {}, "there is no table hats_out.nothing; see skyhouse tables"),
         (f"SELECT x FROM {STARS}", {}, "x"),
         (f"SELECT id, mag FROM {STARS}", {}, "query.result has no position: HATS files are divided by the sky"),
-        (f"SELECT id, ra, dec FROM {STARS} WHERE id < 0", {}, "has no rows with a position"),
+        (f"SELECT id, ra, dec FROM {STARS} WHERE ra IS NULL", {}, "WHERE ra IS NULL has a position: there is nothing"),
         (STARS, {"columns": ("id", "nothing")}, f"{STARS} has no column 'nothing'; it has dec, id"),
         (STARS, {"margin": 5000.0}, "a margin of 5000 arcseconds is not possible: give up to 3600"),
         (STARS, {"is_verified_only": True}, "has no export: leave out --verify to write one"),
