@@ -301,6 +301,17 @@ def test_an_object_store_has_the_same_files(sky: Path, engine: EmbeddedEngine, t
         assert found == contents(tmp_path)
 
 
+def test_an_object_store_without_credentials_is_told(sky: Path, engine: EmbeddedEngine) -> None:
+    with running_object_store("closed") as url, pytest.MonkeyPatch.context() as environment:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            environment.delenv(name)
+        environment.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        S3FileSystem.clear_instance_cache()
+
+        with pytest.raises(LoadError, match=f"{url}/stars cannot be used for an export: there are no credentials: giv"):
+            run(engine, ExportRequest(STARS, f"{url}/stars"))
+
+
 def test_rows_that_change_meanwhile_are_told(exported: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     request = ask(tmp_path, margin=0.0, has_index=False)
     with pytest.raises(LoadError, match=f"{STARS} has changed during the export|not as the table"):
