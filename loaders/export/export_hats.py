@@ -71,6 +71,8 @@ def _check_target(
     target: ExportTarget, state: ExportState, earlier: ExportState | None, request: ExportRequest
 ) -> None:
     """Raise ``LoadError`` if the target is that of another source, or has nothing to verify."""
+    if request.replaces_file:
+        raise LoadError("--overwrite is for one file: an export to a folder keeps its files, or begins anew by itself")
     if earlier is not None and earlier.source != state.source:
         raise LoadError(f"{target.address} is an export of {earlier.source}: name another target")
     if not request.is_verified_only:

@@ -251,6 +251,7 @@ def test_what_a_killed_export_left_in_the_engine_is_dropped(sky: Path, engine: E
         (f"SELECT id, ra, dec FROM {STARS} WHERE ra IS NULL", {}, "WHERE ra IS NULL has a position: there is nothing"),
         (STARS, {"columns": ("id", "nothing")}, f"{STARS} has no column 'nothing'; it has dec, id"),
         (STARS, {"margin": 5000.0}, "a margin of 5000 arcseconds is not possible: give up to 3600"),
+        (STARS, {"replaces_file": True}, "--overwrite is for one file"),
         (STARS, {"is_verified_only": True}, "has no export: leave out --verify to write one"),
     ],
 )
