@@ -45,7 +45,11 @@ class _Bytes:
 
 @dataclass(frozen=True, slots=True)
 class HatsFile:
-    """A file of the collection of a table. ``rows``: those of a partition or a margin; None of other files."""
+    """A file of the collection of a table.
+
+    ``rows``: those of a partition or a margin; 0 of other files that are made from rows; None of those that follow from
+    the plan.
+    """
 
     entry: TableEntry
     content: _Content
@@ -121,7 +125,7 @@ class ServedCollection:
             return self._describe_file(wanted, self._make(wanted))
 
     def _describe_file(self, wanted: WantedFile, made: OpenFile) -> HatsFile:
-        rows = pq.read_metadata(made.path).num_rows if wanted.is_selection else wanted.rows
+        rows = pq.read_metadata(made.path).num_rows if wanted.is_selection else wanted.rows or 0
         return HatsFile(self._entry, made, wanted.name, rows)
 
     def _make(self, wanted: WantedFile) -> OpenFile:
