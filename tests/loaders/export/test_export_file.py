@@ -43,6 +43,20 @@ def test_a_query_becomes_a_file(sky: Path, engine: EmbeddedEngine, tmp_path: Pat
     assert fits.getdata(tmp_path / "fits", 1)["id"].tolist() == expected
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["(SELECT id FROM {0} WHERE id < 3) UNION SELECT 9 FROM {0}", "-- few\n ( -- of them\nSELECT TOP 4 id FROM {0})"],
+)
+def test_a_query_may_begin_with_brackets_and_comments(
+    query: str, sky: Path, engine: EmbeddedEngine, tmp_path: Path
+) -> None:
+    recorder = Recorder()
+
+    export_file(engine, ExportRequest(query.format(STARS), str(tmp_path / "rows.csv"), "csv"), recorder)
+
+    assert recorder.lines == [f"{tmp_path}/rows.csv: 4 rows"]
+
+
 def test_a_file_that_exists_is_replaced_only_by_request(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     thesis = tmp_path / "thesis.csv"
     with running_object_store("files") as url:
