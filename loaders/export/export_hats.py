@@ -116,8 +116,8 @@ def _plan_collection(engine: Engine, source: ExportSource, request: ExportReques
     collection = Collection(rows, plan, source.changed, request.has_index)
     if not plan.partitions and plan.without_position:
         raise LoadError(f"no row of {request.source} has a position: there is nothing to export")
-    if plan.lost_rows:
-        reporter.message(f"warning: {plan.lost_rows}")
+    for warning in plan.warnings:
+        reporter.message(f"warning: {warning}")
     if request.has_index and not collection.index_name:
         reporter.message("no single column identifies rows: the collection has no index")
     return collection
@@ -173,11 +173,11 @@ class _PieceWriter:
         if pixel is None or name in self._footers:
             return
         rows, plan = self._collection.rows, self._collection.plan
-        write = partial(write_partition, self._engine, rows)
-        if not name.startswith(f"{self._collection.name}/"):
-            write = partial(write_margin, self._engine, rows, plan)
+        write = write_partition if name.startswith(f"{self._collection.name}/") else write_margin
         with _translate_faults(), self._target.create_file(name) as path:
-            self._footers[name] = write(pixel, path, settings=_PIECE_SETTINGS, on_rows=self._count_rows)
+            self._footers[name] = write(
+                self._engine, rows, plan, pixel, path, settings=_PIECE_SETTINGS, on_rows=self._count_rows
+            )
 
     def _write_index(self) -> None:
         folder = self._collection.index_name

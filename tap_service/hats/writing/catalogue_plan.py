@@ -93,6 +93,22 @@ class CataloguePlan:
         return f"{self.without_position:,} {are} left out: HATS files are divided by the sky"
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the rows and the options do not allow."""
+        return tuple(filter(None, (self.lost_rows, self._describe_crowded())))
+
+    def _describe_crowded(self) -> str:
+        crowded = {pixel: count for pixel, count in self.partitions.items() if count > self.max_rows}
+        if not crowded:
+            return ""
+        fullest, count = max(crowded.items(), key=lambda item: item[1])
+        exceed = "exceeds" if len(crowded) == 1 else f"and {len(crowded) - 1:,} more exceed"
+        return (
+            f"The pixel Norder={fullest.order}, Npix={fullest.number} with {count:,} rows {exceed} {self.max_rows:,} "
+            f"rows: pixels of order {MAX_ORDER} are not divided further"
+        )
+
+    @property
     def margin_order(self) -> int:
         """Order of the cells that margins consist of."""
         return choose_margin_order(self.margin_threshold)

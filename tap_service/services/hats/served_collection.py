@@ -141,8 +141,9 @@ class ServedCollection:
         """Yield the files that are made from rows, by path."""
         held, engine = self._collection, self._engine
         rows, plan = held.rows, held.plan
+        write: Callable[[Path], object]
         for pixel, count in plan.partitions.items():
-            write: Callable[[Path], object] = partial(write_partition, engine, rows, pixel, settings=self._settings)
+            write = partial(write_partition, engine, rows, plan, pixel, settings=self._settings)
             yield self._describe(f"{held.name}/{pixel.build_path()}", write, count)
         for pixel, count in plan.margins.items():
             write = partial(write_margin, engine, rows, plan, pixel, settings=self._settings)

@@ -206,6 +206,17 @@ def test_a_query_is_exported_from_a_table_that_is_dropped(sky: Path, engine: Emb
     assert queried_tables(engine) == []
 
 
+def test_a_crowded_pixel_is_told_and_written_in_order(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    query = f"SELECT id, 77.0 AS ra, 11.0 AS dec FROM {STARS} WHERE id < 50 ORDER BY id DESC"
+
+    recorder = run(engine, ask(tmp_path, query, max_rows=30))
+
+    told = "with 50 rows exceeds 30 rows: pixels of order 12 are not divided further"
+    assert [message for message in recorder.messages if told in message]
+    (file,) = (path for path in partitions(tmp_path) if "result/" in str(path))
+    assert sorted(pq.read_table(file)["id"].to_pylist()) == [*range(50)]
+
+
 def test_a_query_without_rows_is_an_empty_collection(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     request = ask(tmp_path, f"SELECT id, ra, dec FROM {STARS} WHERE id < 0")
 

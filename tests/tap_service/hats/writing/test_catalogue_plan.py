@@ -77,11 +77,18 @@ def test_pixels_finer_than_the_counted_ones_are_chosen_by_the_same_rule(engine: 
 
 
 def test_crowded_pixels_are_divided_to_the_finest_order(engine: EmbeddedEngine, rows: HatsRows) -> None:
-    found = plan_catalogue(engine, rows, max_rows=40, margin_threshold=0).partitions
+    plan = plan_catalogue(engine, rows, max_rows=40, margin_threshold=0)
 
+    found = plan.partitions
     assert sum(found.values()) == len(RA)
     crowded = {pixel for pixel, count in found.items() if count > 40}
-    assert {pixel.order for pixel in crowded} <= {MAX_ORDER}
+    assert {pixel.order for pixel in crowded} == {MAX_ORDER}
+    (fullest,) = crowded
+    assert plan.warnings == (
+        "4 rows have no position and are left out: HATS files are divided by the sky",
+        f"The pixel Norder=12, Npix={fullest.number} with 300 rows exceeds 40 rows: pixels of order 12 are not divided "
+        "further",
+    )
     assert max(pixel.order for pixel in found) > 8
     starts = sorted((pixel.first_cell, pixel.end_cell) for pixel in found)
     assert all(end <= following for (_, end), (following, _) in pairwise(starts))
