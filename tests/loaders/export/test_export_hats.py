@@ -106,6 +106,7 @@ def copied(exported: Path, tmp_path: Path) -> Path:
 
 
 def test_verify_finds_each_damage(copied: Path, engine: EmbeddedEngine) -> None:
+    before = contents(copied)
     verify = ask(copied, is_verified_only=True)
     assert run(engine, verify).lines[2] == f"stars_id: {LOCATED} ids"
     first, second, third, fourth = partitions(copied / "stars")[:4]
@@ -115,18 +116,25 @@ def test_verify_finds_each_damage(copied: Path, engine: EmbeddedEngine) -> None:
     second.unlink()
     third.write_bytes(fourth.read_bytes())
     (copied / "stars" / "dataset" / "Norder=9" / "Dir=0").mkdir(parents=True)
-    (copied / "stars" / "dataset" / "Norder=9" / "Dir=0" / "Npix=7.parquet").write_bytes(fourth.read_bytes())
+    foreign = copied / "stars" / "dataset" / "Norder=9" / "Dir=0" / "Npix=7.parquet"
+    foreign.write_bytes(fourth.read_bytes())
     (copied / "stars" / "partition_info.csv").unlink()
 
-    with pytest.raises(LoadError) as told:
-        run(engine, verify)
+    recorder = Recorder()
+    with pytest.raises(LoadError, match="Delete these files, and export again") as told:
+        run(engine, verify, recorder)
 
+    assert recorder.lines == []
     first_name, second_name, third_name = (str(path.relative_to(copied)) for path in (first, second, third))
     assert f"{first_name} is damaged: " in str(told.value)
     assert f"{second_name} is missing" in str(told.value)
     assert f"{third_name} has {pq.read_metadata(third).num_rows} rows of other places" in str(told.value)
     assert "Norder=9/Dir=0/Npix=7.parquet does not belong there" in str(told.value)
     assert "stars/partition_info.csv is missing" in str(told.value)
+    for damaged in (first, third, foreign):
+        damaged.unlink()
+    run(engine, ask(copied))
+    assert contents(copied) == before
 
 
 def test_a_file_with_other_rows_is_written_again(copied: Path, engine: EmbeddedEngine) -> None:
