@@ -11,6 +11,7 @@ import fsspec
 
 from loaders.load_error import LoadError
 from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
+from tap_service.storage.object_store_fault import describe_store_fault
 
 #: The lock of a directory
 LOCK = ".lock"
@@ -90,4 +91,8 @@ class TargetFiles:
             raise LoadError(f"{self.address} needs a driver: {error} (pip install 'skyhouse[s3]' for s3://)") from error
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
+            raise LoadError(f"{self.address} cannot be used for {self._purpose}: {reason}") from error
+        except Exception as error:
+            if not (reason := describe_store_fault(error)):
+                raise
             raise LoadError(f"{self.address} cannot be used for {self._purpose}: {reason}") from error

@@ -1,4 +1,4 @@
-"""Which pixels a catalogue is partitioned into: the rule of hats-import for counts of rows."""
+"""Which pixels a catalogue is partitioned into: the rule of hats-import, with its defaults, for counts of rows."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ def choose_partitions(
 ) -> dict[HatsPixel, int]:
     """Return the pixels of the partitions with their rows, in their order on the sky.
 
-    Each partition is the largest pixel of at most ``max_rows`` rows; pixels without rows are left out. A pixel of
-    ``order`` with more rows is a partition all the same: the caller counts at a higher order to avoid it.
+    The smallest partitions are pixels of the first order at which none has more than ``max_rows`` rows. Each partition
+    is the largest pixel around them that has at most so many rows, in at least two of its quarters: a pixel whose rows
+    are all in one quarter is not the partition, but the quarter is (``drop_empty_siblings``). Pixels without rows are
+    left out. A pixel of ``order`` with more rows is a partition all the same: the caller counts at a higher order to
+    avoid it.
 
     Parameters
     ----------
@@ -32,16 +35,20 @@ def choose_partitions(
     lowest_order : int
         No partition is larger than a pixel of this order.
     """
-    counts = [(cells, rows)]
+    if not len(cells):
+        return {}
+    counts = [(cells, rows, np.ones(len(cells), np.int64))]
     for _ in range(order - lowest_order):
-        finer, finer_rows = counts[0]
-        parents, first = np.unique(finer >> 2, return_index=True)
-        counts.insert(0, (parents, np.add.reduceat(finer_rows, first) if len(first) else finer_rows))
+        finer, finer_rows, _ = counts[0]
+        parents, first, quarters = np.unique(finer >> 2, return_index=True, return_counts=True)
+        counts.insert(0, (parents, np.add.reduceat(finer_rows, first), quarters))
+    fitting = (level for level, (_, sums, _) in enumerate(counts, lowest_order) if sums.max() <= max_rows)
+    highest_order = min(max(next(fitting, order), lowest_order + 1), order)
     found = {}
     divided = counts[0][0] >> 2
-    for level, (numbers, sums) in enumerate(counts, lowest_order):
+    for level, (numbers, sums, quarters) in enumerate(counts[: highest_order - lowest_order + 1], lowest_order):
         is_left = np.isin(numbers >> 2, divided)
-        is_chosen = is_left & ((sums <= max_rows) | (level == order))
+        is_chosen = is_left & ((sums <= max_rows) & (quarters > 1) | (level == highest_order))
         found.update({HatsPixel(level, int(numbers[place])): int(sums[place]) for place in np.flatnonzero(is_chosen)})
         divided = numbers[is_left & ~is_chosen]
     return dict(sorted(found.items(), key=lambda item: item[0].first_cell))

@@ -29,6 +29,7 @@ def export_table(
     verify: Annotated[
         bool, typer.Option("--verify", help="Read and check all files of an earlier export, and write nothing.")
     ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists; not for hats.")] = False,
 ) -> None:
     """Write a table or a query's result as a HATS collection or a file. Start a stopped export again to continue it."""
     arguments = {
@@ -40,5 +41,6 @@ def export_table(
         "columns": [name.strip() for name in columns.split(",") if name.strip()],
         "has_index": not no_index,
         "is_verified_only": verify,
+        "replaces_file": overwrite,
     }
     execute_and_exit(data, "export", arguments)

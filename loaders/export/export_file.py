@@ -30,10 +30,12 @@ def export_file(engine: Engine, request: ExportRequest, reporter: Reporter) -> N
     EngineError
     """
     written_format = _find_format(request)
+    target, name = open_file_target(request.target)
+    if not request.replaces_file and target.has_file(name):
+        raise LoadError(f"{request.target} exists: name another file, or replace it with --overwrite")
     translation = translate_source(engine, request.source)
     citations, rights = list_sources(translation)
     info = ResultInfo(request.source, citations=citations, rights=rights, software=PRODUCT, links=translation.links)
-    target, name = open_file_target(request.target)
     scratch = ScratchSpace(Path(tempfile.gettempdir()), Budget(_SCRATCH_BYTES))
     rows = 0
     try:

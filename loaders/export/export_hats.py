@@ -71,6 +71,8 @@ def _check_target(
     target: ExportTarget, state: ExportState, earlier: ExportState | None, request: ExportRequest
 ) -> None:
     """Raise ``LoadError`` if the target is that of another source, or has nothing to verify."""
+    if request.replaces_file:
+        raise LoadError("--overwrite is for one file: an export to a folder keeps its files, or begins anew by itself")
     if earlier is not None and earlier.source != state.source:
         raise LoadError(f"{target.address} is an export of {earlier.source}: name another target")
     if not request.is_verified_only:
@@ -112,13 +114,10 @@ def _plan_collection(engine: Engine, source: ExportSource, request: ExportReques
     except HatsProblem as problem:
         raise LoadError(str(problem)) from problem
     collection = Collection(rows, plan, source.changed, request.has_index)
-    if plan.without_position:
-        reporter.message(
-            f"warning: {plan.without_position:,} rows have no position and are not exported: a HATS catalogue cannot "
-            "hold them"
-        )
-    if not plan.partitions:
-        raise LoadError(f"{request.source} has no rows with a position: there is nothing to export")
+    if not plan.partitions and plan.without_position:
+        raise LoadError(f"no row of {request.source} has a position: there is nothing to export")
+    for warning in plan.warnings:
+        reporter.message(f"warning: {warning}")
     if request.has_index and not collection.index_name:
         reporter.message("no single column identifies rows: the collection has no index")
     return collection
@@ -174,11 +173,11 @@ class _PieceWriter:
         if pixel is None or name in self._footers:
             return
         rows, plan = self._collection.rows, self._collection.plan
-        write = partial(write_partition, self._engine, rows)
-        if not name.startswith(f"{self._collection.name}/"):
-            write = partial(write_margin, self._engine, rows, plan)
+        write = write_partition if name.startswith(f"{self._collection.name}/") else write_margin
         with _translate_faults(), self._target.create_file(name) as path:
-            self._footers[name] = write(pixel, path, settings=_PIECE_SETTINGS, on_rows=self._count_rows)
+            self._footers[name] = write(
+                self._engine, rows, plan, pixel, path, settings=_PIECE_SETTINGS, on_rows=self._count_rows
+            )
 
     def _write_index(self) -> None:
         folder = self._collection.index_name

@@ -33,6 +33,8 @@ class ExportRequest:
         Write an index by the id.
     is_verified_only
         Read and check what an earlier export has written, and write nothing.
+    replaces_file
+        Replace the file ``target`` if it exists.
     threads
         Partitions that are written at a time.
     """
@@ -45,4 +47,5 @@ class ExportRequest:
     columns: tuple[str, ...] = ()
     has_index: bool = True
     is_verified_only: bool = False
+    replaces_file: bool = False
     threads: int = os.cpu_count() or 1

@@ -21,7 +21,8 @@ from tap_service.models.timestamps import format_instant
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.engine.query_tables import RESULT_OF_EXPORT, drop_table
 
-_QUERY = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)
+#: Comments and brackets may come first
+_QUERY = re.compile(r"(?:[\s(]|--[^\r\n]*+)*+(SELECT|WITH)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

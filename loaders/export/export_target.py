@@ -28,6 +28,10 @@ class ExportTarget(TargetFiles):
         sizes = self._list_sizes()
         return {name: size for name, size in sizes.items() if name != LOCK and not name.endswith(_PART)}
 
+    def has_file(self, name: str) -> bool:
+        with self.translate_errors():
+            return bool(self.files.exists(self.build_path(name)))
+
     def delete_parts(self, is_own: Callable[[str], bool]) -> None:
         """Delete what a killed export has left of its files; ``is_own`` takes the name of such a file."""
         with self.translate_errors():

@@ -80,14 +80,17 @@ def verify_collection(
     faults += [f"{name} is missing" for name in (*wanted, *write_collection_files(collection)) if name not in names]
     faults += [f"{name} does not belong there" for name in names if parse_path(name) and name not in wanted]
     faults += check.find_total_faults(wanted, index)
+    if faults:
+        more = f"; and {len(faults) - _MAX_FAULTS:,} more faults" if len(faults) > _MAX_FAULTS else ""
+        raise LoadError(
+            f"{target.address} is not as the table: {'; '.join(faults[:_MAX_FAULTS])}{more}. Delete these files, "
+            "and export again: it writes what is missing"
+        )
     for catalogue in filter(None, (collection.name, collection.margin_name)):
         pixels = collection.list_pixels(catalogue)
         reporter.output(f"{catalogue}: {sum(pixels.values()):,} rows in {len(pixels):,} pixels")
     if collection.index_name:
         reporter.output(f"{collection.index_name}: {check.rows_of(index):,} ids")
-    if faults:
-        more = f"; and {len(faults) - _MAX_FAULTS:,} more faults" if len(faults) > _MAX_FAULTS else ""
-        raise LoadError(f"{target.address} is not as the table: {'; '.join(faults[:_MAX_FAULTS])}{more}")
 
 
 class _FileCheck:

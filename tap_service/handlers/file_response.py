@@ -45,7 +45,7 @@ async def send_file(request: Request, file: StoredFile, read_bytes: Callable[[in
     if _names_etag(request.headers.get("if-none-match", "").replace("W/", ""), etag):
         return Response(status_code=304, headers=headers)
     size = file.size
-    whole = request.headers.get("if-range", etag) != etag
+    whole = request.method == "HEAD" or request.headers.get("if-range", etag) != etag  # only GET has ranges
     part = None if whole else read_range(request.headers.get("range", ""), size)
     start, end = part or (0, size)
     if start >= size and part:
@@ -54,7 +54,7 @@ async def send_file(request: Request, file: StoredFile, read_bytes: Callable[[in
     if part:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     if request.method == "HEAD":
-        return Response(status_code=206 if part else 200, headers=headers)
+        return Response(headers=headers)
     pieces = await run_in_threadpool(read_bytes, start, end)
     return _FileResponse(pieces, 206 if part else 200, headers)
 

@@ -129,7 +129,14 @@ class Serializer(ABC):
         Metadata of the result.
     scratch
         Disk space for rows. Formats that cannot be streamed spool all rows there and write nothing before the footer.
+
+    Attributes
+    ----------
+    warning
+        What the document lacks, in whole sentences, once it is complete; '' if nothing.
     """
+
+    warning: str = ""
 
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
         self.fields = tuple(fields)

@@ -14,6 +14,7 @@ from tap_service.hats.reading.folder_backend import (
     Patience,
     refuse_other_version,
 )
+from tap_service.storage.object_store_fault import describe_store_fault
 
 _Answer = TypeVar("_Answer")
 
@@ -99,13 +100,8 @@ class S3Backend:
             raise
         except (FileNotFoundError, PermissionError) as error:
             raise FileMissing(f"{self._name(path)} is not there: the store answered {error}") from None
-        except NoCredentialsError:
-            raise HatsProblem(
-                f"{self._address}: there are no credentials: give this process AWS_ACCESS_KEY_ID and"
-                " AWS_SECRET_ACCESS_KEY, or FSSPEC_S3_ANON=true for a public bucket"
-            ) from None
-        except ParamValidationError as error:
-            raise HatsProblem(f"{self._name(path)}: {error}") from None
+        except (NoCredentialsError, ParamValidationError) as error:
+            raise HatsProblem(f"{self._name(path)}: {describe_store_fault(error)}") from None
         except Exception as error:  # the many errors of botocore, aiohttp and s3fs
             raise PassingFailure(f"{type(error).__name__}: {error}".rstrip(": ")) from None
         return result

@@ -150,14 +150,22 @@ def describe_catalogue(collection: Collection, name: str) -> CatalogProperties:
         "dec_column": lat,
         "healpix_column": SPATIAL_INDEX,
         "healpix_order": ORDER,
-        "max_rows": max(pixels.values(), default=0),
         "sky_fraction": round(sum(1 / (12 << 2 * pixel.order) for pixel in pixels), 5),
     }
     if name == collection.name:
-        about |= {"skymap_order": plan.density.order, "description": entry.table.description or None}
+        about |= {
+            "max_rows": plan.max_rows,
+            "skymap_order": plan.density.order,
+            "description": _describe_rows(collection) or None,
+        }
     else:
         about |= {"type": "margin", "primary_table": collection.name, "margin_threshold": plan.margin_threshold}
     return CatalogProperties.model_validate(shared | about)
+
+
+def _describe_rows(collection: Collection) -> str:
+    described, lost = collection.rows.entry.table.description, collection.plan.lost_rows
+    return f"{described} ({lost})".strip() if lost else described
 
 
 def write_footer(schema: pa.Schema, footers: Mapping[str, pq.FileMetaData]) -> bytes:

@@ -56,6 +56,8 @@ class CataloguePlan:
 
     Attributes
     ----------
+    max_rows
+        Rows that a partition was to have at most.
     partitions, margins
         Rows of each partition, and of the margin of each pixel, in their order on the sky. Pixels without rows of their
         own have a margin too, where rows are near.
@@ -69,6 +71,7 @@ class CataloguePlan:
         The cells of ``margin_order`` that hold the rows of each margin; cells without rows are left out.
     """
 
+    max_rows: int
     partitions: dict[HatsPixel, int]
     margins: dict[HatsPixel, int]
     margin_threshold: float
@@ -80,6 +83,30 @@ class CataloguePlan:
     def rows(self) -> int:
         """Rows with a position."""
         return sum(self.partitions.values())
+
+    @property
+    def lost_rows(self) -> str:
+        """A note on the rows that no file of the catalogue has; '' if there are none."""
+        if not self.without_position:
+            return ""
+        are = "row has no position and is" if self.without_position == 1 else "rows have no position and are"
+        return f"{self.without_position:,} {are} left out: HATS files are divided by the sky"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the rows and the options do not allow."""
+        return tuple(filter(None, (self.lost_rows, self._describe_crowded())))
+
+    def _describe_crowded(self) -> str:
+        crowded = {pixel: count for pixel, count in self.partitions.items() if count > self.max_rows}
+        if not crowded:
+            return ""
+        fullest, count = max(crowded.items(), key=lambda item: item[1])
+        exceed = "exceeds" if len(crowded) == 1 else f"and {len(crowded) - 1:,} more exceed"
+        return (
+            f"The pixel Norder={fullest.order}, Npix={fullest.number} with {count:,} rows {exceed} {self.max_rows:,} "
+            f"rows: pixels of order {MAX_ORDER} are not divided further"
+        )
 
     @property
     def margin_order(self) -> int:
@@ -117,6 +144,7 @@ def plan_catalogue(
     if margin_threshold:
         margins = _count_margins(engine, rows, density, partitions, choose_margin_order(margin_threshold), settings)
     return CataloguePlan(
+        max_rows,
         partitions,
         {pixel: int(counts.rows.sum()) for pixel, counts in margins.items()},
         margin_threshold,
@@ -129,14 +157,17 @@ def plan_catalogue(
 def _choose_partitions(
     engine: Engine, rows: HatsRows, density: CellCounts, max_rows: int, settings: Settings | None
 ) -> dict[HatsPixel, int]:
-    """Choose pixels; those of the counted order with too many rows are counted again at the finest order."""
+    """Choose pixels; where one of the counted order has too many rows, all of this order are counted more finely.
+
+    One with few rows too, for these may be in one quarter of it.
+    """
     found = choose_partitions(density.order, density.cells, density.rows, max_rows)
-    crowded = [pixel for pixel, count in found.items() if count > max_rows]
-    for group in _group_cells(np.array([pixel.number for pixel in crowded], np.int64), _MAX_DIVIDED_CELLS):
-        finer = _count_cells(engine, rows, MAX_ORDER, settings, within=(density.order, group))
-        found |= choose_partitions(MAX_ORDER, finer.cells, finer.rows, max_rows, density.order + 1)
-    for pixel in crowded:
-        del found[pixel]
+    if max(found.values(), default=0) <= max_rows:
+        return found
+    divided = np.array([pixel.number for pixel in found if pixel.order == density.order], np.int64)
+    finer = _count_groups(engine, rows, MAX_ORDER, settings, density.order, _group_cells(divided, _MAX_DIVIDED_CELLS))
+    found = {pixel: count for pixel, count in found.items() if pixel.order < density.order}
+    found |= choose_partitions(MAX_ORDER, finer.cells, finer.rows, max_rows, density.order)
     return dict(sorted(found.items(), key=lambda item: item[0].first_cell))
 
 
@@ -152,12 +183,7 @@ def _count_margins(
     pixels = sorted([*partitions, *_find_empty_pixels(partitions)], key=lambda pixel: pixel.first_cell)
     cells = {pixel: _find_filled_cells(pixel, order, density) for pixel in pixels}
     groups = _group_cells(unite_cells(*cells.values()), _MAX_COUNTED_CELLS)
-    counted = [_count_cells(engine, rows, order, settings, within=(order, group)) for group in groups]
-    counts = CellCounts(
-        order,
-        np.concatenate([*(part.cells for part in counted), np.array([], np.int64)]),
-        np.concatenate([*(part.rows for part in counted), np.array([], np.int64)]),
-    )
+    counts = _count_groups(engine, rows, order, settings, order, groups)
     found = {}
     for pixel, around in cells.items():
         margin = counts.select_cells(around)
@@ -204,6 +230,23 @@ def _count_cells(
         return CellCounts(order, np.array([], np.int64), np.array([], np.int64))
     cells, counts = (found.column(place).to_numpy().astype(np.int64) for place in range(2))
     return CellCounts(order, cells, counts)
+
+
+def _count_groups(
+    engine: Engine,
+    rows: HatsRows,
+    order: int,
+    settings: Settings | None,
+    group_order: int,
+    groups: Iterable[NDArray[np.int64]],
+) -> CellCounts:
+    """Count the cells of ``order`` in those of ``group_order``, one group of them after the other."""
+    counted = [_count_cells(engine, rows, order, settings, within=(group_order, group)) for group in groups]
+    return CellCounts(
+        order,
+        np.concatenate([*(part.cells for part in counted), np.array([], np.int64)]),
+        np.concatenate([*(part.rows for part in counted), np.array([], np.int64)]),
+    )
 
 
 def _group_cells(cells: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:

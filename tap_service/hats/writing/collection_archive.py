@@ -10,7 +10,6 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
@@ -91,8 +90,9 @@ class CollectionArchive(Serializer):
         self._insert_block()
         rows = HatsRows(self._describe_rows(status))
         plan = plan_catalogue(self._engine, rows, settings=self._settings)
-        if not plan.partitions:
+        if not plan.partitions and plan.without_position:
             raise QueryFault("no row of the result has a position: a HATS collection of it would be empty")
+        self.warning = " ".join(f"{warning}." for warning in plan.warnings)
         collection = Collection(rows, plan, self.info.request_date)
         yield from _Archive(self._engine, collection, self.scratch.directory, self._settings).write_members()
 
@@ -142,24 +142,22 @@ class _Archive:
             for path, content in write_collection_files(held).items():
                 archive.writestr(_describe_member(path), content)
             yield self._out.take_bytes()
-            write = partial(write_partition, self._engine, held.rows)
-            yield from self._write_pieces(archive, held.name, write)
+            yield from self._write_pieces(archive, held.name, write_partition)
             if held.margin_name:
-                write = partial(write_margin, self._engine, held.rows, held.plan)
-                yield from self._write_pieces(archive, held.margin_name, write)
+                yield from self._write_pieces(archive, held.margin_name, write_margin)
         yield self._out.take_bytes()
 
     def _write_pieces(self, archive: ZipFile, name: str, write: Callable[..., pq.FileMetaData]) -> Iterator[bytes]:
         """Write the partitions of a catalogue or of the margin cache, and the file with their footers."""
-        footers = {}
-        for pixel in self._collection.list_pixels(name):
+        held, footers = self._collection, {}
+        for pixel in held.list_pixels(name):
             path = pixel.build_path()
             with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
-                footers[path.removeprefix(f"{DATASET}/")] = write(
-                    pixel, Path(folder, "partition"), settings=self._settings
-                )
-                yield from self._copy_file(archive, f"{name}/{path}", Path(folder, "partition"))
-        content = write_footer(self._collection.rows.schema, footers)
+                file = Path(folder, "partition")
+                footer = write(self._engine, held.rows, held.plan, pixel, file, settings=self._settings)
+                footers[path.removeprefix(f"{DATASET}/")] = footer
+                yield from self._copy_file(archive, f"{name}/{path}", file)
+        content = write_footer(held.rows.schema, footers)
         archive.writestr(_describe_member(f"{name}/{METADATA}"), content)
         yield self._out.take_bytes()
 

@@ -13,16 +13,13 @@ import pyarrow.parquet as pq
 
 from clickhouse_schema.hats.hats_pixel import DATASET, HatsPixel
 from tap_service.hats.writing.catalogue_files import Collection
-from tap_service.hats.writing.partition_files import RowCounter, write_parquet
+from tap_service.hats.writing.partition_files import DISK_SORT_SETTINGS, RowCounter, write_parquet
 from tap_service.storage.engine.engine import Engine, Settings
 
 #: Rows of a file
 FILE_ROWS = 5_000_000
 
 _BATCH_ROWS = 65536
-
-#: The engine sorts all ids; from so many bytes on it does so on disk
-_SORT_SETTINGS = {"max_bytes_before_external_sort": 1 << 30, "max_bytes_ratio_before_external_sort": 0}
 
 _INDEX_FILE = re.compile(rf"{DATASET}/index/part\.\d+\.parquet", re.ASCII)
 
@@ -56,7 +53,7 @@ def write_index(
     """
     rows = collection.rows
     places = _Places(collection.plan.partitions)
-    sorting = _SORT_SETTINGS | dict(settings or {})
+    sorting = DISK_SORT_SETTINGS | dict(settings or {})
     footers = {}
     with engine.stream_batches(rows.index_sql(), settings=sorting, batch_rows=_BATCH_ROWS) as batches:
         for number, part in enumerate(_divide_batches(batches)):

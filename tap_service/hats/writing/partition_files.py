@@ -19,6 +19,9 @@ from tap_service.storage.engine.engine import Engine, Settings
 #: Rows of a batch from the engine
 _BATCH_ROWS = 65536
 
+#: The engine sorts so many bytes in memory, and more on disk
+DISK_SORT_SETTINGS = {"max_bytes_before_external_sort": 1 << 29, "max_bytes_ratio_before_external_sort": 0}
+
 #: Called with the number of rows after each batch; may raise to stop
 RowCounter = Callable[[int], None]
 
@@ -26,21 +29,24 @@ RowCounter = Callable[[int], None]
 def write_partition(
     engine: Engine,
     rows: HatsRows,
+    plan: CataloguePlan,
     pixel: HatsPixel,
     path: Path,
     *,
     settings: Settings | None = None,
     on_rows: RowCounter = lambda _: None,
 ) -> pq.FileMetaData:
-    """Write the rows of a pixel to a file, sorted by their cells of order 29, and return its footer.
+    """Write the rows of a pixel, one of ``plan.partitions``, to a file, sorted by their cells of order 29.
 
-    Memory holds one row group. Whoever must not see a part of a file writes it elsewhere and renames it.
+    Return its footer. Memory holds one row group. Whoever must not see a part of a file writes it elsewhere and renames
+    it.
 
     Raises
     ------
     EngineError, SerializationError, OSError
     """
-    return _write_rows(engine, rows, rows.partition_sql(pixel), path, settings, on_rows)
+    sorting = _choose_sorting(plan.partitions[pixel], plan, settings)
+    return _write_rows(engine, rows, rows.partition_sql(pixel), path, sorting, on_rows)
 
 
 def write_margin(
@@ -55,11 +61,21 @@ def write_margin(
 ) -> pq.FileMetaData:
     """Write the rows around a pixel, one of ``plan.margins``, as ``write_partition`` does those in it."""
     sql = rows.margin_sql(pixel, plan.margin_order, plan.margin_cells[pixel].tolist())
-    return _write_rows(engine, rows, sql, path, settings, on_rows)
+    return _write_rows(engine, rows, sql, path, _choose_sorting(plan.margins[pixel], plan, settings), on_rows)
+
+
+def _choose_sorting(count: int, plan: CataloguePlan, settings: Settings | None) -> Settings:
+    """Return settings for a file of ``count`` rows.
+
+    The engine reads rows in the order of their cells, and sorts those of one cell in memory. More rows than a partition
+    is to have may be in one cell.
+    """
+    crowded = {"optimize_read_in_order": 0, **DISK_SORT_SETTINGS} if count > plan.max_rows else {}
+    return crowded | dict(settings or {})
 
 
 def _write_rows(
-    engine: Engine, rows: HatsRows, sql: str, path: Path, settings: Settings | None, on_rows: RowCounter
+    engine: Engine, rows: HatsRows, sql: str, path: Path, settings: Settings, on_rows: RowCounter
 ) -> pq.FileMetaData:
     with engine.stream_batches(sql, settings=settings, batch_rows=_BATCH_ROWS) as batches:
         return write_parquet(path, rows.fields, rows.schema, batches, sorted_by=SPATIAL_INDEX, on_rows=on_rows)

@@ -105,7 +105,7 @@ class HatsFiles:
         return await self._queries.run_in_lane(Lane.BULK, client, owner, partial(collection.make_file, wanted))
 
     def count_download(self, file: HatsFile, sent: int, *, owner: str | None, client: str) -> None:
-        """Count what a client gets of a partition; its rows only if it gets all of them."""
+        """Count what a client gets of a file that is made from rows; its rows only if it gets all of them."""
         if file.rows is None:
             return
         report = QueryReport("OK", file.rows if sent == file.content.size else 0, sent)

@@ -45,7 +45,11 @@ class _Bytes:
 
 @dataclass(frozen=True, slots=True)
 class HatsFile:
-    """A file of the collection of a table. ``rows``: those of a partition or a margin; None of other files."""
+    """A file of the collection of a table.
+
+    ``rows``: those of a partition or a margin; 0 of other files that are made from rows; None of those that follow from
+    the plan.
+    """
 
     entry: TableEntry
     content: _Content
@@ -121,7 +125,7 @@ class ServedCollection:
             return self._describe_file(wanted, self._make(wanted))
 
     def _describe_file(self, wanted: WantedFile, made: OpenFile) -> HatsFile:
-        rows = pq.read_metadata(made.path).num_rows if wanted.is_selection else wanted.rows
+        rows = pq.read_metadata(made.path).num_rows if wanted.is_selection else wanted.rows or 0
         return HatsFile(self._entry, made, wanted.name, rows)
 
     def _make(self, wanted: WantedFile) -> OpenFile:
@@ -137,8 +141,9 @@ class ServedCollection:
         """Yield the files that are made from rows, by path."""
         held, engine = self._collection, self._engine
         rows, plan = held.rows, held.plan
+        write: Callable[[Path], object]
         for pixel, count in plan.partitions.items():
-            write: Callable[[Path], object] = partial(write_partition, engine, rows, pixel, settings=self._settings)
+            write = partial(write_partition, engine, rows, plan, pixel, settings=self._settings)
             yield self._describe(f"{held.name}/{pixel.build_path()}", write, count)
         for pixel, count in plan.margins.items():
             write = partial(write_margin, engine, rows, plan, pixel, settings=self._settings)

@@ -177,6 +177,7 @@ class QueryExecution:
                 for piece in self._serializer.write_footer(status):
                     self.check_stopped()
                     self._write_bytes(sink, piece)
+                self.report.warning = f"{self.report.warning} {self._serializer.warning}".strip()
             self.complete = True
         except ServiceError as failure:
             self._end_with_failure(sink, self._stopped or failure)

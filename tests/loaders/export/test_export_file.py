@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from astropy.io import fits
+from s3fs import S3FileSystem
 
 from loaders.export.export_file import export_file
 from loaders.export.export_request import ExportRequest
@@ -16,6 +18,7 @@ from loaders.load_error import LoadCancelled, LoadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.export.conftest import ROWS, STARS, rows_of
 from tests.loaders.recorder import Recorder
+from tests.servers.object_store import running_object_store
 
 
 def test_a_table_becomes_a_file(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
@@ -38,6 +41,41 @@ def test_a_query_becomes_a_file(sky: Path, engine: EmbeddedEngine, tmp_path: Pat
     expected = [number for number, _ in rows_of(engine, query)]
     assert pyarrow.csv.read_csv(tmp_path / "csv")["id"].to_pylist() == expected
     assert fits.getdata(tmp_path / "fits", 1)["id"].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["(SELECT id FROM {0} WHERE id < 3) UNION SELECT 9 FROM {0}", "-- few\n ( -- of them\nSELECT TOP 4 id FROM {0})"],
+)
+def test_a_query_may_begin_with_brackets_and_comments(
+    query: str, sky: Path, engine: EmbeddedEngine, tmp_path: Path
+) -> None:
+    recorder = Recorder()
+
+    export_file(engine, ExportRequest(query.format(STARS), str(tmp_path / "rows.csv"), "csv"), recorder)
+
+    assert recorder.lines == [f"{tmp_path}/rows.csv: 4 rows"]
+
+
+def test_a_file_that_exists_is_replaced_only_by_request(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    thesis = tmp_path / "thesis.csv"
+    with running_object_store("files") as url:
+        store = S3FileSystem(use_listings_cache=False)
+        store.pipe("files/thesis.csv", b"x")
+        thesis.write_text("x")
+        for target, read in (
+            (str(thesis), thesis.read_bytes),
+            (f"{url}/thesis.csv", lambda: store.cat("files/thesis.csv")),
+        ):
+            request = ExportRequest(f"SELECT id FROM {STARS} WHERE id = 7", target, "csv")
+            with pytest.raises(
+                LoadError, match=f"^{target} exists: name another file, or replace it with --overwrite$"
+            ):
+                export_file(engine, request, Recorder())
+            assert read() == b"x"
+
+            export_file(engine, replace(request, replaces_file=True), Recorder())
+            assert read().split() == [b"id", b"7"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from hats.io.validation import is_valid_catalog
 from s3fs import S3FileSystem
 
 from clickhouse_schema.hats.hats_pixel import parse_path
@@ -60,7 +61,7 @@ def test_it_tells_what_was_written(sky: Path, engine: EmbeddedEngine, tmp_path: 
     recorder = run(engine, ask(tmp_path, max_rows=1000))
 
     assert recorder.messages == [
-        f"warning: {WITHOUT_POSITION} rows have no position and are not exported: a HATS catalogue cannot hold them"
+        f"warning: {WITHOUT_POSITION} rows have no position and are left out: HATS files are divided by the sky"
     ]
     assert recorder.lines[0].startswith(f"stars: {LOCATED} rows in ")
     assert recorder.lines[1].startswith("stars_10arcs: ")
@@ -105,6 +106,7 @@ def copied(exported: Path, tmp_path: Path) -> Path:
 
 
 def test_verify_finds_each_damage(copied: Path, engine: EmbeddedEngine) -> None:
+    before = contents(copied)
     verify = ask(copied, is_verified_only=True)
     assert run(engine, verify).lines[2] == f"stars_id: {LOCATED} ids"
     first, second, third, fourth = partitions(copied / "stars")[:4]
@@ -114,18 +116,25 @@ def test_verify_finds_each_damage(copied: Path, engine: EmbeddedEngine) -> None:
     second.unlink()
     third.write_bytes(fourth.read_bytes())
     (copied / "stars" / "dataset" / "Norder=9" / "Dir=0").mkdir(parents=True)
-    (copied / "stars" / "dataset" / "Norder=9" / "Dir=0" / "Npix=7.parquet").write_bytes(fourth.read_bytes())
+    foreign = copied / "stars" / "dataset" / "Norder=9" / "Dir=0" / "Npix=7.parquet"
+    foreign.write_bytes(fourth.read_bytes())
     (copied / "stars" / "partition_info.csv").unlink()
 
-    with pytest.raises(LoadError) as told:
-        run(engine, verify)
+    recorder = Recorder()
+    with pytest.raises(LoadError, match="Delete these files, and export again") as told:
+        run(engine, verify, recorder)
 
+    assert recorder.lines == []
     first_name, second_name, third_name = (str(path.relative_to(copied)) for path in (first, second, third))
     assert f"{first_name} is damaged: " in str(told.value)
     assert f"{second_name} is missing" in str(told.value)
     assert f"{third_name} has {pq.read_metadata(third).num_rows} rows of other places" in str(told.value)
     assert "Norder=9/Dir=0/Npix=7.parquet does not belong there" in str(told.value)
     assert "stars/partition_info.csv is missing" in str(told.value)
+    for damaged in (first, third, foreign):
+        damaged.unlink()
+    run(engine, ask(copied))
+    assert contents(copied) == before
 
 
 def test_a_file_with_other_rows_is_written_again(copied: Path, engine: EmbeddedEngine) -> None:
@@ -205,6 +214,26 @@ def test_a_query_is_exported_from_a_table_that_is_dropped(sky: Path, engine: Emb
     assert queried_tables(engine) == []
 
 
+def test_a_crowded_pixel_is_told_and_written_in_order(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    query = f"SELECT id, 77.0 AS ra, 11.0 AS dec FROM {STARS} WHERE id < 50 ORDER BY id DESC"
+
+    recorder = run(engine, ask(tmp_path, query, max_rows=30))
+
+    told = "with 50 rows exceeds 30 rows: pixels of order 12 are not divided further"
+    assert [message for message in recorder.messages if told in message]
+    (file,) = (path for path in partitions(tmp_path) if "result/" in str(path))
+    assert sorted(pq.read_table(file)["id"].to_pylist()) == [*range(50)]
+
+
+def test_a_query_without_rows_is_an_empty_collection(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+    request = ask(tmp_path, f"SELECT id, ra, dec FROM {STARS} WHERE id < 0")
+
+    assert run(engine, request).lines == ["result: 0 rows in 0 pixels", "result_10arcs: 0 rows in 0 pixels"]
+    run(engine, replace(request, is_verified_only=True))
+    assert is_valid_catalog(tmp_path, strict=True)
+    assert pq.read_table(tmp_path / "result" / "dataset" / "_metadata").num_rows == 0
+
+
 @pytest.mark.parametrize(
     "query", [f"SELECT TOP 800 id, ra, dec FROM {STARS}", f"SELECT * FROM {STARS} WHERE RAND() < 2"]
 )
@@ -238,9 +267,10 @@ def test_what_a_killed_export_left_in_the_engine_is_dropped(sky: Path, engine: E
         ("hats_out.nothing", {}, "there is no table hats_out.nothing; see skyhouse tables"),
         (f"SELECT x FROM {STARS}", {}, "x"),
         (f"SELECT id, mag FROM {STARS}", {}, "query.result has no position: HATS files are divided by the sky"),
-        (f"SELECT id, ra, dec FROM {STARS} WHERE id < 0", {}, "has no rows with a position"),
+        (f"SELECT id, ra, dec FROM {STARS} WHERE ra IS NULL", {}, "WHERE ra IS NULL has a position: there is nothing"),
         (STARS, {"columns": ("id", "nothing")}, f"{STARS} has no column 'nothing'; it has dec, id"),
         (STARS, {"margin": 5000.0}, "a margin of 5000 arcseconds is not possible: give up to 3600"),
+        (STARS, {"replaces_file": True}, "--overwrite is for one file"),
         (STARS, {"is_verified_only": True}, "has no export: leave out --verify to write one"),
     ],
 )
@@ -289,6 +319,17 @@ def test_an_object_store_has_the_same_files(sky: Path, engine: EmbeddedEngine, t
         found = {path.removeprefix("hats/stars/"): store.cat_file(path) for path in store.find("hats/stars")}
         del found[STATE_FILE]
         assert found == contents(tmp_path)
+
+
+def test_an_object_store_without_credentials_is_told(sky: Path, engine: EmbeddedEngine) -> None:
+    with running_object_store("closed") as url, pytest.MonkeyPatch.context() as environment:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            environment.delenv(name)
+        environment.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        S3FileSystem.clear_instance_cache()
+
+        with pytest.raises(LoadError, match=f"{url}/stars cannot be used for an export: there are no credentials: giv"):
+            run(engine, ExportRequest(STARS, f"{url}/stars"))
 
 
 def test_rows_that_change_meanwhile_are_told(exported: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:

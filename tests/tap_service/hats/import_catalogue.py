@@ -11,6 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 
+#: Rows that a partition has at most
+PIXEL_THRESHOLD = 300
+
 
 def import_catalogue(file: Path, folder: Path, name: str) -> Path:
     """Make the collection ``name`` of a Parquet file with the columns ra and dec; return its folder."""
@@ -32,9 +35,9 @@ def _run_import(file: str, folder: str, name: str) -> None:
         file_reader="parquet",
         ra_column="ra",
         dec_column="dec",
-        pixel_threshold=300,
+        pixel_threshold=PIXEL_THRESHOLD,
         byte_pixel_threshold=None,
-        highest_healpix_order=3,
+        highest_healpix_order=7,
     )
     with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None) as client:
         run(wanted, client)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 from hats import read_hats
+from hats.catalog import CatalogCollection
 from hats.io.validation import is_valid_catalog
 
 from tests.tap_service.async_client import HREF, UWS, Job, create_job
@@ -19,6 +20,9 @@ from tests.tap_service.conftest import Served
 
 QUERY = """SELECT id, ra, dec, mag, name, 'x' AS text, CAST('2020-01-01T00:00:00' AS TIMESTAMP) AS seen
 FROM svc.stars WHERE dec > 0"""
+
+
+SOME_RA = "CASE WHEN id < 10 THEN NULL ELSE ra END AS ra"
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +92,7 @@ def test_the_same_query_gives_the_same_files(service, job):
     ("query", "said"),
     [
         ("SELECT id, mag FROM svc.stars", "the result has no position: HATS files are divided by the sky. Select"),
-        ("SELECT ra, dec FROM svc.stars WHERE id < 0", "no row of the result has a position"),
+        (f"SELECT {SOME_RA}, dec FROM svc.stars WHERE id < 10", "no row of the result has a position"),
     ],
 )
 def test_a_result_without_positions_is_refused(service, query, said):
@@ -96,6 +100,37 @@ def test_a_result_without_positions_is_refused(service, query, said):
 
     assert refused.wait_for_end() == "ERROR"
     assert said in refused.message
+
+
+def _unpack(job: Job, folder: Path) -> CatalogCollection:
+    with zipfile.ZipFile(io.BytesIO(job.get("/results/result").content)) as archive:
+        archive.extractall(folder)
+    return read_hats(folder / "result")
+
+
+def test_rows_without_a_position_are_told(service, tmp_path):
+    query = f"SELECT id, {SOME_RA}, dec FROM svc.stars WHERE id < 25"
+    lossy = create_job(service.tap, query, RESPONSEFORMAT="hats").run()
+    assert lossy.wait_for_end() == "COMPLETED"
+
+    lost = "10 rows have no position and are left out: HATS files are divided by the sky"
+    assert lossy.info["warning"] == f"{lost}."
+    catalogue = _unpack(lossy, tmp_path).main_catalog
+    assert catalogue.catalog_info.total_rows == 15
+    assert catalogue.catalog_info.obs_description == f"{query} ({lost})"
+
+
+@pytest.mark.parametrize(("condition", "maxrec"), [("id < 0", {}), ("id > 0", {"MAXREC": 0})])
+def test_a_result_without_rows_is_an_empty_collection(service, tmp_path, condition, maxrec):
+    query = f"SELECT id, ra, dec, mag FROM svc.stars WHERE {condition}"
+    empty = create_job(service.tap, query, RESPONSEFORMAT="hats", **maxrec).run()
+    assert empty.wait_for_end() == "COMPLETED", empty.message
+
+    collection = _unpack(empty, tmp_path)
+    assert is_valid_catalog(tmp_path / "result", strict=True)
+    assert collection.main_catalog.catalog_info.total_rows == 0
+    assert collection.get_healpix_pixels() == []
+    assert collection.main_catalog.schema.names[:4] == ["_healpix_29", "id", "ra", "dec"]
 
 
 def test_sync_refuses_it_and_says_where_to_send_it(service):

@@ -79,11 +79,11 @@ def _find_partition(url: str) -> str:
 def test_files_have_ranges_heads_and_entity_tags(url):
     partition = _find_partition(url)
     whole = httpx.get(partition)
-    head = httpx.head(partition)
+    head = httpx.head(partition, headers={"Range": "bytes=-8"})  # a range is for GET alone
     part = httpx.get(partition, headers={"Range": "bytes=-8"})
 
     assert pq.read_metadata(io.BytesIO(whole.content)).num_rows > 0
-    assert int(head.headers["content-length"]) == len(whole.content)
+    assert (head.status_code, int(head.headers["content-length"])) == (200, len(whole.content))
     assert (part.status_code, part.content) == (206, whole.content[-8:])
     assert head.headers["etag"] == whole.headers["etag"] == part.headers["etag"]
     assert httpx.get(partition, headers={"If-None-Match": whole.headers["etag"]}).status_code == 304
@@ -100,19 +100,27 @@ def test_a_partition_has_only_the_columns_that_are_asked_for(url):
     assert len(fewer.content) < len(httpx.get(partition).content) / 2
 
 
-def test_the_rows_that_are_sent_are_counted(service, url, monkeypatch, eventually):
-    counted: list[int] = []
+def test_what_is_sent_of_files_of_rows_is_counted(service, url, monkeypatch, eventually):
+    counted: list[tuple[int, int]] = []
     usage = service.server.config.app.state.services.hats._usage
-    monkeypatch.setattr(usage, "count_query", lambda report, *_, **__: counted.append(report.rows))
-    partition = _find_partition(url)
-    ids = pq.read_table(io.BytesIO(httpx.get(partition).content))["id"].to_pylist()
+    monkeypatch.setattr(usage, "count_query", lambda report, *_, **__: counted.append((report.rows, report.bytes)))
+    partition = _find_partition(url)  # by a file that follows from the plan
+    whole = httpx.get(partition).content
+    ids = pq.read_table(io.BytesIO(whole))["id"].to_pylist()
     middle = sorted(ids)[len(ids) // 2]
-    for filters in (f"id<{middle}", f"id<{middle}", "id<0"):
-        httpx.get(partition, params={"columns": "id", "filters": filters})
+    selections = [{"columns": "id", "filters": filters} for filters in (f"id<{middle}", f"id<{middle}", "id<0")]
+    others = ["stars/dataset/_metadata", "stars_id/dataset/_metadata", "stars_id/dataset/index/part.0.parquet"]
+    sent = [
+        whole,
+        *(httpx.get(partition, params=each).content for each in selections),
+        *(httpx.get(f"{url}/{name}").content for name in others),
+        httpx.get(f"{url}/{others[0]}", headers={"Range": "bytes=-8"}).content,
+    ]
 
     below = sum(id_ < middle for id_ in ids)
     assert 0 < below < len(ids)
-    eventually(lambda: counted == [len(ids), below, below, 0])
+    rows = [len(ids), below, below, 0, 0, 0, 0, 0]
+    eventually(lambda: counted == list(zip(rows, map(len, sent), strict=True)))
 
 
 def test_folders_are_pages_of_links(service, url):

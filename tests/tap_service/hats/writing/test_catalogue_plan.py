@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import astropy.units as u
 import cdshealpix.nested
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from astropy.coordinates import SkyCoord
-from hats.pixel_math.partition_stats import generate_alignment
+from hats import read_hats
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.hats.hats_pixel import HatsPixel
 from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.partition_rule import choose_partitions
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.hats.writing.catalogue_plan import MAX_ORDER, plan_catalogue
 from tap_service.hats.writing.hats_rows import HatsRows
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.tap_service.hats.import_catalogue import PIXEL_THRESHOLD, import_catalogue
 
 COLUMNS = (Column(name="ra", datatype="double"), Column(name="dec", datatype="double"))
 PLANNED = Table(name="planned", columns=COLUMNS, layout=Layout(position=("ra", "dec")))
@@ -49,23 +53,42 @@ def count_rows(order: int) -> np.ndarray:
     return np.bincount(find_cells(order), minlength=12 << 2 * order)
 
 
-def test_partitions_are_those_of_hats(engine: EmbeddedEngine, rows: HatsRows) -> None:
-    found = plan_catalogue(engine, rows, max_rows=320, margin_threshold=0)
+def test_partitions_are_those_of_hats_import(engine: EmbeddedEngine, rows: HatsRows, tmp_path: Path) -> None:
+    found = plan_catalogue(engine, rows, max_rows=PIXEL_THRESHOLD, margin_threshold=0)
 
-    expected = {item for item in generate_alignment(count_rows(6), 6, threshold=320) if item is not None}
-    assert {(*pixel, count) for pixel, count in found.partitions.items()} == expected
+    pq.write_table(pa.table({"ra": RA % 360, "dec": DEC}), tmp_path / "planned.parquet")
+    imported = read_hats(import_catalogue(tmp_path / "planned.parquet", tmp_path, "planned")).main_catalog
+    expected = {(pixel.order, pixel.pixel) for pixel in imported.get_healpix_pixels()}
+    assert {*map(tuple, found.partitions)} == expected
+    assert len({order for order, _ in expected}) > 3
+    assert imported.catalog_info.hats_max_rows == found.max_rows
     assert (found.rows, found.without_position, found.margins) == (len(RA), 4, {})
     cells = np.flatnonzero(count_rows(8))
     assert found.density.cells.tolist() == cells.tolist()
     assert found.density.rows.tolist() == count_rows(8)[cells].tolist()
 
 
-def test_crowded_pixels_are_divided_to_the_finest_order(engine: EmbeddedEngine, rows: HatsRows) -> None:
-    found = plan_catalogue(engine, rows, max_rows=40, margin_threshold=0).partitions
+def test_pixels_finer_than_the_counted_ones_are_chosen_by_the_same_rule(engine: EmbeddedEngine, rows: HatsRows) -> None:
+    found = plan_catalogue(engine, rows, max_rows=200, margin_threshold=0).partitions
 
+    cells, counts = np.unique(find_cells(MAX_ORDER), return_counts=True)
+    assert found == choose_partitions(MAX_ORDER, cells, counts, 200)
+    assert any(pixel.order > 8 and count == 1 for pixel, count in found.items())
+
+
+def test_crowded_pixels_are_divided_to_the_finest_order(engine: EmbeddedEngine, rows: HatsRows) -> None:
+    plan = plan_catalogue(engine, rows, max_rows=40, margin_threshold=0)
+
+    found = plan.partitions
     assert sum(found.values()) == len(RA)
     crowded = {pixel for pixel, count in found.items() if count > 40}
-    assert {pixel.order for pixel in crowded} <= {MAX_ORDER}
+    assert {pixel.order for pixel in crowded} == {MAX_ORDER}
+    (fullest,) = crowded
+    assert plan.warnings == (
+        "4 rows have no position and are left out: HATS files are divided by the sky",
+        f"The pixel Norder=12, Npix={fullest.number} with 300 rows exceeds 40 rows: pixels of order 12 are not divided "
+        "further",
+    )
     assert max(pixel.order for pixel in found) > 8
     starts = sorted((pixel.first_cell, pixel.end_cell) for pixel in found)
     assert all(end <= following for (_, end), (following, _) in pairwise(starts))

@@ -1,0 +1,17 @@
+"""Errors of botocore, which is installed where object stores are used."""
+
+from __future__ import annotations
+
+
+def describe_store_fault(error: BaseException) -> str:
+    """Return the reason of an error of botocore, and what to do about it; '' for other errors."""
+    try:
+        from botocore.exceptions import BotoCoreError, NoCredentialsError
+    except ImportError:
+        return ""
+    if isinstance(error, NoCredentialsError):
+        return (
+            "there are no credentials: give this process AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or "
+            "FSSPEC_S3_ANON=true for a public bucket"
+        )
+    return str(error) if isinstance(error, BotoCoreError) else ""
