@@ -36,7 +36,11 @@ async def list_tables(request: Request, skyhouse: Skyhouse, caller: Caller) -> R
     return send_folder(request, "HATS collections", [f"{table}/" for table in tables], dict(cache_headers(caller)))
 
 
-@router.api_route("/{table}", methods=_READ, **describe("A HATS collection", HTML, *FILE_TYPES, also=_ANSWERS))
+@router.api_route("/{table}", methods=_READ, **describe("A HATS collection", HTML, also=FOLDER_ANSWERS))
+async def list_collection(table: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    return await send_hats_file(table, "", request, skyhouse, caller, origin)
+
+
 @router.api_route(
     "/{table}/{path:path}",
     methods=_READ,
@@ -44,11 +48,11 @@ async def list_tables(request: Request, skyhouse: Skyhouse, caller: Caller) -> R
 )
 async def send_hats_file(
     table: str,
+    path: str,
     request: Request,
     skyhouse: Skyhouse,
     caller: Caller,
     origin: Origin,
-    path: str = "",
     columns: str = "",
     filters: str = "",
 ) -> Response:
