@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from tap_service.models.request_parameters import Pair, shorten_value
+from tap_service.models.request_parameters import Pair, read_single_values, shorten_value
 from tap_service.serializers import Format
 from tap_service.service_errors import ParameterFault
-from tap_service.services.queries.tap_parameters import read_format, read_maxrec, read_single_values
+from tap_service.services.queries.tap_parameters import read_format, read_maxrec
 
 #: parameters that take one value; others are ignored, as the standard demands
 _NAMES = ("RA", "DEC", "SR", "VERB", "MAXREC", "RESPONSEFORMAT", "RUNID")
