@@ -83,6 +83,14 @@ def test_columns_without_rows(service: Served, parameters: dict[str, int]) -> No
     assert "scs_id" in [column.name for column in pyvo.dal.SCSService(f"{service.url}/scs/svc.stars").columns]
 
 
+def test_no_radius_is_no_row_limit(service: Served) -> None:
+    """A row lies in the middle, which is no cone: the answer has no row, is whole, and says why."""
+    answer = ask(service, SR=0, MAXREC=10)
+    infos = {info.get("name"): info for info in etree.fromstring(answer.content).iter("{*}INFO")}
+    assert (infos["QUERY_STATUS"].get("value"), infos["MAXREC"].get("value")) == ("OK", "10")
+    assert infos["note"].get("value").startswith("SR=0 asks for the columns alone")
+
+
 def test_the_row_limit_is_told(service: Served) -> None:
     answer = ask(service, MAXREC=2)
     assert len(read_table(answer).array) == 2
@@ -101,7 +109,8 @@ def test_other_formats_and_forms(service: Served) -> None:
     ("table", "parameters", "status", "message"),
     [
         ("svc.stars", {"DEC": 91}, 200, "DEC=91 is out of range"),
-        ("svc.stars", {"RA": ""}, 200, "the parameter RA is missing"),
+        ("svc.stars", {"RA": ""}, 200, "give RA: a cone search takes RA, DEC and SR"),
+        ("svc.stars", {"RA": "", "SR": ""}, 200, "give RA, SR: a cone search takes RA, DEC and SR"),
         ("svc.numbers", {}, 404, "the table svc.numbers has no position"),
         ("svc.nowhere", {}, 404, "there is no table 'svc.nowhere'"),
         ("svc.stars/more", {}, 404, "there is nothing at /scs/svc.stars/more"),
