@@ -243,6 +243,28 @@ def test_capabilities(service: Served, tmp_path: Path) -> None:
     assert len(read_table(found).array) == 1
 
 
+@pytest.mark.usefixtures("counted_stars")
+def test_capabilities_in_json_say_what_the_xml_says(service: Served) -> None:
+    url = f"{service.url}/scs/svc.stars/capabilities"
+    answer = httpx.get(url, headers={"Accept": "application/json"})
+    plain = httpx.get(url)
+    for sent, kind in ((answer, "application/json"), (plain, "application/xml")):
+        assert sent.headers["content-type"] == kind
+        assert "Accept" in sent.headers["vary"].split(", ")
+    told, root = answer.json(), etree.fromstring(plain.content)
+    assert [each["standardId"] for each in told["capabilities"]] == [each.get("standardID") for each in root]
+    assert told["capabilities"][0]["interface"]["accessUrl"] == f"{service.url}/scs/svc.stars?"
+    cone = told["coneSearch"]
+    for name in ("description", "maxSR", "maxRecords"):
+        assert str(cone[name]).removesuffix(".0") == root[0].findtext(name)
+    assert {name: str(value) for name, value in cone["testQuery"].items()} == {
+        each.tag: each.text for each in root[0].find("testQuery")
+    }
+    assert [(each["name"], each["use"]) for each in cone["parameters"]] == [
+        (each.findtext("name"), each.get("use")) for each in root[0].iterfind("interface/param")
+    ]
+
+
 def test_capabilities_of_what_is_not_there(service: Served) -> None:
     answer = httpx.get(f"{service.url}/scs/svc.numbers/capabilities")
     assert (answer.status_code, read_error(answer)[:20]) == (404, "the table svc.number")
