@@ -105,7 +105,7 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A query for /examples; ``ident`` is an XML name, unique in the document, ``tables`` are qualified names."""
+    """A query for /examples; ``ident`` is an XML name, unique in the document, ``tables`` as queries name them."""
 
     ident: str
     name: str

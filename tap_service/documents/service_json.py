@@ -9,7 +9,8 @@ from xml.etree.ElementTree import Element
 from pydantic import Field
 
 from tap_service.documents.capabilities_document import capabilities_document
-from tap_service.documents.service_description import Availability, ServiceDescription
+from tap_service.documents.cone_search_document import cone_search_document
+from tap_service.documents.service_description import Availability, ConeSearch, ServiceDescription
 from tap_service.models.json_document import Instant, JsonDocument
 
 
@@ -92,6 +93,42 @@ class CapabilitiesDocument(JsonDocument):
     table_access: TableAccessDocument
 
 
+class ConeParameterDocument(JsonDocument):
+    """A parameter of a cone search; ``use`` is required or optional."""
+
+    name: str
+    description: str
+    unit: str
+    ucd: str
+    data_type: str
+    use: str
+
+
+class ConeTestDocument(JsonDocument):
+    """Parameters with which the cone search finds a row."""
+
+    ra: float
+    dec: float
+    sr: float
+    verb: int
+
+
+class ConeSearchDocument(JsonDocument):
+    """What SimpleDALRegExt 1.2 tells of a cone search; without rows there is no ``testQuery``."""
+
+    description: str
+    parameters: list[ConeParameterDocument]
+    max_sr: float = Field(serialization_alias="maxSR")
+    max_records: int | None
+    verbosity: bool
+    test_query: ConeTestDocument | None
+
+
+class ConeCapabilitiesDocument(JsonDocument):
+    capabilities: list[CapabilityDocument]
+    cone_search: ConeSearchDocument
+
+
 def describe_availability(availability: Availability) -> AvailabilityDocument:
     return AvailabilityDocument(
         available=availability.available,
@@ -108,6 +145,37 @@ def describe_capabilities(service: ServiceDescription) -> CapabilitiesDocument:
     return CapabilitiesDocument(
         capabilities=[_read_capability(each) for each in capabilities],
         table_access=next(_read_table_access(each) for each in capabilities if each.find("language") is not None),
+    )
+
+
+def describe_cone_capabilities(cone: ConeSearch, service: ServiceDescription) -> ConeCapabilitiesDocument:
+    capabilities = ElementTree.fromstring(cone_search_document(cone, service)).findall("capability")  # noqa: S314 (own)
+    return ConeCapabilitiesDocument(
+        capabilities=[_read_capability(each) for each in capabilities], cone_search=_read_cone_search(capabilities[0])
+    )
+
+
+def _read_cone_search(capability: Element) -> ConeSearchDocument:
+    test = {each.tag: float(each.text or "") for each in capability.findall("testQuery/*")}
+    return ConeSearchDocument(
+        description=capability.findtext("description", ""),
+        parameters=[
+            ConeParameterDocument(
+                name=each.findtext("name", ""),
+                description=each.findtext("description", ""),
+                unit=each.findtext("unit", ""),
+                ucd=each.findtext("ucd", ""),
+                data_type=each.findtext("dataType", ""),
+                use=each.get("use", ""),
+            )
+            for each in capability.findall("interface/param")
+        ],
+        max_sr=float(capability.findtext("maxSR", "")),
+        max_records=_read_number(capability, "maxRecords"),
+        verbosity=capability.findtext("verbosity") == "true",
+        test_query=ConeTestDocument(ra=test["ra"], dec=test["dec"], sr=test["sr"], verb=int(test["verb"]))
+        if test
+        else None,
     )
 
 
@@ -180,6 +248,6 @@ def _read_limits(capability: Element, name: str) -> list[LimitDocument]:
     ]
 
 
-def _read_number(limit: Element, name: str) -> int | None:
-    text = limit.findtext(name)
+def _read_number(parent: Element, name: str) -> int | None:
+    text = parent.findtext(name)
     return None if text is None else int(text)

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
@@ -26,19 +26,26 @@ from tap_service.handlers.announcement_routes import announced_as_json
 from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.json_body import read_json_object, read_text
 from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.handlers.request_form import read_query_pairs, read_query_values
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.models.timestamps import parse_instant
 from tap_service.models.uws_job import ExecutionPhase
 from tap_service.service_errors import Forbidden, NotFound, ParameterFault, ServiceUnavailable, Unauthorized
 from tap_service.services.administration.job_administration import AdministrationError, JobSelection
 from tap_service.services.announcements import AnnouncementError
+from tap_service.services.jobs.uws_parameters import parse_job_filter
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 from tap_service.storage.site_state import SiteStateUnavailable
 
 _T = TypeVar("_T")
 
 _NO_STORE = {"Cache-Control": "no-store"}
-_MAX_JOBS = 1000
+_DEFAULT_JOBS, _MAX_JOBS = 100, 1000
+_SELECTION = (
+    Parameter("PHASE", "Jobs in this phase", tuple(ExecutionPhase), is_repeatable=True),
+    Parameter("USER", "Jobs of this user"),
+    Parameter("LAST", f"So many jobs, up to {_MAX_JOBS}", kind="integer", example=10),
+)
 _ANNOUNCED_NOTE = (Parameter("note", "What users read"),)
 _DOWNTIME = (Parameter("from", "When it begins, in ISO 8601"), Parameter("to", "When it ends, in ISO 8601"))
 
@@ -66,18 +73,11 @@ async def stop_query(work_id: str, skyhouse: Skyhouse) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/jobs", **describe("The newest jobs of all users", JSON))
-async def list_jobs(
-    skyhouse: Skyhouse,
-    phases: Annotated[list[str] | None, Query(alias="PHASE")] = None,
-    user: Annotated[str, Query(alias="USER")] = "",
-    last: Annotated[int, Query(alias="LAST", ge=1, le=_MAX_JOBS)] = 100,
-) -> Response:
-    known = set(ExecutionPhase)
-    wanted = frozenset(phase.upper() for phase in phases or ())
-    if wanted - known:
-        raise ParameterFault(f"PHASE={min(wanted - known)[:60]} is not known: {', '.join(known)} are")
-    selection = JobSelection(frozenset(map(ExecutionPhase, wanted)), user, None, last)
+@router.get("/jobs", **describe("The newest jobs of all users", JSON, query=_SELECTION))
+async def list_jobs(request: Request, skyhouse: Skyhouse) -> Response:
+    user = read_query_values(request, ("USER",)).get("USER", "")
+    wanted = parse_job_filter([pair for pair in read_query_pairs(request) if pair[0].upper() in ("PHASE", "LAST")])
+    selection = JobSelection(wanted.phases, user, last=min(wanted.last or _DEFAULT_JOBS, _MAX_JOBS))
     return _as_json(await _run(lambda: list(skyhouse.job_administration.list_jobs(selection))))
 
 

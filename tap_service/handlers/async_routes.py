@@ -36,7 +36,7 @@ from tap_service.handlers.described_parameters import (
     WAIT_PARAMETERS,
 )
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
-from tap_service.handlers.request_form import parse_urlencoded, read_request_form, read_request_pairs
+from tap_service.handlers.request_form import read_query_pairs, read_request_form, read_request_pairs
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import format_instant
@@ -57,7 +57,7 @@ _PROPERTY = (TEXT, JSON)
 @router.api_route("", methods=_READ, **describe("Your jobs", XML, JobList, query=JOB_FILTERS))
 @router.api_route("/", methods=_READ, **describe("Your jobs", XML, JobList, query=JOB_FILTERS))
 async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    wanted = parse_job_filter(parse_urlencoded(request.scope["query_string"], "the query string"))
+    wanted = parse_job_filter(read_query_pairs(request))
     found = await run_in_threadpool(skyhouse.jobs.list_jobs, wanted, caller)
     url = _job_url(origin)
     return send_preferred(
@@ -82,7 +82,7 @@ async def create_job(request: Request, skyhouse: Skyhouse, caller: Caller, origi
 
 @router.api_route("/{job_id}", methods=_READ, **describe("A job", XML, JobDocument, query=WAIT_PARAMETERS))
 async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    seconds, phase = parse_wait(parse_urlencoded(request.scope["query_string"], "the query string"))
+    seconds, phase = parse_wait(read_query_pairs(request))
     if seconds:
         gone = asyncio.create_task(wait_for_disconnect(request.receive))
         try:

@@ -7,7 +7,8 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.cone_search_document import cone_search_document
-from tap_service.handlers.content_negotiation import XML
+from tap_service.documents.service_json import ConeCapabilitiesDocument, describe_cone_capabilities
+from tap_service.handlers.content_negotiation import XML, as_json, send_preferred, xml
 from tap_service.handlers.described_parameters import CONE_PARAMETERS
 from tap_service.handlers.protocol_paths import TAP
 from tap_service.handlers.query_response import send_answer
@@ -43,10 +44,14 @@ async def search_cone(table: str, request: Request, skyhouse: Skyhouse, caller: 
 
 
 @router.api_route(
-    "/{table}/capabilities", methods=["GET", "HEAD"], **describe("The capabilities of a cone search", XML)
+    "/{table}/capabilities",
+    methods=["GET", "HEAD"],
+    **describe("The capabilities of a cone search", XML, ConeCapabilitiesDocument),
 )
-async def show_capabilities(table: str, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    def document() -> bytes:
+async def show_capabilities(
+    table: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
+) -> Response:
+    def send_capabilities() -> Response:
         entry = find_table(skyhouse, caller, table)
         check_position(entry)
         catalogue = skyhouse.catalogue_cache.catalogue_for(caller.name if caller else None)
@@ -55,6 +60,11 @@ async def show_capabilities(table: str, skyhouse: Skyhouse, caller: Caller, orig
             cone = describe_cone_search(skyhouse.engine, catalogue, entry, origin.base_url)
         except EngineError as error:
             raise ServiceUnavailable("the table cannot be read now; try again later") from error
-        return cone_search_document(cone, service)
+        return send_preferred(
+            request,
+            xml(lambda: cone_search_document(cone, service)),
+            as_json(lambda: describe_cone_capabilities(cone, service)),
+            headers=cache_headers(caller),
+        )
 
-    return Response(await run_in_threadpool(document), headers=cache_headers(caller), media_type="application/xml")
+    return await run_in_threadpool(send_capabilities)

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, Response
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -82,7 +81,6 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(ClusterError, _cluster_error)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(RequestValidationError, _validation_error)
 
 
 class CatchFaults:
@@ -147,9 +145,3 @@ async def _http_error(request: Request, error: Exception) -> Response:
         path=request.url.path, method=request.method, allow=allow, detail=error.detail
     )
     return error_response(request.scope, error.status_code, message, headers)
-
-
-async def _validation_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101
-    faults = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in error.errors())
-    return error_response(request.scope, 400, f"the request is not valid: {faults}")

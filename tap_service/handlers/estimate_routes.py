@@ -25,8 +25,8 @@ from tap_service.handlers.described_parameters import QUERY_PARAMETERS
 from tap_service.handlers.error_responses import problem_response
 from tap_service.handlers.protocol_paths import HATS
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
-from tap_service.handlers.request_form import Form, read_request_form
-from tap_service.handlers.route_description import describe
+from tap_service.handlers.request_form import Form, read_query_values, read_request_form
+from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.vosi_routes import find_table
 from tap_service.models.query_errors import QueryError, list_query_errors
 from tap_service.models.work_class import WorkClass
@@ -42,6 +42,7 @@ _NO_STORE = {"Cache-Control": "no-store"}
 #: finer than a map on a screen shows
 _DEFAULT_ORDER = 6
 _MAX_ORDER = 29
+_ORDER = (Parameter("order", "The finest order of the cells", kind="integer", example=_DEFAULT_ORDER),)
 
 
 @router.api_route(
@@ -118,10 +119,12 @@ def _field_as_json(field: Field) -> dict[str, str]:
 
 
 @router.api_route(
-    "/tables/{name}/density", methods=["GET", "HEAD"], **describe("The rows of a table by HEALPix cell", JSON)
+    "/tables/{name}/density",
+    methods=["GET", "HEAD"],
+    **describe("The rows of a table by HEALPix cell", JSON, query=_ORDER),
 )
-async def show_density(name: str, skyhouse: Skyhouse, caller: Caller, origin: Origin, order: str = "") -> Response:
-    max_order = _read_order(order)
+async def show_density(name: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    max_order = _read_order(read_query_values(request, ("ORDER",)).get("ORDER", ""))
 
     def read_density() -> dict[str, Any]:
         entry = find_table(skyhouse, caller, name)

@@ -17,7 +17,8 @@ from tap_service.handlers.described_parameters import FILE_ANSWERS
 from tap_service.handlers.file_response import StoredFile, send_file
 from tap_service.handlers.folder_response import FILE_TYPES, FOLDER_ANSWERS, find_content_type, send_folder
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
-from tap_service.handlers.route_description import describe
+from tap_service.handlers.request_form import read_query_values
+from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.vosi_routes import cache_headers
 from tap_service.service_errors import NotFound
 from tap_service.services.hats.hats_files import HatsFiles
@@ -26,6 +27,10 @@ from tap_service.services.hats.served_collection import HatsFile
 router = APIRouter()
 
 _READ = ["GET", "HEAD"]
+_SELECTION = (
+    Parameter("columns", "The columns of a partition, with commas between them"),
+    Parameter("filters", "Conditions that rows of a partition fulfil, such as dec>=10,dec<20"),
+)
 _ANSWERS = {**FILE_ANSWERS, **FOLDER_ANSWERS}
 
 
@@ -36,22 +41,21 @@ async def list_tables(request: Request, skyhouse: Skyhouse, caller: Caller) -> R
     return send_folder(request, "HATS collections", [f"{table}/" for table in tables], dict(cache_headers(caller)))
 
 
-@router.api_route("/{table}", methods=_READ, **describe("A HATS collection", HTML, *FILE_TYPES, also=_ANSWERS))
+@router.api_route("/{table}", methods=_READ, **describe("A HATS collection", HTML, also=FOLDER_ANSWERS))
+async def list_collection(table: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    return await send_hats_file(table, "", request, skyhouse, caller, origin)
+
+
 @router.api_route(
     "/{table}/{path:path}",
     methods=_READ,
-    **describe("A file or folder of a HATS collection", HTML, *FILE_TYPES, also=_ANSWERS),
+    **describe("A file or folder of a HATS collection", HTML, *FILE_TYPES, also=_ANSWERS, query=_SELECTION),
 )
 async def send_hats_file(
-    table: str,
-    request: Request,
-    skyhouse: Skyhouse,
-    caller: Caller,
-    origin: Origin,
-    path: str = "",
-    columns: str = "",
-    filters: str = "",
+    table: str, path: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
 ) -> Response:
+    wanted = read_query_values(request, ("COLUMNS", "FILTERS"))
+    columns, filters = wanted.get("COLUMNS", ""), wanted.get("FILTERS", "")
     files, owner, client = _find_files(skyhouse), caller.name if caller else None, origin.client
     found = await files.find_file(table, path.rstrip("/"), columns, filters, owner=owner, client=client)
     if not isinstance(found, HatsFile):

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from tap_service.handlers.content_negotiation import as_json, send_preferred
 from tap_service.handlers.request_context import Origin, Skyhouse
-from tap_service.handlers.request_form import parse_urlencoded
+from tap_service.handlers.request_form import read_query_pairs
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.token_routes import User
 from tap_service.models.history_entry import HistoryEntry
@@ -45,7 +45,7 @@ class HistoryPage(JsonDocument):
 
 @router.api_route("/history", methods=["GET", "HEAD"], **describe("Your queries", HistoryPage, query=_FILTERS))
 async def list_queries(request: Request, skyhouse: Skyhouse, user: User, origin: Origin) -> Response:
-    pairs = parse_urlencoded(request.scope["query_string"], "the query string")
+    pairs = read_query_pairs(request)
     wanted = parse_history_filter(pairs)
     queries, cursor = await run_in_threadpool(skyhouse.history.list_queries, user.name, wanted)
     following = [*(pair for pair in pairs if pair[0].upper() != "CURSOR"), ("CURSOR", cursor)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
@@ -18,7 +18,8 @@ from adql import MAX_NAME_CHARACTERS, NameLookupError
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.request_context import Caller, Skyhouse
-from tap_service.handlers.route_description import describe
+from tap_service.handlers.request_form import read_query_values
+from tap_service.handlers.route_description import Parameter, describe
 from tap_service.service_errors import ParameterFault, ServiceUnavailable
 from tap_service.services.queries.name_resolver import NamedObject, NameResolver
 from tap_service.storage.engine.engine import EngineError
@@ -27,13 +28,19 @@ router = APIRouter()
 
 #: a name stays where it is, but tables change
 _BRIEFLY = {"Cache-Control": "private, max-age=60"}
+_QUERY = (
+    Parameter("name", "The name of an object", example="M31"),
+    Parameter("prefix", "How names of objects begin"),
+    Parameter("position", "RA,DEC in ICRS degrees"),
+    Parameter("radius", "Around the position, degrees", kind="number"),
+)
 
 
-@router.api_route("/names", methods=["GET", "HEAD"], **describe("Objects by name or position", JSON))
-async def find_names(
-    skyhouse: Skyhouse, caller: Caller, name: str = "", prefix: str = "", position: str = "", radius: str = ""
-) -> Response:
-    if [bool(given.strip()) for given in (name, prefix, position)].count(True) != 1:
+@router.api_route("/names", methods=["GET", "HEAD"], **describe("Objects by name or position", JSON, query=_QUERY))
+async def find_names(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    given = read_query_values(request, [each.name.upper() for each in _QUERY])
+    name, prefix, position, radius = (given.get(each.name.upper(), "") for each in _QUERY)
+    if [bool(wish) for wish in (name, prefix, position)].count(True) != 1:
         raise ParameterFault("give one of name=M31, prefix=androm for names that begin so, position=RA,DEC with radius")
     circle = _read_circle(position, radius) if position else None
     if len(name) > MAX_NAME_CHARACTERS or len(prefix) > MAX_NAME_CHARACTERS:

@@ -21,7 +21,8 @@ router = APIRouter()
 
 _DESCRIPTION = (
     "A TAP service: tables of the sky are queried in ADQL. Resources that have several media types choose by Accept. "
-    "HEAD is answered where the header Allow of a 405 or of OPTIONS lists it. Names of parameters are case-insensitive."
+    "HEAD is answered where the header Allow of a 405 or of OPTIONS lists it. Names of parameters are case-insensitive,"
+    " except those of /oai."
 )
 _ERROR_TYPES: dict[str, Any] = {
     each: {} for each in (error_document.CONTENT_TYPE, error_document.CONE_SEARCH_TYPE, TEXT)

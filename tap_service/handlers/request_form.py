@@ -6,7 +6,7 @@ Text is strict UTF-8; sizes are limited; files are written to disk as they arriv
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
@@ -26,7 +26,7 @@ from tap_service.constants import (
     MAX_PARAMETERS,
 )
 from tap_service.factory.service_factory import Services
-from tap_service.models.request_parameters import Pair, is_known
+from tap_service.models.request_parameters import Pair, is_known, read_single_values
 from tap_service.scratch_files import IncomingFile, NoRoom, ScratchSpace
 from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ParameterFault, ServiceUnavailable
 
@@ -65,6 +65,16 @@ class Form:
     def close(self) -> None:
         for part in self.files.values():
             part.file.close()
+
+
+def read_query_pairs(request: Request) -> list[Pair]:
+    """Read the parameters of the query string. Raises ParameterFault if it is not UTF-8, or has too many."""
+    return parse_urlencoded(request.scope["query_string"], "the query string")
+
+
+def read_query_values(request: Request, names: Sequence[str]) -> dict[str, str]:
+    """Read the parameters with these names in the query string; the framework would want them in one case."""
+    return read_single_values(read_query_pairs(request), names)
 
 
 async def read_request_pairs(request: Request, skyhouse: Services, max_parameters: int = MAX_PARAMETERS) -> list[Pair]:

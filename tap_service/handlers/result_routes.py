@@ -30,7 +30,6 @@ router = APIRouter(prefix="/async")
 
 #: a job changes without requests
 _FRESH = {"Cache-Control": "no-store"}
-_MEMBER = describe("A file or folder of a HATS collection", HTML, *FILE_TYPES, also={**FILE_ANSWERS, **FOLDER_ANSWERS})
 
 
 @router.api_route(
@@ -49,10 +48,20 @@ async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
     )
 
 
-@router.api_route("/{job_id}/results/hats", methods=["GET", "HEAD"], **_MEMBER)
-@router.api_route("/{job_id}/results/hats/{path:path}", methods=["GET", "HEAD"], **_MEMBER)
+@router.api_route(
+    "/{job_id}/results/hats", methods=["GET", "HEAD"], **describe("A HATS collection", HTML, also=FOLDER_ANSWERS)
+)
+async def list_members(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    return await send_member(job_id, "", request, skyhouse, caller, origin)
+
+
+@router.api_route(
+    "/{job_id}/results/hats/{path:path}",
+    methods=["GET", "HEAD"],
+    **describe("A file or folder of a HATS collection", HTML, *FILE_TYPES, also={**FILE_ANSWERS, **FOLDER_ANSWERS}),
+)
 async def send_member(
-    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin, path: str = ""
+    job_id: str, path: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
 ) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     members = await run_in_threadpool(skyhouse.jobs.list_members, job)

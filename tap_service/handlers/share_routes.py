@@ -13,9 +13,9 @@ GET /tap/admin/shares                 LAST: the newest shares of all, for admini
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 
@@ -24,10 +24,10 @@ from tap_service.handlers.admin_routes import require_admin
 from tap_service.handlers.content_negotiation import HTML, JSON, as_json, html, send_preferred
 from tap_service.handlers.described_parameters import FILE_ANSWERS
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
-from tap_service.handlers.request_form import Form, parse_urlencoded, read_request_form
+from tap_service.handlers.request_form import Form, read_query_values, read_request_form
 from tap_service.handlers.result_routes import send_stored_result
 from tap_service.handlers.route_description import ANY, Parameter, describe
-from tap_service.models.request_parameters import Pair
+from tap_service.models.request_parameters import parse_count, read_single_values
 from tap_service.models.share import Share
 from tap_service.models.timestamps import format_instant
 from tap_service.service_errors import ParameterFault
@@ -48,6 +48,7 @@ _FORM = (
     Parameter("NAMED", "Whether readers see your name", ("true", "false")),
     Parameter("LAYOUT", "What the portal shows"),
 )
+_LAST = (Parameter("LAST", f"So many shares, up to {MAX_LISTED}", kind="integer", example=10),)
 _PARAMETERS = tuple(each.name for each in _FORM)
 
 
@@ -129,16 +130,15 @@ async def check_share(share_id: str, skyhouse: Skyhouse, caller: Caller) -> Resp
     **describe("Delete the share", status=204, query=(Parameter("KEY", "The key of an anonymous maker"),)),
 )
 async def delete_share(share_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    given = _read_once(parse_urlencoded(request.scope["query_string"], "the query string"), ("KEY",))
-    await run_in_threadpool(skyhouse.shares.delete_share, share_id, caller, given["KEY"])
+    key = read_query_values(request, ("KEY",)).get("KEY", "").strip()
+    await run_in_threadpool(skyhouse.shares.delete_share, share_id, caller, key)
     return Response(status_code=204)
 
 
-@admin_router.get("/shares", **describe("The newest shares of all users", JSON))
-async def list_all_shares(
-    skyhouse: Skyhouse, origin: Origin, last: Annotated[int, Query(alias="LAST", ge=1, le=MAX_LISTED)] = 100
-) -> Response:
-    found = await run_in_threadpool(skyhouse.shares.list_all, last)
+@admin_router.get("/shares", **describe("The newest shares of all users", JSON, query=_LAST))
+async def list_all_shares(request: Request, skyhouse: Skyhouse, origin: Origin) -> Response:
+    last = parse_count("LAST", read_query_values(request, ("LAST",)).get("LAST", "100"), "shares")
+    found = await run_in_threadpool(skyhouse.shares.list_all, min(last, MAX_LISTED))
     entries = [{**_list_entry(share, origin), "owner": share.owner, "client": share.user} for share in found]
     return JSONResponse(entries, headers=_NO_STORE)
 
@@ -165,23 +165,10 @@ def _read_given(form: Form) -> dict[str, str]:
     too_long = next((name for name in form.files if name.upper() in _PARAMETERS), "")
     if too_long:
         raise ParameterFault(f"{too_long.upper()} is too long, or a file: send it as a text")
-    given = _read_once(form.pairs, _PARAMETERS)
+    values = read_single_values(form.pairs, _PARAMETERS)
+    given = {name: values.get(name, "").strip() for name in _PARAMETERS}
     if not given["JOB"]:
         raise ParameterFault("give JOB: the id of a COMPLETED job that was created with CHECKSUM=true")
-    return given
-
-
-def _read_once(pairs: list[Pair], names: tuple[str, ...]) -> dict[str, str]:
-    """Return the parameters with these names, '' for those that are not given. Raise ParameterFault."""
-    given = dict.fromkeys(names, "")
-    seen = set()
-    for name, value in pairs:
-        known = name.upper()
-        if known in given:
-            if known in seen:
-                raise ParameterFault(f"the parameter {known} is given more than once; give it one value")
-            seen.add(known)
-            given[known] = value.strip()
     return given
 
 

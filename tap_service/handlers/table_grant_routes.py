@@ -18,7 +18,7 @@ from clickhouse_schema.engine_tables.user_table_record import Reader, UserTable
 from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.json_body import read_json_object, read_text
 from tap_service.handlers.request_context import Skyhouse
-from tap_service.handlers.request_form import parse_urlencoded
+from tap_service.handlers.request_form import read_query_values
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.user_table_routes import User, describe_readers
 from tap_service.service_errors import ParameterFault
@@ -43,7 +43,8 @@ async def add_grant(name: str, request: Request, skyhouse: Skyhouse, user: User)
 
 @router.delete("/mydb/{name}/grants", **describe("Take the right back", JSON, query=_READER))
 async def remove_grant(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
-    reader = _read_reader(dict(parse_urlencoded(request.scope["query_string"], "the query string")))
+    given = read_query_values(request, [kind.upper() for kind in _KINDS])
+    reader = _read_reader({name.lower(): value for name, value in given.items()})
     return _describe_grants(await run_in_threadpool(skyhouse.table_sharing.remove_reader, user, name, reader))
 
 

@@ -26,11 +26,11 @@ from tap_service.handlers.content_negotiation import JSON, TEXT, XML
 from tap_service.handlers.described_parameters import REPLACE
 from tap_service.handlers.request_body import receive_body_file
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
-from tap_service.handlers.request_form import parse_urlencoded, read_request_pairs
+from tap_service.handlers.request_form import read_query_values, read_request_pairs
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.vosi_routes import expiry_header, send_table
 from tap_service.models.identity import Identity
-from tap_service.models.request_parameters import Pair
+from tap_service.models.request_parameters import Pair, read_single_values
 from tap_service.models.timestamps import format_instant
 from tap_service.readers import FORMATS
 from tap_service.service_errors import ParameterFault
@@ -188,19 +188,11 @@ async def _redirect_to_job(skyhouse: Skyhouse, caller: Identity | None, origin: 
 
 
 def _read_known(pairs: list[Pair], names: tuple[str, ...]) -> dict[str, str]:
-    given: dict[str, str] = {}
-    for name, value in pairs:
-        if name.upper() not in names:
-            continue
-        if name.upper() in given:
-            raise ParameterFault(f"the parameter {name.upper()} is given more than once; give it one value")
-        given[name.upper()] = value.strip()
-    return {name: value for name, value in given.items() if value}
+    return {name: value.strip() for name, value in read_single_values(pairs, names).items()}
 
 
 def _read_replace(request: Request) -> bool:
-    given = _read_known(parse_urlencoded(request.scope["query_string"], "the query string"), ("REPLACE",))
-    word = given.get("REPLACE", "false").lower()
+    word = read_query_values(request, ("REPLACE",)).get("REPLACE", "false").strip().lower()
     if word not in ("true", "false"):
         raise ParameterFault("replace must be true or false: whether to replace the existing table or rows")
     return word == "true"

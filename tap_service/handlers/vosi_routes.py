@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -25,15 +24,18 @@ from tap_service.documents.tableset_json import TableDocument, TablesetDocument,
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.content_negotiation import JSON, XML, Representation, as_json, send_preferred, xml
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse, Visitor
-from tap_service.handlers.route_description import describe
+from tap_service.handlers.request_form import read_query_values
+from tap_service.handlers.route_description import Parameter, describe
 from tap_service.models.identity import Identity
 from tap_service.models.timestamps import format_instant
-from tap_service.service_errors import NotFound
+from tap_service.service_errors import NotFound, ParameterFault
 from tap_service.services.site.service_capabilities import describe_service
 
 router = APIRouter()
 
 _READ = ["GET", "HEAD"]
+_DETAILS = ("min", "max")
+_DETAIL = (Parameter("detail", "min: the tables alone; max: with their columns", _DETAILS),)
 
 
 @router.api_route("/availability", methods=_READ, **describe("Whether the service works", XML, AvailabilityDocument))
@@ -57,10 +59,11 @@ async def show_capabilities(request: Request, skyhouse: Skyhouse, visitor: Visit
     )
 
 
-@router.api_route("/tables", methods=_READ, **describe("The tables", XML, TablesetDocument))
-async def show_tables(
-    request: Request, skyhouse: Skyhouse, caller: Caller, detail: Literal["min", "max"] = "max"
-) -> Response:
+@router.api_route("/tables", methods=_READ, **describe("The tables", XML, TablesetDocument, query=_DETAIL))
+async def show_tables(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    detail = read_query_values(request, ("DETAIL",)).get("DETAIL", "max").strip().lower()
+    if detail not in _DETAILS:
+        raise ParameterFault("detail is min or max: whether the tables are listed alone, or with their columns")
     is_full = detail == "max"
 
     def send_tables() -> Response:

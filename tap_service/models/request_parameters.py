@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from tap_service.models.timestamps import parse_instant
@@ -17,6 +18,7 @@ SINGLE_VALUED = ("REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT
 _OF_JOBS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION", "ACTION", "REUSE", "CHECKSUM")
 
 _MAX_SHOWN = 60
+_MAX_SEARCH = 500
 
 
 def is_known(name: str) -> bool:
@@ -41,12 +43,36 @@ def check_unicode(name: str, value: str) -> None:
         ) from error
 
 
+def read_single_values(pairs: Iterable[Pair], names: Sequence[str]) -> dict[str, str]:
+    """Return the values of the parameters with these names, in any case, that are not empty.
+
+    Raises ParameterFault if one has two values, or a value cannot be UTF-8.
+    """
+    given: dict[str, str] = {}
+    for name, value in pairs:
+        known = name.upper()
+        if known not in names:
+            continue
+        if known in given:
+            raise ParameterFault(f"the parameter {known} is given more than once; give it one value")
+        check_unicode(known, value)
+        given[known] = value
+    return {name: value for name, value in given.items() if value.strip()}
+
+
 def parse_time(name: str, value: str) -> datetime:
     """Return the instant that a parameter gives. Raises ParameterFault."""
     try:
         return parse_instant(value)
     except ValueError as error:
         raise ParameterFault(f"{name}: {error}") from error
+
+
+def parse_search(value: str) -> tuple[str, ...]:
+    """Return the words that SEARCH gives. Raises ParameterFault."""
+    if len(value) > _MAX_SEARCH:
+        raise ParameterFault(f"SEARCH has up to {_MAX_SEARCH} characters: the words to look for")
+    return tuple(value.split())
 
 
 def parse_count(name: str, value: str, what: str) -> int:

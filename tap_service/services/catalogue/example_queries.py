@@ -11,6 +11,7 @@ from adql import AdqlError, translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.reserved_words import name_to_adql
 from clickhouse_schema.schema_model import Schema
+from clickhouse_schema.tap_schema import table_name_to_adql
 from tap_service.documents.service_description import Example
 from tap_service.storage.engine.engine import Engine
 
@@ -27,7 +28,9 @@ def build_examples(engine: Engine, catalogue: Catalogue) -> tuple[Example, ...]:
     written = [example for schema in catalogue.schemas for example in _build_schema_examples(catalogue, schema)]
     shown = {table for example in written for table in example.tables}
     others = [
-        entry for entry in catalogue.entries if not is_tap_schema(entry.schema) and entry.qualified_name not in shown
+        entry
+        for entry in catalogue.entries
+        if not is_tap_schema(entry.schema) and table_name_to_adql(entry) not in shown
     ]
     made = [example for entry in others[:_MAX_TABLES] for example in build_table_examples(engine, catalogue, entry)]
     return (*written, *made, _TABLES_EXAMPLE)
@@ -55,7 +58,7 @@ def _build_schema_examples(catalogue: Catalogue, schema: Schema) -> Iterator[Exa
         except AdqlError as error:
             _log.warning("example %r of schema %s is left out: %s", written.name, schema.name, error)
             continue
-        tables = tuple(entry.qualified_name for entry in used)
+        tables = tuple(map(table_name_to_adql, used))
         yield Example(
             _make_xml_name(f"s-{schema.name}-{number}"), written.name, written.query, written.description, tables
         )
@@ -72,7 +75,7 @@ def build_table_examples(engine: Engine, catalogue: Catalogue, entry: TableEntry
     if entry.table.layout.position is None:
         return
     lon, lat = (name_to_adql(name) for name in entry.table.layout.position)
-    table = _quote_table_name(entry)
+    table = table_name_to_adql(entry)
     query = f"SELECT TOP {_MAX_POSITIONS} {lon}, {lat} FROM {table}"
     if (position := _find_position(engine, catalogue, query)) is None:
         return
@@ -83,23 +86,20 @@ def build_table_examples(engine: Engine, catalogue: Catalogue, entry: TableEntry
         f"SELECT {_select_list(entry)}\nFROM {table}\n"
         f"WHERE 1 = CONTAINS(POINT('ICRS', {lon}, {lat}), CIRCLE('ICRS', {centre}, {_CONE_DEGREES}))",
         f"All rows within {_CONE_DEGREES} degrees of ({centre}), ICRS.",
-        (entry.qualified_name,),
+        (table,),
     )
 
 
 def build_first_rows_example(entry: TableEntry) -> Example:
     """Build a query for the first rows of a table."""
+    table = table_name_to_adql(entry)
     return Example(
         f"{_make_xml_name(f't-{entry.qualified_name}')}-top",
         f"First rows of {entry.qualified_name}",
-        f"SELECT TOP 10 {_select_list(entry)}\nFROM {_quote_table_name(entry)}",
+        f"SELECT TOP 10 {_select_list(entry)}\nFROM {table}",
         entry.table.description,
-        (entry.qualified_name,),
+        (table,),
     )
-
-
-def _quote_table_name(entry: TableEntry) -> str:
-    return f"{name_to_adql(entry.schema.name)}.{name_to_adql(entry.table.name)}"
 
 
 def _select_list(entry: TableEntry) -> str:

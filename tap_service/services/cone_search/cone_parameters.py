@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from tap_service.models.request_parameters import Pair, shorten_value
+from tap_service.models.request_parameters import Pair, read_single_values, shorten_value
 from tap_service.serializers import Format
 from tap_service.service_errors import ParameterFault
-from tap_service.services.queries.tap_parameters import read_format, read_maxrec, read_single_values
+from tap_service.services.queries.tap_parameters import read_format, read_maxrec
 
 #: parameters that take one value; others are ignored, as the standard demands
 _NAMES = ("RA", "DEC", "SR", "VERB", "MAXREC", "RESPONSEFORMAT", "RUNID")
@@ -27,7 +27,10 @@ MAX_RADIUS = 180.0
 
 @dataclass(frozen=True, slots=True)
 class ConeParameters:
-    """The valid parameters of a cone search; the centre is in ICRS, angles are in degrees."""
+    """The valid parameters of a cone search; the centre is in ICRS, angles are in degrees.
+
+    No ``radius`` asks for the columns alone.
+    """
 
     ra: float
     dec: float
@@ -54,17 +57,16 @@ def read_cone_parameters(pairs: Iterable[Pair]) -> ConeParameters:
     given = read_single_values(pairs, _NAMES)
     if missing := [name for name in ("RA", "DEC", "SR") if name not in given]:
         raise ParameterFault(
-            f"the parameter {' and '.join(missing)} is missing: a cone search takes RA, DEC and SR in degrees, such as "
+            f"give {', '.join(missing)}: a cone search takes RA, DEC and SR in degrees, such as "
             "RA=180.5&DEC=-30.2&SR=0.1"
         )
-    radius = _read_degrees(given, "SR", 0.0, MAX_RADIUS)
     return ConeParameters(
         _read_degrees(given, "RA", 0.0, 360.0),
         _read_degrees(given, "DEC", -90.0, 90.0),
-        radius,
+        _read_degrees(given, "SR", 0.0, MAX_RADIUS),
         _read_verbosity(given.get("VERB", "2")),
         read_format({"RESPONSEFORMAT": _DEFAULT_FORMAT, **given}),
-        read_maxrec(given.get("MAXREC", "")) if radius else 0,  # no radius asks for the columns alone
+        read_maxrec(given.get("MAXREC", "")),
         given.get("RUNID", ""),
     )
 

@@ -26,6 +26,7 @@ _IDENTIFIER_UCD = "meta.id;meta.main"
 _IDENTIFIER_NAME = "scs_id"
 _IDENTIFIER_DESCRIPTION = "Identifier of the row"
 _JOINED = " || ' ' || "
+_COLUMNS_ALONE = "SR=0 asks for the columns alone; give a radius for rows"
 
 
 def build_cone_query(entry: TableEntry, cone: ConeParameters) -> TapParameters:
@@ -52,11 +53,12 @@ def build_cone_query(entry: TableEntry, cone: ConeParameters) -> TapParameters:
     names = _select_columns(table, cone.verbosity)
     places = (0, 1 + names.index(lon), 1 + names.index(lat))
     columns = ", ".join([_identifier_to_adql(table), *map(name_to_adql, names)])
+    top, notes = ("", ()) if cone.radius else ("TOP 0 ", (_COLUMNS_ALONE,))
     query = (
-        f"SELECT {columns} FROM {table_name_to_adql(entry)} WHERE 1 = CONTAINS(POINT({name_to_adql(lon)}, "
+        f"SELECT {top}{columns} FROM {table_name_to_adql(entry)} WHERE 1 = CONTAINS(POINT({name_to_adql(lon)}, "
         f"{name_to_adql(lat)}), CIRCLE({cone.ra!r}, {cone.dec!r}, {cone.radius!r}))"
     )
-    serializer = partial(_make_serializer, cone.format.serializer, dict(zip(places, _MAIN_UCDS, strict=True)))
+    serializer = partial(_make_serializer, cone.format.serializer, dict(zip(places, _MAIN_UCDS, strict=True)), notes)
     return TapParameters(query, LANGUAGES[0], replace(cone.format, serializer=serializer), cone.maxrec, cone.runid)
 
 
@@ -108,14 +110,16 @@ def _identifier_to_adql(table: Table) -> str:
 def _make_serializer(
     make: SerializerFactory,
     ucds: dict[int, str],
+    notes: tuple[str, ...],
     fields: Sequence[Field],
     info: ResultInfo,
     scratch: ScratchSpace = NO_SCRATCH,
 ) -> Serializer:
-    """Make a serializer that gives the fields at some places their UCDs, which no other field keeps."""
+    """Make a serializer that gives the fields at some places their UCDs, which no other field keeps; it adds notes."""
     identifier, *others = (
         replace(field, ucd=ucds.get(place, "" if field.ucd in _MAIN_UCDS else field.ucd))
         for place, field in enumerate(fields)
     )
     identifier = replace(identifier, description=identifier.description or _IDENTIFIER_DESCRIPTION)
-    return make([identifier, *others], replace(info, standard_id=STANDARD_ID, error_name=CONE_SEARCH_ERROR), scratch)
+    about = replace(info, notes=(*info.notes, *notes), standard_id=STANDARD_ID, error_name=CONE_SEARCH_ERROR)
+    return make([identifier, *others], about, scratch)

@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from tap_service.models.request_parameters import Pair, parse_count, parse_time, shorten_value
+from tap_service.models.request_parameters import (
+    Pair,
+    parse_count,
+    parse_search,
+    parse_time,
+    read_single_values,
+    shorten_value,
+)
 from tap_service.service_errors import ParameterFault
 from tap_service.services.history.query_history import HistoryFilter
 
 MAX_LISTED = 1000
 STATUSES = ("OK", "OVERFLOW", "REUSED", "ERROR", "ABORTED", "GONE")
-_MAX_SEARCH = 500
 
 
 def parse_history_filter(pairs: Sequence[Pair]) -> HistoryFilter:
     """Read the filters of the history; other parameters are ignored. Raises ParameterFault."""
-    wanted = HistoryFilter()
-    for name, value in pairs:
-        known = name.upper()
-        if known == "STATUS":
-            wanted = replace(wanted, statuses=wanted.statuses | {_parse_status(value)})
-        elif known == "AFTER":
-            wanted = replace(wanted, after=parse_time(known, value))
-        elif known == "BEFORE":
-            wanted = replace(wanted, before=parse_time(known, value))
-        elif known == "LAST":
-            wanted = replace(wanted, last=min(parse_count(known, value, "queries"), MAX_LISTED))
-        elif known == "SEARCH":
-            if len(value) > _MAX_SEARCH:
-                raise ParameterFault(f"SEARCH has up to {_MAX_SEARCH} characters: the words to look for")
-            wanted = replace(wanted, words=(*wanted.words, *value.split()))
-        elif known == "CURSOR":
-            wanted = replace(wanted, cursor=value)
-    return wanted
+    given = read_single_values(pairs, ("AFTER", "BEFORE", "LAST", "SEARCH", "CURSOR"))
+    return HistoryFilter(
+        parse_time("AFTER", given["AFTER"]) if "AFTER" in given else None,
+        parse_time("BEFORE", given["BEFORE"]) if "BEFORE" in given else None,
+        frozenset(_parse_status(value) for name, value in pairs if name.upper() == "STATUS"),
+        parse_search(given.get("SEARCH", "")),
+        min(parse_count("LAST", given.get("LAST", "100"), "queries"), MAX_LISTED),
+        given.get("CURSOR", ""),
+    )
 
 
 def _parse_status(value: str) -> str:

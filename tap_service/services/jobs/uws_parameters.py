@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
-from tap_service.models.request_parameters import Pair, parse_count, parse_time
+from tap_service.models.request_parameters import Pair, parse_count, parse_search, parse_time, read_single_values
 from tap_service.models.uws_job import ExecutionPhase, JobFilter
 from tap_service.service_errors import ParameterFault
 
@@ -15,7 +14,6 @@ from tap_service.service_errors import ParameterFault
 _CONTROL_PARAMETERS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION", "NOTE")
 
 MAX_NAME, MAX_NOTE = 200, 4096
-_MAX_SEARCH = 500
 
 
 def split_control_parameters(pairs: Sequence[Pair]) -> tuple[dict[str, str], list[Pair]]:
@@ -70,29 +68,23 @@ def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:
     Parameters
     ----------
     pairs
-        Any number of PHASE, AFTER and BEFORE (instants), LAST (a number of jobs) and SEARCH (words); other parameters
-        are ignored.
+        Any number of PHASE, one of AFTER and BEFORE (instants), LAST (a number of jobs) and SEARCH (words); other
+        parameters are ignored.
 
     Raises
     ------
     ParameterFault
         A value is invalid.
     """
-    wanted = JobFilter(None)
-    for name, value in pairs:
-        if name.upper() == "PHASE":
-            wanted = replace(wanted, phases=wanted.phases | {_parse_phase(value)})
-        elif name.upper() == "AFTER":
-            wanted = replace(wanted, after=parse_time("AFTER", value))
-        elif name.upper() == "BEFORE":
-            wanted = replace(wanted, before=parse_time("BEFORE", value))
-        elif name.upper() == "SEARCH":
-            if len(value) > _MAX_SEARCH:
-                raise ParameterFault(f"SEARCH has up to {_MAX_SEARCH} characters: the words to look for")
-            wanted = replace(wanted, words=(*wanted.words, *value.split()))
-        elif name.upper() == "LAST":
-            wanted = replace(wanted, last=parse_count("LAST", value, "jobs"))
-    return wanted
+    given = read_single_values(pairs, ("AFTER", "BEFORE", "LAST", "SEARCH"))
+    return JobFilter(
+        None,
+        frozenset(_parse_phase(value) for name, value in pairs if name.upper() == "PHASE"),
+        parse_time("AFTER", given["AFTER"]) if "AFTER" in given else None,
+        parse_count("LAST", given["LAST"], "jobs") if "LAST" in given else None,
+        parse_time("BEFORE", given["BEFORE"]) if "BEFORE" in given else None,
+        parse_search(given.get("SEARCH", "")),
+    )
 
 
 def parse_wait(pairs: Sequence[Pair]) -> tuple[int, str]:
@@ -108,15 +100,11 @@ def parse_wait(pairs: Sequence[Pair]) -> tuple[int, str]:
     ParameterFault
         A value is invalid.
     """
-    seconds, phase = 0, ""
-    for name, value in pairs:
-        if name.upper() == "WAIT":
-            if not re.fullmatch(r"-1|[0-9]{1,18}", value.strip(), re.ASCII):
-                raise ParameterFault("WAIT is a number of seconds, such as 30, or -1 for the maximum")
-            seconds = int(value)
-        elif name.upper() == "PHASE":
-            phase = _parse_phase(value)
-    return seconds, phase
+    given = read_single_values(pairs, ("WAIT", "PHASE"))
+    seconds = given.get("WAIT", "0").strip()
+    if not re.fullmatch(r"-1|[0-9]{1,18}", seconds, re.ASCII):
+        raise ParameterFault("WAIT is a number of seconds, such as 30, or -1 for the maximum")
+    return int(seconds), _parse_phase(given["PHASE"]) if "PHASE" in given else ""
 
 
 def _parse_phase(value: str) -> ExecutionPhase:

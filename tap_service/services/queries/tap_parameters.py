@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tap_service.constants import LANGUAGES
-from tap_service.models.request_parameters import SINGLE_VALUED, Pair, check_unicode, is_known, shorten_value
+from tap_service.models.request_parameters import SINGLE_VALUED, Pair, is_known, read_single_values, shorten_value
 from tap_service.models.upload_parameter import Part, TextPart, Upload, read_uploads
 from tap_service.serializers import Format, UnknownFormatError, find_format
 from tap_service.service_errors import ParameterFault
@@ -79,23 +79,6 @@ def read_tap_parameters(
         _read_on_timeout(given.get("ON_TIMEOUT", "")),
         _read_in_history(given.get("HISTORY", "")),
     )
-
-
-def read_single_values(pairs: Iterable[Pair], names: Sequence[str]) -> dict[str, str]:
-    """Return the values of the parameters of these names that are not empty.
-
-    Raises ParameterFault if one has two values, or a value cannot be UTF-8.
-    """
-    given: dict[str, str] = {}
-    for name, value in pairs:
-        known = name.upper()
-        if known not in names:
-            continue
-        if known in given:
-            raise ParameterFault(f"the parameter {known} is given more than once; give it one value")
-        check_unicode(known, value)
-        given[known] = value
-    return {name: value for name, value in given.items() if value.strip()}
 
 
 def _read_language(value: str) -> str:

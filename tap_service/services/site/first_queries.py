@@ -6,7 +6,7 @@ import json
 import shlex
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.reserved_words import name_to_adql
+from clickhouse_schema.tap_schema import table_name_to_adql
 from tap_service.services.catalogue.example_queries import build_first_rows_example, build_table_examples, is_tap_schema
 from tap_service.storage.engine.engine import Engine, EngineError
 
@@ -35,7 +35,7 @@ def format_first_queries(engine: Engine, catalogue: Catalogue, url: str) -> str:
     stored = [entry for entry in catalogue.entries if not is_tap_schema(entry.schema)]
     with_position = [entry for entry in stored if entry.table.layout.position is not None]
     entry = next(iter(with_position or stored), None)
-    table = _TAP_SCHEMA if entry is None else f"{name_to_adql(entry.schema.name)}.{name_to_adql(entry.table.name)}"
+    table = _TAP_SCHEMA if entry is None else table_name_to_adql(entry)
     return _TEMPLATE.format(
         url=url,
         python="\n        ".join(_python_lines(_select_example(engine, catalogue, entry))),

@@ -83,6 +83,14 @@ def test_columns_without_rows(service: Served, parameters: dict[str, int]) -> No
     assert "scs_id" in [column.name for column in pyvo.dal.SCSService(f"{service.url}/scs/svc.stars").columns]
 
 
+def test_no_radius_is_no_row_limit(service: Served) -> None:
+    """A row lies in the middle, which is no cone: the answer has no row, is whole, and says why."""
+    answer = ask(service, SR=0, MAXREC=10)
+    infos = {info.get("name"): info for info in etree.fromstring(answer.content).iter("{*}INFO")}
+    assert (infos["QUERY_STATUS"].get("value"), infos["MAXREC"].get("value")) == ("OK", "10")
+    assert infos["note"].get("value").startswith("SR=0 asks for the columns alone")
+
+
 def test_the_row_limit_is_told(service: Served) -> None:
     answer = ask(service, MAXREC=2)
     assert len(read_table(answer).array) == 2
@@ -101,7 +109,8 @@ def test_other_formats_and_forms(service: Served) -> None:
     ("table", "parameters", "status", "message"),
     [
         ("svc.stars", {"DEC": 91}, 200, "DEC=91 is out of range"),
-        ("svc.stars", {"RA": ""}, 200, "the parameter RA is missing"),
+        ("svc.stars", {"RA": ""}, 200, "give RA: a cone search takes RA, DEC and SR"),
+        ("svc.stars", {"RA": "", "SR": ""}, 200, "give RA, SR: a cone search takes RA, DEC and SR"),
         ("svc.numbers", {}, 404, "the table svc.numbers has no position"),
         ("svc.nowhere", {}, 404, "there is no table 'svc.nowhere'"),
         ("svc.stars/more", {}, 404, "there is nothing at /scs/svc.stars/more"),
@@ -232,6 +241,28 @@ def test_capabilities(service: Served, tmp_path: Path) -> None:
     told = {name: capability.findtext(f"testQuery/{name}") for name in ("ra", "dec", "sr", "verb")}
     found = httpx.get(capability.findtext("interface/accessURL") + "&".join(f"{k}={v}" for k, v in told.items()))
     assert len(read_table(found).array) == 1
+
+
+@pytest.mark.usefixtures("counted_stars")
+def test_capabilities_in_json_say_what_the_xml_says(service: Served) -> None:
+    url = f"{service.url}/scs/svc.stars/capabilities"
+    answer = httpx.get(url, headers={"Accept": "application/json"})
+    plain = httpx.get(url)
+    for sent, kind in ((answer, "application/json"), (plain, "application/xml")):
+        assert sent.headers["content-type"] == kind
+        assert "Accept" in sent.headers["vary"].split(", ")
+    told, root = answer.json(), etree.fromstring(plain.content)
+    assert [each["standardId"] for each in told["capabilities"]] == [each.get("standardID") for each in root]
+    assert told["capabilities"][0]["interface"]["accessUrl"] == f"{service.url}/scs/svc.stars?"
+    cone = told["coneSearch"]
+    for name in ("description", "maxSR", "maxRecords"):
+        assert str(cone[name]).removesuffix(".0") == root[0].findtext(name)
+    assert {name: str(value) for name, value in cone["testQuery"].items()} == {
+        each.tag: each.text for each in root[0].find("testQuery")
+    }
+    assert [(each["name"], each["use"]) for each in cone["parameters"]] == [
+        (each.findtext("name"), each.get("use")) for each in root[0].iterfind("interface/param")
+    ]
 
 
 def test_capabilities_of_what_is_not_there(service: Served) -> None:

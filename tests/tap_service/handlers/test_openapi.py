@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +35,7 @@ CHECKS = [
 #: of each operation
 EXAMPLES = 5
 QUERY = "SELECT TOP 3 id FROM svc.stars"
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +92,30 @@ def test_the_examples_run(own: Served, document: dict[str, Any]) -> None:
     answer = httpx.post(f"{own.url}/tap/sync", data=examples)
     assert answer.status_code == 200
     assert len(answer.text.splitlines()) == 4
+
+
+def test_parameters_are_known_in_any_case_and_once(own: Served, document: dict[str, Any]) -> None:
+    """Those of query strings; OAI-PMH has names of one case, and UPLOAD stands once for each table."""
+    places = defaultdict(lambda: "none", name="mydb.mine", table="svc.stars")
+    root = User(own, "root")
+    asked = 0
+    for method, path, operation in operations(document):
+        url = own.url + path.format_map(places)
+        for parameter in operation.get("parameters", ()):
+            name, is_repeatable = parameter["name"], parameter["schema"].get("type") == "array"
+            if parameter["in"] != "query" or path == "/oai" or name == "UPLOAD":
+                continue
+            where, asked = (method, path, name), asked + 1
+            upper, lower = (
+                httpx.request(method, url, params={known: "?"}, auth=root.auth)
+                for known in (name.upper(), name.lower())
+            )
+            assert upper.status_code == lower.status_code, where
+            assert _INSTANT.sub("", upper.text) == _INSTANT.sub("", lower.text), where
+            twice = httpx.request(method, url, params={name.upper(): "1", name.lower(): "2"}, auth=root.auth)
+            assert ("more than once" in twice.text) != is_repeatable, (where, twice.text)
+    root.session.close()
+    assert asked > 50
 
 
 class Present:

@@ -21,11 +21,13 @@ from pyvo.io.vosi import parse_availability
 from adql import OBJECT_NAME_FUNCTIONS
 from adql.functions import USER_DEFINED
 from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
+from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.catalogue_log import register_table, unregister_table
-from clickhouse_schema.schema_model import Schema
+from clickhouse_schema.schema_model import Column, Example, Schema, Table
 from tap_service.config import Config
 from tap_service.constants import LANGUAGES
 from tap_service.serializers import FORMATS
+from tap_service.services.catalogue.example_queries import build_examples
 
 
 def test_capabilities(service: Any) -> None:
@@ -115,6 +117,15 @@ class TestExamples:
     def test_one_vocabulary(self, service: Any) -> None:
         page = httpx.get(service.tap + "/examples").text
         assert re.findall(r'vocab="([^"]*)"', page) == ["http://www.ivoa.net/rdf/examples#"]
+
+    def test_tables_have_the_names_that_queries_write(self, svc_engine: Any) -> None:
+        """So /tables and TAP_SCHEMA call them, and clients compare the names."""
+        written = Example(name="All", query='SELECT * FROM "Odd Schema"."Select T"')
+        columns = (Column(name="x", datatype="int"),)
+        tables = tuple(Table(name=name, columns=columns) for name in ("Select T", "size"))
+        catalogue = Catalogue((Schema(name="Odd Schema", tables=tables, examples=(written,)),))
+        named = [example.tables for example in build_examples(svc_engine, catalogue)]
+        assert named == [('"Odd Schema"."Select T"',), ('"Odd Schema"."size"',), ("TAP_SCHEMA.tables",)]
 
 
 class TestAvailability:

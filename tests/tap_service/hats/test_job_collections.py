@@ -73,6 +73,12 @@ def test_its_files_have_addresses(job, folder):
     assert job.get("/results/hats/result/nothing").status_code == 404
 
 
+def test_only_the_path_names_a_file(job):
+    answer = job.get("/results/hats?path=collection.properties")
+
+    assert (answer.status_code, answer.headers["location"]) == (307, "hats/")
+
+
 def test_the_job_names_its_folder(job):
     link = job.summary.find(f"{UWS}results/{UWS}result[@id='hats']")
 

@@ -132,6 +132,12 @@ def test_folders_are_pages_of_links(service, url):
     assert 'href="Norder=' in httpx.get(f"{url}/stars/dataset/").text
 
 
+def test_only_the_path_names_a_file(url):
+    answer = httpx.get(url, params={"path": "collection.properties"})
+
+    assert (answer.status_code, answer.headers["location"]) == (307, "svc.stars/")
+
+
 def test_the_density_of_a_table_names_its_collection(service, url):
     assert httpx.get(f"{service.tap}/tables/svc.stars/density").json()["hats"] == url
     assert "hats" not in httpx.get(f"{service.tap}/tables/svc.numbers/density").json()

@@ -540,7 +540,7 @@ class TestWait:
             answer = job.get(params={"WAIT": seconds})
             assert ElementTree.fromstring(answer.content).findtext(UWS + "phase") == "EXECUTING"
 
-    @pytest.mark.parametrize("wait", ["-2", "soon", "1.5", ""])
+    @pytest.mark.parametrize("wait", ["-2", "soon", "1.5"])
     def test_what_is_no_time(self, service: Served, wait: str) -> None:
         assert create_job(service.tap).get(params={"WAIT": wait}).status_code == 400
 
