@@ -154,6 +154,11 @@ class Watch:
         schema, _, table = self.table.partition(".")
         return schema, table
 
+    @property
+    def last_number(self) -> int:
+        """The highest number of an addition that it knows."""
+        return max([self.since, *(run.number for run in self.runs)])
+
     def find_run(self, addition_id: str) -> WatchRun | None:
         return next((run for run in self.runs if run.addition_id == addition_id), None)
 

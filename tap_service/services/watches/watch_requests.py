@@ -40,6 +40,7 @@ from tap_service.services.jobs.watch_jobs import result_table_fields
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.tap_parameters import read_tap_parameters
 from tap_service.services.user_tables.user_table_requests import UserTableService
+from tap_service.services.watches.addition_numbers import continue_numbers
 from tap_service.services.watches.position_lists import build_list_query
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine, EngineError
@@ -115,6 +116,7 @@ class WatchService:
         translation = self._translate(query, owner)
         watched = self._choose_table(owner, translation, wish.table)
         with _translate_errors(name):
+            continue_numbers(self._engine, self._watches.list_watches())
             # first, so no addition is missed; the sweep unmarks a table for which no watch comes
             mark_watched(self._engine, watched.schema.name, watched.table.name, is_watched=True)
         with self._result_table(owner, name, translation), _translate_errors(name):

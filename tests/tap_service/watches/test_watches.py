@@ -274,6 +274,24 @@ def test_old_additions_are_missed(
     assert addition_record.read_kept_additions(service.engine) == ()
 
 
+def test_numbers_go_on_when_the_tables_are_new(alice: Watcher, service: Served, tmp_path: Path) -> None:
+    """As after a restore without tables, which has the watches and an empty record of additions."""
+    watch = alice.watch(name="outlives", query=BRIGHT)
+    add_alerts(service.engine, tmp_path, 9600, 10)
+    add_alerts(service.engine, tmp_path, 9610, 10)
+    [last, first] = alice.wait(watch, "DONE", "DONE")["runs"]
+    service.engine.execute("TRUNCATE TABLE skyhouse.additions")
+    other = alice.watch(name="newer", query=BRIGHT)  # before the next round
+    for restored in ("skyhouse.additions", "skyhouse.watched_tables"):
+        service.engine.execute(f"TRUNCATE TABLE {restored}")
+    alice.rounds.run_round()
+    add_alerts(service.engine, tmp_path, 9620, 10)
+    runs = alice.wait(watch, "DONE", "DONE", "DONE")["runs"]
+    assert [run["addition"] for run in runs] == [last["addition"] + 1, last["addition"], first["addition"]]
+    assert alice.ids("mydb.outlives") == [9600, 9601, 9610, 9611, 9620, 9621]
+    alice.wait(other, "DONE")
+
+
 @pytest.mark.parametrize(
     ("wish", "status", "said"),
     [
