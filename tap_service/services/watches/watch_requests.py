@@ -44,7 +44,13 @@ from tap_service.services.watches.addition_numbers import continue_numbers
 from tap_service.services.watches.position_lists import build_list_query
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine, EngineError
-from tap_service.storage.watches.watch_store import NameTaken, NoSuchWatch, WatchStore, WatchStoreUnavailable
+from tap_service.storage.watches.watch_store import (
+    NameTaken,
+    NoSuchWatch,
+    TooManyWatches,
+    WatchStore,
+    WatchStoreUnavailable,
+)
 
 _MAX_WEBHOOK = 2000
 
@@ -134,7 +140,7 @@ class WatchService:
                 secret=secrets.token_urlsafe(32) if wish.webhook else "",
                 has_mail=wish.has_mail,
             )
-            self._watches.add_watch(watch)
+            self._watches.add_watch(watch, self._config.user_watches)
         return watch
 
     def list_watches(self, owner: str | None) -> list[Watch]:
@@ -188,11 +194,12 @@ class WatchService:
         limit = self._config.user_watches
         if not limit:
             raise Forbidden("this service has no watches: its operator has set SKYHOUSE_USER_WATCHES=0")
-        present = self.list_watches(owner)
-        if len(present) >= limit:
-            raise QuotaExceeded(f"you have {len(present)} watches, the maximum: remove one that you do not need")
-        if any(watch.name.lower() == wish.name.lower() for watch in present):
-            raise Conflict(f"you have a watch {wish.name} already: remove it first, or choose another name")
+        with _translate_errors(wish.name):
+            present = self._watches.list_watches(owner)
+            if len(present) >= limit:
+                raise TooManyWatches(len(present))
+            if any(watch.name.lower() == wish.name.lower() for watch in present):
+                raise NameTaken(wish.name)
 
     def _check_targets(self, owner: str, wish: WatchWish) -> None:
         if wish.webhook:
@@ -288,6 +295,8 @@ def _translate_errors(watch_id: str) -> Iterator[None]:
         raise _not_found(watch_id) from error
     except NameTaken as error:
         raise Conflict(f"you have a watch {watch_id} already: remove it first, or choose another name") from error
+    except TooManyWatches as error:
+        raise QuotaExceeded(f"you have {error} watches, the maximum: remove one that you do not need") from error
     except WatchStoreUnavailable as error:
         raise ServiceUnavailable(f"{error}. Try again later") from error
     except EngineError as error:

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import socket
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -344,6 +345,15 @@ def test_others_see_nothing(alice: Watcher, service: Served) -> None:
     for number in range(3):
         alice.watch(name=f"w{number}", query=BRIGHT)
     assert "the maximum" in alice.watch(507, name="w9", query=BRIGHT)["message"]
+    alice.http("DELETE", f"watches/{watch['id']}")
+    with ThreadPoolExecutor(4) as threads:
+        wishes = [{"name": f"parallel{number}", "query": BRIGHT} for number in range(4)]
+        statuses = [
+            each.status_code for each in threads.map(lambda wish: alice.http("POST", "watches", json=wish), wishes)
+        ]
+    assert sorted(statuses) == [201, 507, 507, 507]
+    assert len([name for name in alice.tables if "parallel" in name]) == 1
+    watch = alice.http("GET", "watches").json()["watches"][0]
     form = alice.http("POST", "watches", data={"name": "form", "query": BRIGHT})
     assert (form.status_code, "JSON" in form.text) == (400, True)
     cross = alice.http(
