@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from adql import Translation
 from clickhouse_schema.catalogue import TableEntry
@@ -39,9 +40,11 @@ from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.jobs.watch_jobs import result_table_fields
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.tap_parameters import read_tap_parameters
+from tap_service.services.uploads.url_fetch import NotPublic, refuse_private_host
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.services.watches.addition_numbers import continue_numbers
 from tap_service.services.watches.position_lists import build_list_query
+from tap_service.services.watches.watch_messages import PRIVATE_HOST_HINT
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.watches.watch_store import (
@@ -207,6 +210,10 @@ class WatchService:
                 raise Forbidden("this service posts no messages: its operator has set SKYHOUSE_WEBHOOKS=false")
             if not is_fetchable(wish.webhook) or len(wish.webhook) > _MAX_WEBHOOK:
                 raise ParameterFault("webhook is an http or https address without a user name, up to 2000 characters")
+            try:
+                refuse_private_host(urlsplit(wish.webhook), self._config.webhook_hosts)
+            except NotPublic as error:
+                raise ParameterFault(f"webhook: {error}; {PRIVATE_HOST_HINT}") from error
         if wish.has_mail and not self.find_mail(owner):
             raise Forbidden(
                 "this service cannot send you mail: its operator sets a mail server, and the address of your account "

@@ -252,15 +252,15 @@ class WatchRounds:
             sending.add_done_callback(lambda _: self._sending.discard(watch.owner))
 
     def _send(self, watch: Watch, run: WatchRun, target: str) -> None:
+        error, is_final = "", False
         try:
             self._messages.send(watch, run, target)
-            error = ""
         except NotDelivered as failure:
-            error = str(failure)
+            error, is_final = str(failure), failure.is_final
         except Exception:
             _log.exception("the message about the watch %s of %r cannot be written", watch.name, watch.owner)
             error = "the message cannot be written; the operator finds why in the log"
-        end = partial(end_attempt, at=now(), error=error)
+        end = partial(end_attempt, at=now(), error=error, is_final=is_final)
         with suppress(NoSuchWatch):
             self._change_run(watch, run, partial(_change_delivery, target=target, change=end))
 

@@ -173,17 +173,45 @@ def test_a_webhook_is_signed_and_tried_again(
 def test_a_webhook_is_given_up(
     alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also one to an address of the network of the service, which gets nothing."""
     monkeypatch.setattr("tap_service.models.watch._PATIENCE", (0,))
-    private = hook.url.replace("localhost", "127.0.0.1")
-    watch = alice.watch(name="private", query=BRIGHT, webhook=private)
+    hook.answers[:] = [500, 500]
+    watch = alice.watch(name="refused", query=BRIGHT, webhook=hook.url)
     add_alerts(service.engine, tmp_path, 6000, 20)
     alice.wait(watch, "DONE")
+    wanted = {"state": "GIVEN_UP", "attempts": 2, "error": "the server answered 500"}
+    assert alice.wait_for_messages(watch) == wanted
+    assert len(alice.ids("mydb.refused")) == 4
+    hook.got.clear()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.1.2.3", "[::1]", "2130706433", "LOCALHOST"])
+def test_a_host_of_the_local_network_gets_nothing(alice: Watcher, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _trust_no_host(alice.services.watches, monkeypatch)
+    said = alice.watch(400, name="private", query=BRIGHT, webhook=f"http://{host}:81/hook")["message"]
+    assert "is no address of the public internet" in said
+    assert "SKYHOUSE_WEBHOOK_HOSTS" in said
+
+
+def test_a_host_of_the_local_network_is_tried_once(
+    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch = alice.watch(name="private", query=BRIGHT, webhook=hook.url)
+    _trust_no_host(alice.rounds._messages, monkeypatch)
+    add_alerts(service.engine, tmp_path, 6100, 20)
+    alice.wait(watch, "DONE")
     delivery = alice.wait_for_messages(watch)
-    assert delivery["state"] == "GIVEN_UP"
-    assert "no address of the public internet" in delivery["error"]
+    assert (delivery["state"], delivery["attempts"]) == ("GIVEN_UP", 1)
+    assert "localhost is no address of the public internet; the operator can name" in delivery["error"]
     assert hook.got == []
     assert len(alice.ids("mydb.private")) == 4
+    monkeypatch.undo()
+    alice.act(watch, "run")
+    assert alice.wait_for_messages(watch)["state"] == "DELIVERED"
+    hook.got.clear()
+
+
+def _trust_no_host(part: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(part, "_config", part._config.model_copy(update={"webhook_hosts": ()}))
 
 
 def test_a_message_that_cannot_be_written_is_given_up(
