@@ -56,7 +56,9 @@ class NotPublic(Exception):
 
 
 class UrlFetcher:
-    """``hosts`` may have private addresses; ``seconds`` is the limit for one file with its redirects. Thread-safe."""
+    """``hosts``, names or ``name:port``, may have private addresses; ``seconds`` is the limit for one file with all
+    redirects. Thread-safe.
+    """
 
     def __init__(self, directory: Path, hosts: Collection[str], max_bytes: int, seconds: float) -> None:
         self._directory = directory
@@ -174,7 +176,9 @@ def _split_host(parts: SplitResult) -> tuple[str, int]:
 def _resolve_host(host: str, port: int, hosts: Collection[str], flags: int = 0) -> Sequence[AddressInfo]:
     """Return the addresses of a host to which the service may connect. Raises NotPublic and OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
-    usable = [entry for entry in found if host.lower() in hosts or is_public(entry)]
+    name = host.lower()
+    is_named = name in hosts or f"{f'[{name}]' if ':' in name else name}:{port}" in hosts
+    usable = [entry for entry in found if is_named or is_public(entry)]
     if not usable:
         raise NotPublic(f"{host} is no address of the public internet")
     return usable
