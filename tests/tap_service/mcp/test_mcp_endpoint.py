@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import httpx
@@ -232,8 +233,11 @@ def test_it_is_off_by_default(service: Served) -> None:
 
 
 def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site_settings, "find_spec", lambda _: None)
-    with pytest.raises(ValueError, match=r"the package mcp is not installed: pip install 'skyhouse\[mcp\]'"):
+    """Also if only version 1 is there."""
+    monkeypatch.setattr(site_settings, "find_spec", lambda name: ModuleSpec(name, None) if name == "mcp" else None)
+    with pytest.raises(
+        ValueError, match=r"the package mcp is not installed in version 2: pip install 'skyhouse\[mcp\]'"
+    ):
         Config(mcp=True)
 
 
