@@ -162,6 +162,11 @@ def test_who_may_ask(agents: Served, serve: Callable[..., Served], accounts: Pat
         ({}, 200),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://evil.example", "Host": "evil.example"}, 403),
+        ({"Origin": "http://evil.example", "Host": "evil.example", "Sec-Fetch-Site": "same-origin"}, 403),
+        ({"Origin": "http://localhost:8000", "Host": "localhost:8000"}, 200),
+        ({"Origin": "http://[::1]:8000", "Host": "[::1]:8000"}, 200),
+        ({"Origin": "http://192.0.2.7", "Host": "192.0.2.7"}, 200),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Content-Type": "text/plain"}, 400),
     ],
@@ -171,6 +176,16 @@ def test_pages_of_other_sites(agents: Served, headers: dict[str, str], status: i
     assert answer.status_code == status
     assert "access-control-allow-origin" not in answer.headers
     assert "access-control-allow-methods" not in httpx.options(f"{agents.url}/mcp").headers
+
+
+@pytest.mark.parametrize(
+    ("page", "status"),
+    [("https://tap.example.org", 200), ("http://evil.example", 403), ("http://localhost", 403)],
+)
+def test_pages_of_a_service_with_an_address(serve: Callable[..., Served], page: str, status: int) -> None:
+    named = serve(mcp=True, public_url="https://tap.example.org/archive")
+    headers = {**HEADERS, "Origin": page, "Host": page.partition("://")[2]}
+    assert httpx.post(f"{named.url}/mcp", json=INITIALIZE, headers=headers).status_code == status
 
 
 def test_long_and_wrong_bodies(agents: Served) -> None:
