@@ -3,7 +3,8 @@
 An addition is what one append adds to a table. While a table is watched, each loader keeps the rows that it adds, in
 ``skyhouse_additions``, before it records the addition: so whoever reads the record finds all rows and no other ones,
 whatever becomes of the table. A row of the record is one INSERT. It stays when the rows are dropped, so that no
-addition is recorded twice.
+addition is recorded twice. Watches outlive the record when tables are not restored: the numbers of a new record are
+raised above those that watches know.
 """
 
 from __future__ import annotations
@@ -130,17 +131,45 @@ def is_recorded(engine: Engine, addition_id: str) -> bool:
 def record_addition(engine: Engine, addition_id: str, schema: Schema, rows: int) -> None:
     """Record an addition whose rows are kept. ``schema``: with the table alone."""
     table = schema.tables[0]
+    number = read_last_number(engine, schema.name, table.name) + 1
+    document = schema.model_dump_json(by_alias=True, exclude_defaults=True)
+    _write_row(engine, schema.name, table.name, number, addition_id=addition_id, rows=rows, document=document)
+
+
+def raise_last_number(engine: Engine, schema_name: str, table_name: str, number: int) -> None:
+    """Let the next addition to a table have the number after this one; the row for it is no addition."""
+    _write_row(engine, schema_name, table_name, number)
+
+
+def _write_row(
+    engine: Engine,
+    schema_name: str,
+    table_name: str,
+    number: int,
+    *,
+    addition_id: str = "",
+    rows: int = 0,
+    document: str = "",
+) -> None:
     row = {
-        "schema_name": [schema.name],
-        "table_name": [table.name],
+        "schema_name": [schema_name],
+        "table_name": [table_name],
         "version": pa.array([fetch_next_version(engine, ADDITIONS)], pa.uint64()),
         "addition_id": [addition_id],
-        "number": pa.array([read_last_number(engine, schema.name, table.name) + 1], pa.uint64()),
+        "number": pa.array([number], pa.uint64()),
         "rows": pa.array([rows], pa.uint64()),
         "finished": [datetime.now(UTC).isoformat(timespec="seconds")],
-        "document": [schema.model_dump_json(by_alias=True, exclude_defaults=True)],
+        "document": [document],
     }
     Servers(engine).insert_batches(ADDITIONS, [pa.record_batch(row)])
+
+
+def read_last_numbers(engine: Engine) -> dict[tuple[str, str], int]:
+    """Return the number of the last addition to each table that had one, by schema and table."""
+    found = engine.fetch_table(
+        f"SELECT schema_name, table_name, max(number) AS n FROM {ADDITIONS} GROUP BY schema_name, table_name"
+    )
+    return {(row["schema_name"], row["table_name"]): int(row["n"]) for row in found.to_pylist()}
 
 
 def read_last_number(engine: Engine, schema_name: str, table_name: str) -> int:

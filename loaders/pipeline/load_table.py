@@ -149,12 +149,12 @@ def _load_rows(job: _LoadJob) -> FinishedLoad:
 
 def _publish_rows(job: _LoadJob, state: TableState) -> None:
     """Publish the staging table, and after it the latest versions."""
-    added = KeptAdditions(job.storage.engine, state)
-    if job.base is not None:
-        added.keep_chunks(state.loads[-1], job.storage.staging.rows_sql)
     latest = open_latest_rows(job.storage.engine, job.schema, job.table)
     if latest is not None and not latest.is_staged(state.fingerprint):
         latest.stage_all(job.storage.staging.rows_sql, state.fingerprint)
+    added = KeptAdditions(job.storage.engine, state)
+    if job.base is not None:  # last, so that it is also kept for a watch that was made a moment ago
+        added.keep_chunks(state.loads[-1], job.storage.staging.rows_sql)
     job.storage.publication.publish_staging()
     if latest is not None:
         latest.publish()

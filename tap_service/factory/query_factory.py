@@ -106,9 +106,9 @@ def build_query_components(
     find_key = usage_store.find_key if usage_store else lambda _name, _seconds: secrets.token_bytes(32)
     mask = ClientMask(config.log_addresses, config.log_users, find_key)
     lines = LineLog(config.query_log, "query", mask, metrics.log_failures.labels("query").inc)
-    history = QueryHistory(open_history_store(config), config.history_queries, config.history_days)
     state = open_site_state(config.redis_url, config.jobs_path)
     groups = UserGroups(_open_accounts(config), state)
+    history = QueryHistory(open_history_store(config), config.history_queries, config.history_days, groups.accounts)
     user_classes = UserClasses(groups.accounts)
     gateway = FileGateway(
         config.attach_host,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 _PORTS = {"http": 80, "https": 443}
@@ -19,6 +21,17 @@ def is_cross_site(headers: Mapping[str, str], own_urls: tuple[str, ...]) -> bool
         return site not in ("same-origin", "none")
     page = headers.get("origin") or headers.get("referer")
     return bool(page) and _find_origin(page or "") not in [_find_origin(url) for url in own_urls]
+
+
+def is_unnamed_host(url: str) -> bool:
+    """Return whether the host of a URL is an address in numbers or localhost, which no name service translates."""
+    found = _find_origin(url)
+    if found is None:
+        return False
+    with suppress(ValueError):
+        ip_address(found[1])
+        return True
+    return found[1] == "localhost"
 
 
 def _find_origin(url: str) -> tuple[str, str, int | None] | None:

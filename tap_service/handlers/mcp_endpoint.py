@@ -26,7 +26,7 @@ from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MAX_MCP_BY
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
 from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.mcp_tools import TOOLS, AgentRequest, Tool
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse, is_from_other_site
+from tap_service.handlers.request_context import Caller, Origin, Skyhouse, is_from_other_site, is_from_unknown_name
 from tap_service.handlers.request_form import read_body
 from tap_service.handlers.route_description import describe
 from tap_service.models.request_parameters import check_unicode
@@ -69,8 +69,11 @@ class McpEndpoint:
         return self._manager.run()
 
     async def answer_agent(self, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-        if await is_from_other_site(request):
-            raise Forbidden("a page of another site sent this request: agents ask without a browser")
+        if await is_from_other_site(request) or is_from_unknown_name(request):
+            raise Forbidden(
+                "a page of another site sent this request: agents ask without a browser. If it is a page of this "
+                "service, its operator gives the service's address as SKYHOUSE_PUBLIC_URL"
+            )
         body = await read_body(request, self._max_bytes)
         request.state.agent = AgentRequest(skyhouse, caller, origin)
         return _PackageResponse(self._manager, body)

@@ -11,7 +11,7 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from tap_service.factory.service_factory import Services
-from tap_service.handlers.cross_site_requests import is_cross_site
+from tap_service.handlers.cross_site_requests import is_cross_site, is_unnamed_host
 from tap_service.models.identity import Identity
 from tap_service.service_errors import Forbidden
 from tap_service.services.site.client_address import RequestOrigin, find_origin, is_within
@@ -87,6 +87,19 @@ async def identify_visitor(request: Request) -> Identity | None:
 async def is_from_other_site(request: Request) -> bool:
     """Return whether a page of another site made a browser send the request."""
     return is_cross_site(request.headers, ((await get_origin(request)).base_url, _find_request_url(request)))
+
+
+def is_from_unknown_name(request: Request) -> bool:
+    """Return whether a page made a browser send the request, and its host may be a name of others for this service.
+
+    A page whose host was bound anew to the service's address (DNS rebinding) has the same origin as its requests.
+    Surely the service's are ``SKYHOUSE_PUBLIC_URL`` and, without it, addresses in numbers and localhost.
+    """
+    page = request.headers.get("origin")
+    if not page:
+        return False
+    public_url = find_services(request).config.public_url
+    return is_cross_site({"origin": page}, (public_url,)) if public_url else not is_unnamed_host(page)
 
 
 async def admit_caller(

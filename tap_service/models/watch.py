@@ -154,6 +154,11 @@ class Watch:
         schema, _, table = self.table.partition(".")
         return schema, table
 
+    @property
+    def last_number(self) -> int:
+        """The highest number of an addition that it knows."""
+        return max([self.since, *(run.number for run in self.runs)])
+
     def find_run(self, addition_id: str) -> WatchRun | None:
         return next((run for run in self.runs if run.addition_id == addition_id), None)
 
@@ -200,10 +205,10 @@ def note_attempt(delivery: Delivery, at: datetime, seconds: float) -> Delivery:
     return replace(delivery, attempts=delivery.attempts + 1, due=add_seconds(at, seconds))
 
 
-def end_attempt(delivery: Delivery, at: datetime, error: str) -> Delivery:
-    """Return the delivery when an attempt has ended; ``error`` '' if it was delivered."""
+def end_attempt(delivery: Delivery, at: datetime, error: str, *, is_final: bool = False) -> Delivery:
+    """Return the delivery when an attempt has ended; ``error`` '' if it was delivered, ``is_final`` if it never can."""
     if not error:
         return replace(delivery, state=DeliveryState.DELIVERED, error="")
-    if delivery.attempts > len(_PATIENCE):
+    if is_final or delivery.attempts > len(_PATIENCE):
         return replace(delivery, state=DeliveryState.GIVEN_UP, error=error)
     return replace(delivery, due=add_seconds(at, _PATIENCE[delivery.attempts - 1]), error=error)

@@ -169,8 +169,10 @@ class SiteSettings(BaseModel):
     @field_validator("mcp")
     @classmethod
     def _check_mcp(cls, value: bool) -> bool:
-        if value and find_spec("mcp") is None:
-            raise ValueError("the package mcp is not installed: pip install 'skyhouse[mcp]', or leave it false")
+        if value and find_spec("mcp_types") is None:  # which version 1 lacks
+            raise ValueError(
+                "the package mcp is not installed in version 2: pip install 'skyhouse[mcp]', or leave it false"
+            )
         return value
 
     @field_validator("surveys", mode="before")

@@ -52,8 +52,8 @@ class UploadSettings(BaseModel):
         (),
         title="Hosts of the local network from which uploads may be fetched",
         description=(
-            "Names, separated by commas. The service fetches an upload by URL only from public addresses and from "
-            "these hosts."
+            "Separated by commas: name:port, or a name for all its ports. The service fetches an upload by URL only "
+            "from public addresses and from these hosts."
         ),
     )
 

@@ -46,7 +46,10 @@ class WatchSettings(BaseModel):
     webhook_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
         title="Hosts of the local network to which webhooks may go",
-        description="Names, separated by commas. Messages are posted only to public addresses and to these hosts.",
+        description=(
+            "Separated by commas: name:port, or a name for all its ports. Messages are posted only to public addresses "
+            "and to these hosts."
+        ),
     )
     smtp_host: str = Field(
         "",

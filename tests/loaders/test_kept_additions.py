@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from clickhouse_schema.engine_tables import addition_record, catalogue_log, engine_setup
-from loaders.pipeline import chunk_reader, startup_cleanup
+from loaders.pipeline import chunk_reader, load_table, startup_cleanup
+from loaders.pipeline.latest_rows import LatestRows
 from loaders.pipeline.load_request import LoadRequest, Mode
 from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -72,6 +74,22 @@ def test_each_addition_has_its_rows(watched: EmbeddedEngine, tmp_path: Path) -> 
     assert read_kept(watched) == {2: (2000, 2699)}
     add(watched, tmp_path, 6000, 10)
     assert read_kept(watched) == {2: (2000, 2699), 3: (6000, 6009)}
+
+
+def test_a_table_that_is_watched_only_when_its_rows_are_loaded(
+    watched: EmbeddedEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addition_record.mark_watched(watched, *TABLE, is_watched=False)
+    original = load_table.open_latest_rows
+
+    def open_and_mark(*arguments: Any) -> LatestRows | None:
+        """What comes right before the publication."""
+        addition_record.mark_watched(watched, *TABLE, is_watched=True)
+        return original(*arguments)
+
+    monkeypatch.setattr(load_table, "open_latest_rows", open_and_mark)
+    add(watched, tmp_path, 2000, 700)
+    assert read_kept(watched) == {1: (2000, 2699)}
 
 
 def test_a_table_that_nobody_watches_keeps_nothing(watched: EmbeddedEngine, tmp_path: Path) -> None:

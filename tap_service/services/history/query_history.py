@@ -21,6 +21,7 @@ from tap_service.models.history_entry import HistoryEntry, first_id_at
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.service_errors import NotFound, ServiceUnavailable
 from tap_service.services.periodic_thread import PeriodicThread, call_and_log
+from tap_service.storage.accounts import Accounts
 from tap_service.storage.history.history_store import HistoryStore, HistoryUnavailable
 
 _log = logging.getLogger("skyhouse")
@@ -57,12 +58,17 @@ class HistoryFilter:
 
 
 class QueryHistory:
-    """Thread-safe. Without a ``store`` there is no history: nothing is kept, and requests for it raise NotFound."""
+    """Thread-safe. Without a ``store`` there is no history: nothing is kept, and requests for it raise NotFound.
 
-    def __init__(self, store: HistoryStore | None, max_queries: int, days: int) -> None:
+    ``accounts``: None without users. Queries of a user who was removed while they ran are not kept: the next user of
+    the name would have them.
+    """
+
+    def __init__(self, store: HistoryStore | None, max_queries: int, days: int, accounts: Accounts | None) -> None:
         self._store = store
         self._max_queries = max_queries
         self._days = days
+        self._accounts = accounts
         self._lock = threading.Lock()
         self._waiting: deque[_WaitingQuery] = deque()
         self._waiting_bytes = 0
@@ -131,15 +137,16 @@ class QueryHistory:
             with self._lock:
                 taken, self._waiting, self._waiting_bytes = self._waiting, deque(), 0
             try:
-                self._store.add_entries([(user, entry) for user, entry, _ in taken])
-            except HistoryUnavailable:
+                users = {each.user for each in taken if self._accounts is None or self._accounts.is_known(each.user)}
+                self._store.add_entries([(user, entry) for user, entry, _ in taken if user in users])
+            except Exception:
                 with self._lock:
                     self._waiting.extendleft(reversed(taken))
                     self._waiting_bytes += sum(each.size for each in taken)
                     self._drop_oldest()
                 raise
             oldest = first_id_at(add_seconds(now(), -self._days * _DAY))
-            self._store.trim_entries({each.user for each in taken}, self._max_queries, oldest)
+            self._store.trim_entries(users, self._max_queries, oldest)
 
 
 def _select_entries(store: HistoryStore, user: str, wanted: HistoryFilter) -> Iterator[HistoryEntry]:

@@ -55,7 +55,9 @@ class NotPublic(Exception):
 
 
 class UrlFetcher:
-    """``hosts`` may have private addresses; ``seconds`` is the limit for one file with its redirects. Thread-safe."""
+    """``hosts``, names or ``name:port``, may have private addresses; ``seconds`` is the limit for one file with all
+    redirects. Thread-safe.
+    """
 
     def __init__(self, directory: Path, hosts: Collection[str], max_bytes: int, seconds: float) -> None:
         self._directory = directory
@@ -143,11 +145,8 @@ def open_response(
 
     Raises NotPublic, OSError, HTTPException; ValueError for an address that is none.
     """
-    host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme.lower()]
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    usable = [entry for entry in found if host.lower() in hosts or is_public(entry)]
-    if not usable:
-        raise NotPublic(f"{host} is no address of the public internet")
+    host, port = _split_host(parts)
+    usable = _resolve_host(host, port, hosts)
     connection = HTTPConnection(host, port)
     with _open_connection(usable[:MAX_ADDRESSES], deadline) as plain:
         is_safe = parts.scheme.lower() == "https"
@@ -157,6 +156,31 @@ def open_response(
             connection.request(method, path, body, headers)
             with connection.getresponse() as response:
                 yield response
+
+
+def refuse_private_host(parts: SplitResult, hosts: Collection[str]) -> None:
+    """Raise NotPublic for ``localhost`` and addresses in numbers that are not public, unless they are in ``hosts``.
+
+    Other names count when the connection is made.
+    """
+    host, port = _split_host(parts)
+    with suppress(OSError, UnicodeError):  # a name
+        _resolve_host(host, port, hosts, 0 if host.lower() == "localhost" else socket.AI_NUMERICHOST)
+
+
+def _split_host(parts: SplitResult) -> tuple[str, int]:
+    return parts.hostname or "", parts.port or _PORTS[parts.scheme.lower()]
+
+
+def _resolve_host(host: str, port: int, hosts: Collection[str], flags: int = 0) -> Sequence[AddressInfo]:
+    """Return the addresses of a host to which the service may connect. Raises NotPublic and OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
+    name = host.lower()
+    is_named = name in hosts or f"{f'[{name}]' if ':' in name else name}:{port}" in hosts
+    usable = [entry for entry in found if is_named or is_public(entry)]
+    if not usable:
+        raise NotPublic(f"{host} is no address of the public internet")
+    return usable
 
 
 def _read_into(response: HTTPResponse, piece: bytearray, address: str, deadline: Deadline) -> int:

@@ -29,9 +29,15 @@ DELIVERY_HEADER = "Skyhouse-Delivery"
 TIMESTAMP_HEADER = "Skyhouse-Timestamp"
 SIGNATURE_HEADER = "Skyhouse-Signature"
 
+PRIVATE_HOST_HINT = "the operator can name hosts of the local network in SKYHOUSE_WEBHOOK_HOSTS"
+
 
 class NotDelivered(Exception):
-    """An attempt has failed; the owner of the watch reads the message."""
+    """An attempt has failed; the owner of the watch reads the message. ``is_final``: the next ones will fail too."""
+
+    def __init__(self, message: str, *, is_final: bool = False) -> None:
+        super().__init__(message)
+        self.is_final = is_final
 
 
 class WatchMessages:
@@ -74,7 +80,7 @@ class WatchMessages:
                 with open_response(parts, hosts, self._tls, deadline, "POST", headers, body) as response:
                     status = response.status
             except NotPublic as error:
-                raise NotDelivered(str(error)) from error
+                raise NotDelivered(f"{error}; {PRIVATE_HOST_HINT}", is_final=True) from error
             except (OSError, HTTPException, ValueError) as error:
                 if deadline.has_passed:
                     raise NotDelivered(f"the server did not answer within {ATTEMPT_SECONDS:g} seconds") from error

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from adql import Translation
 from clickhouse_schema.catalogue import TableEntry
@@ -39,11 +40,20 @@ from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.jobs.watch_jobs import result_table_fields
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.tap_parameters import read_tap_parameters
+from tap_service.services.uploads.url_fetch import NotPublic, refuse_private_host
 from tap_service.services.user_tables.user_table_requests import UserTableService
+from tap_service.services.watches.addition_numbers import continue_numbers
 from tap_service.services.watches.position_lists import build_list_query
+from tap_service.services.watches.watch_messages import PRIVATE_HOST_HINT
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine, EngineError
-from tap_service.storage.watches.watch_store import NameTaken, NoSuchWatch, WatchStore, WatchStoreUnavailable
+from tap_service.storage.watches.watch_store import (
+    NameTaken,
+    NoSuchWatch,
+    TooManyWatches,
+    WatchStore,
+    WatchStoreUnavailable,
+)
 
 _MAX_WEBHOOK = 2000
 
@@ -115,6 +125,7 @@ class WatchService:
         translation = self._translate(query, owner)
         watched = self._choose_table(owner, translation, wish.table)
         with _translate_errors(name):
+            continue_numbers(self._engine, self._watches.list_watches())
             # first, so no addition is missed; the sweep unmarks a table for which no watch comes
             mark_watched(self._engine, watched.schema.name, watched.table.name, is_watched=True)
         with self._result_table(owner, name, translation), _translate_errors(name):
@@ -132,7 +143,7 @@ class WatchService:
                 secret=secrets.token_urlsafe(32) if wish.webhook else "",
                 has_mail=wish.has_mail,
             )
-            self._watches.add_watch(watch)
+            self._watches.add_watch(watch, self._config.user_watches)
         return watch
 
     def list_watches(self, owner: str | None) -> list[Watch]:
@@ -186,11 +197,12 @@ class WatchService:
         limit = self._config.user_watches
         if not limit:
             raise Forbidden("this service has no watches: its operator has set SKYHOUSE_USER_WATCHES=0")
-        present = self.list_watches(owner)
-        if len(present) >= limit:
-            raise QuotaExceeded(f"you have {len(present)} watches, the maximum: remove one that you do not need")
-        if any(watch.name.lower() == wish.name.lower() for watch in present):
-            raise Conflict(f"you have a watch {wish.name} already: remove it first, or choose another name")
+        with _translate_errors(wish.name):
+            present = self._watches.list_watches(owner)
+            if len(present) >= limit:
+                raise TooManyWatches(len(present))
+            if any(watch.name.lower() == wish.name.lower() for watch in present):
+                raise NameTaken(wish.name)
 
     def _check_targets(self, owner: str, wish: WatchWish) -> None:
         if wish.webhook:
@@ -198,6 +210,10 @@ class WatchService:
                 raise Forbidden("this service posts no messages: its operator has set SKYHOUSE_WEBHOOKS=false")
             if not is_fetchable(wish.webhook) or len(wish.webhook) > _MAX_WEBHOOK:
                 raise ParameterFault("webhook is an http or https address without a user name, up to 2000 characters")
+            try:
+                refuse_private_host(urlsplit(wish.webhook), self._config.webhook_hosts)
+            except NotPublic as error:
+                raise ParameterFault(f"webhook: {error}; {PRIVATE_HOST_HINT}") from error
         if wish.has_mail and not self.find_mail(owner):
             raise Forbidden(
                 "this service cannot send you mail: its operator sets a mail server, and the address of your account "
@@ -286,6 +302,8 @@ def _translate_errors(watch_id: str) -> Iterator[None]:
         raise _not_found(watch_id) from error
     except NameTaken as error:
         raise Conflict(f"you have a watch {watch_id} already: remove it first, or choose another name") from error
+    except TooManyWatches as error:
+        raise QuotaExceeded(f"you have {error} watches, the maximum: remove one that you do not need") from error
     except WatchStoreUnavailable as error:
         raise ServiceUnavailable(f"{error}. Try again later") from error
     except EngineError as error:

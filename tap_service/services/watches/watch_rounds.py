@@ -43,6 +43,7 @@ from tap_service.service_errors import ServiceBusy, ServiceError
 from tap_service.services.bounded_thread_pool import BoundedThreadPool
 from tap_service.services.jobs.job_requests import JobService
 from tap_service.services.periodic_thread import PeriodicThread, call_and_log
+from tap_service.services.watches.addition_numbers import continue_numbers
 from tap_service.services.watches.addition_sweep import AdditionSweep
 from tap_service.services.watches.result_samples import read_sample
 from tap_service.services.watches.watch_messages import ATTEMPT_SECONDS, NotDelivered, WatchMessages
@@ -106,6 +107,7 @@ class WatchRounds:
         watches = self._list_watches()
         additions: dict[str, list[Addition]] = defaultdict(list)
         if watches:
+            continue_numbers(self._engine, watches)
             self._mark_tables(watches)
             for addition in addition_record.read_kept_additions(self._engine):
                 additions[addition.table_name].append(addition)
@@ -250,15 +252,15 @@ class WatchRounds:
             sending.add_done_callback(lambda _: self._sending.discard(watch.owner))
 
     def _send(self, watch: Watch, run: WatchRun, target: str) -> None:
+        error, is_final = "", False
         try:
             self._messages.send(watch, run, target)
-            error = ""
         except NotDelivered as failure:
-            error = str(failure)
+            error, is_final = str(failure), failure.is_final
         except Exception:
             _log.exception("the message about the watch %s of %r cannot be written", watch.name, watch.owner)
             error = "the message cannot be written; the operator finds why in the log"
-        end = partial(end_attempt, at=now(), error=error)
+        end = partial(end_attempt, at=now(), error=error, is_final=is_final)
         with suppress(NoSuchWatch):
             self._change_run(watch, run, partial(_change_delivery, target=target, change=end))
 

@@ -22,7 +22,13 @@ from redis.client import Pipeline
 
 from tap_service.models.watch import Watch
 from tap_service.storage.redis_connection import open_redis
-from tap_service.storage.watches.watch_store import NameTaken, NoSuchWatch, WatchStore, WatchStoreUnavailable
+from tap_service.storage.watches.watch_store import (
+    NameTaken,
+    NoSuchWatch,
+    TooManyWatches,
+    WatchStore,
+    WatchStoreUnavailable,
+)
 
 _log = logging.getLogger("skyhouse")
 
@@ -38,8 +44,12 @@ class RedisWatchStore(WatchStore):
     def __init__(self, url: str) -> None:
         self._redis = open_redis(url)
 
-    def add_watch(self, watch: Watch) -> None:
+    def add_watch(self, watch: Watch, limit: int | None = None) -> None:
         def add_new(pipeline: Pipeline) -> None:
+            owners = [json.loads(key)[0] for key in cast("list[str]", pipeline.hkeys(_NAMES))]
+            present = owners.count(watch.owner)
+            if limit is not None and present >= limit:
+                raise TooManyWatches(present)
             if pipeline.hexists(_NAMES, _name_key(watch)):
                 raise NameTaken(watch.name)
             pipeline.multi()

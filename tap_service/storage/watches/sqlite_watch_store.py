@@ -11,7 +11,13 @@ from pydantic import TypeAdapter
 from tap_service.models.watch import Watch
 from tap_service.storage.sqlite_file import SqliteFile
 from tap_service.storage.sqlite_versions import execute_script
-from tap_service.storage.watches.watch_store import NameTaken, NoSuchWatch, WatchStore, WatchStoreUnavailable
+from tap_service.storage.watches.watch_store import (
+    NameTaken,
+    NoSuchWatch,
+    TooManyWatches,
+    WatchStore,
+    WatchStoreUnavailable,
+)
 
 #: name of the file in the directory for jobs
 WATCHES_FILE = "watches.sqlite"
@@ -47,9 +53,13 @@ class SqliteWatchStore(WatchStore):
             makes_directory=True,
         )
 
-    def add_watch(self, watch: Watch) -> None:
+    def add_watch(self, watch: Watch, limit: int | None = None) -> None:
         row = (watch.watch_id, watch.owner, watch.name, _RECORD.dump_json(watch).decode())
         with self._file.begin_transaction() as connection:
+            sql = "SELECT count() FROM watches WHERE owner = ?"
+            (present,) = connection.execute(sql, (watch.owner,)).fetchone()
+            if limit is not None and present >= limit:
+                raise TooManyWatches(present)
             try:
                 connection.execute("INSERT INTO watches VALUES (?, ?, ?, ?)", row)
             except sqlite3.IntegrityError as error:

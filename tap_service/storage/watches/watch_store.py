@@ -20,6 +20,10 @@ class NameTaken(WatchStoreError):
     """The owner has a watch of this name."""
 
 
+class TooManyWatches(WatchStoreError):
+    """The owner has as many as are allowed; the message has their number."""
+
+
 class WatchStoreUnavailable(WatchStoreError):
     """Unreachable, or out of space; the message has the reason."""
 
@@ -28,8 +32,8 @@ class WatchStore(ABC):
     """Thread-safe. Every method may raise WatchStoreUnavailable."""
 
     @abstractmethod
-    def add_watch(self, watch: Watch) -> None:
-        """Store a new watch. Raise NameTaken."""
+    def add_watch(self, watch: Watch, limit: int | None = None) -> None:
+        """Store a new watch. Raise NameTaken, and TooManyWatches if the owner has ``limit`` already."""
 
     @abstractmethod
     def get_watch(self, watch_id: str) -> Watch:

@@ -13,6 +13,7 @@ from tap_service.models.history_entry import HistoryEntry
 from tap_service.service_errors import NotFound, ServiceUnavailable
 from tap_service.services.history import query_history
 from tap_service.services.history.query_history import MAX_QUERY, HistoryFilter, QueryHistory
+from tap_service.storage.accounts import Accounts
 from tap_service.storage.history.history_store import HistoryUnavailable
 from tap_service.storage.history.sqlite_history_store import SqliteHistoryStore
 from tests.tap_service.async_client import create_job
@@ -132,7 +133,7 @@ class _Away(SqliteHistoryStore):
 
 def test_queries_wait_while_the_store_is_away(tmp_path: Path) -> None:
     store = _Away(tmp_path)
-    found = QueryHistory(store, 2, 36_500)
+    found = QueryHistory(store, 2, 36_500, None)
     for number in range(3):
         found.add_query("kepler", entry(number, f"query {number}"))
     with pytest.raises(ServiceUnavailable, match="no room"):
@@ -141,13 +142,29 @@ def test_queries_wait_while_the_store_is_away(tmp_path: Path) -> None:
     assert texts(found.list_queries("kepler", HistoryFilter())[0]) == ["query 2", "query 1"]  # of two that are kept
     found.close()
     with pytest.raises(NotFound):
-        QueryHistory(None, 0, 1).list_queries("kepler", HistoryFilter())
+        QueryHistory(None, 0, 1, None).list_queries("kepler", HistoryFilter())
+
+
+def test_the_next_user_of_a_name_inherits_nothing(tmp_path: Path) -> None:
+    """Also no query that ends when its user is removed."""
+    accounts = Accounts(tmp_path / "accounts.sqlite")
+    accounts.add_user("kepler", "harmonices mundi")
+    found = QueryHistory(SqliteHistoryStore(tmp_path / "jobs"), 10_000, 36_500, accounts)
+    for user in ("kepler", "tycho", "issuer:tycho"):
+        found.add_query(user, entry(1, "of long ago"))
+    accounts.remove_user("kepler")
+    assert found.list_queries("issuer:tycho", HistoryFilter())[0]  # stores what waits
+    for user in ("kepler", "tycho"):
+        accounts.add_user(user, "astronomia nova")
+        assert found.list_queries(user, HistoryFilter()) == ([], "")
+    found.close()
+    accounts.close()
 
 
 def test_what_waits_is_limited_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_history, "_MAX_WAITING_BYTES", 5000)
     store = _Away(tmp_path)
-    found = QueryHistory(store, 10_000, 36_500)
+    found = QueryHistory(store, 10_000, 36_500, None)
     for number in range(8):
         if number == 6:  # what goes back into the queue counts
             with pytest.raises(ServiceUnavailable, match="no room"):
@@ -160,7 +177,7 @@ def test_what_waits_is_limited_in_bytes(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_an_entry_that_cannot_be_written_takes_no_other_with_it(tmp_path: Path) -> None:
-    found = QueryHistory(SqliteHistoryStore(tmp_path), 10_000, 36_500)
+    found = QueryHistory(SqliteHistoryStore(tmp_path), 10_000, 36_500, None)
     for number, query in enumerate(("first", "\ud800", "last")):
         found.add_query("kepler", entry(number, query))
     assert texts(found.list_queries("kepler", HistoryFilter())[0]) == ["last", "first"]
@@ -177,7 +194,7 @@ def test_a_long_query_is_cut(own: Served, eventually: Eventually) -> None:
 
 
 def test_filters_meet_pages(tmp_path: Path) -> None:
-    found = QueryHistory(SqliteHistoryStore(tmp_path), 10_000, 36_500)
+    found = QueryHistory(SqliteHistoryStore(tmp_path), 10_000, 36_500, None)
     for number in range(500):
         found.add_query("kepler", entry(number, f"query {number % 10} of {number}"))
     wanted = HistoryFilter(words=("query", "7"), last=40)

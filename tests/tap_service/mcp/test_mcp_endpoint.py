@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import httpx
@@ -161,6 +162,11 @@ def test_who_may_ask(agents: Served, serve: Callable[..., Served], accounts: Pat
         ({}, 200),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://evil.example", "Host": "evil.example"}, 403),
+        ({"Origin": "http://evil.example", "Host": "evil.example", "Sec-Fetch-Site": "same-origin"}, 403),
+        ({"Origin": "http://localhost:8000", "Host": "localhost:8000"}, 200),
+        ({"Origin": "http://[::1]:8000", "Host": "[::1]:8000"}, 200),
+        ({"Origin": "http://192.0.2.7", "Host": "192.0.2.7"}, 200),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Content-Type": "text/plain"}, 400),
     ],
@@ -170,6 +176,16 @@ def test_pages_of_other_sites(agents: Served, headers: dict[str, str], status: i
     assert answer.status_code == status
     assert "access-control-allow-origin" not in answer.headers
     assert "access-control-allow-methods" not in httpx.options(f"{agents.url}/mcp").headers
+
+
+@pytest.mark.parametrize(
+    ("page", "status"),
+    [("https://tap.example.org", 200), ("http://evil.example", 403), ("http://localhost", 403)],
+)
+def test_pages_of_a_service_with_an_address(serve: Callable[..., Served], page: str, status: int) -> None:
+    named = serve(mcp=True, public_url="https://tap.example.org/archive")
+    headers = {**HEADERS, "Origin": page, "Host": page.partition("://")[2]}
+    assert httpx.post(f"{named.url}/mcp", json=INITIALIZE, headers=headers).status_code == status
 
 
 def test_long_and_wrong_bodies(agents: Served) -> None:
@@ -232,8 +248,11 @@ def test_it_is_off_by_default(service: Served) -> None:
 
 
 def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site_settings, "find_spec", lambda _: None)
-    with pytest.raises(ValueError, match=r"the package mcp is not installed: pip install 'skyhouse\[mcp\]'"):
+    """Also if only version 1 is there."""
+    monkeypatch.setattr(site_settings, "find_spec", lambda name: ModuleSpec(name, None) if name == "mcp" else None)
+    with pytest.raises(
+        ValueError, match=r"the package mcp is not installed in version 2: pip install 'skyhouse\[mcp\]'"
+    ):
         Config(mcp=True)
 
 

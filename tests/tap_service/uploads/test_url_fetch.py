@@ -214,6 +214,16 @@ class Names:
         return [(family, socket.SOCK_STREAM, 6, "", (found, port))]
 
 
+def test_a_host_may_be_named_with_a_port(tmp_path: Path) -> None:
+    with web(says(OK + b"Content-Length: 4\r\n\r\na\n1\n")) as port:
+        assert fetch(tmp_path, f"http://LOCALHOST:{port}/", f"localhost:{port}") == (b"a\n1\n", "")
+    for hosts in ("localhost:80", f"localhost:{port}0", "[::1]", "::1:80"):
+        with pytest.raises(UploadFault, match="localhost is no address of the public internet"):
+            fetch(tmp_path, f"http://localhost:{port}/", hosts)
+    with pytest.raises(UploadFault, match="cannot be reached"):
+        fetch(tmp_path, "http://[::1]:9/", "[::1]:9")
+
+
 def test_names_of_what_is_not_public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = Names(inside_example_org=["127.0.0.1"], cloud_example_org=["169.254.169.254"], six_example_org=["::1"])
     monkeypatch.setattr(socket, "getaddrinfo", names)

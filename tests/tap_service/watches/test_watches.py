@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import socket
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -172,17 +173,45 @@ def test_a_webhook_is_signed_and_tried_again(
 def test_a_webhook_is_given_up(
     alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also one to an address of the network of the service, which gets nothing."""
     monkeypatch.setattr("tap_service.models.watch._PATIENCE", (0,))
-    private = hook.url.replace("localhost", "127.0.0.1")
-    watch = alice.watch(name="private", query=BRIGHT, webhook=private)
+    hook.answers[:] = [500, 500]
+    watch = alice.watch(name="refused", query=BRIGHT, webhook=hook.url)
     add_alerts(service.engine, tmp_path, 6000, 20)
     alice.wait(watch, "DONE")
+    wanted = {"state": "GIVEN_UP", "attempts": 2, "error": "the server answered 500"}
+    assert alice.wait_for_messages(watch) == wanted
+    assert len(alice.ids("mydb.refused")) == 4
+    hook.got.clear()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.1.2.3", "[::1]", "2130706433", "LOCALHOST"])
+def test_a_host_of_the_local_network_gets_nothing(alice: Watcher, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _trust_no_host(alice.services.watches, monkeypatch)
+    said = alice.watch(400, name="private", query=BRIGHT, webhook=f"http://{host}:81/hook")["message"]
+    assert "is no address of the public internet" in said
+    assert "SKYHOUSE_WEBHOOK_HOSTS" in said
+
+
+def test_a_host_of_the_local_network_is_tried_once(
+    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch = alice.watch(name="private", query=BRIGHT, webhook=hook.url)
+    _trust_no_host(alice.rounds._messages, monkeypatch)
+    add_alerts(service.engine, tmp_path, 6100, 20)
+    alice.wait(watch, "DONE")
     delivery = alice.wait_for_messages(watch)
-    assert delivery["state"] == "GIVEN_UP"
-    assert "no address of the public internet" in delivery["error"]
+    assert (delivery["state"], delivery["attempts"]) == ("GIVEN_UP", 1)
+    assert "localhost is no address of the public internet; the operator can name" in delivery["error"]
     assert hook.got == []
     assert len(alice.ids("mydb.private")) == 4
+    monkeypatch.undo()
+    alice.act(watch, "run")
+    assert alice.wait_for_messages(watch)["state"] == "DELIVERED"
+    hook.got.clear()
+
+
+def _trust_no_host(part: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(part, "_config", part._config.model_copy(update={"webhook_hosts": ()}))
 
 
 def test_a_message_that_cannot_be_written_is_given_up(
@@ -274,6 +303,24 @@ def test_old_additions_are_missed(
     assert addition_record.read_kept_additions(service.engine) == ()
 
 
+def test_numbers_go_on_when_the_tables_are_new(alice: Watcher, service: Served, tmp_path: Path) -> None:
+    """As after a restore without tables, which has the watches and an empty record of additions."""
+    watch = alice.watch(name="outlives", query=BRIGHT)
+    add_alerts(service.engine, tmp_path, 9600, 10)
+    add_alerts(service.engine, tmp_path, 9610, 10)
+    [last, first] = alice.wait(watch, "DONE", "DONE")["runs"]
+    service.engine.execute("TRUNCATE TABLE skyhouse.additions")
+    other = alice.watch(name="newer", query=BRIGHT)  # before the next round
+    for restored in ("skyhouse.additions", "skyhouse.watched_tables"):
+        service.engine.execute(f"TRUNCATE TABLE {restored}")
+    alice.rounds.run_round()
+    add_alerts(service.engine, tmp_path, 9620, 10)
+    runs = alice.wait(watch, "DONE", "DONE", "DONE")["runs"]
+    assert [run["addition"] for run in runs] == [last["addition"] + 1, last["addition"], first["addition"]]
+    assert alice.ids("mydb.outlives") == [9600, 9601, 9610, 9611, 9620, 9621]
+    alice.wait(other, "DONE")
+
+
 @pytest.mark.parametrize(
     ("wish", "status", "said"),
     [
@@ -326,6 +373,15 @@ def test_others_see_nothing(alice: Watcher, service: Served) -> None:
     for number in range(3):
         alice.watch(name=f"w{number}", query=BRIGHT)
     assert "the maximum" in alice.watch(507, name="w9", query=BRIGHT)["message"]
+    alice.http("DELETE", f"watches/{watch['id']}")
+    with ThreadPoolExecutor(4) as threads:
+        wishes = [{"name": f"parallel{number}", "query": BRIGHT} for number in range(4)]
+        statuses = [
+            each.status_code for each in threads.map(lambda wish: alice.http("POST", "watches", json=wish), wishes)
+        ]
+    assert sorted(statuses) == [201, 507, 507, 507]
+    assert len([name for name in alice.tables if "parallel" in name]) == 1
+    watch = alice.http("GET", "watches").json()["watches"][0]
     form = alice.http("POST", "watches", data={"name": "form", "query": BRIGHT})
     assert (form.status_code, "JSON" in form.text) == (400, True)
     cross = alice.http(

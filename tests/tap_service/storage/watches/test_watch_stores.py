@@ -15,7 +15,13 @@ import pytest
 from tap_service.models.watch import Delivery, DeliveryState, RunState, Watch, WatchRun, end_attempt, note_attempt
 from tap_service.storage.watches.redis_watch_store import RedisWatchStore
 from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE, SqliteWatchStore
-from tap_service.storage.watches.watch_store import NameTaken, NoSuchWatch, WatchStore, WatchStoreUnavailable
+from tap_service.storage.watches.watch_store import (
+    NameTaken,
+    NoSuchWatch,
+    TooManyWatches,
+    WatchStore,
+    WatchStoreUnavailable,
+)
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
 
 T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
@@ -89,6 +95,18 @@ def test_names_are_unique_for_an_owner(store: WatchStore) -> None:
             missing(first.watch_id)
     with pytest.raises(NoSuchWatch):  # what is deleted while it changes stays deleted
         store.change_watch(first.watch_id, lambda watch: watch)
+
+
+def test_an_owner_has_as_many_as_are_allowed(store: WatchStore) -> None:
+    """Also when several are stored at the same time."""
+    for owner in ("tycho", "kepler"):
+        store.add_watch(make_watch("first", owner=owner), limit=4)
+    with ThreadPoolExecutor(12) as threads:
+        adding = [threads.submit(store.add_watch, make_watch(f"w{number}"), limit=4) for number in range(12)]
+    refused = [each.exception() for each in adding if each.exception()]
+    assert [str(error) for error in refused if isinstance(error, TooManyWatches)] == ["4"] * 9
+    assert len(store.list_watches("kepler")) == 4
+    store.add_watch(make_watch("tenth"))
 
 
 def test_changes_are_made_one_after_another(store: WatchStore) -> None:
