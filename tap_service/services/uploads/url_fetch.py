@@ -12,7 +12,7 @@ import socket
 import ssl
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
