@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
+import pytest
 from astropy.table import Table
+from astropy.utils.exceptions import AstropyUserWarning
 
 from clickhouse_schema.datatypes import DOUBLE, LONG, UNICODE, CoordinateSystem, Field, TimeSystem
 from tap_service.readers.parquet_reader import ParquetSource
@@ -31,12 +35,18 @@ def test_the_footer_has_the_notes_keys(write: Any) -> None:
     assert_valid(document)
 
 
-def test_astropy_reads_units_and_descriptions(write: Any, tmp_path: Path) -> None:
+def test_astropy_reads_numbers_and_texts(write: Any, tmp_path: Path) -> None:
+    """What astropy 8.0 can read: numbers, and texts that have a longest length and are not NULL."""
+    code = Field("code", replace(UNICODE, arraysize="9*"), ucd="meta.code", description="Class")
+    fields = [*FIELDS[:3], Field("magnitude", DOUBLE, "mag"), code]
     path = tmp_path / "result.parquet"
-    path.write_bytes(write("parquet", FIELDS[:3], COLUMNS[:3]))  # astropy warns of texts without a length
-    table = Table.read(path, format="parquet.votable")
-    assert table.colnames == [field.name for field in FIELDS[:3]]
-    assert (table["ra"].unit, table["id"].description, table["ra"][0]) == ("deg", "Identifier", 2.5)
+    path.write_bytes(write("parquet", fields, [[1, 2], [2.5, 0], [3.5, 4], [12.5, None], ["Åse", ""]]))
+    with pytest.warns(AstropyUserWarning, match="longest string"):  # of each column of texts
+        table = Table.read(path, format="parquet.votable")
+    assert table.colnames == [field.name for field in fields]
+    assert (table["ra"].unit, table["id"].description, table["code"].description) == ("deg", "Identifier", "Class")
+    assert [list(table[name]) for name in ("id", "ra", "code")] == [[1, 2], [2.5, 0], ["Åse", ""]]
+    assert np.isnan(table["magnitude"]).tolist() == [False, True]
 
 
 def test_our_reader_has_every_field_back(write: Any, tmp_path: Path) -> None:
