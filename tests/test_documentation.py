@@ -32,3 +32,9 @@ def test_the_targets_of_make_that_a_page_names_have_recipes(page: Path) -> None:
     prerequisites = re.findall(r"^([a-z-]+): [a-z]", (ROOT / "Makefile").read_text(), re.MULTILINE)
     named = set(re.findall(r"(?:`|^(?=make \S+$))make ([a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE))
     assert named <= recipes | set(prerequisites)
+
+
+def test_the_contents_list_each_page() -> None:
+    contents = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"\]\(([\w-]+\.md)\)", contents))
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} - listed == {"README.md"}

@@ -48,7 +48,9 @@ def attach_catalogue(engine: Engine, request: AttachRequest, reporter: Reporter)
     sources = _open_partitions(address, reporter)
     schema = _plan_schema(request, sources, entry, reporter)
     files = [source.file for source in sources]
-    schema = _replace_table(schema, fit_table(schema.tables[0], files[0].catalogue, reporter))
+    is_described = request.schema_file is not None
+    table = fit_table(schema.tables[0], files[0].catalogue, reporter, is_described=is_described)
+    schema = _replace_table(schema, table)
     attachment = _build_attachment(schema.tables[0], files, reporter)
     if attached is not None and entry is not None and attachment == attached and schema.tables[0] == entry.table:
         reporter.output(f"{request.table} is up to date: its {len(files):,} files have not changed")

@@ -28,8 +28,8 @@ _LOAD_IT = "load the catalogue instead (skyhouse load), or leave the column out 
 _STORED_LAYOUT = ("id", "time", "years", "overlap_radius", "indexes", "parent", "everywhere", "row_store", "versions")
 
 
-def fit_table(table: Table, catalogue: HatsCatalogue, reporter: Reporter) -> Table:
-    """Return the table as it can be attached, and report what it loses.
+def fit_table(table: Table, catalogue: HatsCatalogue, reporter: Reporter, *, is_described: bool) -> Table:
+    """Return the table as it can be attached, and report what it loses if a schema file describes it.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def fit_table(table: Table, catalogue: HatsCatalogue, reporter: Reporter) -> Tab
             f" {', '.join(map(str, partitioned))}: give that position, or load the catalogue"
         )
     lost = [name for name in _STORED_LAYOUT if getattr(table.layout, name) != getattr(Layout(), name)]
-    if lost:
+    if lost and is_described:
         reporter.message(f"without stored rows these keys of skyhouse:layout have no effect: {', '.join(lost)}")
     layout = Layout(position=position, healpix_order=table.layout.healpix_order)
     columns = tuple(_fit_column(column, catalogue, reporter) for column in table.columns)

@@ -41,8 +41,8 @@ def _report_files(catalogue: HatsCatalogue, files: list[PartitionFile], reporter
     rows, size = sum(file.rows for file in files), sum(file.version.size for file in files)
     orders = sorted({pixel.order for pixel in catalogue.pixels})
     reporter.output(
-        f"{catalogue.address}: {rows:,} rows in {len(catalogue.pixels):,} partitions of the orders"
-        f" {', '.join(map(str, orders))}, {size:,} bytes"
+        f"{catalogue.address}: {rows:,} rows in {len(catalogue.pixels):,} partitions of the order"
+        f"{'s' if orders[1:] else ''} {', '.join(map(str, orders))}, {size:,} bytes"
     )
     declared = "as hats_nrows says" if catalogue.properties.rows is not None else "the properties do not say how many"
     reporter.output(f"rows: {declared}")

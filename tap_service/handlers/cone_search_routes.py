@@ -35,6 +35,7 @@ async def search_cone(table: str, request: Request, skyhouse: Skyhouse, caller: 
     owner = caller.name if caller else None
     try:
         entry = await run_in_threadpool(find_table, skyhouse, caller, table)
+        check_position(entry)
         query = build_cone_query(entry, read_cone_parameters(await read_request_pairs(request, skyhouse)))
     except UserFault as error:
         skyhouse.queries.record_refusal(error, origin.client, owner)

@@ -111,7 +111,7 @@ def test_other_formats_and_forms(service: Served) -> None:
         ("svc.stars", {"DEC": 91}, 200, "DEC=91 is out of range"),
         ("svc.stars", {"RA": ""}, 200, "give RA: a cone search takes RA, DEC and SR"),
         ("svc.stars", {"RA": "", "SR": ""}, 200, "give RA, SR: a cone search takes RA, DEC and SR"),
-        ("svc.numbers", {}, 404, "the table svc.numbers has no position"),
+        ("svc.numbers", {"SR": "", "DEC": ""}, 404, "the table svc.numbers has no position"),
         ("svc.nowhere", {}, 404, "there is no table 'svc.nowhere'"),
         ("svc.stars/more", {}, 404, "there is nothing at /scs/svc.stars/more"),
     ],
