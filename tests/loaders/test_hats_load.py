@@ -247,7 +247,7 @@ def test_bad_rows_name_their_partition(loading: EmbeddedEngine, tmp_path: Path, 
 def test_verify_reads_a_catalogue_where_it_lies(stars: Path) -> None:
     recorder = Recorder()
     verify_catalogue(str(stars), recorder, with_rows=True)
-    assert f"{ROWS:,} rows in 12 partitions of the orders 0" in recorder.lines[0]
+    assert f"{ROWS:,} rows in 12 partitions of the order 0" in recorder.lines[0]
     assert recorder.lines[1:] == [
         "rows: as hats_nrows says",
         "columns: 6, the same in all partitions",

@@ -79,6 +79,6 @@ def refuse_other_version(name: str, now: FileVersion, version: FileVersion) -> N
     """Raise HatsProblem if the file ``name`` has changed since ``version``."""
     if now != version:
         raise HatsProblem(
-            f"{name} has changed: it had {version.size:,} bytes and the version {version.tag}, and has {now.size:,} bytes"
-            f" and the version {now.tag} now. Start again when nothing writes there any more"
+            f"{name} has changed: it had {version.size:,} bytes and the version {version.tag}, and has {now.size:,}"
+            f" bytes and the version {now.tag} now. Start again when nothing writes there any more"
         )
