@@ -13,15 +13,9 @@ from tap_service.models.timestamps import add_seconds
 from tap_service.storage.history.history_store import HistoryStore, HistoryUnavailable
 from tap_service.storage.history.redis_history_store import RedisHistoryStore
 from tap_service.storage.history.sqlite_history_store import HISTORY_FILE, SqliteHistoryStore
-from tests.tap_service.storage.redis_server import RedisServer, redis_server
+from tests.tap_service.storage.redis_server import RedisServer
 
 T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
-
-
-@pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    with redis_server(tmp_path_factory.mktemp("redis")) as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "redis"])

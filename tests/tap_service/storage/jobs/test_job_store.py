@@ -24,7 +24,6 @@ from tap_service.services.jobs.job_search import search_jobs
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
-from tests.tap_service.storage.redis_server import RedisServer, redis_server
 
 PENDING, QUEUED, EXECUTING = ExecutionPhase.PENDING, ExecutionPhase.QUEUED, ExecutionPhase.EXECUTING
 COMPLETED, ERROR, ABORTED = ExecutionPhase.COMPLETED, ExecutionPhase.ERROR, ExecutionPhase.ABORTED
@@ -37,12 +36,6 @@ T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
 WAIT = EngineWait("the engine does not answer", T0, T0)
 
 _numbers = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    with redis_server(tmp_path_factory.mktemp("redis")) as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "redis"])

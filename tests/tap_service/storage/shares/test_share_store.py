@@ -18,16 +18,9 @@ from tap_service.models.uws_job import JobFile, JobResult
 from tap_service.storage.shares.redis_share_store import RedisShareStore
 from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
 from tap_service.storage.shares.sqlite_share_store import SHARES_FILE, SqliteShareStore
-from tests.tap_service.storage.redis_server import RedisServer, redis_server
 
 T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
 _numbers = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    with redis_server(tmp_path_factory.mktemp("redis")) as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "redis"])

@@ -22,16 +22,9 @@ from tap_service.storage.watches.watch_store import (
     WatchStore,
     WatchStoreUnavailable,
 )
-from tests.tap_service.storage.redis_server import RedisServer, redis_server
 
 T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
 _numbers = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    with redis_server(tmp_path_factory.mktemp("redis")) as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "redis"])
