@@ -96,6 +96,20 @@ def test_a_query_may_be_left_out(own: Served) -> None:
     assert "unknown value HISTORY=no; false leaves the query out" in refused.text
 
 
+def test_a_job_that_was_aborted(own: Served, heavy: str, eventually: Eventually) -> None:
+    alice = User(own, "alice")
+    for name, duration in (("stopped", "0"), ("late", "1")):
+        job = alice.job("async", LANG="ADQL", QUERY=heavy, RUNID=name, EXECUTIONDURATION=duration).run()
+        if name == "stopped":
+            eventually(lambda job=job: job.phase == "EXECUTING")
+            job.post("/phase", PHASE="ABORT")
+        assert job.wait_for_end() == "ABORTED"
+        eventually(lambda name=name: bool(history(alice, SEARCH=name)["queries"]))
+        [kept] = history(alice, SEARCH=name)["queries"]
+        said = "the job was aborted" if name == "stopped" else "the job has worked for 1 seconds"
+        assert (kept["status"], kept["error"][: len(said)]) == ("ABORTED", said)
+
+
 def test_who_has_none(own: Served, serve: Callable[..., Served], accounts: Path) -> None:
     assert httpx.get(f"{own.tap}/history").status_code == 401
     off = User(serve(accounts=accounts, history_queries=0), "alice")
