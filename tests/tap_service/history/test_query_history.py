@@ -111,7 +111,8 @@ def test_a_job_that_was_aborted(own: Served, heavy: str, eventually: Eventually)
 
 
 def test_who_has_none(own: Served, serve: Callable[..., Served], accounts: Path) -> None:
-    assert httpx.get(f"{own.tap}/history").status_code == 401
+    anonymous = httpx.get(f"{own.tap}/history")
+    assert (anonymous.status_code, "only users have this: sign in" in anonymous.text) == (401, True)
     off = User(serve(accounts=accounts, history_queries=0), "alice")
     off.ask("SELECT TOP 1 id FROM svc.stars")
     answer = off.http("GET", "history", headers={"Accept": "application/json"})
