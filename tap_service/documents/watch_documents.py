@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from email.message import EmailMessage
+from email.utils import parseaddr
 from typing import Any
 
 from tap_service.models.timestamps import format_instant
@@ -73,12 +74,13 @@ def webhook_message(watch: Watch, run: WatchRun) -> bytes:
 
 
 def mail_message(watch: Watch, run: WatchRun, service: str, sender: str, address: str) -> EmailMessage:
-    """Return the mail about a run; its Message-ID is the same in each attempt."""
+    """Return the mail about a run; its Message-ID and Date are the same in each attempt."""
     message = EmailMessage()
     rows = f"{run.rows:,} row{'' if run.rows == 1 else 's'}"
     message["Subject"] = f"{service}: {rows} for the watch {watch.name}"
     message["From"], message["To"] = sender, address
-    message["Message-ID"] = f"<{watch.delivery_id(run, 'mail')}@skyhouse>"
+    message["Date"] = run.since  # when it was done
+    message["Message-ID"] = f"<{watch.delivery_id(run, 'mail')}@{parseaddr(sender)[1].rpartition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(
         f"{watch.table} got {run.added_rows:,} new rows on {format_instant(run.added)}, and your watch {watch.name}\n"

@@ -13,10 +13,9 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.handlers.content_negotiation import as_json, send_preferred
-from tap_service.handlers.request_context import Origin, Skyhouse
+from tap_service.handlers.request_context import Origin, Skyhouse, User
 from tap_service.handlers.request_form import read_query_pairs
 from tap_service.handlers.route_description import Parameter, describe
-from tap_service.handlers.token_routes import User
 from tap_service.models.history_entry import HistoryEntry
 from tap_service.models.json_document import JsonDocument
 from tap_service.services.history.history_parameters import MAX_LISTED, STATUSES, parse_history_filter

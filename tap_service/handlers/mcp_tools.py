@@ -212,6 +212,8 @@ async def _read_rows(answer: SyncAnswer) -> str:
 
 
 def _describe_cut(limit: int) -> str:
+    if not limit:
+        return "With maxrec=0 the columns alone are told, and no rows: whether there are any is not known"
     return (
         f"There are more than these {limit:,} rows, which are no random sample: rows come in the order of the sky "
         "unless the query has ORDER BY. Count with COUNT(*), narrow the query, or send it to submit_job for all rows"

@@ -13,7 +13,7 @@ from fastapi import Depends, Request
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.cross_site_requests import is_cross_site, is_unnamed_host
 from tap_service.models.identity import Identity
-from tap_service.service_errors import Forbidden
+from tap_service.service_errors import Forbidden, Unauthorized
 from tap_service.services.site.client_address import RequestOrigin, find_origin, is_within
 
 
@@ -110,6 +110,13 @@ async def admit_caller(
     return visitor
 
 
+async def require_user(caller: Annotated[Identity | None, Depends(admit_caller)]) -> Identity:
+    """Return the caller of a resource that each user has for themselves. Raise Unauthorized for anonymous ones."""
+    if caller is None:
+        raise Unauthorized("only users have this: sign in with your name and password, or a token")
+    return caller
+
+
 async def admit_operator(request: Request, visitor: Annotated[Identity | None, Depends(identify_visitor)]) -> None:
     """Let administrators pass, and whoever asks from an address of ``SKYHOUSE_METRICS_FROM``. Raise Forbidden."""
     if visitor is not None and visitor.admin:
@@ -125,6 +132,7 @@ async def admit_operator(request: Request, visitor: Annotated[Identity | None, D
 
 Skyhouse = Annotated[Services, Depends(get_services)]
 Caller = Annotated[Identity | None, Depends(admit_caller)]
+User = Annotated[Identity, Depends(require_user)]
 #: the caller of a resource that is open to all
 Visitor = Annotated[Identity | None, Depends(identify_visitor)]
 Origin = Annotated[RequestOrigin, Depends(get_origin)]

@@ -7,34 +7,21 @@ DELETE /tap/tokens/{id}    revokes it
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.json_body import read_json_object, read_text
-from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.handlers.request_context import Skyhouse, User
 from tap_service.handlers.route_description import Parameter, describe
-from tap_service.models.identity import Identity
-from tap_service.service_errors import ParameterFault, Unauthorized
+from tap_service.service_errors import ParameterFault
 from tap_service.services.site.own_tokens import DEFAULT_DAYS, MAX_DAYS
 
 router = APIRouter()
 
 _NO_STORE = {"Cache-Control": "no-store"}
 _MEMBERS = (Parameter("label", "A name"), Parameter("days", "How long it is valid", kind="number"))
-
-
-def require_identity(caller: Caller) -> Identity:
-    """Return the caller. Raise Unauthorized for anonymous ones."""
-    if caller is None:
-        raise Unauthorized("only users have tokens: sign in with your name and password, or a token")
-    return caller
-
-
-User = Annotated[Identity, Depends(require_identity)]
 
 
 @router.api_route("/tokens", methods=["GET", "HEAD"], **describe("Your tokens, without their values", JSON))

@@ -19,9 +19,8 @@ from starlette.concurrency import run_in_threadpool
 from tap_service.documents.watch_documents import describe_watch
 from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.json_body import read_json_object, read_text
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_context import Origin, Skyhouse, User
 from tap_service.handlers.route_description import Parameter, describe
-from tap_service.handlers.token_routes import User
 from tap_service.service_errors import ParameterFault
 from tap_service.services.watches.position_lists import MAX_RADIUS
 from tap_service.services.watches.watch_requests import WatchWish
@@ -65,14 +64,14 @@ async def add_watch(request: Request, skyhouse: Skyhouse, user: User, origin: Or
 
 
 @router.api_route("/{watch_id}", methods=_READ, **describe("A watch", JSON))
-async def show_watch(watch_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    watch = await run_in_threadpool(skyhouse.watches.get_watch, watch_id, caller)
+async def show_watch(watch_id: str, skyhouse: Skyhouse, user: User) -> Response:
+    watch = await run_in_threadpool(skyhouse.watches.get_watch, watch_id, user)
     return JSONResponse(describe_watch(watch), headers=_NO_STORE)
 
 
 @router.post("/{watch_id}", **describe("Pause, resume or run a watch", JSON, members=_ACTION))
-async def change_watch(watch_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    watch = await run_in_threadpool(skyhouse.watches.get_watch, watch_id, caller)
+async def change_watch(watch_id: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
+    watch = await run_in_threadpool(skyhouse.watches.get_watch, watch_id, user)
     action = read_text(await read_json_object(request, ("action",)), "action")
     if action == "run":
         watch = await run_in_threadpool(skyhouse.watches.run_again, watch)
@@ -84,8 +83,8 @@ async def change_watch(watch_id: str, request: Request, skyhouse: Skyhouse, call
 
 
 @router.delete("/{watch_id}", **describe("Remove a watch", status=204))
-async def remove_watch(watch_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    watch = await run_in_threadpool(skyhouse.watches.get_watch, watch_id, caller)
+async def remove_watch(watch_id: str, skyhouse: Skyhouse, user: User) -> Response:
+    watch = await run_in_threadpool(skyhouse.watches.get_watch, watch_id, user)
     await run_in_threadpool(skyhouse.watches.remove_watch, watch)
     return Response(status_code=204)
 

@@ -20,5 +20,8 @@ class HistorySettings(BaseModel):
         ge=1,
         le=36_500,
         title="Retention of a query in the history, in days",
-        description="An older query is deleted. Users can delete their own history at any time.",
+        description=(
+            "An older query is not shown, and is deleted when the next one is kept. Users can delete their own history "
+            "at any time."
+        ),
     )

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import NamedTuple
 
 from pydantic_core import PydanticSerializationError
@@ -30,6 +29,8 @@ _STORING_SECONDS = 1.0
 #: bytes of queries that wait while the store is away; then the oldest are dropped
 _MAX_WAITING_BYTES = 16 << 20
 _AT_ONCE = 200
+#: characters of the texts that are read for one page
+_MAX_SEARCHED = 50_000_000
 _DAY = 86_400
 #: characters of a query that are kept
 MAX_QUERY = 10_000
@@ -46,7 +47,7 @@ class HistoryFilter:
     """Which queries to list; all conditions apply.
 
     ``after`` and ``before`` are exclusive; no ``statuses`` select all; ``words`` are in query, name, error or job, in
-    any case; ``cursor``: the id of the last query of the page before.
+    any case; ``cursor``: the id of the last query that was read for the page before.
     """
 
     after: datetime | None = None
@@ -107,12 +108,13 @@ class QueryHistory:
             _log.warning("the history of queries cannot be stored: a query of %r is dropped", dropped.user)
 
     def list_queries(self, user: str, wanted: HistoryFilter) -> tuple[list[HistoryEntry], str]:
-        """Return a page of queries, the newest first, and its cursor: '' at the end. Raises ServiceUnavailable."""
+        """Return a page of queries, the newest first, and its cursor: '' at the end. Raises ServiceUnavailable.
+
+        The page of a filter that few queries meet is short when it has read for long enough.
+        """
         with self._open_store() as store:
             self._store_waiting()
-            found = list(islice(_select_entries(store, user, wanted), wanted.last + 1))
-        page = found[: wanted.last]
-        return page, page[-1].id if len(found) > len(page) else ""
+            return _read_page(store, user, wanted, self._find_oldest())
 
     def delete_queries(self, user: str) -> None:
         """Delete all queries of a user. Raises ServiceUnavailable."""
@@ -145,19 +147,31 @@ class QueryHistory:
                     self._waiting_bytes += sum(each.size for each in taken)
                     self._drop_oldest()
                 raise
-            oldest = first_id_at(add_seconds(now(), -self._days * _DAY))
-            self._store.trim_entries(users, self._max_queries, oldest)
+            self._store.trim_entries(users, self._max_queries, self._find_oldest())
+
+    def _find_oldest(self) -> str:
+        """Return a text below the ids of queries that are recent enough to be kept."""
+        return first_id_at(add_seconds(now(), -self._days * _DAY))
 
 
-def _select_entries(store: HistoryStore, user: str, wanted: HistoryFilter) -> Iterator[HistoryEntry]:
+def _read_page(store: HistoryStore, user: str, wanted: HistoryFilter, oldest: str) -> tuple[list[HistoryEntry], str]:
+    """Return a page of queries with ids from ``oldest``, and its cursor."""
     words = [word.casefold() for word in wanted.words]
     limits = [wanted.cursor, first_id_at(wanted.before) if wanted.before else ""]
     before = min(filter(None, limits), default="")
+    page: list[HistoryEntry] = []
+    searched = 0
     while some := store.list_entries(user, before, _AT_ONCE):
         for entry in some:
-            if wanted.after is not None and entry.created <= wanted.after:
-                return
+            if entry.id < oldest or (wanted.after is not None and entry.created <= wanted.after):
+                return page, ""
             text = "\n".join((entry.query, entry.run_id, entry.error, entry.job_id or "")).casefold()
             if (not wanted.statuses or entry.status in wanted.statuses) and all(word in text for word in words):
-                yield entry
+                if len(page) == wanted.last:
+                    return page, page[-1].id
+                page.append(entry)
+            searched += len(text)
+            if searched >= _MAX_SEARCHED:
+                return page, entry.id
         before = some[-1].id
+    return page, ""

@@ -277,7 +277,7 @@ class JobRunner:
         if not self._update_store(
             lambda at: self._jobs.complete_job(job.job_id, job.attempt, at, result, info, fingerprint)
         ):
-            report.status = "ABORTED"
+            self._note_abortion(job, report)
             self._results.delete_result(job.result_key)
             self._results.delete_result(job.preview_key)
         self._pieces.delete_parts(job)
@@ -307,8 +307,18 @@ class JobRunner:
             return
         error = JobError(str(failure), isinstance(failure, ServiceUnavailable), list_query_errors(failure))
         if not self._update_store(lambda at: self._jobs.fail_job(job.job_id, job.attempt, at, error, {})):
-            report.status = "ABORTED"
+            self._note_abortion(job, report)
         self._pieces.delete_parts(job)
+
+    def _note_abortion(self, job: Job, report: QueryReport) -> None:
+        """Tell why a job was revoked, rather than what stopping its query made the engine say."""
+        report.status, report.error = "ABORTED", "the job was aborted"
+        try:
+            stored = self._jobs.get_job(job.job_id)
+        except (NoSuchJob, JobStoreUnavailable):
+            return
+        if stored.error is not None:  # a limit has ended it
+            report.error = stored.error.message
 
     def _update_store(self, update: Callable[[datetime], Job]) -> bool:
         """Store the end of a job; return False if the job was revoked.

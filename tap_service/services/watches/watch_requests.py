@@ -34,7 +34,6 @@ from tap_service.service_errors import (
     QuotaExceeded,
     ServiceError,
     ServiceUnavailable,
-    Unauthorized,
 )
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.jobs.watch_jobs import result_table_fields
@@ -75,7 +74,7 @@ class WatchWish:
 
 
 class WatchService:
-    """Methods raise NotFound, Unauthorized, Forbidden and ServiceUnavailable. ``accounts``: None without users."""
+    """Methods raise NotFound, Forbidden and ServiceUnavailable. ``accounts``: None without users."""
 
     def __init__(
         self,
@@ -151,10 +150,8 @@ class WatchService:
         with _translate_errors(""):
             return self._watches.list_watches(owner)
 
-    def get_watch(self, watch_id: str, caller: Identity | None) -> Watch:
+    def get_watch(self, watch_id: str, caller: Identity) -> Watch:
         """Return a watch of the caller; administrators see all."""
-        if caller is None:
-            raise Unauthorized("only users have watches: sign in with your name and password, or a token")
         with _translate_errors(watch_id):
             watch = self._watches.get_watch(watch_id)
         if not (caller.admin or watch.owner == caller.name):

@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tap_service.models.history_entry import HistoryEntry
+from tap_service.models.history_entry import HistoryEntry, make_entry_id
+from tap_service.models.timestamps import add_seconds, now
 from tap_service.service_errors import NotFound, ServiceUnavailable
 from tap_service.services.history import query_history
 from tap_service.services.history.query_history import MAX_QUERY, HistoryFilter, QueryHistory
@@ -96,8 +97,23 @@ def test_a_query_may_be_left_out(own: Served) -> None:
     assert "unknown value HISTORY=no; false leaves the query out" in refused.text
 
 
+def test_a_job_that_was_aborted(own: Served, heavy: str, eventually: Eventually) -> None:
+    alice = User(own, "alice")
+    for name, duration in (("stopped", "0"), ("late", "1")):
+        job = alice.job("async", LANG="ADQL", QUERY=heavy, RUNID=name, EXECUTIONDURATION=duration).run()
+        if name == "stopped":
+            eventually(lambda job=job: job.phase == "EXECUTING")
+            job.post("/phase", PHASE="ABORT")
+        assert job.wait_for_end() == "ABORTED"
+        eventually(lambda name=name: bool(history(alice, SEARCH=name)["queries"]))
+        [kept] = history(alice, SEARCH=name)["queries"]
+        said = "the job was aborted" if name == "stopped" else "the job has worked for 1 seconds"
+        assert (kept["status"], kept["error"][: len(said)]) == ("ABORTED", said)
+
+
 def test_who_has_none(own: Served, serve: Callable[..., Served], accounts: Path) -> None:
-    assert httpx.get(f"{own.tap}/history").status_code == 401
+    anonymous = httpx.get(f"{own.tap}/history")
+    assert (anonymous.status_code, "only users have this: sign in" in anonymous.text) == (401, True)
     off = User(serve(accounts=accounts, history_queries=0), "alice")
     off.ask("SELECT TOP 1 id FROM svc.stars")
     answer = off.http("GET", "history", headers={"Accept": "application/json"})
@@ -204,6 +220,33 @@ def test_filters_meet_pages(tmp_path: Path) -> None:
     assert end == ""
     assert texts(found.list_queries("kepler", HistoryFilter(after=T0, last=1, before=entry(3).created))[0]) == [
         "query 2 of 2"
+    ]
+    found.close()
+
+
+def test_a_page_has_an_end_where_little_meets_its_filters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_history, "_MAX_SEARCHED", 1000)
+    found = QueryHistory(SqliteHistoryStore(tmp_path), 10_000, 36_500, None)
+    for number in range(50):
+        found.add_query("kepler", entry(number, f"{'rare' if number in (0, 49) else 'often'} {'x' * 100}"))
+    pages = [found.list_queries("kepler", HistoryFilter(words=("rare",)))]
+    while cursor := pages[-1][1]:
+        pages.append(found.list_queries("kepler", HistoryFilter(words=("rare",), cursor=cursor)))
+    assert [len(page) for page, _ in pages] == [1, 0, 0, 0, 0, 1]
+    found.close()
+
+
+def test_old_queries_are_not_shown(tmp_path: Path) -> None:
+    """Also while nobody queries, so that nothing is deleted."""
+    store = SqliteHistoryStore(tmp_path)
+    created = add_seconds(now(), -3 * 86_400)
+    store.add_entries(
+        [("kepler", entry(0, "old").model_copy(update={"id": make_entry_id(created), "created": created}))]
+    )
+    found = QueryHistory(store, 10_000, 2, None)
+    assert found.list_queries("kepler", HistoryFilter()) == ([], "")
+    assert [each.query for each in QueryHistory(store, 10_000, 4, None).list_queries("kepler", HistoryFilter())[0]] == [
+        "old"
     ]
     found.close()
 

@@ -100,6 +100,10 @@ def test_a_cut_result_says_so(agent: Agent) -> None:
     assert answer["rowsCsv"].split() == ["n", "0", "1", "2"]
     assert not answer["isComplete"]
     assert answer["note"].startswith("There are more than these 3 rows")
+    for query in ("SELECT n FROM svc.numbers", "SELECT n FROM svc.numbers WHERE n < 0"):
+        answer = agent.call("run_query", adql=query, maxrec=0)
+        assert (answer["rowsCsv"].split(), answer["rowCount"], answer["isComplete"]) == (["n"], 0, False)
+        assert answer["note"].startswith("With maxrec=0 the columns alone are told")
     assert "maxrec: Input should be less than or equal to 1000" in agent.fail("run_query", adql="SELECT 1", maxrec=1001)
 
 

@@ -68,7 +68,7 @@ def test_a_token_makes_none_that_lives_longer(service: Served) -> None:
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [
-        ({"auth": None}, 401, "only users have tokens"),
+        ({"auth": None}, 401, "only users have this: sign in"),
         ({"data": {"label": "form"}}, 400, "send a JSON object, with Content-Type: application/json"),
         ({"content": b"{", "headers": {"Content-Type": "application/json"}}, 400, "the body is not JSON"),
         ({"json": ["label"]}, 400, "the body is not a JSON object"),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +180,9 @@ def test_mail_goes_to_the_address_of_the_account(
     [mail] = mailbox.mails
     assert "To: alice@example.org" in mail
     assert "Subject: Skyhouse: 4 rows for the watch mailed" in mail
-    assert f"Message-ID: <{watch['id']}-" in mail
+    assert re.search(rf"^Message-ID: <{watch['id']}-\d+-mail@example\.org>\r?$", mail, re.MULTILINE)
+    [run] = alice.show(watch)["runs"]
+    [date] = re.findall(r"^Date: (.+?)\r?$", mail, re.MULTILINE)
+    assert parsedate_to_datetime(date) == datetime.fromisoformat(run["since"]).replace(microsecond=0)
     assert "SELECT * FROM mydb.mailed WHERE addition =" in mail
     alice.remove_all()

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from clickhouse_schema.engine_tables import addition_record, user_table_record
@@ -367,6 +368,9 @@ def test_others_see_nothing(alice: Watcher, service: Served) -> None:
     assert bob.http("GET", "watches").json()["watches"] == []
     for method, options in (("GET", {}), ("DELETE", {}), ("POST", {"json": {"action": "pause"}})):
         assert bob.http(method, f"watches/{watch['id']}", **options).status_code == 404
+    for path in ("watches", f"watches/{watch['id']}"):
+        anonymous = httpx.get(f"{service.tap}/{path}")
+        assert (anonymous.status_code, "only users have this: sign in" in anonymous.text) == (401, True)
     root = Watcher(service, "root")
     assert root.show(watch)["name"] == "private_matter"
     assert "you have a watch" in alice.watch(409, name="Private_Matter", query=BRIGHT)["message"]
