@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 
 from adql import AdqlError, Translation, translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
@@ -93,7 +94,8 @@ def read_stamp(engine: Engine, source: str) -> tuple[str, str]:
 def open_export_source(engine: Engine, source: str, target: str) -> Iterator[ExportSource]:
     """Return the rows; those of a query are put into a table, which is dropped at the end.
 
-    ``target`` names that table, so that a later export to the same target drops what a killed one has left.
+    ``target`` names that table, so that a later export to the same target drops what a killed one has left; its last
+    folder names the catalogue.
 
     Raises
     ------
@@ -105,22 +107,22 @@ def open_export_source(engine: Engine, source: str, target: str) -> Iterator[Exp
     if not is_query(source):
         yield ExportSource(_find_table(read_queried_catalogue(engine), source), stamp, changed)
         return
-    name = f"{RESULT_OF_EXPORT}{hashlib.sha256(target.encode()).hexdigest()[:24]}"
+    storage = f"{RESULT_OF_EXPORT}{hashlib.sha256(target.encode()).hexdigest()[:24]}"
     try:
-        yield ExportSource(_store_result(engine, source, name), stamp, changed)
+        yield ExportSource(_store_result(engine, source, PurePosixPath(target).name, storage), stamp, changed)
     finally:
-        drop_table(engine, name)
+        drop_table(engine, storage)
 
 
-def _store_result(engine: Engine, query: str, name: str) -> TableEntry:
-    """Put the result of a query into a new table."""
+def _store_result(engine: Engine, query: str, name: str, storage: str) -> TableEntry:
+    """Put the result of a query into a new table; ``name`` is that of its catalogue."""
     translation = translate_source(engine, query)
     citations, rights = list_sources(translation)
     try:
-        entry = describe_result_table(name, translation.fields, query, citations, rights)
+        entry = describe_result_table(name, storage, translation.fields, query, citations, rights)
     except HatsProblem as problem:
         raise LoadError(str(problem)) from problem
-    create_result_table(engine, name, entry.table)
+    create_result_table(engine, storage, entry.table)
     columns = ", ".join(quote_identifier(column.name) for column in entry.table.columns)
     settings = translation.settings | {"insert_null_as_default": 0}
     engine.execute(f"INSERT INTO {entry.storage_sql} ({columns}) {translation.sql}", settings)

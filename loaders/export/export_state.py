@@ -23,7 +23,7 @@ class ExportState(BaseModel):
     stamp
         ``ExportSource.stamp``; '' for rows that may differ each time, of which no file is kept.
     folders
-        The folders of the collection, which follow from the others.
+        The folders of the collection, which follow from the others, and of a query from the name of the target.
     skyhouse
         The version of Skyhouse: another one may write other files.
     is_complete
@@ -55,7 +55,7 @@ class ExportState(BaseModel):
 
     def continues(self, earlier: ExportState) -> bool:
         """Whether the files of an ``earlier`` export are of this one."""
-        begun = earlier.model_copy(update={"folders": self.folders, "is_complete": False})
+        begun = earlier.model_copy(update={"is_complete": False} | ({} if self.folders else {"folders": ()}))
         return bool(self.stamp) and begun == self
 
     def is_own(self, name: str) -> bool:

@@ -162,8 +162,8 @@ def test_commands_beside_a_service(service: Service, stars: Path) -> None:
     assert "line 1, column 8" in err
     few = "SELECT id, ra, dec FROM s.stars WHERE id < 500"
     code, out, err = skyhouse(service.folder, "export", few, "few", "--no-index")
-    assert (code, out[:26]) == (0, "result: 500 rows in 12 pix"), err
-    assert (service.folder / "few" / "result" / "dataset" / "_metadata").exists()
+    assert (code, out[:26]) == (0, "few: 500 rows in 12 pixels"), err
+    assert (service.folder / "few" / "few" / "dataset" / "_metadata").exists()
     code, out, err = skyhouse(service.folder, "export", "s.stars", "few", "--verify")
     assert (code, out) == (1, "")
     assert f"{service.folder}/few is an export of {few}: name another target" in err

@@ -19,12 +19,11 @@ import pyarrow.parquet as pq
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.hats.hats_pixel import DATASET
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.hats.writing.catalogue_files import METADATA, Collection, write_collection_files, write_footer
 from tap_service.hats.writing.catalogue_plan import plan_catalogue
 from tap_service.hats.writing.hats_rows import HatsRows
 from tap_service.hats.writing.partition_files import write_margin, write_partition
-from tap_service.hats.writing.result_table import NAME, create_result_table, describe_result_table
+from tap_service.hats.writing.result_table import create_result_table, describe_result_table
 from tap_service.scratch_files import NO_SCRATCH, NoRoom, ScratchSpace
 from tap_service.serializers import Serializer, Status
 from tap_service.serializers.arrow_serializer import OutputBuffer
@@ -45,10 +44,17 @@ class CollectionArchive(Serializer):
     Parameters
     ----------
     engine : Engine
+    name : str
+        Name of the collection, also of the folder in the archive.
     table_name : str
         Name of that table (``query_tables``); ``close`` drops it. Its rows count in the budget of ``scratch``.
     settings : mapping
         Settings of the engine for the queries that read the table.
+
+    Raises
+    ------
+    HatsProblem
+        The result has no position.
     """
 
     def __init__(
@@ -58,6 +64,7 @@ class CollectionArchive(Serializer):
         scratch: ScratchSpace = NO_SCRATCH,
         *,
         engine: Engine,
+        name: str,
         table_name: str,
         settings: Settings,
     ) -> None:
@@ -66,13 +73,8 @@ class CollectionArchive(Serializer):
         self._table_name = table_name
         self._settings = settings
         self._size = 0
-        self._entry = describe_result_table(table_name, self.fields, info.query, info.citations, info.rights)
+        self._entry = describe_result_table(name, table_name, self.fields, info.query, info.citations, info.rights)
         self._block: list[pa.RecordBatch] = []
-        if self._entry.table.layout.position is None:
-            raise HatsProblem(
-                "the result has no position: HATS files are divided by the sky. Select right ascension and declination "
-                "too, in degrees: they are known by their UCDs, or by names such as ra and dec"
-            )
 
     def write_header(self) -> bytes:
         create_result_table(self._engine, self._table_name, self._entry.table)
@@ -140,7 +142,7 @@ class _Archive:
         held = self._collection
         with ZipFile(self._out, "w", ZIP_STORED) as archive:
             for path, content in write_collection_files(held).items():
-                archive.writestr(_describe_member(path), content)
+                archive.writestr(self._describe_member(path), content)
             yield self._out.take_bytes()
             yield from self._write_pieces(archive, held.name, write_partition)
             if held.margin_name:
@@ -158,11 +160,11 @@ class _Archive:
                 footers[path.removeprefix(f"{DATASET}/")] = footer
                 yield from self._copy_file(archive, f"{name}/{path}", file)
         content = write_footer(held.rows.schema, footers)
-        archive.writestr(_describe_member(f"{name}/{METADATA}"), content)
+        archive.writestr(self._describe_member(f"{name}/{METADATA}"), content)
         yield self._out.take_bytes()
 
     def _copy_file(self, archive: ZipFile, path: str, source: Path) -> Iterator[bytes]:
-        member = _describe_member(path)
+        member = self._describe_member(path)
         member.file_size = os.stat(source).st_size
         with source.open("rb") as file, archive.open(member, "w") as target:
             while piece := file.read(_PIECE_BYTES):
@@ -170,7 +172,6 @@ class _Archive:
                 yield self._out.take_bytes()
         yield self._out.take_bytes()
 
-
-def _describe_member(path: str) -> ZipInfo:
-    """Return a member of always the same date, so that equal rows are equal bytes."""
-    return ZipInfo(f"{NAME}/{path}")
+    def _describe_member(self, path: str) -> ZipInfo:
+        """Return a member of always the same date, so that equal rows are equal bytes."""
+        return ZipInfo(f"{self._collection.name}/{path}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from pydantic import ValidationError
@@ -11,27 +12,43 @@ from clickhouse_schema.datatypes import Field
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.shape_cover import has_cover
+from clickhouse_schema.strict_model import MAX_NAME_LENGTH
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers.table_model import build_table
 from tap_service.serializers.arrow_serializer import rename_duplicate_fields
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.engine.query_tables import drop_table, quote_table
 
-#: Name of the table in files, and so the folder of the catalogue
-NAME = "result"
+_UNUSABLE = re.compile(r"[^\w-]+")
 
 
 def describe_result_table(
-    storage: str, fields: Sequence[Field], query: str, citations: Iterable[str], rights: Iterable[str]
+    name: str, storage: str, fields: Sequence[Field], query: str, citations: Iterable[str], rights: Iterable[str]
 ) -> TableEntry:
     """Describe a table for the result of a query; its position is found as in tables of users.
 
-    ``storage``: its name in the engine (``query_tables``). Raises ``HatsProblem`` for columns that cannot be stored.
+    Parameters
+    ----------
+    name : str
+        Of the catalogue and its folder; characters that a name of a table cannot have are replaced.
+    storage : str
+        Its name in the engine (``query_tables``).
+
+    Raises
+    ------
+    HatsProblem
+        It has no position, or columns that cannot be stored.
     """
     try:
-        table = build_table(NAME, rename_duplicate_fields(fields), description=query)
+        usable = _UNUSABLE.sub("_", name)[:MAX_NAME_LENGTH] or "result"
+        table = build_table(usable, rename_duplicate_fields(fields), description=query)
     except ValidationError as error:
         raise HatsProblem(f"the result cannot be a HATS collection: {error.errors()[0]['msg']}") from error
+    if table.layout.position is None:
+        raise HatsProblem(
+            "the result has no position: HATS files are divided by the sky. Select right ascension and declination "
+            "too, in degrees: they are known by their UCDs, or by names such as ra and dec"
+        )
     about = Schema(name="query", citation="; ".join(citations), licence="; ".join(rights))
     return TableEntry(about, table, stored_sql=quote_table(storage))
 

@@ -43,6 +43,9 @@ from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
 
+#: Of a job's id, in the name of its collection, which LSDB appends to the names of columns
+_NAME_CHARACTERS = 8
+
 
 @dataclass(frozen=True, slots=True)
 class _QueryTables:
@@ -168,9 +171,14 @@ class QueryPreparation:
         make = partial(parameters.format.serializer, translation.fields, info, self._scratch)
         if not parameters.format.is_collection:
             return make
-        name = upload_table_name(query_id, len(parameters.uploads))
-        settings = {"max_memory_usage": self._config.query_memory} if self._config.query_memory else {}
-        return partial(CollectionArchive, *make.args, engine=self._engine, table_name=name, settings=settings)
+        return partial(
+            CollectionArchive,
+            *make.args,
+            engine=self._engine,
+            name=f"job_{query_id.removeprefix('async-')[:_NAME_CHARACTERS]}",
+            table_name=upload_table_name(query_id, len(parameters.uploads)),
+            settings={"max_memory_usage": self._config.query_memory} if self._config.query_memory else {},
+        )
 
     def result_fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
         """Return the columns of a query's result. Raises QueryFault."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from hats import read_hats
 from hats.io.validation import is_valid_catalog
 from s3fs import S3FileSystem
 
@@ -204,12 +205,15 @@ class _Appender(Recorder):
 def test_a_query_is_exported_from_a_table_that_is_dropped(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     query = f"SELECT id, ra, dec, mag - 1 AS brighter, POINT(ra, dec) AS place FROM {STARS} WHERE mag < 10"
 
-    recorder = run(engine, ask(tmp_path, query))
+    target = tmp_path / "bright.v2"
+
+    recorder = run(engine, ask(target, query))
 
     expected = rows_of(engine, f"SELECT id, mag - 1 FROM {STARS} WHERE mag < 10 AND ra IS NOT NULL ORDER BY id")
-    found = pq.read_table(tmp_path / "result" / "dataset").sort_by("id")
+    found = pq.read_table(target / "bright_v2" / "dataset").sort_by("id")
     assert list(zip(found["id"].to_pylist(), found["brighter"].to_pylist(), strict=True)) == expected
     assert found.schema.field("place").metadata[b"xtype"] == b"point"
+    assert read_hats(target).main_catalog.catalog_name == "query.bright_v2"
     assert recorder.messages[-1] == "no single column identifies rows: the collection has no index"
     assert queried_tables(engine) == []
 
@@ -221,17 +225,29 @@ def test_a_crowded_pixel_is_told_and_written_in_order(sky: Path, engine: Embedde
 
     told = "with 50 rows exceeds 30 rows: pixels of order 12 are not divided further"
     assert [message for message in recorder.messages if told in message]
-    (file,) = (path for path in partitions(tmp_path) if "result/" in str(path))
+    (file,) = (path for path in partitions(tmp_path) if "10arcs" not in str(path))
     assert sorted(pq.read_table(file)["id"].to_pylist()) == [*range(50)]
 
 
 def test_a_query_without_rows_is_an_empty_collection(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
-    request = ask(tmp_path, f"SELECT id, ra, dec FROM {STARS} WHERE id < 0")
+    request = ask(tmp_path / "none", f"SELECT id, ra, dec FROM {STARS} WHERE id < 0")
 
-    assert run(engine, request).lines == ["result: 0 rows in 0 pixels", "result_10arcs: 0 rows in 0 pixels"]
+    assert run(engine, request).lines == ["none: 0 rows in 0 pixels", "none_10arcs: 0 rows in 0 pixels"]
     run(engine, replace(request, is_verified_only=True))
-    assert is_valid_catalog(tmp_path, strict=True)
-    assert pq.read_table(tmp_path / "result" / "dataset" / "_metadata").num_rows == 0
+    assert is_valid_catalog(tmp_path / "none", strict=True)
+    assert pq.read_table(tmp_path / "none" / "none" / "dataset" / "_metadata").num_rows == 0
+
+
+def test_the_collection_of_a_query_is_written_anew_under_another_name(
+    sky: Path, engine: EmbeddedEngine, tmp_path: Path
+) -> None:
+    query = f"SELECT id, ra, dec FROM {STARS} WHERE id < 20"
+    run(engine, ask(tmp_path / "few", query))
+    (tmp_path / "few").rename(tmp_path / "twenty")
+
+    run(engine, ask(tmp_path / "twenty", query))
+
+    assert sorted(path.name for path in (tmp_path / "twenty").iterdir() if path.is_dir()) == ["twenty", "twenty_10arcs"]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +282,7 @@ def test_what_a_killed_export_left_in_the_engine_is_dropped(sky: Path, engine: E
     [
         ("hats_out.nothing", {}, "there is no table hats_out.nothing; see skyhouse tables"),
         (f"SELECT x FROM {STARS}", {}, "x"),
-        (f"SELECT id, mag FROM {STARS}", {}, "query.result has no position: HATS files are divided by the sky"),
+        (f"SELECT id, mag FROM {STARS}", {}, "the result has no position: HATS files are divided by the sky. Select"),
         (f"SELECT id, ra, dec FROM {STARS} WHERE ra IS NULL", {}, "WHERE ra IS NULL has a position: there is nothing"),
         (STARS, {"columns": ("id", "nothing")}, f"{STARS} has no column 'nothing'; it has dec, id"),
         (STARS, {"margin": 5000.0}, "a margin of 5000 arcseconds is not possible: give up to 3600"),

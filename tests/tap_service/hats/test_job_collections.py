@@ -12,7 +12,6 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 from hats import read_hats
-from hats.catalog import CatalogCollection
 from hats.io.validation import is_valid_catalog
 
 from tests.tap_service.async_client import HREF, UWS, Job, create_job
@@ -23,6 +22,16 @@ FROM svc.stars WHERE dec > 0"""
 
 
 SOME_RA = "CASE WHEN id < 10 THEN NULL ELSE ra END AS ra"
+
+
+def _name(job: Job) -> str:
+    return f"job_{job.url.rpartition('/')[2][:8]}"
+
+
+def _unpack(job: Job, folder: Path) -> Path:
+    with zipfile.ZipFile(io.BytesIO(job.get("/results/result").content)) as archive:
+        archive.extractall(folder)
+    return folder / _name(job)
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +49,11 @@ def job(service: Served) -> Job:
 @pytest.fixture(scope="module")
 def folder(job: Job, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The archive, unpacked."""
-    path = tmp_path_factory.mktemp("unpacked")
-    with zipfile.ZipFile(io.BytesIO(job.get("/results/result").content)) as archive:
-        archive.extractall(path)
-    return path / "result"
+    return _unpack(job, tmp_path_factory.mktemp("unpacked"))
 
 
 def test_the_archive_is_a_valid_collection_with_all_rows(folder, service):
-    rows = ds.parquet_dataset(folder / "result" / "dataset" / "_metadata").to_table().sort_by("id")
+    rows = ds.parquet_dataset(folder / folder.name / "dataset" / "_metadata").to_table().sort_by("id")
     asked = service.ask("SELECT id, mag, name FROM svc.stars WHERE dec > 0 ORDER BY id", FORMAT="csv", MAXREC=9)
     expected = [(int(row["id"]), float(row["mag"]), row["name"]) for row in csv.DictReader(asked.text.splitlines())]
 
@@ -62,15 +68,15 @@ def test_the_archive_is_a_valid_collection_with_all_rows(folder, service):
 def test_its_files_have_addresses(job, folder):
     catalogue = read_hats(folder).main_catalog
     order, number = (lambda pixel: (pixel.order, pixel.pixel))(catalogue.get_healpix_pixels()[0])
-    path = f"result/dataset/Norder={order}/Dir=0/Npix={number}.parquet"
+    path = f"{_name(job)}/dataset/Norder={order}/Dir=0/Npix={number}.parquet"
     whole = job.get(f"/results/hats/{path}")
     part = job.get(f"/results/hats/{path}", headers={"Range": "bytes=4-99"})
 
     assert whole.content == (folder / path).read_bytes()
     assert (part.status_code, part.content) == (206, whole.content[4:100])
     assert part.headers["etag"] == whole.headers["etag"]
-    assert 'href="result/"' in job.get("/results/hats/").text
-    assert job.get("/results/hats/result/nothing").status_code == 404
+    assert f'href="{_name(job)}/"' in job.get("/results/hats/").text
+    assert job.get(f"/results/hats/{_name(job)}/nothing").status_code == 404
 
 
 def test_only_the_path_names_a_file(job):
@@ -89,9 +95,9 @@ def test_the_job_names_its_folder(job):
 def test_the_same_query_gives_the_same_files(service, job):
     again = create_job(service.tap, QUERY, RESPONSEFORMAT="hats").run()
     assert again.wait_for_end() == "COMPLETED"
-    path = "/results/hats/result/dataset/_metadata"
+    first, second = (each.get(f"/results/hats/{_name(each)}/dataset/_metadata").content for each in (job, again))
 
-    assert again.get(path).content == job.get(path).content
+    assert first == second
 
 
 @pytest.mark.parametrize(
@@ -108,12 +114,6 @@ def test_a_result_without_positions_is_refused(service, query, said):
     assert said in refused.message
 
 
-def _unpack(job: Job, folder: Path) -> CatalogCollection:
-    with zipfile.ZipFile(io.BytesIO(job.get("/results/result").content)) as archive:
-        archive.extractall(folder)
-    return read_hats(folder / "result")
-
-
 def test_rows_without_a_position_are_told(service, tmp_path):
     query = f"SELECT id, {SOME_RA}, dec FROM svc.stars WHERE id < 25"
     lossy = create_job(service.tap, query, RESPONSEFORMAT="hats").run()
@@ -121,7 +121,8 @@ def test_rows_without_a_position_are_told(service, tmp_path):
 
     lost = "10 rows have no position and are left out: HATS files are divided by the sky"
     assert lossy.info["warning"] == f"{lost}."
-    catalogue = _unpack(lossy, tmp_path).main_catalog
+    catalogue = read_hats(_unpack(lossy, tmp_path)).main_catalog
+    assert catalogue.catalog_name == f"query.{_name(lossy)}"
     assert catalogue.catalog_info.total_rows == 15
     assert catalogue.catalog_info.obs_description == f"{query} ({lost})"
 
@@ -132,8 +133,9 @@ def test_a_result_without_rows_is_an_empty_collection(service, tmp_path, conditi
     empty = create_job(service.tap, query, RESPONSEFORMAT="hats", **maxrec).run()
     assert empty.wait_for_end() == "COMPLETED", empty.message
 
-    collection = _unpack(empty, tmp_path)
-    assert is_valid_catalog(tmp_path / "result", strict=True)
+    unpacked = _unpack(empty, tmp_path)
+    assert is_valid_catalog(unpacked, strict=True)
+    collection = read_hats(unpacked)
     assert collection.main_catalog.catalog_info.total_rows == 0
     assert collection.get_healpix_pixels() == []
     assert collection.main_catalog.schema.names[:4] == ["_healpix_29", "id", "ra", "dec"]
