@@ -40,6 +40,9 @@ def test_a_query_watches_new_rows(
     expect(made.get_by_label("Secret", exact=True)).to_be_in_viewport()
     shot(page, "watch-made")
     accessible(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(made).to_be_visible()
     made.get_by_role("button", name="Done").click()
     expect(made).to_be_hidden()
 

@@ -29,7 +29,7 @@ export function drawLegend(pen: Pen, box: Box, scale: Scale, ink: { text: string
     }
     const [from, to] = scale.log ? [Math.log10(low), Math.log10(high)] : [low, high];
     const ticks: Tick[] = flat
-        ? [{ at: from, label: shortNumber(Number(low.toPrecision(3))) }] // as short as other numbers
+        ? [{ at: from, label: fitNumber(low) }]
         : (scale.log ? logTicks : linearTicks)(from, to, 5);
     const style = { colour: ink.text, size: 11 } as const;
     for (const { at, label } of ticks) {
@@ -40,6 +40,12 @@ export function drawLegend(pen: Pen, box: Box, scale: Scale, ink: { text: string
     }
     const labelStyle = { ...style, align: 'center', baseline: 'top', upright: true } as const;
     pen.text(scale.label, box.left + LEGEND_WIDTH - 15, box.top + box.height / 2, labelStyle);
+}
+
+/** Return a number that fits beside the bar. */
+function fitNumber(value: number): string {
+    const whole = shortNumber(value);
+    return whole.length <= 7 ? whole : shortNumber(Number(value.toPrecision(3)));
 }
 
 /** Draw the names of kinds with their colours. */

@@ -47,7 +47,8 @@ test('axes of days have ticks at dates, of JD as of MJD', () => {
 test('legends: a bar with its range, of a single value too; names of kinds, cut where too long', () => {
     const pen = svgPen(400, 300, 'serif', like);
     drawLegend(pen, BOX, { label: 'rows', range: [1, 1000], log: true, ramp }, INK);
-    drawLegend(pen, BOX, { label: 'one', range: [7, 7], log: false, ramp }, INK);
+    for (const value of [7, 1234, 0.29752066])
+        drawLegend(pen, BOX, { label: 'one', range: [value, value], log: false, ramp }, INK);
     drawKinds(
         pen,
         BOX,
@@ -55,7 +56,7 @@ test('legends: a bar with its range, of a single value too; names of kinds, cut 
         { kinds: ramp.slice(0, 9), text: 'black' },
     );
     const written = pen.document();
-    for (const said of ['1', '1000', '7', 'rows', 'G', '(none)', 'others'])
+    for (const said of ['1', '1000', '7', '1234', '0.298', 'rows', 'G', '(none)', 'others'])
         expect(written).toContain(`>${said}</text>`);
     expect(written).toMatch(/>planet\w*…<\/text>/);
 });
