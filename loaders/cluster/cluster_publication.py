@@ -14,7 +14,7 @@ from loaders.cluster.cluster_live import refuse_moved_shards
 from loaders.cluster.cluster_staging import ClusterStagingTable
 from loaders.cluster.cluster_tables import ClusterTables
 from loaders.load_error import LoadError
-from loaders.storage.stored_table import CHUNK_COLUMN, NO_WAIT_SETTINGS
+from loaders.storage.stored_table import CHUNK_COLUMN, NO_WAIT_SETTINGS, wait_for_mutations
 from tap_service.constants import METADATA_POLL_SECONDS
 
 #: How long replaced tables stay, for queries that were translated before and wait.
@@ -34,6 +34,9 @@ class ClusterPublication:
             raise LoadError(f"{tables.schema_name}.{tables.next_base} has disappeared: start the load again")
         number, base_name = tables.next_number, tables.next_base
         for part in tables.parts:
+            # of a load that was killed here: ClickHouse refuses to drop the column twice at once
+            mutations = tables.all_servers_sql("mutations")
+            wait_for_mutations(tables.engine, mutations, tables.schema_name, base_name + part)
             tables.alter_rows(base_name + part, f"DROP COLUMN IF EXISTS {CHUNK_COLUMN}", NO_WAIT_SETTINGS)
         update_density(tables.engine, tables.schema_name, tables.table, base_name)
         register_table(tables.engine, state.entry, tables.table, number)
