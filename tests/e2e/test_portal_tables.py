@@ -200,7 +200,7 @@ class TestTablePage:
         programs = page.get_by_role("region", name="In other programs")
         programs.get_by_role("tab", name="LSDB").click()
         opening = programs.locator("pre").inner_text()
-        assert opening == f'lsdb.open_catalog("{portal.url}/hats/tycho2.bright")'
+        assert opening == f'import lsdb\n\ncatalog = lsdb.open_catalog("{portal.url}/hats/tycho2.bright")'
         shot(page, "table-hats")
         assert httpx.get(opening.split('"')[1], follow_redirects=True).status_code == 200
         page.goto(f"{portal_url}#/tables/TAP_SCHEMA.tables")

@@ -330,6 +330,19 @@ def stars(tmp_path: Path, engine: EmbeddedEngine) -> Iterator[Path]:
     assert next(folder.rglob("Npix=*.parquet"))
 
 
+def test_a_layout_that_nobody_has_asked_for_is_no_message(tmp_path: Path, engine: EmbeddedEngine) -> None:
+    prepare_engine(engine)
+    rows = make_rows()
+    identity = rows.schema.field("id").with_metadata({"ucd": "meta.id;meta.main"})
+    folder = write_catalogue(
+        tmp_path / "stars", rows.cast(rows.schema.set(rows.schema.get_field_index("id"), identity))
+    )
+    reporter = Recorder()
+    attach_catalogue(engine, AttachRequest(str(folder), "asked.nothing"), reporter)
+    drop_table(engine, "asked.nothing", Recorder())
+    assert not any("skyhouse:layout" in message for message in reporter.messages)
+
+
 def test_files_that_change_are_an_error_until_they_are_read_again(
     stars: Path, ask: Ask, engine: EmbeddedEngine, tmp_path: Path
 ) -> None:

@@ -208,12 +208,20 @@ def _read_range(text: str, size: int) -> tuple[int, int] | None:
 
 def _explain_problem(table: str, error: HatsProblem) -> str:
     """Log what is wrong with a file, and return what the user learns of it: no places."""
-    _log.warning("attached table %s: %s", table, error)
     if isinstance(error, StorageUnavailable):
+        _log.warning("attached table %s: %s", table, error)
         return (
             f"the files of the table {table} cannot be read now, because their storage does not answer. Try again later"
         )
+    command = f"skyhouse attach --refresh --table {table}"
+    _log.warning(
+        "attached table %s: %s. skyhouse verify %s lists all changes, and %s reads the files again",
+        table,
+        error,
+        table,
+        command,
+    )
     return (
         f"the files of the table {table} are not those that were attached: they have changed, or some are missing."
-        f" The operator has to look at them, and to attach them again (skyhouse attach --refresh --table {table})"
+        f" The operator has to look at them, and to attach them again ({command})"
     )

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tap_service.config import Config
 from tests.tap_service.async_client import create_job
@@ -44,6 +45,17 @@ def test_the_lines_of_python_run(service: Served) -> None:
     found = {"httpx": httpx, "tap": service.tap, "query": "SELECT n, word FROM svc.numbers WHERE n < 3 ORDER BY n"}
     exec(lines, found)
     assert found["first"] == found["rows"] == [[0, "row 0"], [1, "row 1"], [2, "row 2"]]
+    found["client"].close()
+
+
+def test_a_job_that_fails_says_why_where_the_page_says(service: Served) -> None:
+    [lines] = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    found = {"httpx": httpx, "tap": service.tap, "query": "SELECT nothing FROM svc.numbers"}
+    with pytest.raises(IndexError):  # there is no result
+        exec(lines, found)
+    [place] = re.findall(r"says why in `(.*?)`", TEXT)
+    assert found["job"]["phase"] == "ERROR"
+    assert "nothing" in eval(place, found)
     found["client"].close()
 
 

@@ -148,13 +148,19 @@ def test_a_storage_that_fails_once(faulty: FileServer, publish: Publish) -> None
 
 
 @pytest.mark.parametrize("fault", ["changed", 404, 403])
-def test_a_file_that_is_another(faulty: FileServer, publish: Publish, fault: int | str) -> None:
+def test_a_file_that_is_another(
+    faulty: FileServer, publish: Publish, fault: int | str, caplog: pytest.LogCaptureFixture
+) -> None:
     url = publish(faulty.url)
     faulty.find_fault = lambda method, path: fault
     answer = read_range(url, 0, 2048)
     assert answer.status_code == 403
     assert "the files of the table gate.stars are not those that were attached" in answer.text
     assert faulty.url not in answer.text
+    [message] = caplog.messages
+    assert "a.parquet" in message
+    assert "skyhouse verify gate.stars" in message
+    assert "skyhouse attach --refresh --table gate.stars" in message
 
 
 def test_an_error_after_the_first_bytes_breaks_the_answer(faulty: FileServer, publish: Publish) -> None:
