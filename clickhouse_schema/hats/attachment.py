@@ -175,8 +175,8 @@ class Attachment:
         Without duplicates, and without cells after the last file.
         """
         begins = self._borders[:, 0]
-        places = np.unique(np.searchsorted(begins, np.fromiter(cells, np.int64)))
-        return tuple(np.unique(begins[places[places < len(begins)]]).tolist())
+        places = np.unique(np.searchsorted(begins, np.fromiter(cells, np.int64)))  # of equal ones the first
+        return tuple(begins[places[places < len(begins)]].tolist())
 
     def list_borders(self) -> tuple[int, list[list[int]]]:
         """Return the order of the smallest pixel, and of that order the first cells of all files and their ends."""

@@ -6,8 +6,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
+from clickhouse_schema.catalogue import TableEntry
 from tap_service.documents.cone_search_document import cone_search_document
 from tap_service.documents.service_json import ConeCapabilitiesDocument, describe_cone_capabilities
+from tap_service.factory.service_factory import Services
 from tap_service.handlers.content_negotiation import XML, as_json, send_preferred, xml
 from tap_service.handlers.described_parameters import CONE_PARAMETERS
 from tap_service.handlers.protocol_paths import TAP
@@ -16,6 +18,7 @@ from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import read_request_pairs
 from tap_service.handlers.route_description import ANY, describe
 from tap_service.handlers.vosi_routes import cache_headers, find_table
+from tap_service.models.identity import Identity
 from tap_service.service_errors import ServiceUnavailable, UserFault
 from tap_service.services.cone_search.cone_description import describe_cone_search
 from tap_service.services.cone_search.cone_parameters import read_cone_parameters
@@ -34,8 +37,7 @@ _LONGER_SEARCHES = "Longer searches belong in /tap/async, as ADQL: the INFO QUER
 async def search_cone(table: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     owner = caller.name if caller else None
     try:
-        entry = await run_in_threadpool(find_table, skyhouse, caller, table)
-        check_position(entry)
+        entry = await run_in_threadpool(_find_table, skyhouse, caller, table)
         query = build_cone_query(entry, read_cone_parameters(await read_request_pairs(request, skyhouse)))
     except UserFault as error:
         skyhouse.queries.record_refusal(error, origin.client, owner)
@@ -53,8 +55,7 @@ async def show_capabilities(
     table: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
 ) -> Response:
     def send_capabilities() -> Response:
-        entry = find_table(skyhouse, caller, table)
-        check_position(entry)
+        entry = _find_table(skyhouse, caller, table)
         catalogue = skyhouse.catalogue_cache.catalogue_for(caller.name if caller else None)
         service = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{origin.base_url}{TAP}")
         try:
@@ -69,3 +70,10 @@ async def show_capabilities(
         )
 
     return await run_in_threadpool(send_capabilities)
+
+
+def _find_table(skyhouse: Services, caller: Identity | None, name: str) -> TableEntry:
+    """Return a table that the caller sees. Raises NotFound, also for one without a position."""
+    entry = find_table(skyhouse, caller, name)
+    check_position(entry)
+    return entry

@@ -1,4 +1,4 @@
-"""The numbers of additions, which watches compare, and which messages and results tell: none comes twice."""
+"""The numbers of additions, which watches compare, and which messages and results state: none comes twice."""
 
 from __future__ import annotations
 
