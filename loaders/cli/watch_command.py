@@ -8,7 +8,6 @@ import typer
 
 from loaders.cli.command_options import Data
 from loaders.cli.row_table import AsJson, collect_rows, print_and_exit, print_fields, print_rows
-from loaders.control.service_settings import read_settings
 
 app = typer.Typer(help="Watches: queries that run on the new rows of a table.", no_args_is_help=True)
 
@@ -40,7 +39,6 @@ def add_watch(
     as_json: AsJson = False,
 ) -> None:
     """Make a watch for a user. With a webhook, the secret of its signatures is printed, only once."""
-    settings = read_settings(data.absolute())
     wish = {
         "name": name,
         "query": query,
@@ -50,8 +48,7 @@ def add_watch(
         "webhook": webhook,
         "has_mail": mail,
     }
-    url = settings.public_url or f"http://{settings.host}:{settings.port}"
-    rows = collect_rows(data, "watch add", {"user": user, "wish": wish, "url": url})
+    rows = collect_rows(data, "watch add", {"user": user, "wish": wish})
     if as_json:
         print_rows(rows, (), as_json=True)
     else:

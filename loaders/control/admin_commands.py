@@ -160,7 +160,7 @@ def _stop_queries(administration: Administration, arguments: Arguments, reporter
 def _add_watch(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
     wish = WatchWish(**arguments["wish"])
     with administration.open_watches() as watches:
-        watch = watches.add_watch(arguments["user"], wish, arguments["url"])
+        watch = watches.add_watch(arguments["user"], wish)
     return [{**_describe_watch(watch), "secret": watch.secret or None}]
 
 

@@ -53,19 +53,22 @@ def _describe_run(run: WatchRun) -> dict[str, Any]:
     }
 
 
-def webhook_message(watch: Watch, run: WatchRun) -> bytes:
-    """Return the body that a webhook gets about a run, the same in each attempt."""
+def webhook_message(watch: Watch, run: WatchRun, public_url: str) -> bytes:
+    """Return the body that a webhook gets about a run, the same in each attempt.
+
+    Without ``public_url`` its addresses begin at the service's root: the Host of a request could be any.
+    """
     sample = json.loads(run.sample) if run.sample else {"columns": [], "rows": []}
     document = {
         "event": EVENT,
         "delivery": watch.delivery_id(run, "webhook"),
-        "watch": {"id": watch.watch_id, "name": watch.name, "url": f"{watch.base_url}/tap/watches/{watch.watch_id}"},
+        "watch": {"id": watch.watch_id, "name": watch.name, "url": f"{public_url}/tap/watches/{watch.watch_id}"},
         "table": watch.table,
         "addition": {"number": run.number, "added": format_instant(run.added), "rows": run.added_rows},
         "rows": run.rows,
         "result": {
             "table": f"mydb.{watch.result_table}",
-            "url": f"{watch.base_url}/tap/tables/mydb.{watch.result_table}",
+            "url": f"{public_url}/tap/tables/mydb.{watch.result_table}",
             "query": _select_rows(watch, run),
         },
         "first_rows": sample,
@@ -73,8 +76,12 @@ def webhook_message(watch: Watch, run: WatchRun) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode()
 
 
-def mail_message(watch: Watch, run: WatchRun, service: str, sender: str, address: str) -> EmailMessage:
-    """Return the mail about a run; its Message-ID and Date are the same in each attempt."""
+def mail_message(watch: Watch, run: WatchRun, service: str, public_url: str, sender: str, address: str) -> EmailMessage:
+    """Return the mail about a run; its Message-ID and Date are the same in each attempt.
+
+    ``service`` is the title of the service, ``public_url`` '' if the operator has not set it.
+    """
+    where = f"The service is at {public_url}; there, the page" if public_url else "In the service's portal, the page"
     message = EmailMessage()
     rows = f"{run.rows:,} row{'' if run.rows == 1 else 's'}"
     message["Subject"] = f"{service}: {rows} for the watch {watch.name}"
@@ -86,7 +93,7 @@ def mail_message(watch: Watch, run: WatchRun, service: str, sender: str, address
         f"{watch.table} got {run.added_rows:,} new rows on {format_instant(run.added)}, and your watch {watch.name}\n"
         f"has found {rows} among them. They are in mydb.{watch.result_table}:\n\n"
         f"    {_select_rows(watch, run)}\n\n"
-        f"The service is at {watch.base_url}; there, the page Watches pauses or removes the watch.\n"
+        f"{where} Watches pauses or removes the watch.\n"
     )
     return message
 

@@ -70,18 +70,26 @@ async def identify_visitor(request: Request) -> Identity | None:
         A page of another site made the browser send a remembered password with a request that could change something.
     """
     headers = request.headers.getlist("authorization")
-    if (
-        any(header.lower().startswith("basic") for header in headers)
-        and request.method not in ("GET", "HEAD")
-        and await is_from_other_site(request)
-    ):
+    if request.method not in ("GET", "HEAD"):
+        await refuse_remembered_password(request)
+    client = (await get_origin(request)).client if headers else ""
+    request.state.visitor = await find_services(request).authenticator.identify(headers, client)
+    return cast("Identity | None", request.state.visitor)
+
+
+async def refuse_remembered_password(request: Request) -> None:
+    """Raise Forbidden if a page of another site made a browser send a remembered password."""
+    if await has_remembered_password(request):
         raise Forbidden(
             "a page of another site sent your password: it must use a token. If it is a page of this service, its "
             "operator gives the service's address as SKYHOUSE_PUBLIC_URL"
         )
-    client = (await get_origin(request)).client if headers else ""
-    request.state.visitor = await find_services(request).authenticator.identify(headers, client)
-    return cast("Identity | None", request.state.visitor)
+
+
+async def has_remembered_password(request: Request) -> bool:
+    """Return whether a page of another site made a browser send a remembered password."""
+    headers = request.headers.getlist("authorization")
+    return any(header.lower().startswith("basic") for header in headers) and await is_from_other_site(request)
 
 
 async def is_from_other_site(request: Request) -> bool:

@@ -27,11 +27,11 @@ from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import Form, read_query_values, read_request_form
 from tap_service.handlers.result_routes import send_stored_result
 from tap_service.handlers.route_description import ANY, Parameter, describe
-from tap_service.models.request_parameters import parse_count, read_single_values
+from tap_service.models.request_parameters import parse_count, parse_note, read_single_values
 from tap_service.models.share import Share
 from tap_service.models.timestamps import format_instant
 from tap_service.service_errors import ParameterFault
-from tap_service.services.shares.share_requests import MAX_LISTED, ShareWish, require_stored
+from tap_service.services.shares.share_requests import MAX_LISTED, MAX_NOTE, ShareWish, require_stored
 from tap_service.services.site.client_address import RequestOrigin
 
 router = APIRouter(prefix="/shares")
@@ -63,7 +63,8 @@ async def create_share(request: Request, skyhouse: Skyhouse, caller: Caller, ori
     with closing(await read_request_form(request, skyhouse)) as form:
         given = _read_given(form)
         job = await run_in_threadpool(skyhouse.jobs.get_job, given["JOB"], caller)
-        wish = ShareWish(given["TITLE"], given["NOTE"], _read_named(given["NAMED"]), given["LAYOUT"])
+        note = parse_note(given["NOTE"], MAX_NOTE)
+        wish = ShareWish(given["TITLE"], note, _read_named(given["NAMED"]), given["LAYOUT"])
         create = skyhouse.shares.create_share
         share, key = await run_in_threadpool(create, job, caller, origin.client, wish, form.files)
     url = _share_url(origin, share)

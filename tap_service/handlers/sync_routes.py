@@ -13,11 +13,18 @@ from starlette.concurrency import run_in_threadpool
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.described_parameters import QUERY_PARAMETERS
 from tap_service.handlers.query_response import send_answer
-from tap_service.handlers.request_context import admit_caller, find_services, get_origin, identify_visitor
+from tap_service.handlers.request_context import (
+    admit_caller,
+    find_services,
+    get_origin,
+    has_remembered_password,
+    identify_visitor,
+    refuse_remembered_password,
+)
 from tap_service.handlers.request_form import Form, read_request_form
 from tap_service.handlers.route_description import ANY, describe
 from tap_service.models.identity import Identity
-from tap_service.service_errors import UserFault
+from tap_service.service_errors import Forbidden, UserFault
 from tap_service.services.queries.sync_answer import StartJob
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.site.client_address import RequestOrigin
@@ -40,7 +47,9 @@ async def answer_sync(request: Request) -> Response:
     skyhouse, origin = find_services(request), await get_origin(request)
     owner = caller.name if caller else None
     form, parameters = await _read_query(request, skyhouse, origin, owner)
-    start_job = _find_job_starter(form, parameters, skyhouse, caller, origin)
+    start_job = None
+    if await _may_start_job(request, form, parameters.on_timeout):
+        start_job = _build_job_starter(form, skyhouse, caller, origin)
     answer = skyhouse.queries.start_query(parameters, origin.client, owner, start_job=start_job, release=form.close)
     return await send_answer(request, answer)
 
@@ -60,14 +69,25 @@ async def _read_query(
         raise
 
 
-def _find_job_starter(
-    form: Form, parameters: TapParameters, skyhouse: Services, caller: Identity | None, origin: RequestOrigin
-) -> StartJob | None:
-    """Return what goes on with the query as a job at its time limit; None if the client or the operator wants none."""
-    wish = parameters.on_timeout or ("job" if skyhouse.config.sync_timeout_jobs == "always" else "error")
-    if wish == "error" or skyhouse.config.sync_timeout_jobs == "never":
-        return None
+async def _may_start_job(request: Request, form: Form, on_timeout: str) -> bool:
+    """Return whether the query may become a job at its time limit.
 
+    Raise Forbidden, and close the form, if a page of another site asks for that with a remembered password.
+    """
+    setting = find_services(request).config.sync_timeout_jobs
+    if setting == "never" or (on_timeout or setting) not in ("job", "always"):
+        return False
+    if not on_timeout:
+        return not await has_remembered_password(request)
+    try:
+        await refuse_remembered_password(request)
+    except Forbidden:
+        form.close()
+        raise
+    return True
+
+
+def _build_job_starter(form: Form, skyhouse: Services, caller: Identity | None, origin: RequestOrigin) -> StartJob:
     async def start_job() -> str:
         kept = [pair for pair in form.pairs if pair[0].upper() not in ("ON_TIMEOUT", "PHASE")]
         pairs = [*kept, ("PHASE", "RUN")]

@@ -57,7 +57,7 @@ async def list_watches(skyhouse: Skyhouse, user: User) -> Response:
 @router.post("", **describe("Make a watch", JSON, status=201, members=_MEMBERS))
 async def add_watch(request: Request, skyhouse: Skyhouse, user: User, origin: Origin) -> Response:
     wish = _read_wish(await read_json_object(request, _NAMES, _MAX_BYTES))
-    watch = await run_in_threadpool(skyhouse.watches.add_watch, user.name, wish, origin.base_url)
+    watch = await run_in_threadpool(skyhouse.watches.add_watch, user.name, wish)
     described = {**describe_watch(watch), "secret": watch.secret or None}
     location = f"{origin.base_url}/tap/watches/{watch.watch_id}"
     return JSONResponse(described, 201, headers={**_NO_STORE, "Location": location})

@@ -17,6 +17,9 @@ SINGLE_VALUED = ("REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT
 
 _OF_JOBS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION", "ACTION", "REUSE", "CHECKSUM")
 
+#: control characters (category Cc) other than tab and line end
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
 _MAX_SHOWN = 60
 _MAX_SEARCH = 500
 
@@ -46,7 +49,7 @@ def check_unicode(name: str, value: str) -> None:
 def read_single_values(pairs: Iterable[Pair], names: Sequence[str]) -> dict[str, str]:
     """Return the values of the parameters with these names, in any case, that are not empty.
 
-    Raises ParameterFault if one has two values, or a value cannot be UTF-8.
+    Raises ParameterFault if one has two values, or a value cannot be UTF-8 or a name.
     """
     given: dict[str, str] = {}
     for name, value in pairs:
@@ -56,8 +59,28 @@ def read_single_values(pairs: Iterable[Pair], names: Sequence[str]) -> dict[str,
         if known in given:
             raise ParameterFault(f"the parameter {known} is given more than once; give it one value")
         check_unicode(known, value)
+        if known == "RUNID":
+            refuse_controls(known, value)
         given[known] = value
     return {name: value for name, value in given.items() if value.strip()}
+
+
+def parse_note(value: str, max_length: int) -> str:
+    """Return a note of several lines, which end as in Unix. Raises ParameterFault."""
+    note = re.sub("\r\n?", "\n", value).strip()
+    if len(note) > max_length:
+        raise ParameterFault(f"NOTE has {len(note)} characters, and up to {max_length} are kept: shorten it")
+    refuse_controls("NOTE", note)
+    return note
+
+
+def refuse_controls(name: str, value: str) -> None:
+    """Raise ParameterFault for a control character other than tab and line end: it could steer a terminal."""
+    found = _CONTROLS.search(value)
+    if found:
+        raise ParameterFault(
+            f"{name}: character {found.start() + 1} is U+{ord(found[0]):04X}, a control character: leave it out"
+        )
 
 
 def parse_time(name: str, value: str) -> datetime:

@@ -114,8 +114,6 @@ class Watch:
         The watched table, ``schema.table`` as stored.
     result_table
         Name in ``mydb`` of the table of its results.
-    base_url
-        Address of the service in messages.
     since
         Number of the last addition that is older than the watch.
     webhook, secret
@@ -137,7 +135,6 @@ class Watch:
     query: str
     table: str
     result_table: str
-    base_url: str
     since: int
     webhook: str = ""
     secret: str = ""

@@ -48,7 +48,8 @@ class SiteSettings(BaseModel):
         title="Public address of the service",
         description=(
             "For example https://example.org/archive: the part of the address before /tap. "
-            "If empty, the headers of a trusted proxy determine it, otherwise the request."
+            "If empty, the headers of a trusted proxy determine it, otherwise the request; messages of watches have no "
+            "host then."
         ),
     )
     trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = Field(
@@ -98,7 +99,8 @@ class SiteSettings(BaseModel):
         description=(
             "A list of entries with name, issuer, audience, keys (a JSON Web Key Set file in the same directory) and "
             "optionally user_claim, admins and groups_claim (the claim that lists the user's groups). The user of a "
-            "token is called name:user, a group name:group."
+            "token is called name:user, a group name:group. A user or group of more than 200 characters, or with one "
+            "that cannot be printed, is not accepted."
         ),
     )
     registry: Path | None = Field(

@@ -236,7 +236,7 @@ def test_jobs_of_redis(tmp_path: Path) -> None:
         share = Share("kept", "alice", now, now + timedelta(days=9), now + timedelta(days=9), "q", 10, provenance)
         with closing(RedisShareStore(first.url)) as shares:
             shares.write_share(share)
-        watch = Watch("w1", "alice", "bright", now, "SELECT 1", "s.stars", "bright", "https://example.org", 0)
+        watch = Watch("w1", "alice", "bright", now, "SELECT 1", "s.stars", "bright", 0)
         with closing(RedisWatchStore(first.url)) as watches:
             watches.add_watch(watch)
         parts = frozenset({Part.JOBS, Part.RESULTS})

@@ -333,7 +333,7 @@ def test_watches_are_copied_with_the_jobs(tmp_path: Path) -> None:
     copy_watches(config, tmp_path / "none")
     made = Watch(
         *("w1", "alice", "bright", datetime(2026, 1, 31, tzinfo=UTC), "SELECT 1", "sky.alerts"),
-        *("bright", "https://example.org", 0, "https://example.org/hook", "the secret"),
+        *("bright", 0, "https://example.org/hook", "the secret"),
     )
     with closing(SqliteWatchStore(tmp_path / "jobs")) as store:
         store.add_watch(made)

@@ -20,7 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from tap_service.config import Config
 from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MAX_WAIT_SECONDS
 from tap_service.models.identity import Identity
-from tap_service.models.request_parameters import Pair
+from tap_service.models.request_parameters import Pair, parse_note
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.upload_parameter import Part
 from tap_service.models.uws_job import ACTIVE, Job, JobFile, JobFilter, JobReference, merge_parameters
@@ -43,11 +43,11 @@ from tap_service.services.jobs.job_queues import JobQueue
 from tap_service.services.jobs.job_search import search_jobs
 from tap_service.services.jobs.result_downloads import ResultDownloads
 from tap_service.services.jobs.uws_parameters import (
+    MAX_NOTE,
     find_run_id,
     parse_destruction,
     parse_duration,
     parse_name,
-    parse_note,
     split_control_parameters,
 )
 from tap_service.services.queries.query_preparation import QueryPreparation
@@ -189,7 +189,7 @@ class JobService:
             execution_duration=self._config.async_seconds,
             parameters=merge_parameters((), parameters),
             run_id=find_run_id(parameters) or "",
-            note=parse_note(control.get("NOTE", "")),
+            note=parse_note(control.get("NOTE", ""), MAX_NOTE),
             client=client,
             disk_limit=self._find_disk_limit(caller),
         )
@@ -311,7 +311,7 @@ class JobService:
     def set_note(self, job_id: str, text: str, caller: Identity | None) -> Job:
         self.get_job(job_id, caller)
         with _translate_store_errors(job_id):
-            return self._jobs.set_note(job_id, parse_note(text))
+            return self._jobs.set_note(job_id, parse_note(text, MAX_NOTE))
 
     def destroy_job(self, job_id: str, caller: Identity | None) -> None:
         self.get_job(job_id, caller)

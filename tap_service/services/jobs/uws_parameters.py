@@ -6,7 +6,14 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from tap_service.models.request_parameters import Pair, parse_count, parse_search, parse_time, read_single_values
+from tap_service.models.request_parameters import (
+    Pair,
+    parse_count,
+    parse_search,
+    parse_time,
+    read_single_values,
+    refuse_controls,
+)
 from tap_service.models.uws_job import ExecutionPhase, JobFilter
 from tap_service.service_errors import ParameterFault
 
@@ -29,8 +36,10 @@ def split_control_parameters(pairs: Sequence[Pair]) -> tuple[dict[str, str], lis
 
 
 def find_run_id(pairs: Sequence[Pair]) -> str | None:
-    """Return the last RUNID, or None."""
+    """Return the last RUNID, or None. Raises ParameterFault."""
     found = [value for name, value in pairs if name.upper() == "RUNID"]
+    for value in found:
+        refuse_controls("RUNID", value)
     return found[-1] if found else None
 
 
@@ -52,14 +61,6 @@ def parse_name(text: str) -> str:
     if len(name) > MAX_NAME or not name.isprintable():
         raise ParameterFault(f"NAME has up to {MAX_NAME} printable characters, in one line")
     return name
-
-
-def parse_note(text: str) -> str:
-    """Return a user's note on a job; lines end as in Unix. Raises ParameterFault."""
-    note = text.replace("\r\n", "\n").strip()
-    if len(note) > MAX_NOTE:
-        raise ParameterFault(f"NOTE has {len(note)} characters, and up to {MAX_NOTE} are kept: shorten it")
-    return note
 
 
 def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:

@@ -52,8 +52,6 @@ class ShareWish:
         """Raise ParameterFault."""
         if len(self.title) > MAX_TITLE or not (self.title.isprintable() or not self.title):
             raise ParameterFault(f"TITLE has up to {MAX_TITLE} printable characters, in one line")
-        if len(self.note) > MAX_NOTE:
-            raise ParameterFault(f"NOTE has up to {MAX_NOTE} characters: shorten it")
         if len(self.layout.encode("utf-8", "surrogatepass")) > MAX_LAYOUT:
             raise ParameterFault(f"LAYOUT has up to {MAX_LAYOUT} bytes: show fewer plots")
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import jwt
 import yaml
@@ -43,8 +43,8 @@ _MAX_CLIENT_PASSWORDS = 20
 #: algorithms with public keys only: whoever reads a shared secret could forge tokens
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 _MAX_TOKEN_LENGTH = 16_384
-#: groups that a token may name, and the characters of one
-_MAX_GROUPS, _MAX_GROUP_LENGTH = 1000, 200
+#: groups that a token may name, and the characters of a group and of a user
+_MAX_GROUPS, _MAX_GROUP_LENGTH, _MAX_USER_LENGTH = 1000, 200, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class _TrustedIssuer:
         except (jwt.PyJWTError, LookupError):
             return None
         user = claims[self.entry.user_claim]
-        if not isinstance(user, str) or not user or len(user) > 200:
+        if not _is_name(user, _MAX_USER_LENGTH):
             return None
         return Identity(f"{self.entry.name}:{user}", user in self.entry.admins, self._read_groups(claims))
 
@@ -107,13 +107,18 @@ class _TrustedIssuer:
         named = (named,) if isinstance(named, str) else named
         if not isinstance(named, list | tuple):
             return frozenset()
-        groups = [each for each in named if isinstance(each, str) and 0 < len(each) <= _MAX_GROUP_LENGTH]
+        groups = [each for each in named if _is_name(each, _MAX_GROUP_LENGTH)]
         return frozenset(f"{self.entry.name}:{group}" for group in groups[:_MAX_GROUPS])
 
     def _find_key(self, ident: object) -> jwt.PyJWK:
         if ident is None and len(self.keys.keys) == 1:
             return self.keys.keys[0]
         return self.keys[str(ident)]
+
+
+def _is_name(claim: object, max_length: int) -> TypeGuard[str]:
+    """Return whether a claim is a text that can name a user or group; logs and terminals show it as it is."""
+    return isinstance(claim, str) and 0 < len(claim) <= max_length and claim.isprintable()
 
 
 def read_issuers(path: Path) -> tuple[_TrustedIssuer, ...]:

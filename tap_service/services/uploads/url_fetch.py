@@ -12,8 +12,8 @@ import socket
 import ssl
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from http.client import HTTPConnection, HTTPException, HTTPResponse
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -47,11 +47,42 @@ _NOT_PUBLIC = tuple(
     )
 )
 
+#: names that no public host has: RFC 6761, 6762, 7686, 8375, 9476, and ICANN's ``internal``, where clouds keep metadata
+_LOCAL_DOMAINS = ("localhost", "local", "internal", "home.arpa", "test", "invalid", "onion", "alt")
+
 AddressInfo = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
 
 
 class NotPublic(Exception):
     """The host has no public address; users read the message."""
+
+
+class _WholeHead(HTTPResponse):
+    """A response whose head has arrived completely: ``http.client`` takes the end of a connection for its end."""
+
+    def begin(self) -> None:
+        lines, self.fp = self.fp, _LastLine(self.fp)  # type: ignore[assignment]
+        try:
+            super().begin()
+            if self.fp.line not in (b"\r\n", b"\n"):  # type: ignore[attr-defined]
+                raise IncompleteRead(b"")
+        finally:
+            self.fp = lines
+
+
+class _LastLine:
+    """The lines of a head, and the last one that was read."""
+
+    def __init__(self, lines: BinaryIO) -> None:
+        self._lines = lines
+        self.line = b""
+
+    def readline(self, limit: int) -> bytes:
+        self.line = self._lines.readline(limit)
+        return self.line
+
+    def close(self) -> None:
+        self._lines.close()
 
 
 class UrlFetcher:
@@ -148,6 +179,7 @@ def open_response(
     host, port = _split_host(parts)
     usable = _resolve_host(host, port, hosts)
     connection = HTTPConnection(host, port)
+    connection.response_class = _WholeHead
     with _open_connection(usable[:MAX_ADDRESSES], deadline) as plain:
         is_safe = parts.scheme.lower() == "https"
         connection.sock = tls.wrap_socket(plain, server_hostname=host) if is_safe else plain
@@ -159,27 +191,39 @@ def open_response(
 
 
 def refuse_private_host(parts: SplitResult, hosts: Collection[str]) -> None:
-    """Raise NotPublic for ``localhost`` and addresses in numbers that are not public, unless they are in ``hosts``.
+    """Raise NotPublic for names of the local network and addresses in numbers that are not public.
 
-    Other names count when the connection is made.
+    Those in ``hosts`` pass. Other names count when the connection is made.
     """
     host, port = _split_host(parts)
-    with suppress(OSError, UnicodeError):  # a name
-        _resolve_host(host, port, hosts, 0 if host.lower() == "localhost" else socket.AI_NUMERICHOST)
+    try:
+        _resolve_host(host, port, hosts, socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):  # a name
+        is_local = "." not in host or host.endswith(tuple(f".{domain}" for domain in _LOCAL_DOMAINS))
+        if is_local and not _is_named(host, port, hosts):
+            raise NotPublic(_not_public(host)) from None
 
 
 def _split_host(parts: SplitResult) -> tuple[str, int]:
-    return parts.hostname or "", parts.port or _PORTS[parts.scheme.lower()]
+    """Return the host, without the dot that ends an absolute name, and the port."""
+    return (parts.hostname or "").rstrip("."), parts.port or _PORTS[parts.scheme.lower()]
+
+
+def _is_named(host: str, port: int, hosts: Collection[str]) -> bool:
+    return host in hosts or f"{f'[{host}]' if ':' in host else host}:{port}" in hosts
+
+
+def _not_public(host: str) -> str:
+    return f"{host} is no address of the public internet"
 
 
 def _resolve_host(host: str, port: int, hosts: Collection[str], flags: int = 0) -> Sequence[AddressInfo]:
     """Return the addresses of a host to which the service may connect. Raises NotPublic and OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
-    name = host.lower()
-    is_named = name in hosts or f"{f'[{name}]' if ':' in name else name}:{port}" in hosts
+    is_named = _is_named(host, port, hosts)
     usable = [entry for entry in found if is_named or is_public(entry)]
     if not usable:
-        raise NotPublic(f"{host} is no address of the public internet")
+        raise NotPublic(_not_public(host))
     return usable
 
 

@@ -11,7 +11,7 @@ import smtplib
 import ssl
 import time
 from collections.abc import Callable
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse, IncompleteRead
 from urllib.parse import urlsplit
 
 from tap_service.config import Config
@@ -24,6 +24,9 @@ from tap_service.storage.accounts import Accounts
 
 #: the limit of one attempt, in seconds
 ATTEMPT_SECONDS = 20.0
+
+#: bytes of an answer that are read, to see whether it is whole
+_MAX_ANSWER = 1 << 16
 
 DELIVERY_HEADER = "Skyhouse-Delivery"
 TIMESTAMP_HEADER = "Skyhouse-Timestamp"
@@ -63,7 +66,7 @@ class WatchMessages:
     def _post_message(self, watch: Watch, run: WatchRun) -> None:
         if not self._config.webhooks:
             raise NotDelivered("the operator of the service has switched webhooks off")
-        body = webhook_message(watch, run)
+        body = webhook_message(watch, run, self._config.public_url)
         timestamp = str(int(time.time()))
         headers = {
             "User-Agent": PRODUCT,
@@ -78,23 +81,27 @@ class WatchMessages:
             try:
                 parts = urlsplit(watch.webhook)
                 with open_response(parts, hosts, self._tls, deadline, "POST", headers, body) as response:
-                    status = response.status
+                    status, is_cut = response.status, _is_cut(response)
             except NotPublic as error:
                 raise NotDelivered(f"{error}; {PRIVATE_HOST_HINT}", is_final=True) from error
             except (OSError, HTTPException, ValueError) as error:
                 if deadline.has_passed:
                     raise NotDelivered(f"the server did not answer within {ATTEMPT_SECONDS:g} seconds") from error
                 raise NotDelivered("the server cannot be reached, or does not speak HTTP") from error
+            if deadline.has_passed:
+                raise NotDelivered(f"the server's answer was not complete within {ATTEMPT_SECONDS:g} seconds")
         if not 200 <= status < 300:
             more = "; redirects are not followed" if 300 <= status < 400 else ""
             raise NotDelivered(f"the server answered {status}{more}")
+        if is_cut:
+            raise NotDelivered(f"the server answered {status}, and its connection ended before the answer")
 
     def _send_mail(self, watch: Watch, run: WatchRun) -> None:
         config = self._config
         address = self._accounts.find_mail(watch.owner) if self._accounts is not None else ""
         if not config.smtp_host or not address:
             raise NotDelivered("the operator of the service sends no mail, or has no address of yours")
-        message = mail_message(watch, run, config.title, config.smtp_from, address)
+        message = mail_message(watch, run, config.title, config.public_url, config.smtp_from, address)
         try:
             with self._open_mail_server() as server:
                 if config.smtp_security == "starttls":
@@ -111,6 +118,16 @@ class WatchMessages:
         if config.smtp_security == "tls":
             return smtplib.SMTP_SSL(config.smtp_host, config.smtp_port, timeout=ATTEMPT_SECONDS, context=self._tls)
         return smtplib.SMTP(config.smtp_host, config.smtp_port, timeout=ATTEMPT_SECONDS)
+
+
+def _is_cut(response: HTTPResponse) -> bool:
+    """Read the body, a long one in part, and return whether the connection ended before it."""
+    piece = bytearray(_MAX_ANSWER)
+    try:
+        count = response.readinto(piece)
+    except IncompleteRead:  # of chunks
+        return True
+    return bool(response.length) and count < len(piece)
 
 
 def sign_message(secret: str, timestamp: str, body: bytes) -> str:

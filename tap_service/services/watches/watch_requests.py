@@ -94,7 +94,7 @@ class WatchService:
         self._tables = tables
         self._accounts = accounts
 
-    def add_watch(self, owner: str, wish: WatchWish, base_url: str) -> Watch:
+    def add_watch(self, owner: str, wish: WatchWish) -> Watch:
         """Make a watch, and the empty table of its results.
 
         Parameters
@@ -103,8 +103,6 @@ class WatchService:
             The user, with whose rights it runs.
         wish
             What it does.
-        base_url
-            The address of the service, for its messages.
 
         Raises
         ------
@@ -136,7 +134,6 @@ class WatchService:
                 query=query,
                 table=watched.qualified_name,
                 result_table=name,
-                base_url=base_url,
                 since=read_last_number(self._engine, watched.schema.name, watched.table.name),
                 webhook=wish.webhook,
                 secret=secrets.token_urlsafe(32) if wish.webhook else "",

@@ -148,9 +148,21 @@ def test_name_and_note(shared: Served) -> None:
     assert (job.get("/name").text, job.get("/note").text) == ("Orbits of <Mars>", "& so on")
     assert (job.element_text("runId"), job.info["note"]) == ("Orbits of <Mars>", "& so on")
     assert '<uws:parameter id="RUNID">first<' in job.get("/parameters").text
-    for path, value, said in (("name", "x" * 201, "200"), ("name", "a\nb", "printable"), ("note", "x" * 4097, "4097")):
+    for path, value, said in (
+        ("name", "x" * 201, "200"),
+        ("name", "a\nb", "printable"),
+        ("note", "x" * 4097, "4097"),
+        ("note", "two\nlines\x1b[2J", "character 10 is U+001B"),
+        ("note", "\x9b2J", "character 1 is U+009B"),
+    ):
         answer = job.post(f"/{path}", **{path.upper(): value})
         assert (answer.status_code, said in answer.text) == (400, True), answer.text
+    assert job.post("/note", NOTE="a\ttab, a\rline, a no-break\u00a0space and \u2600\ufe0f").status_code == 303
+    assert job.info["note"] == "a\ttab, a\nline, a no-break\u00a0space and \u2600\ufe0f"
+    for given in ({"NOTE": "\x07"}, {"RUNID": "a\x1b[1m"}, {"RUNID": "x", "runid": "\r"}):
+        refused = httpx.post(f"{shared.tap}/async", data={"QUERY": TWO, **given}, auth=KEPLER)
+        assert (refused.status_code, "control character" in refused.text) == (400, True), refused.text
+    assert "RUNID: character 1 is U+0007" in httpx.get(shared.sync, params={"QUERY": TWO, "RUNID": "\x07"}).text
     assert job.post("/note", NOTE="").status_code == 303
     assert "note" not in job.info
     assert job.post("/note").status_code == 400

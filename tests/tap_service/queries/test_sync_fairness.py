@@ -329,5 +329,22 @@ class TestTimeLimit:
             assert job.delete().status_code == 303
         alice.session.close()
 
+    def test_a_page_of_another_site_makes_no_job(self, serve: Callable[..., Any], accounts: Path) -> None:
+        """A browser adds the remembered password to a picture's address, say."""
+        elsewhere = {"Sec-Fetch-Site": "cross-site"}
+        for rule in ("on-request", "always", "never"):
+            service = serve(sync_seconds=0.05, sync_timeout_jobs=rule, accounts=accounts)
+            alice = User(service, "alice")
+            for wish in ("job", "error", None):
+                parameters = {"QUERY": self.QUERY} | ({"ON_TIMEOUT": wish} if wish else {})
+                answer = alice.http("GET", "sync", params=parameters, headers=elsewhere)
+                is_refused = wish == "job" and rule != "never"
+                assert answer.status_code == (403 if is_refused else 400), (rule, wish)
+                assert "skyhouse-job" not in answer.headers
+            assert alice.http("GET", "async", headers={"Accept": "application/json"}).json()["jobs"] == []
+            alice.session.close()
+        anonymous = httpx.get(service.sync, params={"QUERY": LIGHT, "ON_TIMEOUT": "job"}, headers=elsewhere)
+        assert anonymous.status_code == 200
+
     def test_a_wrong_wish(self, service: Any) -> None:
         assert "give job or error" in service.ask(LIGHT, ON_TIMEOUT="wait").text

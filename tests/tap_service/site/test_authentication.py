@@ -258,7 +258,7 @@ def test_issuers_are_read_again(by_issuer: Authenticator, tmp_path: Path, caplog
     [
         (["lens", "dust"], {"institute:lens", "institute:dust"}),
         ("lens", {"institute:lens"}),
-        ([7, "", "x" * 300, "lens"], {"institute:lens"}),
+        ([7, "", "x" * 300, "dust\n", "\x9bA", "lens"], {"institute:lens"}),
         ({"lens": True}, set()),
         (None, set()),
     ],
@@ -283,6 +283,9 @@ def test_groups_that_a_token_names(by_issuer: Authenticator, tmp_path: Path, cla
         lambda: token(aud="another"),
         lambda: token(sub=None),
         lambda: token(sub=""),
+        lambda: token(sub="al\x1b[2Jice"),
+        lambda: token(sub="alice\nbob"),
+        lambda: token(sub="alice\u202e"),
         lambda: token(kid="k2"),
         lambda: token(key=ec.generate_private_key(ec.SECP256R1())),
         lambda: token(key=None, algorithm="none"),

@@ -44,11 +44,14 @@ def alerts_table(engine: Engine, folder: Path) -> Iterator[None]:
 
 
 class Receiver:
-    """Messages that an HTTP server on this machine got: headers and body. ``answers``: status codes, then 200."""
+    """Messages that an HTTP server on this machine got: headers and body.
+
+    ``answers``: status codes, or whole answers after which the connection ends; then 200.
+    """
 
     def __init__(self, port: int) -> None:
         self.url = f"http://localhost:{port}/hook?for=alice"
-        self.answers: list[int] = []
+        self.answers: list[int | bytes] = []
         self.got: list[tuple[dict[str, str], bytes]] = []
 
     @property
@@ -63,6 +66,9 @@ def receiver() -> Iterator[Receiver]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             found.got.append((dict(self.headers), body))
             status = found.answers.pop(0) if found.answers else 200
+            if isinstance(status, bytes):
+                self.wfile.write(status)
+                return
             self.send_response(status)
             if 300 <= status < 400:
                 self.send_header("Location", found.url)

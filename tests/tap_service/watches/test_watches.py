@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ import pytest
 
 from clickhouse_schema.engine_tables import addition_record, user_table_record
 from clickhouse_schema.engine_tables.catalogue_log import write_grants
+from tap_service.documents.watch_documents import webhook_message
 from tap_service.service_errors import ServiceBusy
 from tap_service.storage.watches.watch_store import WatchStoreUnavailable
 from tests.tap_service.conftest import Served
@@ -185,12 +187,81 @@ def test_a_webhook_is_given_up(
     hook.got.clear()
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "10.1.2.3", "[::1]", "2130706433", "LOCALHOST"])
+CUT = [
+    b"HTTP/1.1 200 OK\r\nContent-Le",
+    b"HTTP/1.1 200 OK\r\n",
+    b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nbegun",
+    b"HTTP/1.1 204 No Content\r\nServer: x\r\n",
+    b"HTTP/1.1 100 Continue\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nbegun\r\n",
+]
+WHOLE = [
+    b"HTTP/1.1 204 No Content\r\n\r\n",
+    b"HTTP/1.0 200\n\n",
+    b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ndone\r\n0\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n" + b"x" * 999_999,
+]
+
+
+def test_an_answer_that_is_cut_is_no_delivery(
+    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever answers so may have lost the message: it is sent again."""
+    monkeypatch.setattr("tap_service.models.watch._PATIENCE", (0,) * len(CUT))
+    hook.answers[:] = CUT
+    watch = alice.watch(name="cut", query=BRIGHT, webhook=hook.url)
+    add_alerts(service.engine, tmp_path, 6800, 10)
+    alice.wait(watch, "DONE")
+    assert alice.wait_for_messages(watch) == {"state": "DELIVERED", "attempts": len(CUT) + 1, "error": None}
+    hook.answers[:] = WHOLE
+    for number in range(len(WHOLE)):
+        add_alerts(service.engine, tmp_path, 6900 + 10 * number, 10)
+        alice.wait(watch, *["DONE"] * (number + 2))
+        assert alice.wait_for_messages(watch) == {"state": "DELIVERED", "attempts": 1, "error": None}, WHOLE[number]
+    hook.got.clear()
+
+
+def test_messages_do_not_believe_a_host(alice: Watcher, service: Served, hook: Receiver, tmp_path: Path) -> None:
+    """Whoever makes a watch writes the Host of that request. Addresses are the operator's, or have no host."""
+    wish = {"name": "believed", "query": BRIGHT, "webhook": hook.url}
+    watch = alice.http("POST", "watches", json=wish, headers={"Host": "evil.example"}).json()
+    add_alerts(service.engine, tmp_path, 7500, 10)
+    alice.wait(watch, "DONE")
+    alice.wait_for_messages(watch)
+    [said] = hook.documents
+    assert said["watch"]["url"] == f"/tap/watches/{watch['id']}"
+    assert said["result"]["url"] == "/tap/tables/mydb.believed"
+    assert b"evil" not in hook.got[0][1]
+    hook.got.clear()
+    stored = service.server.config.app.state.services.watches.find_watch(watch["id"])
+    message = json.loads(webhook_message(stored, stored.runs[0], "https://example.org/archive"))
+    assert message["watch"]["url"] == f"https://example.org/archive/tap/watches/{watch['id']}"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("127.0.0.1", "10.1.2.3", "[::1]", "2130706433", "LOCALHOST", "127.0.0.1."),
+        *("localhost.", "a.localhost", "ip6-localhost", "ip6-loopback", "intranet", "printer.local", "db.Home.Arpa."),
+        *("metadata.google.internal", "METADATA.GOOGLE.INTERNAL.", "metadata", "a.test", "a.onion"),
+    ],
+)
 def test_a_host_of_the_local_network_gets_nothing(alice: Watcher, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _trust_no_host(alice.services.watches, monkeypatch)
     said = alice.watch(400, name="private", query=BRIGHT, webhook=f"http://{host}:81/hook")["message"]
     assert "is no address of the public internet" in said
     assert "SKYHOUSE_WEBHOOK_HOSTS" in said
+
+
+def test_a_named_host_of_the_local_network(alice: Watcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = alice.services.watches
+    hosts = ("intranet", "db.local:81")
+    monkeypatch.setattr(part, "_config", part._config.model_copy(update={"webhook_hosts": hosts}))
+    alice.watch(name="one", query=BRIGHT, webhook="http://INTRANET./hook")
+    alice.watch(name="two", query=BRIGHT, webhook="http://db.local:81/hook")
+    alice.watch(name="three", query=BRIGHT, webhook="https://localhost.example.org/hook")
+    alice.watch(400, name="four", query=BRIGHT, webhook="http://db.local:82/hook")
 
 
 def test_a_host_of_the_local_network_is_tried_once(

@@ -18,7 +18,7 @@ TEXT = (Path(__file__).parents[3] / "docs" / "watchlists.md").read_text()
 T0 = datetime(2026, 1, 31, tzinfo=UTC)
 SAMPLE = json.dumps({"columns": ["id"], "rows": [[1]]})
 RUN = WatchRun("a", 1, T0, 3, T0, T0, RunState.DONE, "job", sample=SAMPLE, deliveries=(Delivery("webhook", T0),))
-WATCH = Watch("w", "alice", "bright", T0, "SELECT 1", "sky.alerts", "bright", "https://example.org", 0, runs=(RUN,))
+WATCH = Watch("w", "alice", "bright", T0, "SELECT 1", "sky.alerts", "bright", 0, runs=(RUN,))
 
 
 def keys(document: Any) -> Any:
@@ -31,7 +31,7 @@ def keys(document: Any) -> Any:
 def test_the_documents() -> None:
     listed, message = (json.loads(text) for text in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL))
     assert keys(listed) == keys(describe_watch(WATCH))
-    assert keys(message) == keys(json.loads(webhook_message(WATCH, RUN)))
+    assert keys(message) == keys(json.loads(webhook_message(WATCH, RUN, "https://example.org")))
 
 
 def test_the_keys_of_a_wish() -> None:

@@ -53,7 +53,6 @@ def make_watch(name: str = "bright", **properties: Any) -> Watch:
         "query": "SELECT 1",
         "table": "sky.alerts",
         "result_table": name,
-        "base_url": "https://example.org",
         "since": 3,
         **properties,
     }
