@@ -28,11 +28,11 @@ export const RESERVED: ReadonlySet<string> = new Set(WORDS.trim().split(/\\s+/))
 
 
 def write_format_extensions() -> str:
-    """Return each media type without parameters and each short name of a format, with its file extension."""
+    """Return each media type and each short name of a format, without parameters, with its file extension."""
     extensions: dict[str, str] = {}
     for entry in (*FORMATS, HATS):
-        for name in (entry.mime.split(";")[0], *entry.aliases):
-            extensions.setdefault(name, entry.extension)
+        for name in (entry.mime, *entry.aliases):
+            extensions.setdefault(name.split(";")[0], entry.extension)
     lines = "\n".join(f"    {_quote_key(name)}: '{extension}'," for name, extension in extensions.items())
     return f"""\
 // Written by tools/portal_lists.py from tap_service/serializers/output_formats.py: change that, then `make portal`.

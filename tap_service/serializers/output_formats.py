@@ -75,7 +75,8 @@ def _change_dialect(entry: Format, words: frozenset[str]) -> Format:
     """Return a VOTable format with some of ``_DIALECT_WORDS``."""
     version = next((number for number in VERSIONS if f"version={number}" in words), "")
     write = partial(cast("type[VOTable]", entry.serializer), version=version, is_annotated=_MIVOT in words)
-    return replace(entry, mime=";".join((entry.mime, *sorted(words))), aliases=(), serializer=write)
+    named = [";".join((name, *sorted(words))) for name in (entry.mime, *entry.aliases)]
+    return replace(entry, mime=named[0], aliases=tuple(named[1:]), serializer=write)
 
 
 _VOTABLES = (
@@ -91,7 +92,7 @@ _VOTABLES = (
 #: the first is the default
 FORMATS = (
     *_VOTABLES,
-    *(_change_dialect(_VOTABLES[0], frozenset({word})) for word in ("version=1.4", _MIVOT)),
+    *(_change_dialect(_VOTABLES[0], frozenset({word})) for word in _DIALECT_WORDS),
     Format("text/csv;header=present", ("text/csv", "csv"), "csv", Csv),
     Format("text/csv;header=absent", (), "csv", CsvWithoutHeader),
     Format("text/tab-separated-values", ("tsv",), "tsv", Tsv),

@@ -1,7 +1,7 @@
 """The versions of VOTable: what a client may ask of a document beside its serialization.
 
-* 1.4: COOSYS has the former names of frames and no reference position.
-* 1.5: the default, unless the operator prefers another version.
+* 1.4: the default, unless the operator prefers another. COOSYS has the former names of frames, no reference position.
+* 1.5: COOSYS has all frames of the vocabulary and the reference position. Some clients refuse it.
 * 1.6, a working draft (2026-04-13): ``char`` is UTF-8, so all texts of varying length are ``char``.
 
 All have one XML namespace.
@@ -9,10 +9,10 @@ All have one XML namespace.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from clickhouse_schema.datatypes import CHAR, CoordinateSystem, Field
+from clickhouse_schema.datatypes import CHAR, TEXT, ColumnType, CoordinateSystem, Field
 from clickhouse_schema.system_keys import FORMER_SYSTEMS
 from tap_service.xml_text import DECLARATION, Markup, start_tag
 
@@ -38,16 +38,19 @@ class Dialect:
     def has_utf8_char(self) -> bool:
         return self.version == "1.6"
 
-    def convert_fields(self, fields: Sequence[Field]) -> tuple[Field, ...]:
-        """Return the fields with the datatypes of this version.
-
-        Texts of fixed length and arrays of strings keep theirs: UTF-8 would need another length.
-        """
-        if not self.has_utf8_char:
-            return tuple(fields)
+    def convert_fields(self, fields: Sequence[Field], *, is_binary: bool) -> tuple[Field, ...]:
+        """Return the fields with the types that this version declares, in a binary serialization or in TABLEDATA."""
+        kinds = [self._convert_type(field.type, is_binary) for field in fields]
         return tuple(
-            replace(field, type=replace(CHAR, xtype=field.type.xtype)) if _varies(field) else field for field in fields
+            field if field.type is kind else replace(field, type=kind)
+            for field, kind in zip(fields, kinds, strict=True)
         )
+
+    def _convert_type(self, kind: ColumnType, is_binary: bool) -> ColumnType:
+        """Texts of fixed length and arrays of strings keep their datatype: UTF-8 would need another length."""
+        if self.has_utf8_char and kind.datatype == "unicodeChar" and _varies(kind):
+            return replace(CHAR, xtype=kind.xtype)
+        return drop_unread_limit(kind, is_binary=is_binary)
 
     def convert_coordinates(self, system: CoordinateSystem | None) -> CoordinateSystem | None:
         """Return the system in the words of this version; None if it has no word for the frame."""
@@ -56,8 +59,24 @@ class Dialect:
         former = _SYSTEMS_OF_1_4.get(system.system)
         return replace(system, system=former, refposition="") if former else None
 
+    def list_omissions(self, fields: Iterable[Field]) -> list[str]:
+        """Return a sentence for each coordinate system that this version has no word for."""
+        omitted: dict[CoordinateSystem, list[str]] = {}
+        for field in fields:
+            system = field.coordinate_system
+            if system is not None and self.convert_coordinates(system) is None:
+                omitted.setdefault(system, []).append(field.name)
+        return [
+            f"The coordinate system of {', '.join(names)} ({_describe_system(system)}) has no word in VOTable "
+            f"{self.version}: ask for RESPONSEFORMAT=votable;version={COMPLETE.version}"
+            for system, names in omitted.items()
+        ]
 
-_default_version = "1.5"
+
+#: The version in which no coordinate system is omitted, for VOTables inside other files: their readers take any.
+COMPLETE = Dialect("1.5")
+
+_default_version = "1.4"
 
 
 def set_default_version(version: str) -> None:
@@ -71,6 +90,19 @@ def choose_dialect(version: str = "", *, is_annotated: bool = False) -> Dialect:
     return Dialect(version or _default_version, is_annotated)
 
 
-def _varies(field: Field) -> bool:
-    kind = field.type
-    return kind.datatype == "unicodeChar" and kind.arraysize.endswith("*") and not kind.string_length
+def drop_unread_limit(kind: ColumnType, *, is_binary: bool = False) -> ColumnType:
+    """Return the type of a text without its longest length where astropy before 7.1 cannot read that.
+
+    It takes ``n*`` of BINARY and BINARY2 for ``n``, and refuses any document with it in a ``unicodeChar``.
+    """
+    return replace(kind, arraysize="*") if _varies(kind) and (is_binary or kind.datatype == "unicodeChar") else kind
+
+
+def _varies(kind: ColumnType) -> bool:
+    """Whether it is one text of varying length."""
+    return kind.datatype in TEXT and kind.arraysize.endswith("*") and not kind.string_length
+
+
+def _describe_system(system: CoordinateSystem) -> str:
+    known = {"epoch": system.epoch, "equinox": system.equinox, "reference position": system.refposition}
+    return ", ".join([system.system, *(f"{name} {value}" for name, value in known.items() if value)])

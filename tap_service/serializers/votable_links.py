@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from clickhouse_schema.column_links import InputParam, Link, PlacedLink, PlacedService
 from clickhouse_schema.datatypes import CHAR, ColumnType, Field
 from tap_service.serializers.csv_serializer import distinct_names
+from tap_service.serializers.votable_dialect import drop_unread_limit
 from tap_service.xml_text import Markup, element, join_lines, optional_element, start_tag, tag
 
 
@@ -81,6 +82,7 @@ def _write_param(
     name: str, kind: ColumnType, value: str, about: Mapping[str, str] | None = None, *children: str
 ) -> Markup:
     """Write a PARAM; an empty ``value`` is written too, because the user or a row supplies it."""
+    kind = drop_unread_limit(kind)
     attributes = {"name": name, "datatype": kind.datatype, "arraysize": kind.arraysize, "xtype": kind.xtype}
     attributes = {key: text for key, text in (attributes | dict(about or {})).items() if text}
     start, inside = start_tag("PARAM", attributes | {"value": value}), "".join(children)

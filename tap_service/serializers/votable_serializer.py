@@ -32,7 +32,7 @@ from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.spooled_rows import SpooledRows
 from tap_service.serializers.votable_binary_rows import RowEncoder, find_row_encoder, fixed_size
 from tap_service.serializers.votable_columns import describe_columns, find_ids
-from tap_service.serializers.votable_dialect import Dialect, choose_dialect
+from tap_service.serializers.votable_dialect import COMPLETE, Dialect, choose_dialect
 from tap_service.serializers.votable_links import service_resources
 from tap_service.xml_text import Markup, element
 
@@ -68,6 +68,7 @@ class VOTable(Serializer):
 
     data_start = ""
     data_end = ""
+    is_binary = True
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class VOTable(Serializer):
         is_annotated: bool = False,
     ) -> None:
         self.dialect = choose_dialect(version, is_annotated=is_annotated)
-        super().__init__(self.dialect.convert_fields(fields), info, scratch)
+        super().__init__(self.dialect.convert_fields(fields, is_binary=self.is_binary), info, scratch)
 
     def write_header(self) -> bytes:
         lines = [*_write_description(self.fields, self.info, Status("OK"), self.dialect), "<DATA>" + self.data_start]
@@ -106,9 +107,8 @@ def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status 
 
     ``status`` is None before the end of the result.
     """
-    dialect = choose_dialect()
-    lines = [*_write_description(tuple(fields), info, status, dialect), "</TABLE>\n"]
-    return (dialect.opening + RESOURCE + "\n".join(lines) + _write_end(tuple(fields), info, dialect)).encode()
+    lines = [*_write_description(tuple(fields), info, status, COMPLETE), "</TABLE>\n"]
+    return (COMPLETE.opening + RESOURCE + "\n".join(lines) + _write_end(tuple(fields), info, COMPLETE)).encode()
 
 
 def _write_end(fields: tuple[Field, ...], info: ResultInfo, dialect: Dialect) -> Markup:
@@ -133,7 +133,7 @@ def _write_description(
         _execution_time(status) if status else Markup(""),
         *(_write_citation(text) for text in info.citations),
         *(named_info("rights", text) for text in info.rights),
-        *(named_info("note", note) for note in info.notes),
+        *(named_info("note", note) for note in (*info.notes, *dialect.list_omissions(fields))),
     )
     yield from (line for line in infos if line)
     yield from describe_columns(fields, info.links, dialect, info.source_rows)
@@ -215,6 +215,7 @@ class TableData(VOTable):
 
     data_start = "<TABLEDATA>\n"
     data_end = "</TABLEDATA>"
+    is_binary = False
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
         return b"".join(map_slices(self._encode_rows, batch))

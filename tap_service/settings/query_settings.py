@@ -45,11 +45,12 @@ class QuerySettings(BaseModel):
         description="A higher MAXREC is reduced to this number.",
     )
     votable_version: Literal["1.4", "1.5", "1.6"] = Field(
-        "1.5",
+        "1.4",
         title="Version of VOTables whose request names none, and of errors",
         description=(
-            "1.4 for clients and validators that refuse 1.5; 1.6, a working draft, has UTF-8 in char. A request may "
-            "name any of them."
+            "1.5 has the reference positions and all frames of coordinate systems, but CADC's client and the "
+            "validators of STILTS 3.4 refuse it; 1.6, a working draft, has UTF-8 in char. A request may name any of "
+            "them."
         ),
     )
     max_query_length: int = Field(

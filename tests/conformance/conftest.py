@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import subprocess
@@ -24,16 +23,12 @@ def skyhouse(*arguments: str) -> None:
 
 @contextmanager
 def running(command: str, data: Path) -> Iterator[str]:
-    """The address of ``skyhouse serve`` or ``skyhouse demo``, on a free port.
-
-    STILTS 3.4 validates VOTable up to 1.4 and takes 1.5 for 1.2.
-    """
+    """The address of ``skyhouse serve`` or ``skyhouse demo``, on a free port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     options = [command, "--data", str(data), "--port", str(port)]
     with (data / "output").open("w") as output:
-        environment = {**os.environ, "SKYHOUSE_VOTABLE_VERSION": "1.4"}
-        process = subprocess.Popen([*_SKYHOUSE, *options], stdout=output, stderr=subprocess.STDOUT, env=environment)
+        process = subprocess.Popen([*_SKYHOUSE, *options], stdout=output, stderr=subprocess.STDOUT)
     try:
         url = f"http://127.0.0.1:{port}/tap"
         while not _answers(url):

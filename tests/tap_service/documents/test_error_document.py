@@ -17,7 +17,7 @@ from tap_service.documents.error_document import error_document
 def test_whole_document():
     assert error_document("no column <x>", "SELECT\nx").decode() == (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        '<VOTABLE version="1.5" xmlns="http://www.ivoa.net/xml/VOTable/v1.3">\n'
+        '<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3">\n'
         '<RESOURCE type="results">\n'
         '<INFO name="QUERY_STATUS" value="ERROR">no column &lt;x&gt;</INFO>\n'
         '<INFO name="QUERY" value="SELECT&#10;x"/>\n'

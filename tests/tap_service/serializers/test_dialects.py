@@ -1,4 +1,4 @@
-"""VOTable 1.4, 1.5 and 1.6: validated by the schema of 1.5 and by votlint, read by astropy, STILTS and our own reader."""
+"""VOTable 1.4, 1.5 and 1.6: validated by their schemas and by votlint, read by astropy, STILTS and our own reader."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from astropy.io.votable import parse
 from lxml import etree
 
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, CoordinateSystem, Field, TimeSystem
-from tap_service.documents.error_document import error_document
+from tap_service.documents.error_document import cone_error_document, error_document
 from tap_service.readers.votable_reader import VotableSource
 from tap_service.serializers import UnknownFormatError, find_format, votable_dialect
 from tests.tap_service.serializers.test_stilts import COLUMNS, FIELDS, stilts
 
-SCHEMA = Path(__file__).parents[2] / "schemas" / "VOTable-1.5.xsd"
+SCHEMAS = Path(__file__).parents[2] / "schemas"
+BODY = CoordinateSystem("BODY", "J2000.0", refposition="GEOCENTER")
 SYSTEMS = [
     Field("ra", DOUBLE, "deg", coordinate_system=CoordinateSystem("ICRS", "J2016.0", refposition="BARYCENTER")),
     Field("l", DOUBLE, "deg", coordinate_system=CoordinateSystem("GALACTIC")),
-    Field("lon", DOUBLE, "deg", coordinate_system=CoordinateSystem("BODY", refposition="GEOCENTER")),
+    Field("lon", DOUBLE, "deg", coordinate_system=BODY),
+    Field("lat", DOUBLE, "deg", coordinate_system=BODY),
     Field("mjd", DOUBLE, "d", time_system=TimeSystem("TDB", "BARYCENTER", "MJD-origin")),
     Field("year", DOUBLE, "yr", time_system=TimeSystem("TDB", "BARYCENTER")),
 ]
@@ -35,30 +37,60 @@ VALUES = [["Høg, 星 & 𝄞", None], ["abcd", None], ["Åse", ""], ["Λ-CDM", N
 VOTABLES = ("votable/b2", "votable/b", "votable/td")
 
 
-def assert_valid(document: bytes) -> None:
-    etree.XMLSchema(etree.parse(SCHEMA)).assertValid(etree.fromstring(document))
+def assert_valid(document: bytes, version: str) -> None:
+    """By the schema of the version, which is the one that the document declares."""
+    root = etree.fromstring(document)
+    assert root.get("version") == version
+    etree.XMLSchema(etree.parse(SCHEMAS / f"VOTable-{version}.xsd")).assertValid(root)
 
 
-@pytest.mark.parametrize("responseformat", [*VOTABLES, "votable/td;version=1.4", "votable/td;content=mivot"])
-def test_documents_are_valid(write: Any, responseformat: str) -> None:
-    assert_valid(write(responseformat, [*FIELDS, *SYSTEMS], [*COLUMNS, *[[1.5, None]] * len(SYSTEMS)]))
+@pytest.mark.parametrize("version", ["", "1.4", "1.5"])
+@pytest.mark.parametrize("responseformat", [*VOTABLES, "votable/td;content=mivot"])
+def test_documents_are_valid(write: Any, responseformat: str, version: str) -> None:
+    asked = f"{responseformat};version={version}" if version else responseformat
+    assert_valid(write(asked, [*FIELDS, *SYSTEMS], [*COLUMNS, *[[1.5, None]] * len(SYSTEMS)]), version or "1.4")
 
 
-def test_error_document_is_valid() -> None:
-    assert_valid(error_document("no such table", "SELECT 1"))
-
-
-def test_the_default_is_1_5(write: Any) -> None:
-    versions = [parse(io.BytesIO(write(name, TEXTS[:2], VALUES[:2]))).version for name in (*VOTABLES, "text/xml")]
-    assert versions == ["1.5"] * 4
+def test_error_documents_are_valid() -> None:
+    assert_valid(error_document("no such table", "SELECT 1"), "1.4")
+    assert_valid(cone_error_document("SR is negative"), "1.4")
 
 
 def test_the_operator_may_prefer_another(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(votable_dialect, "_default_version", "1.5")  # restored after the test
-    votable_dialect.set_default_version("1.4")
-    documents = [write("votable", SYSTEMS, [[]] * len(SYSTEMS)), error_document("no such table")]
-    asked = write("votable;version=1.5", SYSTEMS, [[]] * len(SYSTEMS))
-    assert [b'<VOTABLE version="1.4"' in each for each in (*documents, asked)] == [True, True, False]
+    monkeypatch.setattr(votable_dialect, "_default_version", "1.4")  # restored after the test
+    votable_dialect.set_default_version("1.5")
+    assert_valid(write("votable", SYSTEMS, [[]] * len(SYSTEMS)), "1.5")
+    assert_valid(error_document("no such table"), "1.5")
+    assert_valid(write("votable;version=1.4", SYSTEMS, [[]] * len(SYSTEMS)), "1.4")
+
+
+@pytest.mark.parametrize("version", ["1.4", "1.5", "1.6"])
+def test_each_version_reads_back_as_what_it_can_say(write: Any, tmp_path: Path, version: str) -> None:
+    """Times are whole in all; 1.4 has no reference position and not all frames, and then says what it lacks."""
+    path = tmp_path / "result.vot"
+    path.write_bytes(write(f"votable;version={version}", SYSTEMS, [[]] * len(SYSTEMS)))
+    read = VotableSource(path).fields
+    assert [field.time_system for field in read] == [field.time_system for field in SYSTEMS]
+    found = [field.coordinate_system for field in read if field.coordinate_system]
+    notes = [info.get("value") for info in etree.parse(path).iter("{*}INFO") if info.get("name") == "note"]
+    if version == "1.4":
+        assert found == [CoordinateSystem("ICRS", "J2016.0"), CoordinateSystem("GALACTIC")]
+        assert notes == [
+            "The coordinate system of lon, lat (BODY, epoch J2000.0, reference position GEOCENTER) has no word in VOTable "
+            "1.4: ask for RESPONSEFORMAT=votable;version=1.5"
+        ]
+    else:
+        assert found == [field.coordinate_system for field in SYSTEMS if field.coordinate_system]
+        assert notes == []
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "fits"])
+def test_votables_inside_other_files_lack_nothing(write: Any, form: str) -> None:
+    """Also where 1.4 is the default: no request names their version, and tables are loaded from them."""
+    document = write(form, SYSTEMS, [[]] * len(SYSTEMS))
+    votable = document[document.index(b"<?xml") : document.index(b"</VOTABLE>") + len(b"</VOTABLE>")]
+    assert_valid(votable, "1.5")
+    assert [b"BARYCENTER" in votable, b"BODY" in votable, b"note" in votable] == [True, True, False]
 
 
 def test_1_4_has_the_former_names_of_frames(write: Any, tmp_path: Path) -> None:
@@ -67,9 +99,6 @@ def test_1_4_has_the_former_names_of_frames(write: Any, tmp_path: Path) -> None:
     votable = parse(io.BytesIO(document))
     systems = [(each.system, each.epoch) for each in votable.resources[0].coordinate_systems]
     assert (votable.version, systems) == ("1.4", [("ICRS", "J2016.0"), ("galactic", None)])
-    assert b"refposition" not in document.replace(b'refposition="BARYCENTER" timeorigin', b"").replace(
-        b'timescale="TDB" refposition="BARYCENTER"', b""
-    )
     path = tmp_path / "result.vot"
     path.write_bytes(document)
     assert stilts("votlint", str(path)) == ""

@@ -51,7 +51,7 @@ def test_whole_document(write):
     document = write("votable/td", [field], [[1.5]], info=info, status=status)
     assert document.decode() == (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        '<VOTABLE version="1.5" xmlns="http://www.ivoa.net/xml/VOTable/v1.3">\n'
+        '<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3">\n'
         '<RESOURCE type="results">\n'
         '<INFO name="QUERY_STATUS" value="OK"/>\n'
         '<INFO name="standardID" value="ivo://ivoa.net/std/TAP"/>\n'
@@ -91,7 +91,7 @@ def test_frames_and_time_systems(write):
         Field("mjd", DOUBLE, "d", time_system=mjd),
         Field("x", DOUBLE),
     ]
-    votable = parse(io.BytesIO(write("votable", fields, [[]] * 6)))
+    votable = parse(io.BytesIO(write("votable;version=1.5", fields, [[]] * 6)))
     [resource] = votable.resources
     systems = [(s.ID, s.system, s.epoch, s.refposition) for s in resource.coordinate_systems]
     assert systems == [("coosys_1", "GALACTIC", None, None), ("coosys_2", "ICRS", "J2016.0", "BARYCENTER")]

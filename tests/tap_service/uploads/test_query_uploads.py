@@ -156,7 +156,8 @@ def test_coordinate_and_time_systems_are_kept(service: Served) -> None:
         b"<DATA><TABLEDATA><TR><TD>1</TD><TD>2</TD><TD>3</TD><TD>4</TD></TR></TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>"
     )
     query = "SELECT t.*, ra + 1 AS other FROM TAP_UPLOAD.t AS t WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(1, 2, 1))"
-    resource = votable.parse(io.BytesIO(ask(service, query, {"t": document}).content)).resources[0]
+    answer = ask(service, query, {"t": document}, RESPONSEFORMAT="votable;version=1.5")
+    resource = votable.parse(io.BytesIO(answer.content)).resources[0]
     known = {each.ID: (each.system, each.epoch, each.refposition) for each in resource.coordinate_systems}
     known |= {each.ID: (each.timescale, each.refposition, each.timeorigin) for each in resource.time_systems}
     assert [known.get(field.ref) for field in resource.tables[0].fields] == [
