@@ -76,6 +76,8 @@ lock: $(VENV)/test
 	    --no-header --quiet --upgrade pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	    --no-header --quiet --upgrade pyproject.toml --extra test -o requirements-test.lock
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	    --no-header --quiet --upgrade --group pyproject.toml:old-astropy -o requirements-old-astropy.lock
 
 # dist: the wheel and the sources, and where docker is the image; the demo runs from the wheel in an empty environment.
 release:
@@ -84,7 +86,7 @@ release:
 $(VENV)/demo: requirements.lock pyproject.toml .ci/install
 	PYTHON=$(PYTHON) .ci/install demo $(VENV)
 
-$(VENV)/test: requirements-test.lock pyproject.toml web/package-lock.json .ci/install
+$(VENV)/test: requirements-test.lock requirements-old-astropy.lock pyproject.toml web/package-lock.json .ci/install
 	PYTHON=$(PYTHON) .ci/install test $(VENV)
 
 clean:

@@ -9,7 +9,7 @@ import io
 import json
 import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
 
@@ -18,10 +18,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 from astropy.io import fits
-from astropy.io.votable import parse
 from astropy.table import Table
 
-Columns = list[list[Any]]
+from tests.tap_service.serializers.votable_columns import Columns, flat, plain, read_votable
 
 
 def read(mime: str, document: bytes) -> Columns:
@@ -29,36 +28,8 @@ def read(mime: str, document: bytes) -> Columns:
     return _READERS[kind](document)
 
 
-def plain(value: Any) -> Any:
-    """A library's value as Python's."""
-    if value is np.ma.masked or value is None:
-        return None
-    if isinstance(value, np.ma.MaskedArray):
-        value = [plain(item) for item in value.ravel()] if not value.mask.all() else []
-    elif isinstance(value, np.ndarray):
-        value = value.ravel().tolist()
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in flat(value)] or None
-    if isinstance(value, bytes):
-        return value.decode()
-    value = value.item() if isinstance(value, np.generic) else value
-    return [value.real, value.imag] if isinstance(value, complex) else value
-
-
-def flat(items: Sequence[Any]) -> list[Any]:
-    """Without inner lists; complex numbers are two."""
-    items = [[item.real, item.imag] if isinstance(item, complex) else item for item in items]
-    return [inner for item in items for inner in (flat(item) if isinstance(item, list) else [item])]
-
-
 def _votable(document: bytes) -> Columns:
-    table = parse(io.BytesIO(document)).get_first_table()
-    array = table.array
-    names = array.dtype.names or ()
-    return [
-        [None if np.all(array.mask[name][row]) else plain(array[name][row]) for row in range(len(array))]
-        for name in names
-    ]
+    return read_votable(io.BytesIO(document))
 
 
 def _csv(document: bytes) -> Columns:
