@@ -19,6 +19,7 @@ import typer
 from tap_service.config import ConfigError, read_config
 from tap_service.freed_memory import return_freed_memory
 from tap_service.models.work_class import WorkClass
+from tap_service.process_end import report_crashes
 from tap_service.services.jobs.celery_dispatcher import celery_queue_name
 from tap_service.services.jobs.job_queues import QueueRules
 from tap_service.settings.settings_file import DEFAULT_FILE, FILE_VARIABLE
@@ -51,6 +52,7 @@ ConfigFile = Annotated[
 
 
 def main() -> None:
+    report_crashes()
     os.umask(0o077)  # results are for this user only
     return_freed_memory()
     typer.run(run_workers)

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -31,6 +32,7 @@ from tap_service.freed_memory import return_freed_memory
 from tap_service.hangup import catch_hangups
 from tap_service.http_server.http_protocol import SERVER
 from tap_service.http_server.open_connections import raise_file_limit
+from tap_service.process_end import end_within, report_crashes
 from tap_service.readers.read_error import ReadError
 from tap_service.service_manager import ALIVE, READY, STOPPING, find_alive_interval, notify_manager
 from tap_service.services.registry.metadata_file import RegistryFileError
@@ -48,8 +50,10 @@ from tap_service.storage.site_state import SiteStateUnavailable
 from tap_service.storage.usage.usage_store import UsageUnavailable
 from tap_service.storage.watches.watch_store import WatchStoreUnavailable
 
-#: How long running responses may continue after the signal.
+#: How long running responses may continue after the signal, and how long the whole ending may take. systemd and
+#: ``ProcessGroup`` wait longer.
 _MAX_GRACE_SECONDS = 5
+_MAX_ENDING_SECONDS = 25
 
 _FAULTS = (
     ReadError,
@@ -202,6 +206,10 @@ class _Server(uvicorn.Server):
             self._signs = asyncio.create_task(_send_signs_of_life())
             await asyncio.to_thread(self._on_start)
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        end_within(_MAX_ENDING_SECONDS)
+        super().handle_exit(sig, frame)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._on_start is not None:
             notify_manager(STOPPING)
@@ -236,6 +244,7 @@ def _bind_listener(host: str, port: int) -> socket.socket:
 
 
 def _prepare_process() -> None:
+    report_crashes()
     return_freed_memory()
     _catch_signals()
 
@@ -246,5 +255,6 @@ def _catch_signals() -> None:
     catch_hangups()
 
 
-def _exit_on_signal(_number: int, _frame: Any) -> None:
+def _exit_on_signal(_number: int, _frame: FrameType | None) -> None:
+    end_within(_MAX_ENDING_SECONDS)
     raise SystemExit(0)

@@ -35,6 +35,7 @@ from loaders.pipeline.named_input import describe_input
 from loaders.tables.shipped_schemas import list_schema_names, resolve_schema_option
 from tap_service.constants import VERSION
 from tap_service.hats.reading.catalogue_folder import is_folder_address
+from tap_service.process_end import report_crashes
 from tap_service.readers.read_error import ReadError
 
 app = typer.Typer(
@@ -101,6 +102,7 @@ Again = Annotated[bool, typer.Option("--again", help="Apply files that were appl
 
 
 def main() -> None:
+    report_crashes()
     os.umask(0o077)  # data, jobs, results and rejected rows are for this user only
     app()
 

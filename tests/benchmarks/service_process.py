@@ -91,10 +91,25 @@ class ServiceProcess:
         while b"/tap" not in (line := self._process.stdout.readline()):
             assert line, f"the service ended; see {log.name}"
 
+    def wait(self) -> int:
+        """Wait until it ends, and return its exit code."""
+        assert self._process is not None
+        with self._process as process:  # closes its pipe
+            return process.wait()
+
+    def terminate(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self.wait()
+
     def stop(self) -> None:
         if self._process is not None:
             self._process.terminate()
-            self._process.communicate()
+            self.wait()
 
     def read_processor_seconds(self) -> float:
         """Return the processor time of the service and of its children so far."""

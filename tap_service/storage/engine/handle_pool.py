@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from clickhouse_schema import quoting
+from tap_service.storage.engine.chdb_library import load_chdb
 from tap_service.storage.engine.engine import EngineUnavailable, Settings
 from tap_service.storage.engine.engine_errors import translate_error
 
@@ -23,9 +24,7 @@ _Group = frozenset[tuple[str, str | int | float]]
 
 def connect_handle(path: str) -> Any:
     """Return a new handle of chDB for a data path."""
-    import chdb  # takes 0.4 s: not where the engine is remote, or another process has it
-
-    connect: Callable[[str], Any] = chdb.connect
+    connect: Callable[[str], Any] = load_chdb().connect
     return connect(path)
 
 
@@ -124,11 +123,9 @@ class HandlePool:
 @contextmanager
 def translate_errors() -> Iterator[None]:
     """Raise both kinds of chDB's errors as ``EngineError``."""
-    from chdb import ChdbError
-
     try:
         yield
-    except (ChdbError, RuntimeError) as error:
+    except (load_chdb().ChdbError, RuntimeError) as error:
         raise translate_error(str(error)) from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -51,6 +52,55 @@ def test_a_path_that_cannot_be_created(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(EngineUnavailable, match=r"cannot use .*file/data for data"):
         lock_data_path(tmp_path / "file" / "data")
+
+
+_CAUGHT_SIGNALS = """
+        import faulthandler, sys
+        from pathlib import Path
+        from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+        def caught():
+            (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if "SigCgt" in line]
+            return [number for number in range(1, 32) if int(line.split()[1], 16) >> number - 1 & 1]
+        faulthandler.enable()
+        before = caught()
+        for _ in range(2):
+            engine = EmbeddedEngine(Path(sys.argv[1]))
+            engine.execute("CREATE DATABASE IF NOT EXISTS s")
+            engine.execute("CREATE TABLE IF NOT EXISTS s.t (a Int64) ENGINE = MergeTree ORDER BY a")
+            engine.execute("INSERT INTO s.t SELECT number FROM numbers(1000)")
+            with engine.stream_batches("SELECT a FROM s.t") as one, engine.stream_batches("SELECT a FROM s.t") as other:
+                next(one), next(other)
+                print(caught() == before, caught())
+            engine.close()
+        print(caught() == before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_engine_catches_no_signal_of_the_process(tmp_path: Path) -> None:
+    """Neither at its import nor with a connection: its handlers would keep a crashed process alive."""
+    said = run(_CAUGHT_SIGNALS, str(tmp_path))
+    assert said.count("True") == 3, said
+
+
+@pytest.mark.parametrize("fault", ["terminate_with_exception", "libcxx_hardening_out_of_bounds_assertion"])
+def test_a_fatal_fault_of_the_engine_ends_the_process(tmp_path: Path, fault: str) -> None:
+    """Faults of ClickHouse's own tests, in the statement after: an exception nobody catches, a failed assertion."""
+    script = """
+        import sys
+        from pathlib import Path
+        from tap_service.process_end import report_crashes
+        from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+        report_crashes()
+        engine = EmbeddedEngine(Path(sys.argv[1]))
+        engine.execute(f"SYSTEM ENABLE FAILPOINT {sys.argv[2]}")
+        engine.ping()
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path), fault]
+    answer = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert answer.returncode == -signal.SIGABRT, answer.stderr
+    assert "Fatal Python error: Aborted" in answer.stderr
+    assert "in ping" in answer.stderr
 
 
 def test_close_cancels_queries_and_releases_the_path(tmp_path: Path) -> None:
