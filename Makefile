@@ -53,7 +53,7 @@ equality: $(VENV)/test
 # Random texts, queries, conditions and requests, so many of each and other ones each time: make fuzz EXAMPLES=50000
 EXAMPLES ?= 5000
 fuzz: $(VENV)/test
-	SKYHOUSE_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/adql/test_fuzz.py tests/adql/test_differential.py \
+	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/adql/test_fuzz.py tests/adql/test_differential.py \
 	    tests/tap_service/handlers/test_fuzzed_requests.py --timeout 0
 
 # Parts are killed while clients run jobs and tables are loaded: make chaos MINUTES=60, SEED=7 for the same order again.

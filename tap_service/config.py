@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +35,13 @@ from tap_service.settings.site_settings import SiteSettings
 from tap_service.settings.upload_settings import UploadSettings, UserTableSettings
 from tap_service.settings.watch_settings import WatchSettings
 
+_log = logging.getLogger("skyhouse")
+
 _PREFIX = "SKYHOUSE_"
 
-#: variables of the commands, of tests and of benchmarks
-_OTHER_VARIABLES = (FILE_VARIABLE.removeprefix(_PREFIX), "BENCH_DATA", "EXAMPLES", "IVOA_QUERIES")
+#: How much a misspelt variable resembles a setting, by difflib's ratio. Variables of Compose and Kubernetes are below
+#: (SKYHOUSE_VERSION 0.64, SKYHOUSE_SERVICE_HOST 0.57).
+_MIN_RESEMBLANCE = 0.75
 
 DEFAULT = "default"
 
@@ -136,21 +141,39 @@ class SettingSources:
         return self.file.locate_key(name) if self.file and name in self.file.values else DEFAULT
 
     def find_unknown(self) -> list[str]:
-        """Return a sentence about each name that is no setting, with the nearest one that is."""
+        """Return a sentence about each name that must be a mistake: a misspelt variable, any in the file."""
         settings = list(Config.model_fields)
-        known = [*(name.upper() for name in settings), *_OTHER_VARIABLES]
         faults = [
-            f"{_PREFIX}{name} is not a setting{_suggest_name(name, known, _PREFIX)}"
-            for name in map(str.upper, self.variables)
-            if name not in known
+            f"{_PREFIX}{name.upper()} is not a setting: did you mean {_PREFIX}{near.upper()}?"
+            for name, near in self._list_strange_variables().items()
+            if near
         ]
         for name, value in self.file.values.items() if self.file else ():
             where = self.locate_setting(name)
             if isinstance(value, dict):
                 faults.append(f"{where}: [{name}] is a table; write settings as KEY = VALUE, before any table")
             elif name not in settings:
-                faults.append(f"{where}: {name} is not a setting{_suggest_name(name, settings)}")
+                near = get_close_matches(name, settings, 1)
+                hint = f": did you mean {near[0]}?" if near else "; docs/configuration.md lists the settings"
+                faults.append(f"{where}: {name} is not a setting{hint}")
         return faults
+
+    def find_ignored(self) -> list[str]:
+        """Return a sentence about each variable that resembles no setting."""
+        return [
+            f"{_PREFIX}{name.upper()} is ignored: it is not a setting; docs/configuration.md lists the settings"
+            for name, near in self._list_strange_variables().items()
+            if not near
+        ]
+
+    def _list_strange_variables(self) -> dict[str, str]:
+        """Return the variables that are no settings, with the setting that each one resembles, if any."""
+        known = [*Config.model_fields, FILE_VARIABLE.removeprefix(_PREFIX).lower()]
+        return {
+            name: next(iter(get_close_matches(name, known, 1, _MIN_RESEMBLANCE)), "")
+            for name in self.variables
+            if name not in known
+        }
 
 
 def find_default(name: str) -> Any:
@@ -159,11 +182,6 @@ def find_default(name: str) -> Any:
 
 def _has_no_empty_value(name: str) -> bool:
     return find_default(name) is None or isinstance(find_default(name), Path)
-
-
-def _suggest_name(name: str, known: list[str], prefix: str = "") -> str:
-    near = get_close_matches(name, known, 1)
-    return f": did you mean {prefix}{near[0]}?" if near else "; docs/configuration.md lists the settings"
 
 
 def read_sources(environment: Mapping[str, str] = os.environ) -> SettingSources:
@@ -225,4 +243,12 @@ def read_config(environment: Mapping[str, str] = os.environ) -> Config:
     ConfigError
         The file cannot be read, values cannot be used, or names are not settings.
     """
-    return build_config(read_sources(environment))
+    sources = read_sources(environment)
+    for sentence in sources.find_ignored():
+        _warn_once(sentence)
+    return build_config(sources)
+
+
+@cache
+def _warn_once(sentence: str) -> None:
+    _log.warning("%s", sentence)

@@ -12,7 +12,7 @@ from loaders.cli.command_options import exit_on_faults
 from loaders.control.service_settings import place_paths
 from loaders.installation import INSTALLATION_FILES, read_installation_file
 from loaders.installation.settings_template import write_template
-from tap_service.config import Config, build_config, read_sources
+from tap_service.config import Config, SettingSources, build_config, read_sources
 from tap_service.settings.settings_file import FILE_VARIABLE, format_toml_value, mask_secrets
 
 app = typer.Typer(help="The settings: environment variables and a file.", no_args_is_help=True)
@@ -29,9 +29,7 @@ def check_settings(
 
     if file is not None:
         os.environ[FILE_VARIABLE] = str(file.absolute())
-    with exit_on_faults():
-        sources = read_sources()
-        config = build_config(sources)
+    sources, config = _read_settings()
     faults = find_faults(place_paths(config, config.data.absolute()))
     for name, reason in faults:
         typer.echo(f"error: {name} ({sources.locate_setting(name)}): {reason}", err=True)
@@ -43,9 +41,7 @@ def check_settings(
 @app.command("show")
 def show_settings() -> None:
     """Print each setting, its value, and where that comes from. Passwords are masked."""
-    with exit_on_faults():
-        sources = read_sources()
-        config = build_config(sources)
+    sources, config = _read_settings()
     lines = [
         (f"{name} = {format_toml_value(mask_secrets(name, getattr(config, name)))}", sources.locate_setting(name))
         for name in Config.model_fields
@@ -65,3 +61,12 @@ def print_template(
     if name not in (_TEMPLATE, *INSTALLATION_FILES):
         raise typer.BadParameter(f"there is no file {name}; there are {_TEMPLATE}, {', '.join(INSTALLATION_FILES)}")
     typer.echo(write_template() if name == _TEMPLATE else read_installation_file(name), nl=False)
+
+
+def _read_settings() -> tuple[SettingSources, Config]:
+    """Read the settings and print a line about each variable that is ignored; exit if they have faults."""
+    with exit_on_faults():
+        sources = read_sources()
+        for sentence in sources.find_ignored():
+            typer.echo(f"warning: {sentence}", err=True)
+        return sources, build_config(sources)

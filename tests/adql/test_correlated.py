@@ -18,8 +18,8 @@ from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine, ValueFault
 from tests.adql.conftest import Ask, asked, comparable
 
-#: Set SKYHOUSE_EXAMPLES=20000 for more
-EXAMPLES = int(os.environ.get("SKYHOUSE_EXAMPLES", "80"))
+#: Set FUZZ_EXAMPLES=20000 for more
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "80"))
 
 
 def assert_uncorrelated(query: Query | None) -> None:

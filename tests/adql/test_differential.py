@@ -1,6 +1,6 @@
 """Random queries over three small tables give the rows that an independent engine gives.
 
-SKYHOUSE_EXAMPLES=20000 runs longer, and other queries each time.
+FUZZ_EXAMPLES=20000 runs longer, and other queries each time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.adql.conftest import Rows, asked, comparable, independent_engine
 from tests.adql.twin_queries import queries
 from tests.adql.twins import Twin
 
-_EXAMPLES = os.environ.get("SKYHOUSE_EXAMPLES", "")
+_EXAMPLES = os.environ.get("FUZZ_EXAMPLES", "")
 
 
 class Reference:

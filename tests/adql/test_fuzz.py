@@ -1,7 +1,7 @@
 """Any text at all gives rows, or a fault that tells its author what is wrong: never an error of the service's own.
 
-``make fuzz`` tries many more than ``make test``, other ones each time: ``SKYHOUSE_EXAMPLES`` says how many, and
-``SKYHOUSE_SEED`` repeats a run.
+``make fuzz`` tries many more than ``make test``, other ones each time: ``FUZZ_EXAMPLES`` says how many, and
+``FUZZ_SEED`` repeats a run.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from tests.adql.conftest import Rows, asked
 from tests.adql.fuzz_queries import Fuzzer
 from tests.adql.fuzz_tables import fuzz_catalogues
 
-_EXAMPLES = int(os.environ.get("SKYHOUSE_EXAMPLES", "0"))
-_SEED = int(os.environ.get("SKYHOUSE_SEED", time.time_ns() if _EXAMPLES else "0"))
+_EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
+_SEED = int(os.environ.get("FUZZ_SEED", time.time_ns() if _EXAMPLES else "0"))
 
 #: In one run of the tests: texts that are translated only, queries that run, conditions that divide rows
 _TEXTS, _QUERIES, _CONDITIONS = 400, 80, 30

@@ -1,6 +1,6 @@
 """Gaia's bright stars matched with Tycho-2 within 1 arcsec, through ADQL, against a k-d tree and DuckDB.
 
-    SKYHOUSE_BENCH_DATA=folder python -m tests.benchmarks.bench_match
+    BENCH_DATA=folder python -m tests.benchmarks.bench_match
 
 The folder has ``gaia_bright.parquet`` (ra, dec) and ``tycho2.parquet`` (ra_mean, dec_mean, ra_obs, dec_obs), which are
 not shipped; without it, as many stars as there are in them are spread over the sky at random, half of them partners.
@@ -56,7 +56,7 @@ ZONES = f"""
 
 def stars() -> tuple[pa.Table, pa.Table]:
     """Gaia's and Tycho's: id, ra, dec."""
-    folder = os.environ.get("SKYHOUSE_BENCH_DATA")
+    folder = os.environ.get("BENCH_DATA")
     if folder:
         gaia = pq.read_table(Path(folder) / "gaia_bright.parquet", columns=["ra", "dec"])
         tycho = pq.read_table(Path(folder) / "tycho2.parquet", columns=["ra_mean", "dec_mean", "ra_obs", "dec_obs"])

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.bench_mixed [--rows 20000000] [--only jobs,load] [--checkout FOLDER]
 
-``SKYHOUSE_BENCH_DATA=folder`` names a folder with ``tycho2.parquet`` (ra_mean, dec_mean, ra_obs, dec_obs, vt_mag), which is
+``BENCH_DATA=folder`` names a folder with ``tycho2.parquet`` (ra_mean, dec_mean, ra_obs, dec_obs, vt_mag), which is
 not shipped; it is replicated with jitter. Without it, as many rows are spread over the sky at random.
 
 Low volume: 50 clients, each of which asks /sync for a look-up by id or a cone of 0.1 degrees every second. High volume: 20
@@ -68,7 +68,7 @@ PAIRS = """SELECT COUNT(*) AS n FROM bench.stars AS a JOIN bench.stars AS b
 
 def make_stars(rows: int, first: int = 0) -> pa.Table:
     draw = np.random.default_rng(1 + first)
-    folder = os.environ.get("SKYHOUSE_BENCH_DATA")
+    folder = os.environ.get("BENCH_DATA")
     if folder:
         tycho = pq.read_table(Path(folder) / "tycho2.parquet")
         ra, dec = (pc.coalesce(tycho[f"{name}_mean"], tycho[f"{name}_obs"]).to_numpy() for name in ("ra", "dec"))

@@ -1,6 +1,6 @@
 """How large a cluster LSST's final release needs: bytes and rates measured here, and what follows from them.
 
-    SKYHOUSE_BENCH_DATA=folder python -m tests.benchmarks.bench_scale
+    BENCH_DATA=folder python -m tests.benchmarks.bench_scale
 
 The folder has ``gaia_bright.parquet`` and ``tycho2.parquet``, which are not shipped; without it the demo's tables are
 taken. Forced sources are made up: of each object 800 visits, fluxes with noise that no compression takes away. Rates are
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def _files() -> list[Path]:
-    folder = os.environ.get("SKYHOUSE_BENCH_DATA")
+    folder = os.environ.get("BENCH_DATA")
     shipped = Path(__file__).parents[2] / "loaders" / "demo"
     names = ("gaia_bright.parquet", "tycho2.parquet") if folder else ("tycho2_bright.parquet", "openngc.parquet")
     return [Path(folder or shipped) / name for name in names]

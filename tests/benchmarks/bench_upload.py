@@ -1,6 +1,6 @@
 """Uploaded positions matched with the 2.5 M stars of Tycho-2 within 2 arcsec, from the client's file to its result.
 
-    SKYHOUSE_BENCH_DATA=folder python -m tests.benchmarks.bench_upload
+    BENCH_DATA=folder python -m tests.benchmarks.bench_upload
 
 Aims: 10,000 positions under a second, a million under 15. The positions are stars of the table, half of them moved away;
 without the folder (see ``bench_match``) stars at random. Each is sent as a VOTable (BINARY2), as Parquet and as CSV to

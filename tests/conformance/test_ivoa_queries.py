@@ -1,4 +1,4 @@
-"""The IVOA's validation queries for ADQL 2.1, if their file is here: SKYHOUSE_IVOA_QUERIES names it.
+"""The IVOA's validation queries for ADQL 2.1, if their file is here: IVOA_QUERIES names it.
 
 They are GPL and not part of this repository. The file has a query a line: label (valid or invalid), version, source and
 the query with \\n, \\t and \\\\ escaped, separated by tabs; lines that begin with # are comments.
@@ -64,7 +64,7 @@ def judgement(query: str) -> str:
 
 
 def ivoa_cases() -> list[Case]:
-    path = os.environ.get("SKYHOUSE_IVOA_QUERIES")
+    path = os.environ.get("IVOA_QUERIES")
     return read_cases(Path(path).read_text(encoding="utf-8")) if path else []
 
 

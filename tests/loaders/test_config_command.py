@@ -48,6 +48,19 @@ def test_check(file: Path) -> None:
     assert (checked.exit_code, checked.stdout) == (0, f"the settings can be used: {file} and the environment\n")
 
 
+def test_unknown_variables(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that resembles a setting is a fault; another is only told, by both commands."""
+    monkeypatch.setenv("SKYHOUSE_SERVICE_HOST", "10.0.0.1")
+    warning = "warning: SKYHOUSE_SERVICE_HOST is ignored: it is not a setting; docs/configuration.md lists the settings"
+    for command in ("check", "show"):
+        checked = run("--config", file, "config", command)
+        assert (checked.exit_code, checked.stderr.splitlines()) == (0, [warning])
+    monkeypatch.setenv("SKYHOUSE_ANONYMUS", "true")
+    checked = run("config", "check", file)
+    fault = "error: SKYHOUSE_ANONYMUS is not a setting: did you mean SKYHOUSE_ANONYMOUS?"
+    assert (checked.exit_code, checked.stderr.splitlines()) == (1, [warning, fault])
+
+
 def test_check_of_what_settings_name(file: Path, tmp_path: Path) -> None:
     """Each fault with its setting and where that stands, and nothing is made."""
     (tmp_path / "file").write_text("no address\n")

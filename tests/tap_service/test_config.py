@@ -67,12 +67,43 @@ def test_wrong_settings(settings: dict, said: str) -> None:
         Config(**settings)
 
 
-def test_a_misspelt_setting_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"SKYHOUSE_ANONYMUS is not a setting: did you mean SKYHOUSE_ANONYMOUS\?"):
-        read_config({"SKYHOUSE_ANONYMUS": "false"})
-    with pytest.raises(ConfigError, match=r"SKYHOUSE_X is not a setting; docs/configuration.md lists the settings"):
-        read_config({"SKYHOUSE_X": ""})
-    assert read_config({"SKYHOUSE_DATA": "/data", "SKYHOUSE_CONFIG": "", "OTHER": "x"}) == Config(data=Path("/data"))
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("ANONYMUS", "ANONYMOUS"),
+        ("ANONYMOUS_USERS", "ANONYMOUS"),
+        ("TRUSTED_PROXY", "TRUSTED_PROXIES"),
+        ("HARD_MAX_REC", "HARD_MAXREC"),
+        ("QUERYLOG", "QUERY_LOG"),
+    ],
+)
+def test_a_misspelt_variable_is_refused(name: str, meant: str) -> None:
+    with pytest.raises(ConfigError, match=rf"SKYHOUSE_{name} is not a setting: did you mean SKYHOUSE_{meant}\?"):
+        read_config({"SKYHOUSE_CONFIG": "", f"SKYHOUSE_{name}": "false"})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("VERSION", "LISTEN", "LISTEN_TLS"),  # of compose/
+        # what Kubernetes gives beside a service called skyhouse
+        *("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP"),
+        *("PORT_8000_TCP", "PORT_8000_TCP_PROTO", "PORT_8000_TCP_PORT", "PORT_8000_TCP_ADDR"),
+        *("ROOT", "IMAGE", "DB_HOST"),
+    ],
+)
+def test_a_variable_like_no_setting_is_ignored_with_one_warning(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    environment = {"SKYHOUSE_CONFIG": "", f"SKYHOUSE_{name}": "1"}
+    assert read_config(environment) == read_config(environment) == Config()
+    assert caplog.messages == [
+        f"SKYHOUSE_{name} is ignored: it is not a setting; docs/configuration.md lists the settings"
+    ]
+
+
+def test_other_variables_are_not_looked_at(caplog: pytest.LogCaptureFixture) -> None:
+    given = {"SKYHOUSE_DATA": "/data", "SKYHOUSE_CONFIG": "", "OTHER": "x", "MY_SKYHOUSE_PORT": "x"}
+    assert read_config(given) == Config(data=Path("/data"))
+    assert caplog.messages == []
 
 
 def test_the_version_is_the_projects() -> None:

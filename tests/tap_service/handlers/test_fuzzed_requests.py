@@ -16,8 +16,8 @@ import pytest
 
 from tests.adql.fuzz_queries import EXTREMES, REFUSED, Fuzzer
 
-_EXAMPLES = int(os.environ.get("SKYHOUSE_EXAMPLES", "0"))
-_SEED = int(os.environ.get("SKYHOUSE_SEED", time.time_ns() if _EXAMPLES else "0"))
+_EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
+_SEED = int(os.environ.get("FUZZ_SEED", time.time_ns() if _EXAMPLES else "0"))
 _REQUESTS = 250
 
 #: Characters of a parameter in an address
