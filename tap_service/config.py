@@ -105,6 +105,7 @@ _DIVIDED = (
     "max_connections",
     "client_connections",
     "client_requests_per_minute",
+    "client_hats_selections_per_minute",
     "user_jobs_per_minute",
 )
 

@@ -112,6 +112,16 @@ class TooManyQueries(UserFault):
     headers: Mapping[str, str] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 
 
+class TooManySelections(UserFault):
+    """``seconds``: until the client may try again."""
+
+    status = 429
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.headers = {"Retry-After": str(math.ceil(seconds))}
+
+
 class TooManyTokens(UserFault):
     status = 429
 

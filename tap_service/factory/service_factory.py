@@ -19,6 +19,7 @@ from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.attachment_watch import AttachmentWatch
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.hats.hats_files import HatsFiles
+from tap_service.services.hats.selection_rates import SelectionRates
 from tap_service.services.history.query_history import QueryHistory
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_requests import JobService
@@ -203,11 +204,12 @@ def build_hats_files(
     """Raise OSError if the directory of the files cannot be used."""
     if config.hats_path is None or not config.hats_disk:
         return None
-    cache = FileCache(config.hats_path, config.hats_disk)
+    cache = FileCache(config.hats_path, config.hats_disk, max_files=config.hats_files)
+    selections = SelectionRates(config.client_hats_selections_per_minute)
     settings = dict(ENGINE_SHARES[Lane.BULK].list_settings()) | {"max_execution_time": HATS_FILE_SECONDS}
     if config.query_memory:
         settings["max_memory_usage"] = config.query_memory
-    return HatsFiles(engine, components.catalogue_cache, queries, components.usage, cache, settings)
+    return HatsFiles(engine, components.catalogue_cache, queries, components.usage, cache, selections, settings)
 
 
 def build_authenticator(config: Config, accounts: Accounts | None) -> Authenticator:

@@ -1,7 +1,8 @@
-"""Files on the local disk that can be made again, within a limit of bytes."""
+"""Files on the local disk that can be made again, within limits of their bytes and of their number."""
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import threading
@@ -80,17 +81,22 @@ class FileCache:
         Created if it is not there.
     limit
         Bytes of all files; each process may exceed it by a twentieth.
+    max_files
+        Number of all files, which each process may exceed by a twentieth; None for no limit.
     survives_power_cut
         Wait until each file is on the disk. Without it, a file may be broken after a power cut.
     """
 
-    def __init__(self, directory: Path, limit: int, *, survives_power_cut: bool = True) -> None:
+    def __init__(
+        self, directory: Path, limit: int, *, max_files: int | None = None, survives_power_cut: bool = True
+    ) -> None:
         self._directory = directory
         self._limit = limit
+        self._max_files = math.inf if max_files is None else max_files
         self._survives_power_cut = survives_power_cut
         self._lock = threading.Lock()
         self._making: dict[str, _Making] = {}
-        self._unsummed = 0
+        self._unsummed = self._uncounted = 0
         create_private_directory(directory)
         self._delete_oldest()
 
@@ -144,13 +150,14 @@ class FileCache:
             part.unlink(missing_ok=True)
         with self._lock:
             self._unsummed += made.size
-            if self._unsummed > self._limit * _UNSUMMED:
+            self._uncounted += 1
+            if self._unsummed > self._limit * _UNSUMMED or self._uncounted > self._max_files * _UNSUMMED:
                 self._delete_oldest()
-                self._unsummed = 0
+                self._unsummed = self._uncounted = 0
         return made
 
     def _delete_oldest(self) -> None:
-        """Delete the files that were used last longest ago if all together exceed the limit, and empty folders."""
+        """Delete the files that were used last longest ago if all together exceed a limit, and empty folders."""
         found = []
         for folder, _, names in os.walk(self._directory, topdown=False):
             if folder != str(self._directory):
@@ -163,14 +170,14 @@ class FileCache:
                         found.append((state.st_mtime, state.st_size, path))
                     elif state.st_mtime < time.time() - _ABANDONED_SECONDS:
                         path.unlink()
-        total = sum(size for _, size, _ in found)
-        if total <= self._limit:
+        total, count = sum(size for _, size, _ in found), len(found)
+        if total <= self._limit and count <= self._max_files:
             return
         for _, size, path in sorted(found):
-            if total <= self._limit * _LOW_MARK:
+            if total <= self._limit * _LOW_MARK and count <= self._max_files * _LOW_MARK:
                 break
             path.unlink(missing_ok=True)
-            total -= size
+            total, count = total - size, count - 1
 
 
 def _create_part(path: Path) -> Path:

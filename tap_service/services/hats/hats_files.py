@@ -18,10 +18,12 @@ from tap_service.hats.writing.catalogue_files import Collection
 from tap_service.hats.writing.catalogue_plan import plan_catalogue
 from tap_service.hats.writing.hats_rows import HatsRows
 from tap_service.hats.writing.index_files import FILE_ROWS
+from tap_service.models.client_key import find_client_key
 from tap_service.models.engine_share import Lane
 from tap_service.models.query_report import QueryReport
 from tap_service.service_errors import NotFound
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.hats.selection_rates import SelectionRates
 from tap_service.services.hats.served_collection import HatsFile, ServedCollection
 from tap_service.services.queries.query_execution import translate_faults
 from tap_service.services.queries.sync_query import QueryService
@@ -56,6 +58,7 @@ class HatsFiles:
         queries: QueryService,
         usage: UsageCounter,
         cache: FileCache,
+        selections: SelectionRates,
         settings: Settings,
     ) -> None:
         self._engine = engine
@@ -64,6 +67,7 @@ class HatsFiles:
         self._queries = queries
         self._usage = usage
         self._cache = cache
+        self._selections = selections
         self._lock = threading.Lock()
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
 
@@ -90,7 +94,7 @@ class HatsFiles:
         ------
         NotFound
             The user sees no such table, it has no position, or there is no such file.
-        TooManyQueries, ServiceBusy, ServiceDraining, ServiceUnavailable
+        TooManySelections, TooManyQueries, ServiceBusy, ServiceDraining, ServiceUnavailable
         """
         collection = await self._open_collection(table, owner, client)
         if (small := collection.find_small_file(path)) is not None:
@@ -102,6 +106,8 @@ class HatsFiles:
             raise NotFound(f"the HATS collection of {table} has no {path[:200]!r}; /hats/{table}/ lists its files")
         if (kept := await run_in_threadpool(collection.find_kept, wanted)) is not None:
             return kept
+        if wanted.selection:
+            self._selections.begin_selection(find_client_key(owner, client), wanted.selection)
         return await self._queries.run_in_lane(Lane.BULK, client, owner, partial(collection.make_file, wanted))
 
     def count_download(self, file: HatsFile, sent: int, *, owner: str | None, client: str) -> None:

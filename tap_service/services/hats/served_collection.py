@@ -61,13 +61,14 @@ class HatsFile:
 class WantedFile:
     """A file that is made from rows: its name in the cache, and what writes it.
 
-    ``rows``: those of a partition or a margin, of which a selection has a part; None of other files.
+    ``rows``: those of a partition or a margin, of which a selection has a part; None of other files. ``selection``: the
+    same for all partitions with these columns and filters; empty for whole files.
     """
 
     name: str
     write: Callable[[Path], object]
     rows: int | None
-    is_selection: bool = False
+    selection: str = ""
 
 
 class ServedCollection:
@@ -112,7 +113,8 @@ class ServedCollection:
         if not selection:
             return wanted
         name = self._name_version(f"{path}?{selection.key}")
-        return WantedFile(name, partial(self._write_selection, wanted, selection), wanted.rows, is_selection=True)
+        write = partial(self._write_selection, wanted, selection)
+        return WantedFile(name, write, wanted.rows, f"{self._version}/{selection.key}")
 
     def find_kept(self, wanted: WantedFile) -> HatsFile | None:
         """Return a file that was made before."""
@@ -125,7 +127,7 @@ class ServedCollection:
             return self._describe_file(wanted, self._make(wanted))
 
     def _describe_file(self, wanted: WantedFile, made: OpenFile) -> HatsFile:
-        rows = pq.read_metadata(made.path).num_rows if wanted.is_selection else wanted.rows or 0
+        rows = pq.read_metadata(made.path).num_rows if wanted.selection else wanted.rows or 0
         return HatsFile(self._entry, made, wanted.name, rows)
 
     def _make(self, wanted: WantedFile) -> OpenFile:

@@ -7,6 +7,8 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,9 @@ from tests.tap_service.conftest import Served, served
 @pytest.fixture(scope="module")
 def service(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("hats")
-    config = Config(query_log="", jobs_path=folder / "jobs", hats_path=folder / "hats")
+    config = Config(
+        query_log="", jobs_path=folder / "jobs", hats_path=folder / "hats", client_hats_selections_per_minute=8
+    )
     with served(config, svc_engine) as running:
         yield running
 
@@ -121,6 +125,36 @@ def test_what_is_sent_of_files_of_rows_is_counted(service, url, monkeypatch, eve
     assert 0 < below < len(ids)
     rows = [len(ids), below, below, 0, 0, 0, 0, 0]
     eventually(lambda: counted == list(zip(rows, map(len, sent), strict=True)))
+
+
+def test_a_client_reads_all_partitions_with_one_selection_and_begins_few_a_minute(svc_engine, tmp_path):
+    """As LSDB does, several at once. Few files are kept, and none is cut."""
+    folders = {"jobs_path": tmp_path / "jobs", "hats_path": tmp_path / "hats"}
+    config = Config(query_log="", hats_files=3, client_hats_selections_per_minute=1, **folders)
+    with served(config, svc_engine) as service, httpx.Client(timeout=60) as client:
+        url = f"{service.url}/hats/svc.stars"
+        margins = client.get(f"{url}/stars_10arcs/partition_info.csv").text.split()[1:]
+        pixels = [line.split(",") for line in margins]
+        paths = [f"{url}/stars_10arcs/dataset/Norder={order}/Dir=0/Npix={pixel}.parquet" for order, pixel in pixels]
+        paths.append(_find_partition(url))
+        assert len(paths) > 4
+
+        def count_rows(path: str, **selection: str) -> int:
+            answer = client.get(path, params=selection)
+            assert answer.status_code == 200, answer.text
+            return pq.read_metadata(io.BytesIO(answer.content)).num_rows
+
+        whole = [count_rows(path) for path in paths]
+        with ThreadPoolExecutor(8) as pool:
+            assert [*pool.map(partial(count_rows, columns="id,mag"), paths)] == whole
+        for method in ("GET", "HEAD"):
+            refused = client.request(method, paths[0], params={"columns": "id,mag", "filters": "id<7"})
+            assert (refused.status_code, 0 < int(refused.headers["retry-after"]) <= 60) == (429, True)
+        said = client.get(paths[0], params={"columns": "mag"}).text
+        assert "selections of columns and filters are limited to 1 new ones a minute: wait" in said
+        assert [count_rows(path, columns="id,mag") for path in paths] == whole  # deleted files are made again
+        assert [count_rows(path) for path in paths] == whole
+        assert sum(path.is_file() for path in (tmp_path / "hats").rglob("*")) <= 3
 
 
 def test_folders_are_pages_of_links(service, url):

@@ -72,6 +72,19 @@ def test_the_files_used_longest_ago_go_first(tmp_path):
     assert _read(last) == b"y" * 300
 
 
+def test_the_number_of_files_has_a_limit_and_a_file_that_is_sent_is_sent_to_its_end(tmp_path):
+    cache = FileCache(tmp_path, 1_000_000, max_files=20)
+    sent = cache.make_file("0", _write(b"rows"))
+    os.utime(tmp_path / "0", (0, 0))
+    for number in range(1, 30):
+        cache.make_file(str(number), _write(b""))
+
+        assert len([*tmp_path.iterdir()]) <= 21
+    assert not (tmp_path / "0").exists()
+    assert (tmp_path / "29").exists()
+    assert _read(sent) == b"rows"
+
+
 def test_processes_that_share_a_directory_keep_the_limit(tmp_path):
     caches = [FileCache(tmp_path, 10_000) for _ in range(3)]
     for number in range(90):
