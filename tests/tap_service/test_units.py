@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from loaders import installation
+from loaders.cli import serve_command
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.servers.clickhouse_server import free_port
@@ -57,6 +58,15 @@ def find_command(unit: Path) -> list[str]:
     (command,) = read_unit(unit)["ExecStart"]
     program, *arguments = command.split()
     return [str(Path(sys.executable).parent / Path(program).name), *arguments]
+
+
+def test_a_crash_leaves_no_core_and_the_service_starts_again() -> None:
+    """tests/tap_service/test_crashes.py shows how it ends; systemd waits until it has ended by itself."""
+    for unit in (SERVICE, WORKER, BACKUP):
+        assert read_unit(unit)["LimitCORE"] == ["0"]
+    options = read_unit(SERVICE)
+    assert (options["Restart"], options["TimeoutStopSec"]) == (["on-failure"], ["1min"])
+    assert serve_command._MAX_ENDING_SECONDS < 60
 
 
 class Manager:
