@@ -11,6 +11,13 @@ from clickhouse_schema.quoting import quote_string
 _ISO = r"^\d{4}-\d\d-\d\d([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?)?Z?$"
 
 
+#: NaN without a sign. Not a constant: the engine takes constants of one name for one, and SQRT(-1) is ``nan`` too.
+_NANS = {
+    "Float32": "reinterpretAsFloat32(materialize(toUInt32(0x7fc00000)))",
+    "Float64": "reinterpretAsFloat64(materialize(0x7ff8000000000000))",
+}
+
+
 # --- common types -----------------------------------------------------------------------------------------------------
 
 
@@ -39,6 +46,17 @@ def exact_or_null_sql(kind: ColumnType, value: str) -> str:
 def nan_to_null_sql(value: str) -> str:
     """Replace NaN by NULL: compared by hash, NaN equals itself."""
     return f"if(isNaN({value}), NULL, {value})"
+
+
+def canonical_sql(kind: ColumnType, value: str) -> str:
+    """Replace -0.0 by 0.0, and every NaN by the one without a sign, in a real or an array of reals."""
+    if kind.is_array:
+        return f"arrayMap(v -> {_canonical_real_sql(kind.scalar.clickhouse, 'v')}, {value})"
+    return _canonical_real_sql(kind.clickhouse, value)
+
+
+def _canonical_real_sql(name: str, value: str) -> str:
+    return f"if(isNaN({value}), {_NANS[name]}, {value} + to{name}(0))"
 
 
 def _nullable(kind: ColumnType) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeGuard
 
 from adql.clickhouse.cast_sql import (
+    canonical_sql,
     case_sql,
     cast_sql,
     common_type_sql,
@@ -251,7 +252,7 @@ FORMS: dict[str, Form] = {
     "COALESCE": _coalesce_sql,
     "EXACT": lambda expr, emit: exact_sql(expr.type, expr.args[0], emit),
     "EXACT OR NULL": lambda expr, emit: exact_or_null_sql(expr.type, emit(expr.args[0])),
-    "ONE ZERO": lambda expr, emit: f"({emit(expr.args[0])} + to{expr.type.clickhouse}(0))",
+    "CANONICAL": lambda expr, emit: canonical_sql(expr.type, emit(expr.args[0])),
     "NO NAN": lambda expr, emit: nan_to_null_sql(emit(expr.args[0])),
     "ONLY ONE": _only_one_sql,
     "ONE": _wrap_operand("(1 + ignore(", "))"),

@@ -57,7 +57,7 @@ OPERATORS: dict[str, str] = {
     "INDEXED TEXT": "column",  # as a text index has it, '' for NULL
     "AT LEAST 0": "operand",
     "ONE": "operand",  # 1, from a column: joins on it need a key of each side
-    "ONE ZERO": "operand",  # 0.0 for -0.0
+    "CANONICAL": "operand",  # 0.0 for -0.0, one NaN for all
     "NO NAN": "operand",  # NULL for NaN
     "ONLY ONE": "value count",  # an error if count is above 1: a scalar subquery
     "IN_UNIT": "operand factor unit",

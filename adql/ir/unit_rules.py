@@ -162,7 +162,7 @@ _PHOTOMETRY: dict[str, Rule] = {
 #: Name of a call -> the rule for its unit; other calls have no known unit
 RULES: dict[str, Rule] = {
     **dict.fromkeys(
-        ("ROUND", "TRUNCATE", "CEILING", "FLOOR", "CAST", "EXACT", "EXACT OR NULL", "ONE ZERO"), _unit_of_first
+        ("ROUND", "TRUNCATE", "CEILING", "FLOOR", "CAST", "EXACT", "EXACT OR NULL", "CANONICAL"), _unit_of_first
     ),
     **dict.fromkeys(("NEG", "VECTOR NEG", "ABS"), _unit_of_multiple),
     **dict.fromkeys(("+", "-", "VECTOR +", "VECTOR -", "MOD"), _unit_of_sum),

@@ -40,10 +40,10 @@ from adql.rewrite.filters.region_transfer import transfer_regions
 from adql.rewrite.filters.small_side_filters import filter_by_small_sides
 from adql.rewrite.filters.text_index_filters import may_search_texts, use_text_indexes
 from adql.rewrite.groups.groups_of_rows import mark_groups_of_rows
+from adql.rewrite.joins.canonical_reals import canonicalize_compared, canonicalize_keys, canonicalize_outputs
 from adql.rewrite.joins.constant_conditions import hold_constants
 from adql.rewrite.joins.impossible_conditions import empty_impossible_joins
 from adql.rewrite.joins.join_trees import add_outer_keys, fix_join_order, make_left_deep, move_keys_to_on
-from adql.rewrite.joins.negative_zeros import unify_compared_zeros, unify_output_zeros, unify_zeros
 from adql.rewrite.matches.counted_matches import count_matches
 from adql.rewrite.matches.crossmatch import plan_cross_matches
 from adql.rewrite.matches.nearest_neighbours import CHOICES, choose_nearest
@@ -111,7 +111,7 @@ PASSES_AFTER_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (fix_join_order, has_join),  # after cross-matches, which make derived tables; before keys that are always true
     (add_outer_keys, has_join),  # after every pass that may add a real key
     (hold_constants, has_join),  # after the last change of an ON
-    (unify_zeros, compares_by_hash),  # after all keys that are compared by hash
+    (canonicalize_keys, compares_by_hash),  # after all keys that are compared by hash
     (mark_groups_of_rows, has_groups),  # last: the passes above compare set functions
 )
 
@@ -163,7 +163,7 @@ def _update_contents(contents: SelectContents, select: Select) -> SelectContents
 def _rewrite_set_operation(query: SetOperation, fresh: NameGenerator) -> SetOperation:
     left, right = rewrite_query(query.left, fresh), rewrite_query(query.right, fresh)
     if query.op != "UNION" or not query.all:
-        left, right = unify_output_zeros(left), unify_output_zeros(right)
+        left, right = canonicalize_outputs(left), canonicalize_outputs(right)
     return replace(query, left=left, right=right)
 
 
@@ -182,7 +182,7 @@ def _rewrite_inner_queries(contents: SelectContents, fresh: NameGenerator) -> Se
     def change_part(expr: Expr) -> Expr:
         if isinstance(expr, (Subquery, InSubquery, Exists)):
             expr = replace(expr, query=rewrite_query(expr.query, fresh))
-        return unify_compared_zeros(expr) if isinstance(expr, (Aggregate, Windowed, InSubquery)) else expr
+        return canonicalize_compared(expr) if isinstance(expr, (Aggregate, Windowed, InSubquery)) else expr
 
     def change_tree(relation: Relation) -> Relation:
         if isinstance(relation, Join):

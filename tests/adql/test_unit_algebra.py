@@ -240,7 +240,7 @@ WINDOWS: dict[str, Cases] = {
 #: They stand in ON alone, or ask somebody outside
 WITHOUT_VALUES = {"SKYHOUSE_NEAREST", "SKYHOUSE_MUTUAL", "IVO_SIMBADPOINT", "SKYHOUSE_RESOLVE"}
 #: Calls that set operations and passes make
-MADE_LATER = {"EXACT OR NULL", "ONE ZERO"}
+MADE_LATER = {"EXACT OR NULL", "CANONICAL"}
 
 ROWS = {**OPERATORS, **MATHEMATICAL, **GEOMETRY, **DEFINED, **PHOTOMETRY}
 

@@ -404,17 +404,18 @@ ORDER BY toInt64(count()) DESC NULLS LAST
 -- Groups by an expression with HAVING
 SELECT FLOOR(g_mag) AS m, AVG(parallax) FROM sky.objects GROUP BY FLOOR(g_mag) HAVING COUNT(*) > 10
 =>
-SELECT (floor(toFloat64(t1.`g_mag`)) + toFloat64(0)) AS c1, avg(toFloat64(t1.`parallax`)) AS c2
+SELECT if(isNaN(floor(toFloat64(t1.`g_mag`))), reinterpretAsFloat64(materialize(0x7ff8000000000000)), floor(toFloat64(t1.`g_mag`)) + toFloat64(0)) AS c1,
+    avg(toFloat64(t1.`parallax`)) AS c2
 FROM `sky`.`objects` AS t1
-GROUP BY (floor(toFloat64(t1.`g_mag`)) + toFloat64(0))
+GROUP BY if(isNaN(floor(toFloat64(t1.`g_mag`))), reinterpretAsFloat64(materialize(0x7ff8000000000000)), floor(toFloat64(t1.`g_mag`)) + toFloat64(0))
 HAVING (toInt64(count()) > 10)
 
 -- Groups by floating-point values: one zero
 SELECT parallax, COUNT(*) FROM sky.objects GROUP BY parallax
 =>
-SELECT (t1.`parallax` + toFloat64(0)) AS c1, toInt64(count()) AS c2
+SELECT if(isNaN(t1.`parallax`), reinterpretAsFloat64(materialize(0x7ff8000000000000)), t1.`parallax` + toFloat64(0)) AS c1, toInt64(count()) AS c2
 FROM `sky`.`objects` AS t1
-GROUP BY (t1.`parallax` + toFloat64(0))
+GROUP BY if(isNaN(t1.`parallax`), reinterpretAsFloat64(materialize(0x7ff8000000000000)), t1.`parallax` + toFloat64(0))
 
 -- Window functions
 SELECT id, RANK() OVER (PARTITION BY class ORDER BY g_mag), LAG(mjd) OVER (ORDER BY mjd) FROM sky.objects JOIN sky.sources USING (id)

@@ -21,7 +21,14 @@ from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import OVERLAP
 from clickhouse_schema.whole_tables import create_database
 from tap_service.storage.engine.engine import Engine
-from tests.adql import test_correlated, test_extensions, test_groups_of_pieces, test_pieces, test_semantics
+from tests.adql import (
+    test_correlated,
+    test_extensions,
+    test_groups_of_pieces,
+    test_pieces,
+    test_semantics,
+    test_set_operations,
+)
 from tests.adql.conftest import CONTENT, SKY, SMALL, asked, comparable, fetched, sky_rows
 from tests.adql.crossmatch_sky import MATCHES, Sky
 from tests.adql.storing import catalogue_of, store
@@ -132,6 +139,7 @@ GROUPS: dict[str, list[str]] = {
     "extensions": [query for query, _ in test_extensions.EXAMPLES.values()],
     "scans": test_pieces.DIVIDED,
     "groups": test_groups_of_pieces.GROUPED,
+    "nans": [*test_set_operations.NANS],
     "matches": MATCHED,
     # rows without a position are left out before their motion is asked for, which would be an error
     "confined": CONFINED,
@@ -143,7 +151,7 @@ GROUPS: dict[str, list[str]] = {
 
 
 #: What there is time for each time
-SOME = ("semantics", "order", "correlated", "extensions", "groups", "matches", "confined")
+SOME = ("semantics", "order", "correlated", "extensions", "groups", "nans", "matches", "confined")
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,8 @@ from adql.ir import (
     walk_leaves,
 )
 from adql.node_classes import replace
+from adql.rewrite.joins.canonical_reals import canonicalize_keys
 from adql.rewrite.joins.join_trees import finish_joins
-from adql.rewrite.joins.negative_zeros import unify_zeros
 from adql.rewrite.matches.match_sizes import choose_cube_side, find_crowding, find_row_count
 from adql.rewrite.matches.radius_bounds import RadiusBounds, bound_radius
 from adql.rewrite.trees.derived_tables import DerivedBuilder, make_select
@@ -167,7 +167,7 @@ def _plan_match(select: Select, match: JoinNearness, fresh: NameGenerator) -> Se
     right_only, others = _split_conditions(select, join)
     inside_left = left.builder.build_derived(keys.left)
     if isinstance(part, Join):  # the passes after this one do not reach it
-        inside_left = replace(inside_left, query=unify_zeros(finish_joins(inside_left.query, fresh), fresh))
+        inside_left = replace(inside_left, query=canonicalize_keys(finish_joins(inside_left.query, fresh), fresh))
     has_position = Call(BOOLEAN, "IS POSITION", match.right_position)
     inside_right = right.builder.build_derived([has_position, *keys.right, *right_only])
 

@@ -60,7 +60,7 @@ class ColumnOrigins:
         def change(part: Expr) -> Expr:
             inner = self._find_output(part)
             if inner is None:
-                return part.args[0] if isinstance(part, Call) and part.name == "ONE ZERO" else part
+                return part.args[0] if isinstance(part, Call) and part.name == "CANONICAL" else part
             return self.inline_origins(inner)
 
         return transform_expr(expr, change)
