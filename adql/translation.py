@@ -14,7 +14,7 @@ from adql.clickhouse.sql_settings import (
     WRITTEN_ORDER,
     choose_size_settings,
 )
-from adql.errors import AdqlUnsupported
+from adql.errors import AdqlUnsupported, Span, offset_to_line_column
 from adql.functions.object_name_functions import PositionLookup
 from adql.index_use import choose_projection
 from adql.ir import Literal, NameGenerator, Query, Select
@@ -121,6 +121,8 @@ class Translation:
         The same query for the servers of one shard of a cluster, if these have all of its rows.
     stored_rows
         The same query of the row store of its table, if it looks up whole rows.
+    warnings
+        What is valid but perhaps not meant, each with its line and column and the way out, in the order of the text.
     """
 
     sql: str
@@ -132,6 +134,7 @@ class Translation:
     bound: BoundQuery | None = field(default=None, compare=False, repr=False)
     on_shard: ShardStatement | None = None
     stored_rows: StoredRowStatement | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def portable_sql(self) -> str:
@@ -207,7 +210,7 @@ def translate(
         Several of these, found in one query. All are AdqlError, with a position in ``text``.
     """
     fresh = NameGenerator()
-    query, tables = resolve_statement(parse(text), catalogue, fresh, positions)
+    query, tables, warnings = resolve_statement(parse(text), catalogue, fresh, positions)
     fields = tuple(output.field for output in query.outputs)
     bound = BoundQuery(_limit_rows(query, limit), fresh, catalogue.sharding)
     statement = emit_statement(bound)
@@ -221,7 +224,13 @@ def translate(
         bound,
         statement.on_shard,
         statement.stored_rows,
+        tuple(_describe_warning(text, span, warnings[span]) for span in sorted(warnings)),
     )
+
+
+def _describe_warning(text: str, span: Span, warning: str) -> str:
+    line, column = offset_to_line_column(text, span.start)
+    return f"Line {line}, column {column}: {warning}."
 
 
 def emit_statement(bound: BoundQuery) -> SqlStatement:

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from adql.regions.borders import Arc, find_border_arcs
+from adql.regions.borders import Arc, find_border
 from adql.regions.cone import Cone
 from adql.regions.moc import Moc
 from adql.regions.polygon import Polygon
@@ -36,7 +36,7 @@ def find_area(region: Region) -> float:
     """
     if isinstance(region, (Cone, Polygon, Moc)):
         return region.area
-    arcs = find_border_arcs(region)
+    arcs = find_border(region).arcs
     apex = _choose_apex(arcs)
     area = math.fsum(_swept_area(apex, arc) for arc in arcs) % _SPHERE
     if min(area, _SPHERE - area) < 1e-9:  # rounding decides between nothing and everything, so samples do
@@ -64,7 +64,7 @@ def find_centroid(region: Region) -> tuple[float, float]:
     """
     if isinstance(region, (Cone, Polygon, Moc)):
         return region.centroid
-    total = sum((_find_moment(arc) for arc in find_border_arcs(region)), start=np.zeros(3))
+    total = sum((_find_moment(arc) for arc in find_border(region).arcs), start=np.zeros(3))
     if float(vector_lengths(total)) < 1e-14:
         raise ShapeError("the region has no centroid", "it is empty, without area, or as much on one side of the sky")
     return vector_to_position(total)

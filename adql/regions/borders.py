@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,6 +22,9 @@ MIN_PART = 1e-12
 
 #: Step from a part's middle to either side, in lengths of the part, and at least in radians
 SIDE_STEP, MIN_SIDE_STEP = 1e-7, 1e-13
+
+#: Circles whose axes and radii differ by less, in radians, are the same
+SAME_CIRCLE = 1e-11
 
 #: Parts whose middles are nearer, in radians, are one part that two shapes share
 _SAME_PART = 1e-11
@@ -110,24 +113,36 @@ def _find_range_arcs(region: Range) -> list[Arc]:
 
 
 def cut_arc(arc: Arc, others: list[Arc]) -> Reals:
-    """Return the ascending angles where an arc meets other arcs, from its start to its stop."""
+    """Return the ascending angles where an arc meets other arcs, from its start to its stop.
+
+    It meets an arc on the same circle at that one's ends.
+    """
     axes = np.array([other.axis for other in others])
     heights = np.array([other.height for other in others])
     cosine, sine = axes @ arc.u * arc.radius, axes @ arc.v * arc.radius
     swing = np.hypot(cosine, sine)
     level = heights - axes @ arc.axis * arc.height
-    meets = (swing > ROUNDING) & (np.abs(level) <= swing + ROUNDING)
+    same = np.maximum(swing, np.abs(level)) < SAME_CIRCLE * arc.radius
+    meets = ~same & (swing > ROUNDING) & (np.abs(level) <= swing + ROUNDING)
     met = [other for other, meeting in zip(others, meets, strict=True) if meeting]
-    if not met:
-        return np.array([arc.start, arc.stop])
-    half = np.arccos(np.clip(level[meets] / swing[meets], -1, 1))
-    towards = np.arctan2(sine[meets], cosine[meets])
-    angles = np.concatenate((towards + half, towards - half))
-    angles = arc.start + (angles - arc.start) % (2 * math.pi)
-    inner = np.unique(angles[_is_on_arcs(arc.find_points(angles), [*met, *met])])
+    ends = [_find_ends(arc, other) for other, is_same in zip(others, same, strict=True) if is_same]
+    angles = np.concatenate([np.zeros(0), *ends])
+    if met:
+        half = np.arccos(np.clip(level[meets] / swing[meets], -1, 1))
+        towards = np.arctan2(sine[meets], cosine[meets])
+        crossings = np.concatenate((towards + half, towards - half))
+        crossings = crossings[_is_on_arcs(arc.find_points(crossings), [*met, *met])]
+        angles = np.concatenate((angles, crossings))
+    inner = np.unique(arc.start + (angles - arc.start) % (2 * math.pi))
     inner = inner[(inner > arc.start + MIN_PART) & (inner < arc.stop - MIN_PART)]
     inner = inner[np.diff(inner, prepend=arc.start) > MIN_PART]
     return np.concatenate(([arc.start], inner, [arc.stop]))
+
+
+def _find_ends(arc: Arc, other: Arc) -> Reals:
+    """Return the angles along an arc of the ends of another one on the same circle."""
+    ends = other.find_points(np.array([other.start, other.stop]))
+    return np.asarray(np.arctan2(ends @ arc.v, ends @ arc.u))
 
 
 def _is_on_arcs(points: Vectors, arcs: list[Arc]) -> Mask:
@@ -148,8 +163,27 @@ def find_middles(arc: Arc, cuts: Reals) -> tuple[Vectors, Vectors]:
     return arc.find_points(angles), steps[:, None] * arc.find_normals(angles)
 
 
-def find_border_arcs(region: Region) -> list[Arc]:
-    """Find the arcs that bound a region, each with the region on its left; a reversed arc stops before its start.
+@dataclass(slots=True)
+class Border:
+    """The border of a region.
+
+    Attributes
+    ----------
+    arcs
+        The arcs with the region on one side, each on its left; a reversed arc stops before its start.
+    lines
+        Arcs of the region with none of its area on either side.
+    points
+        Directions of the region at the ends of arcs that are not its own, shape (3,).
+    """
+
+    arcs: list[Arc] = field(default_factory=list)
+    lines: list[Arc] = field(default_factory=list)
+    points: list[Reals] = field(default_factory=list)
+
+
+def find_border(region: Region) -> Border:
+    """Find the border of a region.
 
     Raises
     ------
@@ -159,18 +193,28 @@ def find_border_arcs(region: Region) -> list[Arc]:
     if has_moc(region):
         raise ShapeError("area or centroid of a combination that holds a MOC", "combine MOCs alone")
     arcs = find_arcs(region)
-    border: list[Arc] = []
+    border = Border()
     seen = np.zeros((0, 3))
+    own_ends, other_ends = np.zeros((0, 3)), np.zeros((0, 3))
     for arc in arcs:
         cuts = cut_arc(arc, arcs)
         middles, steps = find_middles(arc, cuts)
-        left, right = region.contains(middles + steps), region.contains(middles - steps)
-        for part in np.flatnonzero(left != right):
+        left, right, on = (region.contains(places) for places in (middles + steps, middles - steps, middles))
+        for part in np.flatnonzero((left != right) | (on & ~left)):
             middle = middles[part]
             if not (vector_lengths(seen - middle) < _SAME_PART).any():
                 seen = np.concatenate((seen, middle[None, :]))
                 start, stop = float(cuts[part]), float(cuts[part + 1])
-                if not left[part]:
+                if right[part]:
                     start, stop = stop, start
-                border.append(replace(arc, start=start, stop=stop))
+                found = border.arcs if left[part] or right[part] else border.lines
+                found.append(replace(arc, start=start, stop=stop))
+        ends, is_own = arc.find_points(cuts), left | right | on
+        next_to_own = np.append(is_own, False) | np.insert(is_own, 0, False)
+        own_ends = np.concatenate((own_ends, ends[next_to_own]))
+        other_ends = np.concatenate((other_ends, ends[~next_to_own & region.contains(ends)]))
+    for end in other_ends:
+        if not (vector_lengths(own_ends - end) < _SAME_PART).any():
+            own_ends = np.concatenate((own_ends, end[None, :]))
+            border.points.append(end)
     return border

@@ -20,7 +20,7 @@ from adql.regions.unit_vectors import (
 )
 
 #: Degrees (4e-8 arcsec): a circle of this radius or less is a point
-_MAX_POINT_RADIUS = 1e-11
+MAX_POINT_RADIUS = 1e-11
 
 #: Radii that differ by less, in degrees, are equal: the circles may have their border in common
 EQUAL_RADII = math.degrees(ROUNDING)
@@ -44,7 +44,7 @@ class Cone(Region):
     @property
     def is_point(self) -> bool:
         """Whether the circle is too small to have a border."""
-        return self.radius <= _MAX_POINT_RADIUS
+        return self.radius <= MAX_POINT_RADIUS
 
     @property
     def centre(self) -> Vectors:

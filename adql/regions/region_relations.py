@@ -13,12 +13,23 @@ import math
 import numpy as np
 
 from adql.regions.borders import cut_arc, find_arcs, find_middles
-from adql.regions.cone import Cone
+from adql.regions.cone import MAX_POINT_RADIUS, Cone
 from adql.regions.moc import Moc
+from adql.regions.polygon import Polygon
 from adql.regions.region import INSIDE, OUTSIDE, SLACK, Region
-from adql.regions.region_algebra import Combination, Complement, Intersection, has_moc
-from adql.regions.unit_vectors import ROUNDING, Vectors, position_to_vector, separations, vector_lengths
+from adql.regions.region_algebra import Combination, Complement, Intersection, Nothing, WholeSky, has_moc
+from adql.regions.unit_vectors import (
+    ROUNDING,
+    Vectors,
+    position_to_vector,
+    separations,
+    vector_lengths,
+    vector_to_position,
+)
 from clickhouse_schema.healpix import ORDER, Cells
+
+#: A direction that a border meets only by chance: a sample for regions without a border
+ANYWHERE = (0.36, 0.48, 0.8)
 
 #: Border cells at which the comparison of a MOC with another shape stops dividing
 _MAX_CELLS = 20_000
@@ -41,6 +52,8 @@ def is_inside(inner: Region, outer: Region) -> bool:
     if isinstance(inner, Cone) and isinstance(outer, Cone):
         separation = math.degrees(float(separations(inner.centre, outer.centre)[0]))
         return outer.radius == 180 or separation + inner.radius <= outer.radius + math.degrees(ROUNDING)
+    if isinstance(inner, Polygon) and isinstance(outer, Cone) and outer.is_point:
+        return bool((separations(inner.edges.a, outer.centre) <= math.radians(MAX_POINT_RADIUS)).all())
     if isinstance(inner, Moc) and isinstance(outer, Moc):
         return not len(inner.intersection(outer.complement()).ranges)
     has_cells = has_moc(inner) or has_moc(outer)
@@ -52,6 +65,32 @@ def is_inside(inner: Region, outer: Region) -> bool:
     # shapes without an area consist of border only
     beyond = inner.contains(on_border) & ~outer.contains(on_border) & (outer.signed_distance(on_border) > SLACK)
     return not bool(beyond.any())
+
+
+def find_enclosing_positions(region: Region) -> Region:
+    """Find the positions that contain all of a region: the only one of a region without extent.
+
+    Parameters
+    ----------
+    region : Region
+
+    Returns
+    -------
+    Region
+        A point, or a circle of the size of a point. Nothing for other regions, the whole sky for an empty region.
+    """
+    if has_moc(region):
+        return WholeSky() if isinstance(region, Moc) and not len(region.ranges) else Nothing()
+    if isinstance(region, Polygon):
+        lon, lat = region.centroid
+        point, found = Cone(lon, lat, 0.0), Cone(lon, lat, MAX_POINT_RADIUS)
+    else:
+        _, on_border = _sample_directions(region, region)
+        inside = on_border[region.contains(on_border)]
+        if not len(inside):
+            return WholeSky()
+        point = found = Cone(*vector_to_position(inside[0]), 0.0)
+    return found if is_inside(region, point) else Nothing()
 
 
 def is_intersecting(first: Region, second: Region) -> bool:
@@ -103,7 +142,7 @@ def _has_common_cell(both: Intersection, *, if_touching: bool) -> bool:
 def _sample_directions(first: Region, second: Region) -> tuple[Vectors, Vectors]:
     """Return directions beside the parts of all borders but those of MOCs, and on them: middles and ends."""
     arcs = [*find_arcs(first), *find_arcs(second)]
-    points = np.array([*_find_points(first), *_find_points(second), (0.0, 0.0, 1.0)])
+    points = np.array([*_find_points(first), *_find_points(second), ANYWHERE])
     beside, on_border = [points], [points]
     for arc in arcs:
         cuts = cut_arc(arc, arcs)

@@ -10,14 +10,14 @@ from itertools import product
 
 import numpy as np
 
-from adql.regions.borders import Arc, find_border_arcs
+from adql.regions.borders import Arc, Border, find_border
 from adql.regions.cone import Cone
 from adql.regions.coordinate_interval import Range
 from adql.regions.moc import Moc
 from adql.regions.polygon import Polygon
 from adql.regions.region import Region
 from adql.regions.region_algebra import Combination, Complement, Nothing, Union, WholeSky
-from adql.regions.unit_vectors import ShapeError
+from adql.regions.unit_vectors import ShapeError, vector_to_position
 
 #: A shape of which regions are combined
 Simple = Cone | Polygon | Range
@@ -54,10 +54,15 @@ def shape_rows(region: Region, terms: list[Term]) -> list[list[float]]:
     terms : list of Term
         Its normal form.
     """
+    is_single = _is_single_shape(terms)
+    border = Border() if is_single else find_border(region)
+    # intersections that consist of single positions have a term for each
+    positions = (vector_to_position(point) for point in border.points)
+    terms = [*terms, *(((1.0, Cone(*position, 0.0)),) for position in positions)]
     rows = []
     for i, term in enumerate(terms):
         rows += [[float(i), sign, *_shape_numbers(shape)] for sign, shape in term]
-    return rows if _is_single_shape(terms) else rows + _border_rows(region)
+    return rows if is_single else rows + _border_rows(region, border)
 
 
 def _is_single_shape(terms: list[Term]) -> bool:
@@ -105,11 +110,11 @@ def _shape_numbers(shape: Simple) -> list[float]:
     return [number for vertex in shape.vertices for number in vertex]
 
 
-def _border_rows(region: Region) -> list[list[float]]:
-    arcs = find_border_arcs(region)
-    middles = [arc.find_point((arc.start + arc.stop) / 2) for arc in arcs]
+def _border_rows(region: Region, border: Border) -> list[list[float]]:
+    middles = [arc.find_point((arc.start + arc.stop) / 2) for arc in border.arcs]
     own = region.contains(np.array(middles).reshape(-1, 3))
-    return [_arc_numbers(arc, float(belongs)) for arc, belongs in zip(arcs, own, strict=True)]
+    arcs = [_arc_numbers(arc, float(belongs)) for arc, belongs in zip(border.arcs, own, strict=True)]
+    return arcs + [_arc_numbers(line, 2.0) for line in border.lines]
 
 
 def _arc_numbers(arc: Arc, own: float) -> list[float]:

@@ -224,7 +224,7 @@ def _make_range(numbers: list[float]) -> Region:
 
 def _reduce_range(region: Range) -> Region:
     """Return a range of a single position as a point, since it has no border."""
-    is_point = region.south == region.north and (region.west == region.east or abs(region.south) == 90)
+    is_point = region.south == region.north and (region.width == 0 or abs(region.south) == 90)
     return make_circle(region.west, region.south, 0.0) if is_point else region
 
 

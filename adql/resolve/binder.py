@@ -129,7 +129,10 @@ MAX_ERRORS = 10
 
 
 class Resolution:
-    """State of the resolution of one statement. ``tables``: the catalogue tables that it reads, by qualified name."""
+    """State of the resolution of one statement.
+
+    ``tables``: the catalogue tables that it reads, by qualified name. ``warnings``: messages and hints, by their spans.
+    """
 
     def __init__(self, catalogue: Catalogue, fresh: NameGenerator, positions: ObjectPositions) -> None:
         self.catalogue = catalogue
@@ -138,6 +141,7 @@ class Resolution:
         self.common_tables: dict[str, nodes.CommonTable] = {}
         self.tables: dict[str, TableEntry] = {}
         self.errors: list[AdqlError] = []
+        self.warnings: dict[Span, str] = {}
         self._conditions = 0
         self._branches = 0
         #: parts of an expression by its id, for those of geometry; kept with it, so that no other has the id
@@ -192,6 +196,10 @@ class Resolution:
                 "compare one value with literals and return literals (WHEN x = 1 THEN 'a'), which have no such limit; "
                 "or upload the values as a table and join it (UPLOAD)",
             )
+
+    def add_warning(self, message: str, span: Span, hint: str) -> None:
+        """Record a warning; an expression that is bound several times has one."""
+        self.warnings[span] = f"{message}; {hint}"
 
     def collect_errors(self) -> ErrorCollector:
         """Record an error and continue, so that one answer reports all errors of the query."""

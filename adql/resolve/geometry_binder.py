@@ -115,15 +115,7 @@ def _bind_relation(binder: Binder, node: nodes.FunctionCall, args: Args, _system
     """Bind CONTAINS and INTERSECTS."""
     name = node.name.name.upper()
     first, second = (bind_shape(binder, a, name, *_REGIONS) for a in args)
-    kinds = (first.type.xtype, second.type.xtype)
-    if kinds == ("point", "point"):
-        raise AdqlSemanticError(f"{name} of two points", node.span, "to compare points use DISTANCE(p, q) < radius")
-    if name == "CONTAINS" and kinds[1] == "point":
-        raise AdqlSemanticError(
-            "CONTAINS takes a shape as its second argument; this is a POINT",
-            args[1].span,
-            "the order is CONTAINS(point, shape)",
-        )
+    _warn_of_points(binder, name, first, second, node.span)
     condition = _make_condition(name, first, second, node.span)
     return Call(INT, "0 OR 1", (condition,), span=node.span)
 
@@ -137,17 +129,43 @@ def _make_condition(name: str, first: Expr, second: Expr, span: Span) -> Expr:
             else region_relations.is_intersecting(one, other)
         )
         return Literal(BOOLEAN, bool(known), span=span)
-    if not (_is_round(first) and _is_round(second)):
-        point, shape = (second, first) if second.type.xtype == "point" else (first, second)
-        if point.type.xtype == "point" and isinstance(shape, Shape):
-            position, region = move_turn_to_region(read_position(point), shape.region)
-            return Within(BOOLEAN, *position, region, span=span)
-        return Call(BOOLEAN, "SHAPES CONTAIN" if name == "CONTAINS" else "SHAPES MEET", (first, second), span=span)
-    radii = [read_radius(shape) for shape in (second, first) if shape.type.xtype == "circle"]
+    if _is_round(first) and _is_round(second):
+        left, right = simplify_turns(read_position(first), read_position(second))
+        return Nearness(left, right, _make_reach(name, first, second, span)).to_call(span)
+    is_in_point = name == "CONTAINS" and second.type.xtype == "point"
+    point, shape = (second, first) if second.type.xtype == "point" else (first, second)
+    if point.type.xtype == "point" and isinstance(shape, Shape):
+        region = region_relations.find_enclosing_positions(shape.region) if is_in_point else shape.region
+        position, region = move_turn_to_region(read_position(point), region)
+        return Within(BOOLEAN, *position, region, span=span)
+    return Call(BOOLEAN, "SHAPES CONTAIN" if name == "CONTAINS" else "SHAPES MEET", (first, second), span=span)
+
+
+def _make_reach(name: str, first: Expr, second: Expr, span: Span) -> Expr:
+    """Return how far apart the centres of points or circles may be; a point has the radius 0."""
+    zero = _make_number(0.0, span)
+    inner, outer = (read_radius(shape) if shape.type.xtype == "circle" else zero for shape in (first, second))
+    if inner is zero or (outer is zero and name == "INTERSECTS"):
+        return outer if inner is zero else inner
     operator = "REACH INSIDE" if name == "CONTAINS" else "REACH TOUCHING"
-    reach = radii[0] if len(radii) == 1 else Call(DOUBLE, operator, tuple(radii), span=span)
-    left, right = simplify_turns(read_position(first), read_position(second))
-    return Nearness(left, right, reach).to_call(span)
+    return Call(DOUBLE, operator, (outer, inner), span=span)
+
+
+def _warn_of_points(binder: Binder, name: str, first: Expr, second: Expr, span: Span) -> None:
+    """Warn of relations that hold of nothing but one position."""
+    kinds = (first.type.xtype, second.type.xtype)
+    if kinds == ("point", "point"):
+        binder.resolution.add_warning(
+            f"{name} of two points is 1 only where they are the same position",
+            span,
+            "to compare positions use DISTANCE(p, q) < radius",
+        )
+    elif name == "CONTAINS" and kinds[1] == "point":
+        binder.resolution.add_warning(
+            f"CONTAINS of a {first.type.adql} in a POINT is 1 only for a shape without extent, at the same position",
+            span,
+            "if the point is to be in the shape, the order is CONTAINS(point, shape)",
+        )
 
 
 def _is_round(shape: Expr) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from adql.errors import NOWHERE, AdqlErrors, AdqlSemanticError, FormError
+from adql.errors import NOWHERE, AdqlErrors, AdqlSemanticError, FormError, Span
 from adql.functions.object_name_functions import PositionLookup
 from adql.ir import (
     UNTYPED,
@@ -38,7 +38,7 @@ from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType
 
 def resolve_statement(
     statement: nodes.Statement, catalogue: Catalogue, fresh: NameGenerator, positions: PositionLookup | None = None
-) -> tuple[Query, tuple[TableEntry, ...]]:
+) -> tuple[Query, tuple[TableEntry, ...], dict[Span, str]]:
     """Bind a statement to the tables of a catalogue.
 
     Parameters
@@ -54,8 +54,8 @@ def resolve_statement(
 
     Returns
     -------
-    tuple[Query, tuple[TableEntry, ...]]
-        The bound query and the catalogue tables that it reads.
+    tuple[Query, tuple[TableEntry, ...], dict[Span, str]]
+        The bound query, the catalogue tables that it reads, and warnings by their places in the text.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def resolve_statement(
     """
     resolution = Resolution(catalogue, fresh, ObjectPositions(positions))
     query = QueryBinder(resolution).bind_statement(statement)
-    return query, tuple(resolution.tables.values())
+    return query, tuple(resolution.tables.values()), resolution.warnings
 
 
 class QueryBinder:

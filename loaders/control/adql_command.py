@@ -19,6 +19,8 @@ def print_translation(engine: Engine, query: str, explain: bool, reporter: Repor
         raise LoadError(error.describe(query)) from error
     sql = translation.sql if translation.stored_rows is None else translation.stored_rows.sql
     reporter.output(sql)
+    for warning in translation.warnings:
+        reporter.message(warning)
     if explain:
         for index, cells in translation.cells.items():
             reporter.output(f"{index}: {len(cells.ranges)} ranges, the cells {cells}")

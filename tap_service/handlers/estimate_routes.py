@@ -90,6 +90,7 @@ def estimate_as_json(found: QueryEstimate, config: Config) -> dict[str, Any]:
         "syncSeconds": config.sync_seconds,
         "fields": [_field_as_json(field) for field in found.fields],
         "tables": found.tables,
+        "warnings": found.warnings,
     }
 
 

@@ -190,7 +190,12 @@ async def _run_query(asked: AgentRequest, given: ShortQuery) -> Json:
             "rowsCsv": rows,
             "rowCount": min(answer.report.rows, execution.limit),
             "isComplete": not is_cut,
-            "note": _describe_cut(execution.limit) if is_cut else execution.row_limit.warning,
+            "note": " ".join(
+                [
+                    *execution.translation.warnings,
+                    _describe_cut(execution.limit) if is_cut else execution.row_limit.warning,
+                ]
+            ).strip(),
         }
     finally:
         answer.close()

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 class QueryReport:
     """The outcome of a query so far.
 
-    Times are in seconds; ``warning`` tells of rows that the row limit or the format left out; ``lane`` is that of a
-    request to /sync; ``engine_errors`` are the kinds of the engine's errors on the way.
+    Times are in seconds; ``warning`` tells of what the query perhaps does not mean, and of rows that the row limit or
+    the format left out; ``lane`` is that of a request to /sync; ``engine_errors`` are the kinds of the engine's errors
+    on the way.
     """
 
     status: str = ""

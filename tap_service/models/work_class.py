@@ -59,7 +59,7 @@ class Estimate:
     result
         The rows of the result; None if unknown.
     warning
-        What the row limit will cut; '' for nothing.
+        What the query perhaps does not mean, and what the row limit will cut; '' for nothing.
     steps
         The work after reading.
     """

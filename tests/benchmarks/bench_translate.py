@@ -72,7 +72,7 @@ def milliseconds(work: Callable[[], object]) -> float:
 def stages(text: str) -> dict[str, float]:
     """Milliseconds of each stage; each is given what the one before it made."""
     tree = parse(text)
-    bound, _ = resolve_statement(tree, CATALOGUE, NameGenerator())
+    bound, *_ = resolve_statement(tree, CATALOGUE, NameGenerator())
     fresh = NameGenerator()
     resolve_statement(tree, CATALOGUE, fresh)
     rewritten = rewrite_query(bound, fresh)

@@ -2,8 +2,8 @@
 
 A border arc lies on a great or small circle: p(t) = (1 - k) a + r (cos t u + sin t v) for t from 0 to its length. Its
 numbers are [-1, own, a, k, r, u, v, length], vectors by their components. ``own`` is 1 if the arc belongs to the
-region, 0 for borders of complements. The region lies on one side of each arc only, so a connected shape that no arc
-meets is wholly inside or outside.
+region, 0 for borders of complements, 2 for lines: arcs of the region without an area on either side. Beside other arcs
+the region lies on one side only, so a connected shape that no arc meets is wholly inside or outside.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 from adql.clickhouse.sky.row_shape_sql import Circle, Edges, RowShape, is_inside_sql
 from adql.clickhouse.sky.unit_vector_sql import Vector, cross_sql, dot_sql, separation_sql
 from adql.clickhouse.sql_text import let_sql
-from adql.regions.borders import MIN_PART, MIN_SIDE_STEP, SIDE_STEP
+from adql.regions.borders import MIN_PART, MIN_SIDE_STEP, SAME_CIRCLE, SIDE_STEP
 from adql.regions.unit_vectors import ROUNDING
 from clickhouse_schema.conjunction_sql import all_sql
 
@@ -38,22 +38,25 @@ def touches_sql(shape: RowShape) -> str:
     if isinstance(shape, Circle):
         slack = f"if(s[2] > 0, {ROUNDING!r}, -{ROUNDING!r})"
         return f"arrayMin({_separations_sql(shape, 'near')}) <= radians({shape.radius}) + {slack}"
-    place = f"if(s[2] > 0, 0, {_LENGTH} / 2)"
-    return f"({_is_place_inside_sql(place, shape, border='s[2] > 0')} OR {_crosses_sql(shape)})"
+    ends_or_middle = f"if(s[2] > 0, [0., {_LENGTH}], [{_LENGTH} / 2])"
+    inside = _at_angle_sql("t", is_inside_sql(_PLACE, shape, border="s[2] > 0"))
+    return f"(arrayExists(t -> {inside}, {ends_or_middle}) OR {_crosses_sql(shape, if_touching='s[2] > 0')})"
 
 
 def enters_sql(shape: RowShape) -> str:
     """Whether arc ``s`` has directions inside a shape, off its border."""
     if isinstance(shape, Circle):
         return f"arrayMin({_separations_sql(shape, 'near')}) < radians({shape.radius}) - {ROUNDING!r}"
-    return f"({_is_place_inside_sql(f'{_LENGTH} / 2', shape, border='0')} OR {_crosses_sql(shape)})"
+    inside = _at_angle_sql(f"{_LENGTH} / 2", is_inside_sql(_PLACE, shape, border="0"))
+    return f"({inside} OR {_crosses_sql(shape)})"
 
 
 def stays_in_sql(shape: RowShape) -> str:
     """Whether all of arc ``s`` is in a shape."""
     if isinstance(shape, Circle):
         return f"arrayMax({_separations_sql(shape, 'far')}) <= radians({shape.radius}) + {ROUNDING!r}"
-    return all_sql(_is_place_inside_sql(f"{_LENGTH} / 2", shape), f"NOT {_crosses_sql(shape)}")
+    inside = _at_angle_sql("t", is_inside_sql(_PLACE, shape))
+    return all_sql(f"arrayAll(t -> {inside}, [0., {_LENGTH} / 2, {_LENGTH}])", f"NOT {_crosses_sql(shape)}")
 
 
 #: The direction at angle t of arc s, as ``_at_angle_sql`` names it
@@ -70,8 +73,28 @@ def _at_angle_sql(t: str, body: str) -> str:
 def spots_sql(others: str, *, on_border: bool) -> str:
     """Return directions, tuples, beside the middles of the parts into which the circles of ``others`` cut arc ``s``.
 
-    ``on_border`` adds the middles and the parts' starts. The formulas are those of ``borders.cut_arc`` and
+    ``on_border`` adds the middles and the parts' ends. The formulas are those of ``borders.cut_arc`` and
     ``region_relations``.
+    """
+    starts, stops = "arrayPushFront(inner, 0.)", f"arrayPushBack(inner, {_LENGTH})"
+    parts = f"arrayMap((a, b) -> {_part_spots_sql(on_border)}, {starts}, {stops})"
+    spots = f"arrayFlatten({parts})"
+    if on_border:
+        spots = f"arrayPushBack({spots}, {_at_angle_sql(_LENGTH, '(px, py, pz)')})"
+    return let_sql({"inner": _cuts_sql(others)}, spots)
+
+
+def middles_sql(others: str) -> str:
+    """Return the middles, tuples, of the parts into which the circles of ``others`` cut arc ``s``."""
+    middle = _at_angle_sql("(a + b) / 2", "(px, py, pz)")
+    starts, stops = "arrayPushFront(inner, 0.)", f"arrayPushBack(inner, {_LENGTH})"
+    return let_sql({"inner": _cuts_sql(others)}, f"arrayMap((a, b) -> {middle}, {starts}, {stops})")
+
+
+def _cuts_sql(others: str) -> str:
+    """Return the ascending angles between the ends of arc ``s`` where the circles of ``others`` meet it.
+
+    Where such an arc is on the same circle, its ends do.
     """
     axis: Vector = ("e[3]", "e[4]", "e[5]")
     squared_chord = _squared_chord_sql(_AXIS, axis)
@@ -80,13 +103,20 @@ def spots_sql(others: str, *, on_border: bool) -> str:
     half, towards = "acos(greatest(least(level / swing, 1), -1))", "atan2(sine, cosine)"
     met = f"[positiveModulo({towards} + {half}, {_TURN}), positiveModulo({towards} - {half}, {_TURN})]"
     meets = all_sql(f"swing > {ROUNDING!r}", f"abs(level) <= swing + {ROUNDING!r}")
-    crossings = let_sql(values, let_sql(_SWING, f"if({meets}, {met}, [])"))
+    same = all_sql(f"swing < {SAME_CIRCLE!r} * s[7]", f"abs(level) < {SAME_CIRCLE!r} * s[7]")
+    crossings = let_sql(values, let_sql(_SWING, f"multiIf({same}, {_other_ends_sql()}, {meets}, {met}, [])"))
     angles = f"arrayFlatten(arrayMap(e -> {crossings}, {others}))"
     between = all_sql(f"t > {MIN_PART!r}", f"t < {_LENGTH} - {MIN_PART!r}")
-    inner = f"arraySort(arrayFilter(t -> {between}, {angles}))"
-    starts, stops = "arrayPushFront(inner, 0.)", f"arrayPushBack(inner, {_LENGTH})"
-    parts = f"arrayMap((a, b) -> {_part_spots_sql(on_border)}, {starts}, {stops})"
-    return let_sql({"inner": inner}, f"arrayFlatten({parts})")
+    return f"arraySort(arrayFilter(t -> {between}, {angles}))"
+
+
+def _other_ends_sql() -> str:
+    """Return the angles along arc ``s`` of the ends of arc ``e`` on the same circle."""
+    u, v = (tuple(f"e[{i}]" for i in range(first, first + 3)) for first in (8, 11))
+    turned = [f"({across} * cos(e[14]) + {along} * sin(e[14]))" for across, along in zip(u, v, strict=True)]
+    stop: Vector = (turned[0], turned[1], turned[2])
+    ends = (f"atan2({dot_sql(end, _V)}, {dot_sql(end, _U)})" for end in ((u[0], u[1], u[2]), stop))
+    return f"[{', '.join(f'positiveModulo({end}, {_TURN})' for end in ends)}]"
 
 
 def _part_spots_sql(on_border: bool) -> str:
@@ -108,10 +138,6 @@ def _beside_sql(sign: str) -> list[str]:
     return components
 
 
-def _is_place_inside_sql(t: str, shape: Edges, *, border: str = "1") -> str:
-    return _at_angle_sql(t, is_inside_sql(_PLACE, shape, border=border))
-
-
 def _separations_sql(circle: Circle, which: str) -> str:
     """Return separations of a circle's centre from the arc's ends, and from the 'near' or 'far' place between them."""
     turned = f"atan2({dot_sql(_V, circle.centre)}, {dot_sql(_U, circle.centre)})"
@@ -120,10 +146,11 @@ def _separations_sql(circle: Circle, which: str) -> str:
     return f"arrayMap(t -> {_at_angle_sql('t', separation_sql(_PLACE, circle.centre))}, {places})"
 
 
-def _crosses_sql(edges: Edges) -> str:
+def _crosses_sql(edges: Edges, *, if_touching: str = "") -> str:
     """Whether the arc crosses some edge, not merely touches it: where its circle meets the edge's great circle.
 
     Crossing arcs leave each other by more than rounding, both ways: arcs that coincide or share an end do not cross.
+    Where the condition ``if_touching`` holds, an arc that is tangent to an edge between the ends of both is enough.
     """
     values = {
         "cosine": f"s[7] * {dot_sql(_U, _NORMAL)}",
@@ -141,6 +168,10 @@ def _crosses_sql(edges: Edges) -> str:
     angles = f"[positiveModulo({middle} + {half}, {_TURN}), positiveModulo({middle} - {half}, {_TURN})]"
     passed = (_is_off_circle_sql(_START), _is_off_circle_sql(_STOP))
     crossed = all_sql("abs(level) < swing - least", *passed, f"arrayExists(t -> {there}, {angles})")
+    if if_touching:
+        turned = f"positiveModulo(if(level > 0, {middle}, {middle} + {math.pi!r}), {_TURN})"
+        there = let_sql({"t": turned}, all_sql(*on_arc, on_edge))
+        crossed = f"({crossed} OR {all_sql(if_touching, 'abs(abs(level) - swing) <= least', there)})"
     return f"arrayExists(e -> {let_sql(values, let_sql(_SWING, crossed))}, {edges.array})"
 
 

@@ -286,6 +286,8 @@ def _moc_relation_sql(
 ) -> str:
     for point, moc in ((first, second), (second, first)):
         if point.type.xtype == "point" and not isinstance(point, Shape):
+            if point is second and relation is stored_moc_sql.is_moc_inside_sql:
+                return f"empty({_moc_ranges(moc, emit).array})"  # no cell is a position
             lon, lat = read_position(point)
             return stored_moc_sql.has_index_sql(_moc_ranges(moc, emit), index_sql(emit(lon), emit(lat)))
     return relation(_moc_ranges(first, emit), _moc_ranges(second, emit))

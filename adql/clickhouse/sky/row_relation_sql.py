@@ -70,8 +70,6 @@ def _contains_sql(inner: Shape, outer: Shape) -> str:
         return all_sql(*(_contains_sql(part, outer) for part in inner.parts))
     if isinstance(outer, Intersection):
         return all_sql(*(_contains_sql(inner, part) for part in outer.parts))
-    if isinstance(outer, Complement):
-        return f"(NOT {_intersects_sql(inner, outer.part)})"
     return _contains_known_sql(_as_known(inner), _as_known(outer))
 
 

@@ -22,7 +22,7 @@ from adql.clickhouse.sky.unit_vector_sql import (
     separation_sql,
 )
 from adql.clickhouse.sql_text import float_literal, let_sql
-from adql.regions.cone import Cone
+from adql.regions.cone import MAX_POINT_RADIUS, Cone
 from adql.regions.polygon import MAX_FLAT_SIZE, Polygon
 from adql.regions.unit_vectors import ROUNDING, SKY_AREA, position_to_vector
 from clickhouse_schema.conjunction_sql import all_sql
@@ -115,7 +115,8 @@ def contains_sql(inner: RowShape, outer: RowShape) -> str:
             return f"({outer.radius} >= 180 OR {_is_near_sql(inner.centre, outer.centre, reach)})"
         x, y, z = outer.centre
         opposite = (f"(-{x})", f"(-{y})", f"(-{z})")
-        free = f"{_border_distance_sql(opposite, inner)} >= radians(180 - {outer.radius}) - {ROUNDING!r}"
+        radius = f"greatest({outer.radius}, {MAX_POINT_RADIUS!r})"  # holds a polygon that is a point
+        free = f"{_border_distance_sql(opposite, inner)} >= radians(180 - {radius}) - {ROUNDING!r}"
         return all_sql(free, f"NOT {is_inside_sql(opposite, inner)} OR {outer.radius} >= 180")
     if isinstance(inner, Circle):
         free = f"{_border_distance_sql(inner.centre, outer)} >= radians({inner.radius}) - {ROUNDING!r}"
@@ -159,15 +160,15 @@ _N_SQUARED = dot_sql(_N, _N)
 _N_LENGTH = f"sqrt({_N_SQUARED})"
 
 
-def is_inside_sql(p: Vector, edges: Edges, *, border: str = "1") -> str:
-    """Test the sum of triangles of ``Polygon.contains``; return ``border`` for directions on an edge.
+def is_inside_sql(p: Vector, edges: Edges, *, border: str = "1", slack: float = ROUNDING) -> str:
+    """Test the sum of triangles of ``Polygon.contains``; return ``border`` for directions within ``slack`` of an edge.
 
     A repeated vertex makes no triangle.
     """
     below = " + ".join(f"({a} - {c}) * ({b} - {c})" for a, b, c in zip(_A, _B, p, strict=True))
     winds = f"abs(arraySum(e -> atan2(-{dot_sql(p, _N)}, {below}), {edges.array})) > {math.pi!r}"
     after, before = _along_edge_sql(p)
-    near = f"{ROUNDING!r} * {_N_LENGTH}"
+    near = f"{slack!r} * {_N_LENGTH}"
     on_circle = (f"{_N_SQUARED} > 0", f"abs({dot_sql(p, _N)}) <= {near}")
     on = all_sql(*on_circle, f"{after} >= -{near}", f"{before} >= -{near}")
     on_border = f"arrayExists(e -> {on}, {edges.array})"

@@ -13,13 +13,14 @@ from adql.clickhouse.sky import border_arc_sql, row_shape_sql
 from adql.clickhouse.sky.row_shape_sql import Circle, Edges, RowShape
 from adql.clickhouse.sky.unit_vector_sql import Vector, direction_sql, separation_sql
 from adql.clickhouse.sql_text import float_literal, let_sql
-from adql.regions.region import Region
+from adql.regions.region import SLACK, Region
+from adql.regions.region_relations import ANYWHERE
 from adql.regions.region_rows import normal_form, shape_rows
 from adql.regions.unit_vectors import ROUNDING
 from clickhouse_schema.conjunction_sql import all_sql
 
-#: A direction that a border meets only by chance: a sample for regions without a border
-_ANYWHERE: Vector = ("0.36", "0.48", "0.8")
+#: A sample for regions without a border
+_ANYWHERE: Vector = (repr(ANYWHERE[0]), repr(ANYWHERE[1]), repr(ANYWHERE[2]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +59,24 @@ def _centre_sql(shape: str) -> Vector:
     return direction_sql(f"{shape}[3]", f"{shape}[4]")
 
 
-def contains_vector_sql(stored: Stored, place: Vector) -> str:
-    """Whether a direction is in all shapes of some term."""
+def contains_vector_sql(stored: Stored, place: Vector, *, slack: float = ROUNDING) -> str:
+    """Whether a direction is in all shapes of some term; more ``slack``, in radians, makes complements larger too."""
     x, y, z = place
-    in_circle = f"{separation_sql(place, _centre_sql('s'))} <= radians(s[5]) + {ROUNDING!r}"
+    if slack == ROUNDING:
+        near, degrees, twice, border = repr(slack), "1e-13", "2e-13", "1"
+    else:
+        near, border = f"if(s[2] > 0, {slack!r}, -{slack!r})", "s[2] > 0"
+        degrees, twice = f"degrees({near})", f"2 * degrees({near})"
+    in_circle = f"{separation_sql(place, _centre_sql('s'))} <= radians(s[5]) + {near}"
     latitude, longitude = f"atan2({z}, sqrt({x} * {x} + {y} * {y}))", f"degrees(atan2({y}, {x}))"
     # borders belong to the range; a pole has every longitude
-    east = f"positiveModulo({longitude} - s[3] + 1e-13, 360.) <= positiveModulo(s[4] - s[3], 360.) + 2e-13"
+    width = f"positiveModulo(s[4] - s[3], 360.) + {twice}"
+    east = f"positiveModulo({longitude} - s[3] + {degrees}, 360.) <= {width}"
     in_longitudes = f"({east} OR s[4] - s[3] >= 360 OR {x} * {x} + {y} * {y} < 1e-31)"
-    from_south, to_north = f"{latitude} >= radians(s[5]) - {ROUNDING!r}", f"{latitude} <= radians(s[6]) + {ROUNDING!r}"
-    in_range = all_sql(from_south, to_north, in_longitudes)
+    in_range = all_sql(f"{latitude} >= radians(s[5]) - {near}", f"{latitude} <= radians(s[6]) + {near}", in_longitudes)
     polygon = {"edges8": row_shape_sql.polygon_edges("arraySlice(s, 3)").array}
-    in_polygon = let_sql(polygon, row_shape_sql.is_inside_sql(place, Edges("edges8")))
+    edges = Edges("edges8")
+    in_polygon = let_sql(polygon, row_shape_sql.is_inside_sql(place, edges, border=border, slack=slack))
     inside = f"multiIf(length(s) = 5, {in_circle}, length(s) = 6, {in_range}, {in_polygon})"
     shapes = f"arrayFilter(s -> s[1] >= 0, {stored.array})"
     out = f"arrayMap(s -> s[1], arrayFilter(s -> ({inside}) != (s[2] > 0), {shapes}))"
@@ -141,13 +148,20 @@ def meets_region_sql(first: Stored, second: Stored) -> str:
 
 
 def is_in_region_sql(inner: Stored, outer: Stored) -> str:
-    """Whether a row's region is in another one: no direction beside a border is in the first but not in the second."""
+    """Whether a row's region is in another one.
+
+    No direction beside a border is in the first but not in the second, and no part of a line is far from the second.
+    """
 
     def beyond_sql(place: Vector) -> str:
         return all_sql(contains_vector_sql(inner, place), f"NOT {contains_vector_sql(outer, place)}")
 
     spots = _some_spot_sql(inner, outer, beyond_sql, on_border=False)
-    return all_sql(f"NOT {spots}", f"NOT {beyond_sql(_ANYWHERE)}", _points_sql(inner, "arrayAll", outer))
+    middles = border_arc_sql.middles_sql(f"arrayFilter(s -> s[1] < 0, {outer.array})")
+    leaves = f"arrayExists(p -> NOT {contains_vector_sql(outer, _PLACE, slack=SLACK)}, {middles})"
+    lines = _arcs_sql(inner, "arrayExists", all_sql("s[2] = 2", leaves))
+    points = _points_sql(inner, "arrayAll", outer)
+    return all_sql(f"NOT {spots}", f"NOT {lines}", f"NOT {beyond_sql(_ANYWHERE)}", points)
 
 
 def _some_spot_sql(first: Stored, second: Stored, test: Callable[[Vector], str], *, on_border: bool = True) -> str:

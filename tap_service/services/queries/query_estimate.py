@@ -21,6 +21,7 @@ class QueryEstimate:
     fields: tuple[Field, ...]
     tables: tuple[str, ...]
     row_limit: RowLimit
+    warnings: tuple[str, ...]
 
 
 def estimate_query(
@@ -32,7 +33,12 @@ def estimate_query(
         translation = execution.translation
         tables = tuple(dict.fromkeys(entry.qualified_name for entry in translation.tables))
         return QueryEstimate(
-            preparation.estimate_cost(execution), translation.plan, translation.fields, tables, execution.row_limit
+            preparation.estimate_cost(execution),
+            translation.plan,
+            translation.fields,
+            tables,
+            execution.row_limit,
+            translation.warnings,
         )
     finally:
         execution.close()

@@ -98,7 +98,7 @@ class QueryExecution:
     ) -> None:
         self.query_id = query_id
         self.clock = EngineClock()
-        self.report = QueryReport()
+        self.report = QueryReport(warning=" ".join(translation.warnings))
         #: the error; with ``complete``, the sink has a whole document in spite of it
         self.failure: ServiceError | None = None
         self.complete = False
@@ -209,7 +209,7 @@ class QueryExecution:
 
     def _overflow_status(self) -> Status:
         status = overflow_status(self.limit, self.row_limit.text_after_cut)
-        self.report.warning = status.text
+        self.report.warning = f"{self.report.warning} {status.text}".strip()
         return status
 
     def _encode_batch(self, sink: ByteSink, batch: pa.RecordBatch) -> None:

@@ -198,7 +198,8 @@ class QueryPreparation:
         limit = execution.row_limit
         try:
             cost = self._estimator.estimate_cost(execution.translation, self._metadata.snapshot.version)
-            return replace(cost, result=limit.rows, warning=limit.warning)
+            warnings = (*execution.translation.warnings, limit.warning)
+            return replace(cost, result=limit.rows, warning=" ".join(filter(None, warnings)))
         except (EngineError, JobStoreUnavailable) as error:
             _log.warning("the cost of a query cannot be estimated now: %s", getattr(error, "detail", error))
             return None
@@ -258,7 +259,7 @@ class QueryPreparation:
             parameters.query,
             self._config.title,
             limit.limit,
-            notes=(limit.warning,) if limit.warning else (),
+            notes=tuple(filter(None, (*translation.warnings, limit.warning))),
             citations=tuple(dict.fromkeys(schema.citation for schema in schemas if schema.citation)),
             rights=tuple(dict.fromkeys(schema.licence for schema in schemas if schema.licence)),
             software=PRODUCT,

@@ -13,6 +13,7 @@ from cdshealpix import nested
 
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import NUMBERS, Served
 from tests.tap_service.users import User, temporary_user
 
@@ -46,6 +47,22 @@ class TestEstimate:
         assert set(told["maxrec"]) == {"default", "hard", "asyncHard"}
         assert told["maxrec"]["default"] <= told["maxrec"]["hard"]
         assert told["syncSeconds"] == 10
+
+    def test_a_shape_in_a_point_is_answered_with_a_warning(self, service: Served) -> None:
+        query = "SELECT TOP 1 CONTAINS(CIRCLE(10, 20, 1), POINT(ra, dec)) AS n FROM svc.stars"
+        [warning] = estimate(service, query).json()["warnings"]
+        assert warning.startswith("Line 1, column 14: CONTAINS of a CIRCLE in a POINT is 1 only for a shape without ")
+        assert warning.endswith("the order is CONTAINS(point, shape).")
+        form = {"LANG": "ADQL", "QUERY": query}
+        told = httpx.post(f"{service.tap}/sync", data=form | {"RESPONSEFORMAT": "json"}, timeout=60).json()
+        assert told["metadata"]["notes"] == [warning]
+        assert told["data"] == [[0]]
+        assert f'<INFO name="note" value="{warning}"' in httpx.post(f"{service.tap}/sync", data=form, timeout=60).text
+        job = create_job(service.tap, query, PHASE="RUN")
+        assert job.wait_for_end() == "COMPLETED"
+        assert job.info["warning"] == warning
+        plain = "SELECT CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 1)) AS n FROM svc.stars"
+        assert estimate(service, plain).json()["warnings"] == []
 
     def test_columns_are_described(self, service: Served) -> None:
         fields = estimate(service, "SELECT ra, name FROM svc.stars").json()["fields"]
