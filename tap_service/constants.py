@@ -43,6 +43,15 @@ MAX_LINK_ROWS = 10_000
 #: bytes of request line and headers; the error for a longer GET recommends POST
 MAX_REQUEST_HEAD = 262_144
 
+#: headers of one request: each costs time before the request is looked at
+MAX_REQUEST_HEADERS = 200
+
+#: bytes of the sizes, extensions and trailers of a body's chunks, besides one for every two bytes of the body
+MAX_BODY_FRAMING = 65_536
+
+#: requests of one connection that wait behind the one that is being answered
+MAX_PIPELINED = 100
+
 #: how much is read from the spool's file at once, in bytes
 PIECE_BYTES = 262_144
 

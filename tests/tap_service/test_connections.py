@@ -8,17 +8,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPResponse
 
 import pytest
 
+from tap_service.constants import MAX_BODY_FRAMING, MAX_PIPELINED, MAX_REQUEST_HEADERS
+from tap_service.http_server import http_protocol
 from tests.tap_service.conftest import Served
 from tests.tap_service.readable_sockets import find_readable
 
 Eventually = Callable[[Callable[[], bool]], None]
 POST = b"POST /tap/sync HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
 QUICK = b"GET /tap/sync?LANG=ADQL&FORMAT=csv&QUERY=SELECT+n+FROM+svc.numbers+WHERE+n=7 HTTP/1.1\r\nHost: x\r\n\r\n"
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+FORM = b"LANG=ADQL&FORMAT=csv&QUERY=SELECT+n+FROM+svc.numbers+WHERE+n=7"
+FORM_CHUNK = b"%x\r\n%s\r\n" % (len(FORM), FORM)
 LAST_CHUNK = b"0\r\n\r\n"
 LIMIT = 5
 
@@ -147,33 +152,123 @@ for connections in (20, 400, 300, 4000):
     assert said.splitlines() == ["20 20 100 1000", "400 400 800 1000", "300 300 800 1000", "4000 500 1000 1000"]
 
 
-def test_slow_heads_and_bodies(serve: Callable[..., Served]) -> None:
-    """Meanwhile another client is answered on one connection."""
+def test_slow_requests(serve: Callable[..., Served], heavy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes that bring a request no further gain no time. Meanwhile another client is answered on one connection."""
+    monkeypatch.setattr(http_protocol, "BODY_SECONDS", 1)
     service = serve(head_seconds=1, body_silence_seconds=1, idle_seconds=1000)
-    beginnings = (QUICK, QUICK, b"", QUICK[:40], POST + b"Content-Length: 100\r\n\r\nQUERY=SELECT")
+    nowhere = b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n"
+    query = f"QUERY={heavy}".encode()
+    busy_request = POST + b"Content-Length: %d\r\n\r\n%s" % (len(query), query)
     with ExitStack() as stack:
-        opened = []
-        for beginning in beginnings:
-            opened.append(stack.enter_context(connected(service)))
-            opened[-1].sendall(beginning)
-        quick, second, *late = opened
-        for connection in (quick, second):
+
+        def begin(*beginnings: bytes) -> list[socket.socket]:
+            opened = [stack.enter_context(connected(service)) for _ in beginnings]
+            for connection, beginning in zip(opened, beginnings, strict=True):
+                connection.sendall(beginning)
+            return opened
+
+        answered = begin(QUICK, QUICK, QUICK)
+        dropped, complete = begin(nowhere, nowhere)
+        silent, busy = begin(b"", busy_request + QUICK[:40])
+        heads = begin(QUICK[:40])
+        bodies = begin(POST + b"Content-Length: 100\r\n\r\nQUERY=SELECT", CHUNKED, CHUNKED + FORM_CHUNK + b"0\r\n")
+        quick, *kept = answered
+        for connection in answered:
             assert read_answer(connection) == b"n\r\n7\r\n"
-        second.sendall(QUICK[:40])
-        silent, head, body = late
-        began = time.monotonic()
-        while len(find_readable([*late, second])) < 4:
+        for connection in (dropped, complete):
+            assert b"there is nothing at /nowhere" in read_answer(connection)
+        complete.sendall(b"x" * 100)
+        kept[0].sendall(QUICK[:40])
+        heads += kept
+        slow = {heads[0]: b"x", kept[1]: b"\r\n", bodies[1]: b"1;", bodies[2]: b"X: y\r\n", dropped: b"x"}
+        late = [silent, dropped, complete, *heads, *bodies]
+        while len(readable := find_readable([*late, busy])) < len(late):
             assert ask_quickly(quick) == b"n\r\n7\r\n"
-            head.sendall(b"x") if time.monotonic() - began < 0.9 else None
+            for connection, piece in slow.items():
+                if connection not in readable:
+                    with suppress(OSError):
+                        connection.sendall(piece)
             time.sleep(0.05)
-        assert read_to_end(silent) == b""
-        for connection in (head, second):
-            said = read_to_end(connection)
-            assert said.startswith(b"HTTP/1.1 408 ")
-            assert b"address and headers did not arrive within 1 s" in said
-        said = read_to_end(body)
-        assert said.startswith(b"HTTP/1.1 408 ")
-        assert b"body paused for 1 s" in said
+        assert busy not in readable
+        for connection in (silent, complete):
+            assert read_to_end(connection) == b""
+        for connections, reason in ((heads, b"address and headers did not arrive"), (bodies, b"body paused for 1 s")):
+            for connection in connections:
+                said = read_to_end(connection)
+                assert said.startswith(b"HTTP/1.1 408 ")
+                assert reason in said
+
+
+#: what could be repeated for ever outside the bodies of requests: what comes before it, and what is refused
+ENDLESS = {
+    "trailers": (CHUNKED + FORM_CHUNK + b"0\r\n", b"X: y\r\n", b"trailers"),
+    "a trailer": (CHUNKED + FORM_CHUNK + b"0\r\nX: ", b"y" * 100, b"trailers"),
+    "extensions": (CHUNKED, b"1;a=" + b"x" * 1000 + b"\r\nQ\r\n", b"extensions"),
+    "an extension": (CHUNKED + b"5;a=", b"x" * 100, b"extensions"),
+    "tiny chunks": (CHUNKED, b"1\r\nQ\r\n", b"larger chunks"),
+    "zeros of a size": (CHUNKED, b"0" * 100, b"sizes"),
+    "empty lines": (b"", b"\r\n" * 100, b"not a valid HTTP request"),
+    "a header": (QUICK[:-2] + b"X: ", b"y" * 100, b"not a valid HTTP request"),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_what_is_no_body_has_a_limit(service: Served, name: str) -> None:
+    begin, repeated, reason = ENDLESS[name]
+    more = repeated * (1 << 20 // len(repeated))
+    with connected(service) as connection:
+        connection.sendall(begin)
+        sent = 0
+        while sent < 64 * MAX_BODY_FRAMING and not find_readable([connection]):
+            with suppress(OSError):
+                connection.sendall(more)
+            sent += len(more)
+        said = read_to_end(connection)
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert reason in said
+
+
+def test_empty_lines_between_requests_have_a_limit(service: Served) -> None:
+    with connected(service) as connection:
+        assert ask_quickly(connection) == b"n\r\n7\r\n"
+        connection.sendall(b"\r\n" * 1000)
+        assert ask_quickly(connection) == b"n\r\n7\r\n"
+        with suppress(OSError):
+            connection.sendall(b"\r\n" * 10_000_000)
+        assert read_to_end(connection).startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_long_body_may_have_many_chunks(service: Served) -> None:
+    chunk = b"10;a=b\r\n" + b"x" * 16 + b"\r\n"
+    with connected(service) as connection:
+        connection.sendall(CHUNKED + chunk * 20_000 + b"0\r\nX: y\r\n\r\n")
+        assert b"QUERY" in read_answer(connection)
+
+
+def test_trailers_are_no_headers(service: Served) -> None:
+    trailers = b"0\r\nAuthorization: Basic bm9ib2R5Om5vdGhpbmc=\r\nContent-Type: text/csv\r\n\r\n"
+    with connected(service) as connection:
+        connection.sendall(CHUNKED + FORM_CHUNK + trailers)
+        assert read_answer(connection) == b"n\r\n7\r\n"
+
+
+def test_a_request_has_a_limit_of_headers(service: Served) -> None:
+    head = QUICK[:-2] + b"Connection: close\r\n" + b"X: y\r\n" * (MAX_REQUEST_HEADERS - 2)
+    assert service.raw(head + b"\r\n").startswith(b"HTTP/1.1 200 ")
+    assert service.raw(head + b"X: y\r\n\r\n").startswith(b"HTTP/1.1 431 ")
+
+
+@pytest.mark.parametrize("codings", [b"gzip, chunked", b"gzip\r\nTransfer-Encoding: chunked"])
+def test_other_transfer_codings_are_refused(service: Served, codings: bytes) -> None:
+    """The service would take the compressed bytes for the body."""
+    said = service.raw(POST + b"Transfer-Encoding: " + codings + b"\r\n\r\n" + FORM_CHUNK + LAST_CHUNK)
+    assert said.startswith(b"HTTP/1.1 501 ")
+
+
+def test_nobody_of_http_1_0_is_told_to_continue(service: Served) -> None:
+    expecting = b"POST /tap/sync HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: %d\r\n" % len(FORM)
+    form = b"Content-Type: application/x-www-form-urlencoded\r\n\r\n"
+    assert service.raw(expecting + form + FORM).startswith(b"HTTP/1.1 200 ")
 
 
 def test_an_idle_connection_is_closed(serve: Callable[..., Served]) -> None:
@@ -223,3 +318,21 @@ def test_pipelined_requests_are_answered_in_order(service: Served) -> None:
         said = read_to_end(connection)
     assert said.count(b"HTTP/1.1 200 OK") == 3
     assert said.index(b"\r\n7\r\n") < said.index(b"\r\n8\r\n")
+
+
+def test_pipelined_requests_have_a_limit(service: Served) -> None:
+    """Those within it are answered before the connection is closed."""
+    with connected(service) as connection:
+        with suppress(OSError):
+            connection.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n" * 10_000)
+        said = read_to_end(connection)
+    assert said.count(b"HTTP/1.1 ") == said.count(b"HTTP/1.1 200 OK") == 1 + MAX_PIPELINED
+
+
+@pytest.mark.parametrize("next_one", [b"nonsense\r\n\r\n", CHUNKED + b"nonsense\r\n"])
+def test_a_refused_request_leaves_the_answers_of_earlier_ones_whole(service: Served, next_one: bytes) -> None:
+    with connected(service) as connection:
+        connection.sendall(QUICK + QUICK + next_one)
+        said = read_to_end(connection)
+    assert said.count(b"HTTP/1.1 ") == said.count(b"HTTP/1.1 200 OK") == 2
+    assert said.endswith(b"n\r\n7\r\n")
