@@ -3,16 +3,18 @@
 The URL comes from ``SKYHOUSE_PUBLIC_URL``, else from the headers of trusted proxies, else from the request.
 ``SKYHOUSE_PROXY_HEADER`` says which headers those proxies write: X-Forwarded-*, or Forwarded (RFC 7239). The others
 are ignored, for a proxy passes on what a client wrote there. Each proxy appends to the lists in these headers. So the
-rightmost entries come from trusted proxies, one for each; the client may have written anything further left.
+rightmost entries come from trusted proxies, one for each; the client may have written anything further left. The lists
+are read from the right, up to the first address that is no trusted proxy.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import ip_address
+from itertools import chain, islice
 
 from tap_service.settings.site_settings import Network, ProxyHeader
 
@@ -21,6 +23,8 @@ _PREFIX = re.compile(r"(?:/[A-Za-z0-9._~%-]+)*/?")
 #: what has no comma, or no semicolon, outside quotes; no address needs the escapes that RFC 7239 allows in quotes
 _BETWEEN_COMMAS = re.compile(r'(?:[^,"]|"[^"]*")++')
 _BETWEEN_SEMICOLONS = re.compile(r'(?:[^;"]|"[^"]*")++')
+#: of a header, from the right; trusted proxies write less
+_MAX_CHARACTERS = 4096
 _PORT = re.compile(r"^\[(.*)\](?::\d+)?$|^([^:]*):\d+$")
 
 
@@ -52,13 +56,14 @@ def find_origin(
     """
     if not headers or not is_within(peer, trusted):
         return RequestOrigin(public_url or request_url, peer, not headers)
-    elements = _parse_forwarded(headers.get("forwarded", "")) if counts == "forwarded" else _parse_x_forwarded(headers)
-    hops = [_parse_address(element.get("for", "")) for element in elements]
-    reached = len(hops) - 1
-    while reached > 0 and is_within(hops[reached], trusted):
-        reached -= 1
-    element = elements[max(reached, 0)] if elements else {}
-    client = _parse_address(element.get("for", ""))
+    lists = {name: value[-_MAX_CHARACTERS:] for name, value in headers.items()}
+    elements = _iterate_forwarded(lists.get("forwarded", "")) if counts == "forwarded" else _iterate_x_forwarded(lists)
+    element: Mapping[str, str] = {}
+    client = ""
+    for element in elements:
+        client = _parse_address(element.get("for", ""))
+        if not is_within(client, trusted):
+            break
     return RequestOrigin(public_url or _public_url(element, request_url), client or peer, bool(client))
 
 
@@ -74,36 +79,36 @@ def _public_url(element: Mapping[str, str], request_url: str) -> str:
     return f"{scheme}://{host}{prefix}{slash}{path}"
 
 
-def _parse_forwarded(value: str) -> list[dict[str, str]]:
-    elements = []
+def _iterate_forwarded(value: str) -> Iterator[dict[str, str]]:
+    """Yield the elements of Forwarded from the right."""
     for element in _split_unquoted(value, _BETWEEN_COMMAS):
-        pairs = (pair.partition("=") for pair in _split_unquoted(element, _BETWEEN_SEMICOLONS))
-        elements.append({key.strip().lower(): text.strip().strip('"') for key, _, text in pairs})
-    return elements
+        pairs = (pair.partition("=") for pair in reversed([*_split_unquoted(element, _BETWEEN_SEMICOLONS)]))
+        yield {key.strip().lower(): text.strip().strip('"') for key, _, text in pairs}
 
 
-def _split_unquoted(text: str, part: re.Pattern[str]) -> list[str]:
+def _split_unquoted(text: str, part: re.Pattern[str]) -> Iterator[str]:
     """Split from the right, in linear time: a quote that a client left open takes nothing of what a proxy appended."""
-    return [found[::-1] for found in part.findall(text[::-1])][::-1]
+    return (found.group()[::-1] for found in part.finditer(text[::-1]))
 
 
-def _parse_x_forwarded(headers: Mapping[str, str]) -> list[dict[str, str]]:
-    """Convert X-Forwarded-* to elements of Forwarded. A list shorter than the addresses' comes from the first proxy."""
-    addresses = _split_list(headers.get("x-forwarded-for", "")) or [""]
-    columns = {key: _split_list(headers.get(f"x-forwarded-{key}", "")) for key in ("proto", "host", "prefix")}
-    elements = []
-    for index, address in enumerate(addresses):
-        from_right = len(addresses) - index
-        element = {"for": address}
-        for key, items in columns.items():
-            if items:
-                element[key] = items[-from_right] if from_right <= len(items) else items[0]
-        elements.append(element)
-    return elements
+def _iterate_x_forwarded(headers: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Yield X-Forwarded-* as elements of Forwarded, from the right.
+
+    A list that is shorter than the addresses' comes from the first proxy.
+    """
+    addresses, *others = (
+        _split_list(headers.get(f"x-forwarded-{key}", "")) for key in ("for", "proto", "host", "prefix")
+    )
+    element: dict[str, str] = {}
+    for address in chain([next(addresses, "")], addresses):
+        items = zip(("proto", "host", "prefix"), others, strict=True)
+        element = {**element, "for": address, **{key: item for key, found in items for item in islice(found, 1)}}
+        yield element
 
 
-def _split_list(value: str) -> list[str]:
-    return [item.strip() for item in value.split(",") if item.strip()]
+def _split_list(value: str) -> Iterator[str]:
+    """Yield the items of a list from the right."""
+    return (item for item in map(str.strip, reversed(value.split(","))) if item)
 
 
 def _parse_address(node: str) -> str:
