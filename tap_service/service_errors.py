@@ -13,8 +13,10 @@ ServiceError
 │   ├── Conflict          409, the name exists, or a concurrent change
 │   ├── BodyTooSlow       408
 │   ├── BodyTooLarge      413
+│   ├── UnknownEncoding   415, the Content-Encoding of the body
 │   ├── TooManyJobs       429, too many jobs of the user wait or are PENDING
 │   ├── TooManyQueries    429, too many queries of the client wait
+│   ├── TooManyUploads    429, the client sends too many compressed bodies at once
 │   ├── TooManyTokens     429, the user has too many tokens
 │   ├── TooManyPasswords  429, too many passwords of the client wait for their check, or were wrong
 │   └── QuotaExceeded     507, the client's jobs, or those of all, take too much disk
@@ -97,6 +99,16 @@ class BodyTooLarge(UserFault):
     status = 413
 
 
+class UnknownEncoding(UserFault):
+    """``accepted``: the encodings that the service knows."""
+
+    status = 415
+
+    def __init__(self, message: str, accepted: str) -> None:
+        super().__init__(message)
+        self.headers = {"Accept-Encoding": accepted}
+
+
 class TooManyJobs(UserFault):
     """``seconds``: until the client may try again."""
 
@@ -120,6 +132,11 @@ class TooManySelections(UserFault):
     def __init__(self, message: str, seconds: float) -> None:
         super().__init__(message)
         self.headers = {"Retry-After": str(math.ceil(seconds))}
+
+
+class TooManyUploads(UserFault):
+    status = 429
+    headers: Mapping[str, str] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 
 
 class TooManyTokens(UserFault):

@@ -12,21 +12,19 @@ from typing import Any
 
 from fastapi import Request
 
-from tap_service.handlers.request_form import iterate_body
+from tap_service.handlers.request_body import read_body
 from tap_service.models.request_parameters import check_unicode
-from tap_service.service_errors import BodyTooLarge, ParameterFault
+from tap_service.service_errors import ParameterFault
 
 _MAX_BYTES = 10_000
 
 
 async def read_json_object(request: Request, names: Collection[str], max_bytes: int = _MAX_BYTES) -> dict[str, Any]:
-    """Return a JSON object with no other names than these. Raises ParameterFault, BodyTooLarge, ClientGone."""
+    """Return a JSON object with no other names than these. Raises ParameterFault, and as ``open_body``."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    body = b"".join([chunk async for chunk in iterate_body(request, max_bytes)])
+    body = await read_body(request, max_bytes, f"the body has more than {max_bytes} bytes")
     if kind != "application/json":
         raise ParameterFault("send a JSON object, with Content-Type: application/json")
-    if len(body) > max_bytes:
-        raise BodyTooLarge(f"the body has more than {max_bytes} bytes")
     try:
         given = json.loads(body)
     except (ValueError, RecursionError) as error:

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from tap_service.constants import VERSION
 from tap_service.documents import error_document, problem_document
 from tap_service.documents.problem_document import ProblemDocument
+from tap_service.handlers.body_encoding import ACCEPTED_ENCODINGS
 from tap_service.handlers.content_negotiation import JSON, TEXT, encode_json
 from tap_service.handlers.request_context import Origin
 from tap_service.handlers.route_description import describe, describe_form
@@ -22,7 +23,7 @@ router = APIRouter()
 _DESCRIPTION = (
     "A TAP service: tables of the sky are queried in ADQL. Resources that have several media types choose by Accept. "
     "HEAD is answered where the header Allow of a 405 or of OPTIONS lists it. Names of parameters are case-insensitive,"
-    " except those of /oai."
+    f" except those of /oai. Bodies of requests may have a Content-Encoding: {ACCEPTED_ENCODINGS}."
 )
 _ERROR_TYPES: dict[str, Any] = {
     each: {} for each in (error_document.CONTENT_TYPE, error_document.CONE_SEARCH_TYPE, TEXT)

@@ -1,20 +1,86 @@
-"""Receive the body of a request as a file on disk."""
+"""Receive the body of a request: as bytes, in pieces or as a file; decompressed, and within its limit."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager, closing, nullcontext
 from pathlib import Path
 
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
-from tap_service.handlers.request_form import iterate_body, no_room_error
-from tap_service.scratch_files import IncomingFile, NoRoom, ScratchSpace
-from tap_service.service_errors import BodyTooLarge, UploadFault
+from tap_service.constants import BODY_BYTES_PER_SECOND, BODY_SECONDS, MAX_DISCARDED_BYTES
+from tap_service.handlers.body_encoding import BodyDecoder, count_compressed_body, find_encoding
+from tap_service.handlers.request_context import get_origin
+from tap_service.scratch_files import NoRoom, ScratchSpace
+from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ServiceUnavailable, UploadFault
 
-#: how many bytes are written at once
-_PIECE = 1 << 20
+#: how many bytes are written at once, on a thread
+_PIECE_BYTES = 1 << 20
+
+
+@asynccontextmanager
+async def open_body(request: Request, max_bytes: int, too_long: str) -> AsyncIterator[AsyncIterator[bytes]]:
+    """Yield the decompressed pieces of a body, which has not been read.
+
+    If reading them fails, or what is done with them, the rest of the body is dropped first: a client reads the error
+    only when its body was read.
+
+    Parameters
+    ----------
+    request
+        The request.
+    max_bytes
+        The largest size in bytes, of the body as sent and decompressed.
+    too_long
+        The message for a longer one.
+
+    Raises
+    ------
+    BodyTooLarge, BodyTooSlow, ClientGone
+        The body does not arrive completely.
+    UnknownEncoding, TooManyUploads, ParameterFault
+        It cannot be decompressed: see ``body_encoding``.
+    """
+    async with aclosing(_receive_pieces(request, max_bytes)) as received:
+        try:
+            encoding = find_encoding(request)
+            counted: AbstractContextManager[None] = nullcontext()
+            if encoding:
+                counted = count_compressed_body((await get_origin(request)).client)
+            with counted:
+                async with aclosing(_decode_pieces(received, encoding, max_bytes, too_long)) as pieces:
+                    yield pieces
+        except Exception:
+            async for _ in received:
+                pass
+            raise
+
+
+async def read_body(request: Request, max_bytes: int, too_long: str) -> bytes:
+    """Return the whole body; parameters and errors as in ``open_body``."""
+    body = bytearray()
+    async with open_body(request, max_bytes, too_long) as pieces:
+        async for piece in pieces:
+            body += piece
+    return bytes(body)
+
+
+async def feed_body(request: Request, write: Callable[[bytes], None], max_bytes: int, too_long: str) -> int:
+    """Have the body written on a thread, in large pieces; return its length. Otherwise as ``open_body``."""
+    length = 0
+    joined = bytearray()
+    async with open_body(request, max_bytes, too_long) as pieces:
+        async for piece in pieces:
+            length += len(piece)
+            joined += piece
+            if len(joined) >= _PIECE_BYTES:
+                await run_in_threadpool(write, bytes(joined))
+                joined.clear()
+        if joined:
+            await run_in_threadpool(write, bytes(joined))
+    return length
 
 
 @asynccontextmanager
@@ -32,8 +98,8 @@ async def receive_body_file(request: Request, space: ScratchSpace, max_bytes: in
 
     Raises
     ------
-    BodyTooLarge, BodyTooSlow, ClientGone
-        The body does not arrive completely.
+    BodyTooLarge, BodyTooSlow, ClientGone, UnknownEncoding, TooManyUploads, ParameterFault
+        As in ``open_body``.
     UploadFault
         The body is empty.
     ServiceUnavailable
@@ -44,27 +110,60 @@ async def receive_body_file(request: Request, space: ScratchSpace, max_bytes: in
     except OSError as error:
         raise no_room_error("the file", error) from error
     with closing(file):
+        too_long = f"the file has more than {max_bytes} bytes, the limit of this service"
         try:
-            length = await _receive_body(request, file, max_bytes)
+            length = await feed_body(request, file.write, max_bytes, too_long)
             path = file.path
         except (OSError, NoRoom) as error:
             raise no_room_error("the file", error) from error
-        if length > max_bytes:
-            raise BodyTooLarge(f"the file has more than {max_bytes} bytes, the limit of this service")
         if not length:
             raise UploadFault("the request has no body: send a table file or the definition of a table")
         yield path
 
 
-async def _receive_body(request: Request, file: IncomingFile, max_bytes: int) -> int:
-    """Write the body to the file unless it has more than ``max_bytes`` bytes; return its length."""
-    length = 0
-    piece = bytearray()
-    async for chunk in iterate_body(request, max_bytes):
-        length += len(chunk)
-        piece += chunk if length <= max_bytes else b""
-        if len(piece) >= _PIECE:
-            await run_in_threadpool(file.write, bytes(piece))
-            piece.clear()
-    await run_in_threadpool(file.write, bytes(piece))
-    return length
+def no_room_error(what: str, error: OSError | NoRoom) -> ServiceUnavailable:
+    why = error.strerror if isinstance(error, OSError) else error
+    return ServiceUnavailable(f"there is no space for {what} ({why}); try again later")
+
+
+async def _receive_pieces(request: Request, max_bytes: int) -> AsyncGenerator[bytes]:
+    """Yield the body as sent, and of a body of more than ``max_bytes`` bytes at most MAX_DISCARDED_BYTES."""
+    began = asyncio.get_running_loop().time()
+    length, more = 0, True
+    while more and length <= max(max_bytes, MAX_DISCARDED_BYTES):
+        try:
+            async with asyncio.timeout_at(began + BODY_SECONDS + length / BODY_BYTES_PER_SECOND):
+                message = await request.receive()
+        except TimeoutError:
+            raise BodyTooSlow(
+                f"the request's body arrived too slowly, {length} bytes so far: the limit is {BODY_SECONDS:.0f} s, "
+                f"and a second more for each {BODY_BYTES_PER_SECOND} bytes. Send it again"
+            ) from None
+        if message["type"] == "http.disconnect":
+            raise ClientGone("the client disconnected while it sent its request")
+        piece = message.get("body", b"")
+        length += len(piece)
+        more = message.get("more_body", False)
+        yield piece
+
+
+async def _decode_pieces(
+    received: AsyncIterator[bytes], encoding: str, max_bytes: int, too_long: str
+) -> AsyncGenerator[bytes]:
+    decoder = BodyDecoder(encoding) if encoding else None
+    sent = length = 0
+    async for data in received:
+        sent += len(data)
+        if sent > max_bytes:
+            raise BodyTooLarge(too_long)
+        if decoder is None:
+            yield data
+            continue
+        pieces = decoder.decode(data)
+        while piece := await run_in_threadpool(next, pieces, b""):
+            length += len(piece)
+            if length > max_bytes:
+                raise BodyTooLarge(too_long)
+            yield piece
+    if decoder is not None:
+        decoder.finish()

@@ -5,8 +5,7 @@ Text is strict UTF-8; sizes are limited; files are written to disk as they arriv
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
@@ -15,29 +14,19 @@ from urllib.parse import parse_qsl
 from fastapi import Request
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
-from starlette.concurrency import run_in_threadpool
 
-from tap_service.constants import (
-    BODY_BYTES_PER_SECOND,
-    BODY_SECONDS,
-    BYTES_PER_CHARACTER,
-    FORM_OVERHEAD,
-    MAX_DISCARDED_BYTES,
-    MAX_PARAMETERS,
-)
+from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MAX_PARAMETERS
 from tap_service.factory.service_factory import Services
+from tap_service.handlers.request_body import feed_body, no_room_error, read_body
 from tap_service.models.request_parameters import Pair, is_known, read_single_values
 from tap_service.scratch_files import IncomingFile, NoRoom, ScratchSpace
-from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ParameterFault, ServiceUnavailable
+from tap_service.service_errors import BodyTooLarge, ParameterFault
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
 _URLENCODED = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
-
-#: how many bytes are parsed at once, on a thread
-_PIECE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +75,8 @@ async def read_request_pairs(request: Request, skyhouse: Services, max_parameter
         The body is not a form, or not UTF-8, or there are more parameters.
     BodyTooLarge
         The body is longer than a query can be.
+    BodyTooSlow, ClientGone, UnknownEncoding, TooManyUploads
+        As in ``open_body``.
     """
     form = await read_request_form(request, skyhouse, with_files=False, max_parameters=max_parameters)
     return form.pairs
@@ -98,7 +89,7 @@ async def read_request_form(
 
     Raises
     ------
-    ParameterFault, BodyTooLarge
+    ParameterFault, BodyTooLarge, BodyTooSlow, ClientGone, UnknownEncoding, TooManyUploads
         As in ``read_request_pairs``.
     ServiceUnavailable
         There is no space for the files.
@@ -115,23 +106,20 @@ async def read_request_form(
         max_file_bytes = config.upload_bytes if with_files else 0
         reader = PartReader(form, boundary, max_text_bytes, max_file_bytes, skyhouse.incoming, max_parameters)
         try:
-            await _read_parts(request, reader, max_text_bytes + config.upload_bytes)
+            max_bytes = max_text_bytes + config.upload_bytes
+            if await feed_body(request, reader.write, max_bytes, _describe_file_limit(config.upload_bytes)):
+                reader.finish()
         except BaseException as error:
             reader.close()
             if isinstance(error, OSError | NoRoom):
                 raise no_room_error("the files of the request", error) from error
             raise
         return form
-    body = await read_body(request, max_text_bytes)
+    body = await read_body(request, max_text_bytes, _describe_limit(max_text_bytes))
     if body and kind not in (b"", _URLENCODED.encode()):
         raise ParameterFault(f"the Content-Type of a POST must be {_URLENCODED} or {_MULTIPART}")
     form.pairs += parse_urlencoded(body, "the body", max_parameters) if body else []
     return form
-
-
-def no_room_error(what: str, error: OSError | NoRoom) -> ServiceUnavailable:
-    why = error.strerror if isinstance(error, OSError) else error
-    return ServiceUnavailable(f"there is no space for {what} ({why}); try again later")
 
 
 def parse_urlencoded(data: bytes, where: str, max_parameters: int = MAX_PARAMETERS) -> list[Pair]:
@@ -143,70 +131,17 @@ def parse_urlencoded(data: bytes, where: str, max_parameters: int = MAX_PARAMETE
         raise ParameterFault(f"{where} has more than {max_parameters} parameters") from error
 
 
-async def iterate_body(request: Request, max_bytes: int) -> AsyncIterator[bytes]:
-    """Yield the body, and of a body of more than ``max_bytes`` bytes at most MAX_DISCARDED_BYTES.
-
-    A client reads the error only when its body was read. Raise ClientGone, and BodyTooSlow for a slow body.
-    """
-    began = asyncio.get_running_loop().time()
-    length, more = 0, True
-    while more and length <= max(max_bytes, MAX_DISCARDED_BYTES):
-        try:
-            async with asyncio.timeout_at(began + BODY_SECONDS + length / BODY_BYTES_PER_SECOND):
-                message = await request.receive()
-        except TimeoutError:
-            raise BodyTooSlow(
-                f"the request's body arrived too slowly, {length} bytes so far: the limit is {BODY_SECONDS:.0f} s, "
-                f"and a second more for each {BODY_BYTES_PER_SECOND} bytes. Send it again"
-            ) from None
-        if message["type"] == "http.disconnect":
-            raise ClientGone("the client disconnected while it sent its request")
-        chunk = message.get("body", b"")
-        length += len(chunk)
-        yield chunk
-        more = message.get("more_body", False)
-
-
-async def read_body(request: Request, max_bytes: int) -> bytes:
-    """Read the whole body; an oversized one is read but not stored. Raises BodyTooLarge, BodyTooSlow, ClientGone."""
-    body = bytearray()
-    length = 0
-    async for chunk in iterate_body(request, max_bytes):
-        length += len(chunk)
-        if length <= max_bytes:
-            body += chunk
-    if length > max_bytes:
-        raise _too_long_error(max_bytes)
-    return bytes(body)
-
-
-async def _read_parts(request: Request, reader: PartReader, max_bytes: int) -> None:
-    """Feed the reader. After a fault, read and drop the rest of the body, then raise the fault."""
-    fault: Exception | None = None
-    piece = bytearray()
-    is_empty = True
-    async for chunk in iterate_body(request, max_bytes):
-        is_empty = is_empty and not chunk
-        if fault is not None:
-            continue
-        piece += chunk
-        if len(piece) >= _PIECE_BYTES:
-            data, piece = bytes(piece), bytearray()
-            try:
-                await run_in_threadpool(reader.write, data)
-            except (ParameterFault, BodyTooLarge, NoRoom, OSError) as error:
-                fault = error
-    if fault is not None:
-        raise fault
-    if not is_empty:
-        await run_in_threadpool(reader.write, bytes(piece))
-        reader.finish()
-
-
-def _too_long_error(max_bytes: int) -> BodyTooLarge:
-    return BodyTooLarge(
+def _describe_limit(max_bytes: int) -> str:
+    return (
         f"the parameters of the request have more than {max_bytes} bytes, the limit of this service: "
         "put a long list of values into a table and upload it (UPLOAD)"
+    )
+
+
+def _describe_file_limit(max_bytes: int) -> str:
+    return (
+        f"the files of the request have more than {max_bytes} bytes, the limit of this service: "
+        "upload fewer rows or columns, or use a compact format such as Parquet"
     )
 
 
@@ -313,7 +248,7 @@ class PartReader:
         if self._value is not None:
             self._room -= length
             if self._room < 0:
-                raise _too_long_error(self._max_text_bytes)
+                raise BodyTooLarge(_describe_limit(self._max_text_bytes))
             self._value += data[start:end]
         else:
             self._write_file(data[start:end])
@@ -323,10 +258,7 @@ class PartReader:
         if self._file is not None:
             self._room_for_files -= len(data)
             if self._room_for_files < 0:
-                raise BodyTooLarge(
-                    f"the files of the request have more than {self._max_file_bytes} bytes, the limit of this service: "
-                    "upload fewer rows or columns, or use a compact format such as Parquet"
-                )
+                raise BodyTooLarge(_describe_file_limit(self._max_file_bytes))
             self._file.write(data)
 
     def _end_part(self) -> None:

@@ -1,0 +1,136 @@
+"""Decompress the bodies of requests by Content-Encoding (RFC 9110, section 8.4): gzip or zstd."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol, cast
+
+from fastapi import Request
+from isal import igzip_lib
+
+from tap_service.models.client_key import find_network
+from tap_service.service_errors import ParameterFault, TooManyUploads, UnknownEncoding
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+#: the header Accept-Encoding of a refusal
+ACCEPTED_ENCODINGS = "gzip, zstd"
+
+#: how many bytes are decompressed at once
+_PIECE_BYTES = 1 << 18
+
+#: the largest window of zstd, as log2 of its bytes: what RFC 9659 demands of servers
+_MAX_WINDOW_LOG = 23
+#: compressed bodies of one client at once: each may need memory for a window
+_MAX_OF_CLIENT = 16
+
+#: members of gzip, or frames of zstd, and one more for so many bytes: each takes time, also if it is empty
+_MAX_MEMBERS = 1000
+_BYTES_PER_MEMBER = 1000
+
+_by_client: Counter[str] = Counter()
+
+
+class _Member(Protocol):
+    """Decompresses a member of gzip, or a frame of zstd."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+_MEMBERS: dict[str, Callable[[], _Member]] = {
+    "gzip": lambda: igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP),
+    "zstd": lambda: zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}),
+}
+
+
+_FAULTS = (cast("type[Exception]", igzip_lib.IsalError), zstd.ZstdError)
+
+
+class BodyDecoder:
+    """Decompresses one body."""
+
+    def __init__(self, encoding: str) -> None:
+        self._encoding = encoding
+        self._member: _Member | None = None
+        self._members = 0
+        self._bytes = 0
+
+    def decode(self, data: bytes) -> Iterator[bytes]:
+        """Yield what the next bytes add to the body, in pieces that are not empty. Raises ParameterFault."""
+        while data or self._member is not None:
+            member = self._member = self._member or self._begin_member()
+            try:
+                piece = member.decompress(data, _PIECE_BYTES)
+            except _FAULTS as error:
+                raise ParameterFault(
+                    f"the body cannot be decompressed with {self._encoding}, its Content-Encoding: {error}"
+                ) from error
+            self._bytes += len(piece)
+            if piece:
+                yield piece
+            data = b""
+            if member.eof:
+                data, self._member = member.unused_data, None
+            elif member.needs_input:
+                return
+
+    def finish(self) -> None:
+        """Raise ParameterFault if the body is truncated."""
+        if self._member is not None:
+            raise ParameterFault(
+                f"the body ends in the middle of its {self._encoding} data: it was truncated. Send it again"
+            )
+
+    def _begin_member(self) -> _Member:
+        self._members += 1
+        if self._members > _MAX_MEMBERS + self._bytes // _BYTES_PER_MEMBER:
+            raise ParameterFault(
+                f"the body consists of too many small pieces of {self._encoding} data: compress it whole"
+            )
+        return _MEMBERS[self._encoding]()
+
+
+def find_encoding(request: Request) -> str:
+    """Return the encoding of the body, '' for none. Raise UnknownEncoding unless it is gzip or zstd."""
+    header = ",".join(request.headers.getlist("content-encoding")).lower()
+    names = [name.removeprefix("x-") for each in header.split(",") if (name := each.strip()) not in ("", "identity")]
+    if not names:
+        return ""
+    if len(names) > 1 or names[0] not in _MEMBERS:
+        raise UnknownEncoding(
+            f"the Content-Encoding {', '.join(names)[:60]!r} of the body is not known here: "
+            f"send the body with one of {ACCEPTED_ENCODINGS}, or as it is",
+            ACCEPTED_ENCODINGS,
+        )
+    return names[0]
+
+
+@contextmanager
+def count_compressed_body(client: str) -> Iterator[None]:
+    """Count a body while it arrives. Raise TooManyUploads if the client sends as many as it may at once."""
+    network = find_network(client)
+    if _by_client[network] >= _MAX_OF_CLIENT:
+        raise TooManyUploads(
+            f"{network} sends {_MAX_OF_CLIENT} compressed bodies already, the most at once: send this one later, "
+            "or without Content-Encoding"
+        )
+    _by_client[network] += 1
+    try:
+        yield
+    finally:
+        _by_client[network] -= 1
+        if not _by_client[network]:
+            del _by_client[network]
