@@ -20,7 +20,6 @@ from typing import Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response
-from starlette.concurrency import run_in_threadpool
 
 from tap_service.handlers.announcement_routes import announced_as_json
 from tap_service.handlers.content_negotiation import JSON
@@ -28,6 +27,7 @@ from tap_service.handlers.json_body import read_json_object, read_text
 from tap_service.handlers.request_context import Caller, Skyhouse
 from tap_service.handlers.request_form import read_query_pairs, read_query_values
 from tap_service.handlers.route_description import Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.models.timestamps import parse_instant
 from tap_service.models.uws_job import ExecutionPhase
 from tap_service.service_errors import Forbidden, NotFound, ParameterFault, ServiceUnavailable, Unauthorized
@@ -151,7 +151,7 @@ async def _run(work: Callable[[], _T], refusal: type[ParameterFault] | type[NotF
         with _translate_errors(refusal):
             return work()
 
-    return await run_in_threadpool(call)
+    return await run_in_turn(call)
 
 
 @contextmanager

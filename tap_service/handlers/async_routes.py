@@ -8,7 +8,6 @@ from contextlib import closing
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.error_document import CONTENT_TYPE, error_document
 from tap_service.documents.uws_documents import job_document, job_list, parameters_document, results_document
@@ -38,6 +37,7 @@ from tap_service.handlers.described_parameters import (
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import read_query_pairs, read_request_form, read_request_pairs
 from tap_service.handlers.route_description import Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import format_instant
 from tap_service.models.uws_job import Job
@@ -58,14 +58,18 @@ _PROPERTY = (TEXT, JSON)
 @router.api_route("/", methods=_READ, **describe("Your jobs", XML, JobList, query=JOB_FILTERS))
 async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     wanted = parse_job_filter(read_query_pairs(request))
-    found = await run_in_threadpool(skyhouse.jobs.list_jobs, wanted, caller)
     url = _job_url(origin)
-    return send_preferred(
-        request,
-        xml(lambda: job_list(found, url)),
-        Representation(JSON, lambda: job_list_as_json(found, url)),
-        headers=_FRESH,
-    )
+
+    def send_jobs() -> Response:
+        found = skyhouse.jobs.list_jobs(wanted, caller)
+        return send_preferred(
+            request,
+            xml(lambda: job_list(found, url)),
+            Representation(JSON, lambda: job_list_as_json(found, url)),
+            headers=_FRESH,
+        )
+
+    return await run_in_turn(send_jobs)
 
 
 @router.post(
@@ -76,7 +80,7 @@ async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, origin
 )
 async def create_job(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     with closing(await read_request_form(request, skyhouse)) as form:
-        job = await run_in_threadpool(skyhouse.jobs.create_job, form.pairs, caller, origin.client, form.files)
+        job = await run_in_turn(skyhouse.jobs.create_job, form.pairs, caller, origin.client, form.files)
     return _redirect_to_job(origin, job.job_id)
 
 
@@ -90,7 +94,7 @@ async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Ca
         finally:
             gone.cancel()
     else:
-        job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
+        job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
     url = _job_url(origin, job_id)
     return send_preferred(
         request, xml(lambda: job_document(job, url)), as_json(lambda: describe_job(job, url)), headers=_FRESH
@@ -105,7 +109,7 @@ async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Ca
 )
 async def act_on_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     pairs = await read_request_pairs(request, skyhouse)
-    await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
+    await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
     actions = [value.upper() for name, value in pairs if name.upper() == "ACTION"]
     if actions != ["DELETE"]:
         raise Forbidden(
@@ -117,7 +121,7 @@ async def act_on_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: 
 
 @router.delete("/{job_id}", **describe("Delete the job: the answer leads to the list", status=303))
 async def destroy_job(job_id: str, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    await run_in_threadpool(skyhouse.jobs.destroy_job, job_id, caller)
+    await run_in_turn(skyhouse.jobs.destroy_job, job_id, caller)
     return _redirect_to_job(origin)
 
 
@@ -201,7 +205,7 @@ async def show_owner(job_id: str, request: Request, skyhouse: Skyhouse, caller: 
 
 @router.api_route("/{job_id}/error", methods=_READ, **describe("Why the job failed", CONTENT_TYPE, ErrorSummary))
 async def show_error(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
     if (error := job.error) is None:
         raise NotFound(f"the job has no error: it is {job.phase}")
     query = next((value for name, value in job.parameters if name == "QUERY"), "")
@@ -215,7 +219,7 @@ async def show_error(job_id: str, request: Request, skyhouse: Skyhouse, caller: 
 
 @router.api_route("/{job_id}/parameters", methods=_READ, **describe("The parameters", XML, JobParameters))
 async def show_parameters(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
     return send_preferred(
         request, xml(lambda: parameters_document(job)), as_json(lambda: describe_parameters(job)), headers=_FRESH
     )
@@ -226,14 +230,14 @@ async def post_parameters(
     job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
 ) -> Response:
     with closing(await read_request_form(request, skyhouse)) as form:
-        await run_in_threadpool(skyhouse.jobs.post_parameters, job_id, form.pairs, caller, form.files)
+        await run_in_turn(skyhouse.jobs.post_parameters, job_id, form.pairs, caller, form.files)
     return _redirect_to_job(origin, job_id)
 
 
 @router.api_route("/{job_id}/results", methods=_READ, **describe("The results", XML, JobResults))
 @router.api_route("/{job_id}/results/", methods=_READ, **describe("The results", XML, JobResults))
 async def list_results(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
     url = _job_url(origin, job_id)
     return send_preferred(
         request, xml(lambda: results_document(job, url)), as_json(lambda: describe_results(job, url)), headers=_FRESH
@@ -258,7 +262,7 @@ async def _send_property(
     read_property: Callable[[Job], str | int | None],
 ) -> Response:
     """Send a property of a job as text, or in JSON as an object with one member. None is an empty text, or null."""
-    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
     value = read_property(job)
     return send_preferred(
         request, text(lambda: "" if value is None else str(value)), as_json(lambda: {member: value}), headers=_FRESH
@@ -276,7 +280,7 @@ async def _set_property(
 ) -> Response:
     """Change one property of a job to the parameter ``name``."""
     value = _require_one(name, await read_request_pairs(request, skyhouse))
-    await run_in_threadpool(change, job_id, value, caller)
+    await run_in_turn(change, job_id, value, caller)
     return _redirect_to_job(origin, job_id)
 
 

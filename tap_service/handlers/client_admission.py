@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.error_responses import error_response
 from tap_service.handlers.request_context import get_origin
+from tap_service.handlers.turns import begin_request
 from tap_service.models.client_key import find_network
 
 
@@ -28,6 +29,7 @@ class AdmitClients:
             await self._app(scope, receive, send)
             return
         client = (await get_origin(Request(scope))).client
+        begin_request(scope)
         if self._blocked.is_blocked(client):
             message = f"requests from {client} are blocked: {self._way_out}"
             await error_response(scope, 403, message)(scope, receive, send)

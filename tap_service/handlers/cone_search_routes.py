@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 
 from clickhouse_schema.catalogue import TableEntry
 from tap_service.documents.cone_search_document import cone_search_document
@@ -17,6 +16,7 @@ from tap_service.handlers.query_response import send_answer
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import read_request_pairs
 from tap_service.handlers.route_description import ANY, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import cache_headers, find_table
 from tap_service.models.identity import Identity
 from tap_service.service_errors import ServiceUnavailable, UserFault
@@ -37,7 +37,7 @@ _LONGER_SEARCHES = "Longer searches belong in /tap/async, as ADQL: the INFO QUER
 async def search_cone(table: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     owner = caller.name if caller else None
     try:
-        entry = await run_in_threadpool(_find_table, skyhouse, caller, table)
+        entry = await run_in_turn(_find_table, skyhouse, caller, table)
         query = build_cone_query(entry, read_cone_parameters(await read_request_pairs(request, skyhouse)))
     except UserFault as error:
         skyhouse.queries.record_refusal(error, origin.client, owner)
@@ -69,7 +69,7 @@ async def show_capabilities(
             headers=cache_headers(caller),
         )
 
-    return await run_in_threadpool(send_capabilities)
+    return await run_in_turn(send_capabilities)
 
 
 def _find_table(skyhouse: Services, caller: Identity | None, name: str) -> TableEntry:

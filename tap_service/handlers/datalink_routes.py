@@ -37,7 +37,7 @@ async def answer_links(request: Request, skyhouse: Skyhouse, caller: Caller, ori
 
     try:
         asked = read_link_request(await read_request_pairs(request, skyhouse, _MAX_PARAMETERS))
-        document = await skyhouse.queries.run_look_up(lambda: find_links(asked), origin.client, owner)
+        document = await skyhouse.queries.run_reading(lambda: find_links(asked), origin.client, owner)
     except ServiceError as error:
         return error_response(request.scope, error.status, f"{_name_fault(error)}: {error}", error.headers)
     headers = {"Content-Type": asked.format.content_type, "Cache-Control": "no-store"}

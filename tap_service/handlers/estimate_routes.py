@@ -9,24 +9,27 @@ GET /tap/tables/{name}/density     order
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections import OrderedDict
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
-from starlette.concurrency import run_in_threadpool
+from numpy.typing import NDArray
 
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
-from tap_service.handlers.content_negotiation import JSON
+from tap_service.handlers.content_negotiation import JSON, encode_json
 from tap_service.handlers.described_parameters import QUERY_PARAMETERS
 from tap_service.handlers.error_responses import problem_response
 from tap_service.handlers.protocol_paths import HATS
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import Form, read_query_values, read_request_form
 from tap_service.handlers.route_description import Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import find_table
 from tap_service.models.query_errors import QueryError, list_query_errors
 from tap_service.models.work_class import WorkClass
@@ -42,6 +45,8 @@ _NO_STORE = {"Cache-Control": "no-store"}
 #: finer than a map on a screen shows
 _DEFAULT_ORDER = 6
 _MAX_ORDER = 29
+#: documents of densities that are kept
+_MAX_DENSITIES = 8
 _ORDER = (Parameter("order", "The finest order of the cells", kind="integer", example=_DEFAULT_ORDER),)
 
 
@@ -127,27 +132,54 @@ def _field_as_json(field: Field) -> dict[str, str]:
 async def show_density(name: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     max_order = _read_order(read_query_values(request, ("ORDER",)).get("ORDER", ""))
 
-    def read_density() -> dict[str, Any]:
+    def write_density() -> bytes:
         entry = find_table(skyhouse, caller, name)
         stored_order, rows = skyhouse.preparation.read_density(entry)
         if entry.table.layout.position is None:
-            return {"order": None, "rows": int(rows.sum())}
-        shown_order = min(stored_order, max_order)
-        cells_each = 4 ** (stored_order - shown_order)
-        counts = rows[:-1].reshape(-1, cells_each).sum(axis=1)
-        cells = np.flatnonzero(counts)
+            return encode_json({"order": None, "rows": int(rows.sum())})
         has_files = skyhouse.hats is not None and is_served(entry)
-        return {
-            "order": shown_order,
+        files = f"{origin.base_url}{HATS}/{quote(entry.qualified_name)}" if has_files else None
+        return _densities.write(rows, stored_order, min(stored_order, max_order), files)
+
+    headers = {"Cache-Control": "private, no-cache" if caller else "no-cache"}
+    return Response(await run_in_turn(write_density), headers=headers, media_type=JSON)
+
+
+class _DensityDocuments:
+    """The documents that were asked for last: many cells take long to write, and hold the interpreter meanwhile."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, int, str | None], tuple[NDArray[np.int64], bytes]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def write(self, rows: NDArray[np.int64], stored_order: int, order: int, files: str | None) -> bytes:
+        """Return the document of the rows by cell of ``stored_order``; they do not change, and are one object."""
+        key = id(rows), order, files  # of this object alone as long as it is kept here
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = rows, _write_density(rows, stored_order, order, files)
+            self._kept.move_to_end(key)
+            while len(self._kept) > _MAX_DENSITIES:
+                self._kept.popitem(last=False)
+            return self._kept[key][1]
+
+
+_densities = _DensityDocuments()
+
+
+def _write_density(rows: NDArray[np.int64], stored_order: int, order: int, files: str | None) -> bytes:
+    counts = rows[:-1].reshape(-1, 4 ** (stored_order - order)).sum(axis=1)
+    cells = np.flatnonzero(counts)
+    return encode_json(
+        {
+            "order": order,
             "rows": int(rows.sum()),
             "withoutPosition": int(rows[-1]),
             "cells": cells.tolist(),
             "counts": counts[cells].tolist(),
-            "hats": f"{origin.base_url}{HATS}/{quote(entry.qualified_name)}" if has_files else None,
+            "hats": files,
         }
-
-    headers = {"Cache-Control": "private, no-cache" if caller else "no-cache"}
-    return JSONResponse(await run_in_threadpool(read_density), headers=headers)
+    )
 
 
 def _read_order(text: str) -> int:

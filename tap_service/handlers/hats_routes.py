@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.content_negotiation import HTML
@@ -19,6 +18,7 @@ from tap_service.handlers.folder_response import FILE_TYPES, FOLDER_ANSWERS, fin
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import read_query_values
 from tap_service.handlers.route_description import Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import cache_headers
 from tap_service.service_errors import NotFound
 from tap_service.services.hats.hats_files import HatsFiles
@@ -37,7 +37,7 @@ _ANSWERS = {**FILE_ANSWERS, **FOLDER_ANSWERS}
 @router.api_route("", methods=_READ, **describe("The tables served as HATS collections", HTML, also=FOLDER_ANSWERS))
 @router.api_route("/", methods=_READ, **describe("The tables served as HATS collections", HTML, also=FOLDER_ANSWERS))
 async def list_tables(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    tables = await run_in_threadpool(_find_files(skyhouse).list_tables, caller.name if caller else None)
+    tables = await run_in_turn(_find_files(skyhouse).list_tables, caller.name if caller else None)
     return send_folder(request, "HATS collections", [f"{table}/" for table in tables], dict(cache_headers(caller)))
 
 

@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 
 from tap_service.handlers.content_negotiation import as_json, send_preferred
 from tap_service.handlers.request_context import Origin, Skyhouse, User
 from tap_service.handlers.request_form import read_query_pairs
 from tap_service.handlers.route_description import Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.models.history_entry import HistoryEntry
 from tap_service.models.json_document import JsonDocument
 from tap_service.services.history.history_parameters import MAX_LISTED, STATUSES, parse_history_filter
@@ -46,7 +46,7 @@ class HistoryPage(JsonDocument):
 async def list_queries(request: Request, skyhouse: Skyhouse, user: User, origin: Origin) -> Response:
     pairs = read_query_pairs(request)
     wanted = parse_history_filter(pairs)
-    queries, cursor = await run_in_threadpool(skyhouse.history.list_queries, user.name, wanted)
+    queries, cursor = await run_in_turn(skyhouse.history.list_queries, user.name, wanted)
     following = [*(pair for pair in pairs if pair[0].upper() != "CURSOR"), ("CURSOR", cursor)]
     page = HistoryPage(
         owner=user.name,
@@ -59,5 +59,5 @@ async def list_queries(request: Request, skyhouse: Skyhouse, user: User, origin:
 
 @router.delete("/history", **describe("Forget your queries", status=204))
 async def delete_queries(skyhouse: Skyhouse, user: User) -> Response:
-    await run_in_threadpool(skyhouse.history.delete_queries, user.name)
+    await run_in_turn(skyhouse.history.delete_queries, user.name)
     return Response(status_code=204)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.concurrency import run_in_threadpool
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.schema_model import Column
@@ -21,6 +20,7 @@ from tap_service.documents.tableset_json import describe_table
 from tap_service.documents.uws_json import describe_job
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.estimate_routes import estimate_as_json
+from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import find_table
 from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair
@@ -102,7 +102,7 @@ class JobName(_Arguments):
 
 
 async def _list_tables(asked: AgentRequest, given: TableSearch) -> Json:
-    found = await run_in_threadpool(_find_tables, asked, given.words)
+    found = await run_in_turn(_find_tables, asked, given.words)
     tables = [
         {
             "name": table_name_to_adql(entry),
@@ -121,7 +121,7 @@ def _find_tables(asked: AgentRequest, words: str) -> Sequence[TableEntry]:
 
 
 async def _describe_table(asked: AgentRequest, given: TableName) -> Json:
-    entry = await run_in_threadpool(find_table, asked.skyhouse, asked.caller, given.name)
+    entry = await run_in_turn(find_table, asked.skyhouse, asked.caller, given.name)
     described = describe_table(entry).to_json()
     columns = zip(described.pop("columns"), entry.table.columns, strict=True)
     shown = [document for document, column in columns if _has_words(_column_text(column), given.words)]
@@ -234,7 +234,7 @@ async def _submit_job(asked: AgentRequest, given: NewJob) -> Json:
     pairs += [] if given.maxrec is None else [("MAXREC", str(given.maxrec))]
     pairs += [("RUNID", given.name)] if given.name else []
     read_tap_parameters(pairs, asked.skyhouse.config.max_query_length)  # a faulty job would fail later
-    job = await run_in_threadpool(asked.skyhouse.jobs.create_job, pairs, asked.caller, asked.origin.client)
+    job = await run_in_turn(asked.skyhouse.jobs.create_job, pairs, asked.caller, asked.origin.client)
     return _describe_job(asked, job)
 
 
@@ -242,12 +242,12 @@ async def _get_job(asked: AgentRequest, given: JobWait) -> Json:
     if given.wait_seconds:
         job = await asked.skyhouse.jobs.wait_for_change(given.job_id, asked.caller, given.wait_seconds, "")
     else:
-        job = await run_in_threadpool(asked.skyhouse.jobs.get_job, given.job_id, asked.caller)
+        job = await run_in_turn(asked.skyhouse.jobs.get_job, given.job_id, asked.caller)
     return _describe_job(asked, job)
 
 
 async def _cancel_job(asked: AgentRequest, given: JobName) -> Json:
-    job = await run_in_threadpool(asked.skyhouse.jobs.set_phase, given.job_id, "ABORT", asked.caller)
+    job = await run_in_turn(asked.skyhouse.jobs.set_phase, given.job_id, "ABORT", asked.caller)
     return _describe_job(asked, job)
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
-from starlette.concurrency import run_in_threadpool
 
 from adql import MAX_NAME_CHARACTERS, NameLookupError
 from clickhouse_schema.catalogue import Catalogue
@@ -20,6 +19,7 @@ from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.request_context import Caller, Skyhouse
 from tap_service.handlers.request_form import read_query_values
 from tap_service.handlers.route_description import Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.service_errors import ParameterFault, ServiceUnavailable
 from tap_service.services.queries.name_resolver import NamedObject, NameResolver
 from tap_service.storage.engine.engine import EngineError
@@ -46,7 +46,7 @@ async def find_names(request: Request, skyhouse: Skyhouse, caller: Caller) -> Re
     if len(name) > MAX_NAME_CHARACTERS or len(prefix) > MAX_NAME_CHARACTERS:
         raise ParameterFault(f"the name of an object has at most {MAX_NAME_CHARACTERS} characters")
 
-    def look_up() -> dict[str, Any]:
+    def find_objects() -> dict[str, Any]:
         catalogue = skyhouse.catalogue_cache.catalogue_for(caller.name if caller else None)
         names = skyhouse.preparation.names
         try:
@@ -60,7 +60,7 @@ async def find_names(request: Request, skyhouse: Skyhouse, caller: Caller) -> Re
         except EngineError as error:
             raise ServiceUnavailable("names cannot be looked up now. Try again later") from error
 
-    return JSONResponse(await run_in_threadpool(look_up), headers=_BRIEFLY)
+    return await run_in_turn(lambda: JSONResponse(find_objects(), headers=_BRIEFLY))
 
 
 def _find_objects(names: NameResolver, catalogue: Catalogue, name: str) -> list[NamedObject]:

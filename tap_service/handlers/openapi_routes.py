@@ -8,7 +8,6 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 
 from tap_service.constants import VERSION
 from tap_service.documents import error_document, problem_document
@@ -17,6 +16,7 @@ from tap_service.handlers.body_encoding import ACCEPTED_ENCODINGS
 from tap_service.handlers.content_negotiation import JSON, TEXT, encode_json
 from tap_service.handlers.request_context import Origin
 from tap_service.handlers.route_description import describe, describe_form
+from tap_service.handlers.turns import run_in_turn
 
 router = APIRouter()
 
@@ -40,9 +40,9 @@ _SECURITY = {"basic": {"type": "http", "scheme": "basic"}, "bearer": {"type": "h
 async def show_openapi(request: Request, origin: Origin) -> Response:
     app = request.app
     if not hasattr(app.state, "openapi"):
-        app.state.openapi = await run_in_threadpool(build_openapi, app)
+        app.state.openapi = await run_in_turn(build_openapi, app)
     document = {**app.state.openapi, "servers": [{"url": origin.base_url or "/"}]}
-    return Response(encode_json(document), headers={"Cache-Control": "no-cache"}, media_type=JSON)
+    return Response(await run_in_turn(encode_json, document), headers={"Cache-Control": "no-cache"}, media_type=JSON)
 
 
 def build_openapi(app: FastAPI) -> dict[str, Any]:

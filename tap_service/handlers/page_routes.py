@@ -5,13 +5,13 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
-from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.examples_document import examples_document
 from tap_service.handlers.content_negotiation import HTML, TEXT
 from tap_service.handlers.landing_page import landing_page
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse, Visitor, admit_operator
 from tap_service.handlers.route_description import describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import cache_headers
 
 router = APIRouter()
@@ -25,9 +25,14 @@ _READ = ["GET", "HEAD"]
 @tap_router.api_route("/examples", methods=_READ, **describe("Example queries", "application/xhtml+xml"))
 async def show_examples(skyhouse: Skyhouse, caller: Caller) -> Response:
     name = caller.name if caller else None
-    found = await run_in_threadpool(lambda: skyhouse.catalogue_cache.snapshot_for(name).examples)
-    document = examples_document(found, f"{skyhouse.config.title}: examples")
-    return Response(document, headers=cache_headers(caller), media_type="application/xhtml+xml")
+
+    def write_examples() -> bytes:
+        found = skyhouse.catalogue_cache.snapshot_for(name).examples
+        return examples_document(found, f"{skyhouse.config.title}: examples")
+
+    return Response(
+        await run_in_turn(write_examples), headers=cache_headers(caller), media_type="application/xhtml+xml"
+    )
 
 
 @door_router.api_route("/", methods=_READ, **describe("What the service is", HTML))
@@ -37,7 +42,7 @@ async def show_landing_page(skyhouse: Skyhouse, visitor: Visitor, origin: Origin
     """Public; only those who may query see the names of tables."""
     tables = None
     if visitor is not None or skyhouse.authenticator.anonymous:
-        catalogue = await run_in_threadpool(skyhouse.catalogue_cache.catalogue_for, visitor.name if visitor else None)
+        catalogue = await run_in_turn(skyhouse.catalogue_cache.catalogue_for, visitor.name if visitor else None)
         tables = [entry.qualified_name for entry in catalogue.entries]
     page = landing_page(skyhouse.config, f"{origin.base_url}/tap", tables, skyhouse.announcements.current)
     return HTMLResponse(page, headers=cache_headers(visitor))
@@ -45,4 +50,4 @@ async def show_landing_page(skyhouse: Skyhouse, visitor: Visitor, origin: Origin
 
 @router.get("/metrics", dependencies=[Depends(admit_operator)], **describe("Metrics for Prometheus", TEXT))
 async def show_metrics(skyhouse: Skyhouse) -> Response:
-    return Response(await run_in_threadpool(skyhouse.metrics.format_text), media_type=CONTENT_TYPE_LATEST)
+    return Response(await run_in_turn(skyhouse.metrics.format_text), media_type=CONTENT_TYPE_LATEST)

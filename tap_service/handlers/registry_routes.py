@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 
 from tap_service.handlers.request_context import Skyhouse
 from tap_service.handlers.request_form import read_request_pairs
 from tap_service.handlers.route_description import Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.service_errors import NotFound, ParameterFault
 
 router = APIRouter()
@@ -36,4 +36,4 @@ async def answer_harvester(request: Request, skyhouse: Skyhouse) -> Response:
         pairs = await read_request_pairs(request, skyhouse)
     except ParameterFault as error:
         return Response(skyhouse.registry.refuse(str(error)), media_type=_XML)
-    return Response(await run_in_threadpool(skyhouse.registry.answer, pairs), media_type=_XML)
+    return Response(await run_in_turn(skyhouse.registry.answer, pairs), media_type=_XML)

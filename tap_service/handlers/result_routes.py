@@ -12,7 +12,6 @@ from functools import partial
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 
 from clickhouse_schema.hats.folder_listing import list_folder
 from tap_service.handlers.content_negotiation import HTML, Representation, send_preferred
@@ -21,6 +20,7 @@ from tap_service.handlers.file_response import StoredFile, send_file
 from tap_service.handlers.folder_response import FILE_TYPES, FOLDER_ANSWERS, find_content_type, send_folder
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.route_description import ANY, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.models.uws_job import JobResult
 from tap_service.service_errors import NotFound
 from tap_service.services.jobs.job_preview import PREVIEW_FORMATS, read_preview
@@ -38,7 +38,7 @@ _FRESH = {"Cache-Control": "no-store"}
     **describe("The result, in the format of the job", ANY, also=FILE_ANSWERS),
 )
 async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
     if job.result is None:
         raise NotFound(explain_missing_result(job))
     client = caller.name if caller else origin.client
@@ -63,8 +63,8 @@ async def list_members(job_id: str, request: Request, skyhouse: Skyhouse, caller
 async def send_member(
     job_id: str, path: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
 ) -> Response:
-    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    members = await run_in_threadpool(skyhouse.jobs.list_members, job)
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
+    members = await run_in_turn(skyhouse.jobs.list_members, job)
     member = members.get(path)
     if member is None:
         if not (names := list_folder(members, path)):
@@ -93,7 +93,7 @@ async def send_stored_result(
     "/{job_id}/preview", methods=["GET", "HEAD"], **describe("The first rows", *(each.mime for each in PREVIEW_FORMATS))
 )
 async def send_preview(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    file = await run_in_threadpool(skyhouse.jobs.read_preview, job)
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
+    file = await run_in_turn(skyhouse.jobs.read_preview, job)
     offered = (Representation(each.mime, partial(read_preview, file, each.mime)) for each in PREVIEW_FORMATS)
     return send_preferred(request, *offered, headers=_FRESH)

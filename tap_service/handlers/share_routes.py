@@ -17,7 +17,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
+from starlette.concurrency import iterate_in_threadpool
 
 from tap_service.documents.share_documents import describe_share, describe_versions, share_page
 from tap_service.handlers.admin_routes import require_admin
@@ -27,6 +27,7 @@ from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import Form, read_query_values, read_request_form
 from tap_service.handlers.result_routes import send_stored_result
 from tap_service.handlers.route_description import ANY, Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.models.request_parameters import parse_count, parse_note, read_single_values
 from tap_service.models.share import Share
 from tap_service.models.timestamps import format_instant
@@ -54,7 +55,7 @@ _PARAMETERS = tuple(each.name for each in _FORM)
 
 @router.api_route("", methods=_READ, **describe("Your shares", JSON))
 async def list_shares(skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    found = await run_in_threadpool(skyhouse.shares.list_shares, caller)
+    found = await run_in_turn(skyhouse.shares.list_shares, caller)
     return JSONResponse([_list_entry(share, origin) for share in found], headers=_NO_STORE)
 
 
@@ -62,11 +63,11 @@ async def list_shares(skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Res
 async def create_share(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
     with closing(await read_request_form(request, skyhouse)) as form:
         given = _read_given(form)
-        job = await run_in_threadpool(skyhouse.jobs.get_job, given["JOB"], caller)
+        job = await run_in_turn(skyhouse.jobs.get_job, given["JOB"], caller)
         note = parse_note(given["NOTE"], MAX_NOTE)
         wish = ShareWish(given["TITLE"], note, _read_named(given["NAMED"]), given["LAYOUT"])
         create = skyhouse.shares.create_share
-        share, key = await run_in_threadpool(create, job, caller, origin.client, wish, form.files)
+        share, key = await run_in_turn(create, job, caller, origin.client, wish, form.files)
     url = _share_url(origin, share)
     described = describe_share(share, url, skyhouse.config.title)
     return JSONResponse({**described, "key": key}, 201, headers={**_NO_STORE, "Location": url})
@@ -74,7 +75,7 @@ async def create_share(request: Request, skyhouse: Skyhouse, caller: Caller, ori
 
 @router.api_route("/{share_id}", methods=_READ, **describe("A share", JSON, HTML))
 async def show_share(share_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
+    share = await run_in_turn(skyhouse.shares.get_share, share_id, caller)
     url, title = _share_url(origin, share), skyhouse.config.title
     portal = f"{origin.base_url}/#/shares/{share.share_id}"
     return send_preferred(
@@ -89,7 +90,7 @@ async def show_share(share_id: str, request: Request, skyhouse: Skyhouse, caller
     "/{share_id}/result", methods=_READ, **describe("The rows, in the format of the job", ANY, also=FILE_ANSWERS)
 )
 async def send_result(share_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
+    share = await run_in_turn(skyhouse.shares.get_share, share_id, caller)
     read_result = skyhouse.shares.read_result
     return await send_stored_result(
         request, require_stored(share), share.share_id, lambda start, end: read_result(share, start, end)
@@ -102,8 +103,8 @@ async def send_result(share_id: str, request: Request, skyhouse: Skyhouse, calle
     **describe("A table that was uploaded with the query", "application/octet-stream"),
 )
 async def send_upload(share_id: str, name: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
-    file, pieces = await run_in_threadpool(skyhouse.shares.read_file, share, name)
+    share = await run_in_turn(skyhouse.shares.get_share, share_id, caller)
+    file, pieces = await run_in_turn(skyhouse.shares.read_file, share, name)
     headers = {
         **_FRESH,
         "Content-Length": str(file.size),
@@ -115,8 +116,8 @@ async def send_upload(share_id: str, name: str, skyhouse: Skyhouse, caller: Call
 
 @router.api_route("/{share_id}/check", methods=_READ, **describe("Whether the tables have changed since", JSON))
 async def check_share(share_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    share = await run_in_threadpool(skyhouse.shares.get_share, share_id, caller)
-    compared = await run_in_threadpool(skyhouse.shares.compare_versions, share)
+    share = await run_in_turn(skyhouse.shares.get_share, share_id, caller)
+    compared = await run_in_turn(skyhouse.shares.compare_versions, share)
     then = describe_versions([each.then for each in compared])
     present = describe_versions([each.now for each in compared if each.now is not None])
     tables = {
@@ -132,14 +133,14 @@ async def check_share(share_id: str, skyhouse: Skyhouse, caller: Caller) -> Resp
 )
 async def delete_share(share_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     key = read_query_values(request, ("KEY",)).get("KEY", "").strip()
-    await run_in_threadpool(skyhouse.shares.delete_share, share_id, caller, key)
+    await run_in_turn(skyhouse.shares.delete_share, share_id, caller, key)
     return Response(status_code=204)
 
 
 @admin_router.get("/shares", **describe("The newest shares of all users", JSON, query=_LAST))
 async def list_all_shares(request: Request, skyhouse: Skyhouse, origin: Origin) -> Response:
     last = parse_count("LAST", read_query_values(request, ("LAST",)).get("LAST", "100"), "shares")
-    found = await run_in_threadpool(skyhouse.shares.list_all, min(last, MAX_LISTED))
+    found = await run_in_turn(skyhouse.shares.list_all, min(last, MAX_LISTED))
     entries = [{**_list_entry(share, origin), "owner": share.owner, "client": share.user} for share in found]
     return JSONResponse(entries, headers=_NO_STORE)
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
-from starlette.concurrency import run_in_threadpool
 
 from clickhouse_schema.engine_tables.user_table_record import Reader, UserTable
 from tap_service.handlers.content_negotiation import JSON
@@ -20,6 +19,7 @@ from tap_service.handlers.json_body import read_json_object, read_text
 from tap_service.handlers.request_context import Skyhouse
 from tap_service.handlers.request_form import read_query_values
 from tap_service.handlers.route_description import Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.user_table_routes import User, describe_readers
 from tap_service.service_errors import ParameterFault
 
@@ -32,20 +32,20 @@ _READER = tuple(Parameter(kind, f"The name of a {kind}") for kind in _KINDS)
 
 @router.api_route("/mydb/{name}/grants", methods=["GET", "HEAD"], **describe("Who may read your table", JSON))
 async def list_grants(name: str, skyhouse: Skyhouse, user: User) -> Response:
-    return _describe_grants(await run_in_threadpool(skyhouse.table_sharing.get_table, user, name))
+    return _describe_grants(await run_in_turn(skyhouse.table_sharing.get_table, user, name))
 
 
 @router.post("/mydb/{name}/grants", **describe("Let a user or a group read your table", JSON, members=_READER))
 async def add_grant(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
     reader = _read_reader(await read_json_object(request, _KINDS))
-    return _describe_grants(await run_in_threadpool(skyhouse.table_sharing.add_reader, user, name, reader))
+    return _describe_grants(await run_in_turn(skyhouse.table_sharing.add_reader, user, name, reader))
 
 
 @router.delete("/mydb/{name}/grants", **describe("Take the right back", JSON, query=_READER))
 async def remove_grant(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
     given = read_query_values(request, [kind.upper() for kind in _KINDS])
     reader = _read_reader({name.lower(): value for name, value in given.items()})
-    return _describe_grants(await run_in_threadpool(skyhouse.table_sharing.remove_reader, user, name, reader))
+    return _describe_grants(await run_in_turn(skyhouse.table_sharing.remove_reader, user, name, reader))
 
 
 def _describe_grants(record: UserTable) -> Response:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
-from starlette.concurrency import run_in_threadpool
 
 from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.json_body import read_json_object, read_text
 from tap_service.handlers.request_context import Skyhouse, User
 from tap_service.handlers.route_description import Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.service_errors import ParameterFault
 from tap_service.services.site.own_tokens import DEFAULT_DAYS, MAX_DAYS
 
@@ -26,7 +26,7 @@ _MEMBERS = (Parameter("label", "A name"), Parameter("days", "How long it is vali
 
 @router.api_route("/tokens", methods=["GET", "HEAD"], **describe("Your tokens, without their values", JSON))
 async def list_tokens(skyhouse: Skyhouse, user: User) -> Response:
-    tokens = await run_in_threadpool(skyhouse.own_tokens.list_tokens, user)
+    tokens = await run_in_turn(skyhouse.own_tokens.list_tokens, user)
     return JSONResponse({"owner": user.name, "tokens": tokens}, headers=_NO_STORE)
 
 
@@ -38,11 +38,11 @@ async def create_token(request: Request, skyhouse: Skyhouse, user: User) -> Resp
         raise ParameterFault(f"days is not a number above 0 and up to {MAX_DAYS}: how long the token is valid")
     label = read_text(given, "label", "token")
     # without a wish, as long as these credentials last
-    made = await run_in_threadpool(skyhouse.own_tokens.create_token, user, label, days, is_capped="days" not in given)
+    made = await run_in_turn(skyhouse.own_tokens.create_token, user, label, days, is_capped="days" not in given)
     return JSONResponse(made, 201, headers=_NO_STORE)
 
 
 @router.delete("/tokens/{token_id}", **describe("Revoke a token", status=204))
 async def revoke_token(token_id: str, skyhouse: Skyhouse, user: User) -> Response:
-    await run_in_threadpool(skyhouse.own_tokens.revoke_token, user, token_id)
+    await run_in_turn(skyhouse.own_tokens.revoke_token, user, token_id)
     return Response(status_code=204)

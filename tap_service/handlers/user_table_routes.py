@@ -17,7 +17,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
-from starlette.concurrency import run_in_threadpool
 
 from clickhouse_schema.engine_tables.user_table_record import UserTable
 from clickhouse_schema.tap_schema import table_name_to_adql
@@ -28,6 +27,7 @@ from tap_service.handlers.request_body import receive_body_file
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import read_query_values, read_request_pairs
 from tap_service.handlers.route_description import Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import expiry_header, send_table
 from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair, read_single_values
@@ -105,7 +105,7 @@ async def _load_file(skyhouse: Skyhouse, user: str, name: str, path: Path, kind:
 
 @router.delete("/tables/{name}", **describe("Drop your table", status=204))
 async def remove_table(name: str, skyhouse: Skyhouse, user: User) -> Response:
-    await run_in_threadpool(skyhouse.user_tables.remove_table, user, name)
+    await run_in_turn(skyhouse.user_tables.remove_table, user, name)
     return Response(status_code=204)
 
 
@@ -129,7 +129,7 @@ async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
     if "TABLE" not in given:
         raise ParameterFault("give TABLE: the name of the new table, such as TABLE=mydb.bright")
     skyhouse.user_tables.parse_table_name(given["TABLE"])
-    source = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
+    source = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
     if source.result is None:
         raise ParameterFault(f"the job has no result to save as a table: it is {source.phase}")
     check_savable(source, skyhouse.config)
@@ -141,8 +141,8 @@ async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
     "/mydb", methods=["GET", "HEAD"], **describe("Your tables and limits, and what others share with you", JSON)
 )
 async def show_own_tables(skyhouse: Skyhouse, caller: Caller, user: User) -> Response:
-    tables = await run_in_threadpool(skyhouse.user_tables.list_tables, user)
-    until = await run_in_threadpool(skyhouse.user_tables.list_expiries, user)
+    tables = await run_in_turn(skyhouse.user_tables.list_tables, user)
+    until = await run_in_turn(skyhouse.user_tables.list_expiries, user)
     config = skyhouse.config
     described = [
         {
@@ -166,12 +166,12 @@ async def show_own_tables(skyhouse: Skyhouse, caller: Caller, user: User) -> Res
             "bytes": record.size,
             "changed": format_instant(record.changed),
         }
-        for record in await run_in_threadpool(skyhouse.table_sharing.list_shared_tables, user)
+        for record in await run_in_turn(skyhouse.table_sharing.list_shared_tables, user)
     ]
     used = {"bytes": sum(record.size for record in tables), "tables": len(tables)}
     limits = {"bytes": config.user_table_bytes, "tables": config.user_tables, "days": config.user_table_days}
     is_admin = caller is not None and caller.admin
-    groups = await run_in_threadpool(skyhouse.table_sharing.list_groups, user)
+    groups = await run_in_turn(skyhouse.table_sharing.list_groups, user)
     about = {"owner": user, "admin": is_admin, "groups": groups, "used": used, "limits": limits}
     return JSONResponse({**about, "tables": described, "shared": shared}, headers=_NO_STORE)
 
@@ -183,7 +183,7 @@ def describe_readers(record: UserTable) -> dict[str, list[str]]:
 
 async def _redirect_to_job(skyhouse: Skyhouse, caller: Identity | None, origin: Origin, pairs: list[Pair]) -> Response:
     """Create a job and redirect to it."""
-    job = await run_in_threadpool(skyhouse.jobs.create_job, pairs, caller, origin.client)
+    job = await run_in_turn(skyhouse.jobs.create_job, pairs, caller, origin.client)
     return Response(status_code=303, headers={"Location": f"{origin.base_url}/tap/async/{job.job_id}"})
 
 

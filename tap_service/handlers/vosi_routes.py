@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.engine_tables import user_table_record
 from tap_service.constants import TABLE_EXPIRES_HEADER
 from tap_service.documents.availability_document import availability_document
 from tap_service.documents.capabilities_document import capabilities_document
+from tap_service.documents.service_description import ServiceDescription
 from tap_service.documents.service_json import (
     AvailabilityDocument,
     CapabilitiesDocument,
@@ -22,10 +23,19 @@ from tap_service.documents.service_json import (
 from tap_service.documents.tableset_document import table_document
 from tap_service.documents.tableset_json import TableDocument, TablesetDocument, describe_table
 from tap_service.factory.service_factory import Services
-from tap_service.handlers.content_negotiation import JSON, XML, Representation, as_json, send_preferred, xml
+from tap_service.handlers.content_negotiation import (
+    JSON,
+    XML,
+    Representation,
+    as_json,
+    encode_json,
+    send_preferred,
+    xml,
+)
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse, Visitor
 from tap_service.handlers.request_form import read_query_values
 from tap_service.handlers.route_description import Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.models.identity import Identity
 from tap_service.models.timestamps import format_instant
 from tap_service.service_errors import NotFound, ParameterFault
@@ -49,14 +59,27 @@ async def show_availability(request: Request, skyhouse: Skyhouse) -> Response:
 
 @router.api_route("/capabilities", methods=_READ, **describe("What the service can do", XML, CapabilitiesDocument))
 async def show_capabilities(request: Request, skyhouse: Skyhouse, visitor: Visitor, origin: Origin) -> Response:
-    catalogue = await run_in_threadpool(skyhouse.catalogue_cache.catalogue_for, visitor.name if visitor else None)
-    described = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{origin.base_url}/tap")
-    return send_preferred(
-        request,
-        xml(lambda: capabilities_document(described)),
-        as_json(lambda: describe_capabilities(described)),
-        headers=cache_headers(visitor),
-    )
+    def send_capabilities() -> Response:
+        catalogue = skyhouse.catalogue_cache.catalogue_for(visitor.name if visitor else None)
+        described = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{origin.base_url}/tap")
+        return send_preferred(
+            request,
+            xml(lambda: _write_capabilities(described)),
+            Representation(JSON, lambda: _write_capabilities_json(described)),
+            headers=cache_headers(visitor),
+        )
+
+    return await run_in_turn(send_capabilities)
+
+
+@lru_cache(maxsize=8)
+def _write_capabilities(described: ServiceDescription) -> bytes:
+    return capabilities_document(described)
+
+
+@lru_cache(maxsize=8)
+def _write_capabilities_json(described: ServiceDescription) -> bytes:
+    return encode_json(describe_capabilities(described))
 
 
 @router.api_route("/tables", methods=_READ, **describe("The tables", XML, TablesetDocument, query=_DETAIL))
@@ -75,16 +98,17 @@ async def show_tables(request: Request, skyhouse: Skyhouse, caller: Caller) -> R
             headers=cache_headers(caller),
         )
 
-    return await run_in_threadpool(send_tables)
+    return await run_in_turn(send_tables)
 
 
 @router.api_route("/tables/{name}", methods=_READ, **describe("A table", XML, TableDocument))
 async def show_table(name: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    entry = await run_in_threadpool(find_table, skyhouse, caller, name)
-    headers = dict(cache_headers(caller))
-    if caller is not None:
-        headers |= await run_in_threadpool(expiry_header, skyhouse, caller.name, entry)
-    return send_table(request, entry, headers=headers)
+    def send_found() -> Response:
+        entry = find_table(skyhouse, caller, name)
+        expiry = {} if caller is None else expiry_header(skyhouse, caller.name, entry)
+        return send_table(request, entry, headers={**cache_headers(caller), **expiry})
+
+    return await run_in_turn(send_found)
 
 
 def send_table(

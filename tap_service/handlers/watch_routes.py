@@ -14,13 +14,13 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
-from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.watch_documents import describe_watch
 from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.json_body import read_json_object, read_text
 from tap_service.handlers.request_context import Origin, Skyhouse, User
 from tap_service.handlers.route_description import Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.service_errors import ParameterFault
 from tap_service.services.watches.position_lists import MAX_RADIUS
 from tap_service.services.watches.watch_requests import WatchWish
@@ -46,8 +46,8 @@ _MAX_BYTES = 200_000
 
 @router.api_route("", methods=_READ, **describe("Your watches", JSON))
 async def list_watches(skyhouse: Skyhouse, user: User) -> Response:
-    found = await run_in_threadpool(skyhouse.watches.list_watches, user.name)
-    mail = await run_in_threadpool(skyhouse.watches.find_mail, user.name)
+    found = await run_in_turn(skyhouse.watches.list_watches, user.name)
+    mail = await run_in_turn(skyhouse.watches.find_mail, user.name)
     config = skyhouse.config
     limits = {"watches": config.user_watches, "rows": config.watch_rows, "days": config.watch_days}
     about = {"owner": user.name, "limits": limits, "mail": mail or None, "webhooks": config.webhooks}
@@ -57,7 +57,7 @@ async def list_watches(skyhouse: Skyhouse, user: User) -> Response:
 @router.post("", **describe("Make a watch", JSON, status=201, members=_MEMBERS))
 async def add_watch(request: Request, skyhouse: Skyhouse, user: User, origin: Origin) -> Response:
     wish = _read_wish(await read_json_object(request, _NAMES, _MAX_BYTES))
-    watch = await run_in_threadpool(skyhouse.watches.add_watch, user.name, wish)
+    watch = await run_in_turn(skyhouse.watches.add_watch, user.name, wish)
     described = {**describe_watch(watch), "secret": watch.secret or None}
     location = f"{origin.base_url}/tap/watches/{watch.watch_id}"
     return JSONResponse(described, 201, headers={**_NO_STORE, "Location": location})
@@ -65,18 +65,18 @@ async def add_watch(request: Request, skyhouse: Skyhouse, user: User, origin: Or
 
 @router.api_route("/{watch_id}", methods=_READ, **describe("A watch", JSON))
 async def show_watch(watch_id: str, skyhouse: Skyhouse, user: User) -> Response:
-    watch = await run_in_threadpool(skyhouse.watches.get_watch, watch_id, user)
+    watch = await run_in_turn(skyhouse.watches.get_watch, watch_id, user)
     return JSONResponse(describe_watch(watch), headers=_NO_STORE)
 
 
 @router.post("/{watch_id}", **describe("Pause, resume or run a watch", JSON, members=_ACTION))
 async def change_watch(watch_id: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
-    watch = await run_in_threadpool(skyhouse.watches.get_watch, watch_id, user)
+    watch = await run_in_turn(skyhouse.watches.get_watch, watch_id, user)
     action = read_text(await read_json_object(request, ("action",)), "action")
     if action == "run":
-        watch = await run_in_threadpool(skyhouse.watches.run_again, watch)
+        watch = await run_in_turn(skyhouse.watches.run_again, watch)
     elif action in ("pause", "resume"):
-        watch = await run_in_threadpool(skyhouse.watches.pause_watch, watch, is_paused=action == "pause")
+        watch = await run_in_turn(skyhouse.watches.pause_watch, watch, is_paused=action == "pause")
     else:
         raise ParameterFault("action is pause, resume or run")
     return JSONResponse(describe_watch(watch), headers=_NO_STORE)
@@ -84,8 +84,8 @@ async def change_watch(watch_id: str, request: Request, skyhouse: Skyhouse, user
 
 @router.delete("/{watch_id}", **describe("Remove a watch", status=204))
 async def remove_watch(watch_id: str, skyhouse: Skyhouse, user: User) -> Response:
-    watch = await run_in_threadpool(skyhouse.watches.get_watch, watch_id, user)
-    await run_in_threadpool(skyhouse.watches.remove_watch, watch)
+    watch = await run_in_turn(skyhouse.watches.get_watch, watch_id, user)
+    await run_in_turn(skyhouse.watches.remove_watch, watch)
     return Response(status_code=204)
 
 

@@ -10,13 +10,15 @@ from tap_service.models.work_class import SmallReading, WorkClass
 
 
 class Lane(StrEnum):
-    """Where a request to /sync waits and works.
+    """Where a request waits and works.
 
+    ``READING`` is for other resources than queries: they read the engine, the catalogue or a store for a short time.
     ``FETCHING`` prepares queries that wait for uploads or a name service, ``ESTIMATING`` answers /estimate. All others
     are prepared in ``LIGHT``, where those that surely read little also run. ``MEDIUM`` runs those with a short
     estimate, which may be wrong, ``BULK`` those that mostly write rows.
     """
 
+    READING = "reading"
     ESTIMATING = "estimating"
     FETCHING = "fetching"
     LIGHT = "light"

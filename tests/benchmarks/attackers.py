@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from urllib.parse import urlencode
 
@@ -160,6 +161,9 @@ def _passwords(attacker: Attacker) -> None:
     attacker.ask("SELECT TOP 1 table_name FROM TAP_SCHEMA.tables", headers=f"Authorization: Basic {guess}\r\n")
 
 
+#: the name of one of ``ATTACKS``, or one as they are written there, which can be pickled
+AttackPlan = str | tuple[int, int, Attack]
+
 #: by name: how many clients at once, from how many addresses, and what each one does
 ATTACKS: dict[str, tuple[int, int, Attack]] = {
     "polygons": (3, 1, _polygon),
@@ -177,8 +181,24 @@ ATTACKS: dict[str, tuple[int, int, Attack]] = {
 }
 
 
-def _run_attack(name: str, port: int, seconds: float, pipe: Connection) -> None:
-    clients, addresses, attack = ATTACKS[name]
+@dataclass(frozen=True)
+class RouteAttack:
+    """Sends the same request again and again, at once also after a refusal."""
+
+    request: bytes
+
+    def __call__(self, attacker: Attacker) -> None:
+        client = LightClient(attacker.port, attacker.address)
+        while not attacker.is_over:
+            attacker.outcomes["asked"] += 1
+            status, _ = client.exchange(self.request)
+            attacker.outcomes[str(status) if status else "cut"] += 1
+            if not 200 <= status < 400:
+                time.sleep(0.05)
+
+
+def _run_attack(plan: AttackPlan, port: int, seconds: float, pipe: Connection) -> None:
+    clients, addresses, attack = plan if isinstance(plan, tuple) else ATTACKS[plan]
     outcomes: Counter[str] = Counter()
     until = time.monotonic() + seconds
     threading.stack_size(256 << 10)
@@ -201,11 +221,11 @@ def _run_attack(name: str, port: int, seconds: float, pipe: Connection) -> None:
 
 
 @contextmanager
-def attacked(name: str, port: int, seconds: float) -> Iterator[Callable[[], dict[str, int]]]:
+def attacked(plan: AttackPlan, port: int, seconds: float) -> Iterator[Callable[[], dict[str, int]]]:
     """Attack for so long; the yielded function returns what the attackers got."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=_run_attack, args=(name, port, seconds, there))
+    process = context.Process(target=_run_attack, args=(plan, port, seconds, there))
     process.start()
 
     def read_outcomes() -> dict[str, int]:

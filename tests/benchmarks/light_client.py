@@ -30,15 +30,19 @@ class LightClient:
             f"POST /tap/sync HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n{self._headers}"
             f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n"
         )
+        return self.exchange(head.encode() + body)
+
+    def exchange(self, request: bytes) -> tuple[int, int]:
+        """Send a request; return status and bytes of the answer as ``ask``."""
         is_new = self._socket is None
         try:
-            return self._exchange(head.encode() + body)
+            return self._exchange(request)
         except ConnectionError:
             self.close()
             if is_new:
                 return 0, 0
         try:  # the service may close a connection that was idle
-            return self._exchange(head.encode() + body)
+            return self._exchange(request)
         except ConnectionError:
             self.close()
             return 0, 0

@@ -33,7 +33,7 @@ class RouteRequest:
 
 _PLAIN = RouteRequest()
 _QUERY = {"LANG": "ADQL", "FORMAT": "csv", "QUERY": "SELECT TOP 1 * FROM {table}"}
-_CONE = {"RA": "10", "DEC": "20", "SR": "1", "MAXREC": "10"}
+_CONE = {"RA": "10", "DEC": "20", "SR": "180", "MAXREC": "10000"}
 _CSV = RouteRequest(text="a\n1\n")
 #: of every operation but those that have no parameter that matters
 _REQUESTS: dict[str, RouteRequest] = {

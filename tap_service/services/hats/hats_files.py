@@ -8,8 +8,6 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from functools import partial
 
-from starlette.concurrency import run_in_threadpool
-
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_content_stamps
 from clickhouse_schema.hats.hats_problem import HatsProblem
@@ -104,7 +102,7 @@ class HatsFiles:
             if names := collection.list_folder(path):
                 return names
             raise NotFound(f"the HATS collection of {table} has no {path[:200]!r}; /hats/{table}/ lists its files")
-        if (kept := await run_in_threadpool(collection.find_kept, wanted)) is not None:
+        if (kept := await self._queries.run_reading(partial(collection.find_kept, wanted), client, owner)) is not None:
             return kept
         if wanted.selection:
             self._selections.begin_selection(find_client_key(owner, client), wanted.selection)
@@ -118,7 +116,7 @@ class HatsFiles:
         self._usage.count_query(report, (file.entry,), "hats", owner=owner, client=client)
 
     async def _open_collection(self, table: str, owner: str | None, client: str) -> ServedCollection:
-        entry, version = await run_in_threadpool(self._find_version, table, owner)
+        entry, version = await self._queries.run_reading(partial(self._find_version, table, owner), client, owner)
         slot = self._take_slot(version)
         if slot.collection is None:
             plan = partial(self._plan_collection, entry, version, slot)

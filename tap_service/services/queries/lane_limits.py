@@ -11,6 +11,11 @@ from tap_service.settings.client_limits import ClientLimit, find_client_limit
 
 #: light queries are short: twice as many run at once as heavy ones
 _LIGHT_PER_HEAVY = 2
+#: few, so that a query's thread seldom waits for theirs; a name service may hold one for seconds
+_READING_PLACES = 6
+#: of one client at once: pages and scripts ask for many small things at the same time
+_MAX_READING = 2
+_MAX_WAITING_TO_READ = 200
 #: for requests that wait for name services, fetched tables, or readers of uploads
 _FETCHING_PLACES = 8
 #: translation holds the interpreter lock: more threads would not make it faster
@@ -31,6 +36,7 @@ class LaneLimits:
     def from_config(cls, config: Config, find_class: Callable[[str], str] = lambda _: "") -> LaneLimits:
         heavy = config.concurrent_queries
         places = {
+            Lane.READING: _READING_PLACES,
             Lane.ESTIMATING: _ESTIMATING_PLACES,
             Lane.FETCHING: _FETCHING_PLACES,
             Lane.LIGHT: _LIGHT_PER_HEAVY * heavy,
@@ -48,4 +54,9 @@ class LaneLimits:
 
     def count_running(self, lane: Lane, client: ClientLimit) -> int:
         """Return how many of a client's requests a lane runs at once: it keeps a place for another client."""
-        return min(client.running, max(1, self.places[lane] - 1))
+        most = _MAX_READING if lane is Lane.READING else max(1, self.places[lane] - 1)
+        return min(client.running, most)
+
+    def count_waiting(self, lane: Lane, client: ClientLimit) -> int:
+        """Return how many of a client's requests may wait for a lane."""
+        return max(client.waiting, _MAX_WAITING_TO_READ) if lane is Lane.READING else client.waiting

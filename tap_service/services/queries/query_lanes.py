@@ -166,7 +166,7 @@ class QueryLanes:
             self._start(place)
             return
         of_client = len(state.waiting.get(place.client, ()))
-        if of_client >= place.limit.waiting:
+        if of_client >= self._limits.count_waiting(place.lane, place.limit):
             raise TooManyQueries(
                 f"{of_client + state.running.get(place.client, 0)} of your requests work or wait already, the most for "
                 "one client: wait for their answers before you send more, or send long queries to /async"

@@ -133,9 +133,9 @@ class QueryService:
         self._announcements.check_open()
         return await self._run_in_lane(lane, client, owner, call)
 
-    async def run_look_up(self, call: Callable[[], _T], client: str, owner: str | None = None) -> _T:
-        """Run a short read of the engine, in turn with the client's light queries. Raises its error."""
-        return await self._run_in_lane(Lane.LIGHT, client, owner, call)
+    async def run_reading(self, call: Callable[[], _T], client: str, owner: str | None = None) -> _T:
+        """Run a short read, in a lane of its own so that it does not delay queries. Raises its error, and as above."""
+        return await self._run_in_lane(Lane.READING, client, owner, call)
 
     async def _run_in_lane(self, lane: Lane, client: str, owner: str | None, call: Callable[[], _T]) -> _T:
         work = _LaneCall(call)
