@@ -38,13 +38,18 @@ _CERTAIN_CALLS = frozenset(
 )
 
 
-def check_without_tables(text: str) -> None:
+def check_without_tables(text: str) -> frozenset[tuple[str, ...]]:
     """Check a query that may read any tables.
 
     Parameters
     ----------
     text
         ADQL.
+
+    Returns
+    -------
+    frozenset[tuple[str, ...]]
+        The names of the tables that it reads, in their parts as written, without quotes: ``("tycho2", "bright")``.
 
     Raises
     ------
@@ -53,10 +58,17 @@ def check_without_tables(text: str) -> None:
     """
     statement = parse(text)
     positions = ObjectPositions(lambda _name: (0.0, 0.0))
-    _TablelessQueryBinder(_TablelessResolution(Catalogue(()), NameGenerator(), positions)).bind_statement(statement)
+    resolution = _TablelessResolution(Catalogue(()), NameGenerator(), positions)
+    _TablelessQueryBinder(resolution).bind_statement(statement)
+    return frozenset(resolution.names)
 
 
 class _TablelessResolution(Resolution):
+    def __init__(self, catalogue: Catalogue, fresh: NameGenerator, positions: ObjectPositions) -> None:
+        super().__init__(catalogue, fresh, positions)
+        #: of the tables that are read
+        self.names: set[tuple[str, ...]] = set()
+
     def count_conditions(self, count: int, span: Span) -> None:
         """Count nothing: unknown columns cannot be told apart, so equalities of one column are not combined."""
 
@@ -171,7 +183,10 @@ def _has_certain_type(node: nodes.Expression) -> bool:
 
 
 class _TablelessFromBinder(FromBinder):
-    def find_entry(self, _parts: tuple[nodes.Identifier, ...], _span: Span) -> TableEntry:
+    resolution: _TablelessResolution
+
+    def find_entry(self, parts: tuple[nodes.Identifier, ...], _span: Span) -> TableEntry:
+        self.resolution.names.add(tuple(part.name for part in parts))
         return _ENTRY
 
     def is_defined(self, table: nodes.CommonTable, span: Span) -> bool:

@@ -47,6 +47,7 @@ def describe_share(share: Share, url: str, service: str) -> dict[str, Any]:
             file.name: {"url": f"{url}/uploads/{file.name}", "bytes": file.size, "sha256": file.digest}
             for file in share.files
         },
+        "omitted": share.omitted,
         "result": result
         and {
             "url": f"{url}/result",
@@ -145,10 +146,11 @@ def _describe_result(share: Share, url: str) -> Markup:
 
 
 def _list_uploads(share: Share, url: str) -> Markup:
-    if not share.files:
-        return Markup("")
     links = [
         element("li", tag("a", {"href": f"{url}/uploads/{file.name}"}, f"TAP_UPLOAD.{file.name}"))
         for file in share.files
     ]
-    return join_lines(element("p", "Uploaded with the query:"), element("ul", *links))
+    kept = (element("p", "Uploaded with the query:"), element("ul", *links)) if links else ()
+    names = ", ".join(f"TAP_UPLOAD.{name}" for name in share.omitted)
+    missing = f"The query also reads {names}, which is not kept with it: only who has this table can run it again."
+    return join_lines(*kept, *((element("p", missing),) if names else ()))

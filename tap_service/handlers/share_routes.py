@@ -1,6 +1,6 @@
 """Shares: queries with their results, under addresses that can be cited. TAP does not define them.
 
-POST /tap/shares                      JOB (a COMPLETED one with CHECKSUM=true), TITLE, NOTE, NAMED, LAYOUT; its files
+POST /tap/shares                      JOB (a COMPLETED one with CHECKSUM=true), TITLE, NOTE, NAMED, LAYOUT, OMIT; files
 GET /tap/shares                       the caller's shares
 GET /tap/shares/{id}                  all about it: in JSON, or a page for browsers
 GET /tap/shares/{id}/result           the rows as they were, as a job's result
@@ -48,6 +48,7 @@ _FORM = (
     Parameter("NOTE", "A note for the readers"),
     Parameter("NAMED", "Whether readers see your name", ("true", "false")),
     Parameter("LAYOUT", "What the portal shows"),
+    Parameter("OMIT", "Names of uploaded tables, separated by commas, that are not kept with the share"),
 )
 _LAST = (Parameter("LAST", f"So many shares, up to {MAX_LISTED}", kind="integer", example=10),)
 _PARAMETERS = tuple(each.name for each in _FORM)
@@ -65,7 +66,8 @@ async def create_share(request: Request, skyhouse: Skyhouse, caller: Caller, ori
         given = _read_given(form)
         job = await run_in_turn(skyhouse.jobs.get_job, given["JOB"], caller)
         note = parse_note(given["NOTE"], MAX_NOTE)
-        wish = ShareWish(given["TITLE"], note, _read_named(given["NAMED"]), given["LAYOUT"])
+        omitted = tuple(name.strip() for name in given["OMIT"].split(",") if name.strip())
+        wish = ShareWish(given["TITLE"], note, _read_named(given["NAMED"]), given["LAYOUT"], omitted)
         create = skyhouse.shares.create_share
         share, key = await run_in_turn(create, job, caller, origin.client, wish, form.files)
     url = _share_url(origin, share)

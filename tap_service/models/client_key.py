@@ -5,13 +5,16 @@ from __future__ import annotations
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
+#: how the keys of anonymous clients begin; a name of a user has no blanks
+ANONYMOUS_PREFIX = "anonymous at "
+
 
 def find_client_key(owner: str | None, address: str) -> str:
     """Return the name of a user, or of the anonymous clients at an address; without an address they are one client.
 
     An IPv6 address counts as its /64 network, which belongs to one client.
     """
-    return f"anonymous at {find_network(address)}" if owner is None else owner
+    return f"{ANONYMOUS_PREFIX}{find_network(address)}" if owner is None else owner
 
 
 @lru_cache(maxsize=1000)

@@ -34,7 +34,7 @@ class ResultProvenance:
 
     ``checksum``: in hexadecimal (``services/jobs/row_checksum.py``). ``is_cut``: the row limit has cut the rows.
     ``tables``: without uploads, as they were before the query and still after it. ``citations``: how they want to be
-    cited.
+    cited. ``uploads``: names of the uploaded tables that the query has read; None in records of earlier versions.
     """
 
     checksum: str
@@ -42,3 +42,4 @@ class ResultProvenance:
     is_cut: bool
     tables: tuple[TableVersion, ...]
     citations: tuple[str, ...] = ()
+    uploads: tuple[str, ...] | None = None

@@ -80,6 +80,12 @@ class Share:
         return find_client_key(self.owner, self.client)
 
     @property
+    def omitted(self) -> list[str]:
+        """The names of the uploads that the query has read and that are not kept."""
+        kept = {file.name for file in self.files}
+        return [name for name in self.provenance.uploads or () if name not in kept]
+
+    @property
     def stored_bytes(self) -> int:
         """The bytes that it takes: those of its result, its files and its texts."""
         texts = len(self.query) + len(self.layout) + len(self.title) + len(self.note)

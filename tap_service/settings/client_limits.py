@@ -41,6 +41,11 @@ def find_client_limit(limits: Mapping[str, ClientLimit], owner: str | None, clas
     return next((limits[name] for name in names if name in limits), None)
 
 
+def find_open_part(limit: int, reserve: int) -> int:
+    """Return what anonymous clients may take together of a limit of all, of which ``reserve`` percent are for users."""
+    return limit - limit * reserve // 100
+
+
 def parse_client_limits(text: str) -> Mapping[str, ClientLimit]:
     """Read limits such as ``@anonymous=2/20, @survey=16/400/200G``. Raise ValueError."""
     limits = {}

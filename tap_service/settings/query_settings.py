@@ -122,6 +122,17 @@ class QuerySettings(BaseModel):
             "skyhouse user limits assigns; a third value, in M, G or T, is the disk space for jobs."
         ),
     )
+    user_reserve: int = Field(
+        50,
+        ge=0,
+        le=100,
+        title="Part of the limits of all that is kept for users, in percent",
+        description=(
+            "Clients who have not logged in take together at most the rest of SKYHOUSE_SHARE_DISK, and wait or are "
+            "PENDING in at most the rest of the places of SKYHOUSE_WAITING_QUERIES, SKYHOUSE_WAITING_JOBS and "
+            "SKYHOUSE_PENDING_JOBS, so that they cannot keep users out. 0: no reserve, for a service without users."
+        ),
+    )
     query_memory: int = Field(
         4 << 30,
         ge=0,

@@ -171,9 +171,10 @@ BY_PROJECTION: dict[str, str | int] = {"min_table_rows_to_use_projection_index":
 
 
 def asked(engine: Engine, catalogue: Catalogue, query: str) -> Rows:
-    """The rows of an ADQL query, with the declared Arrow types; what has rows is accepted without its tables too."""
+    """The rows of an ADQL query, with the declared Arrow types; without its tables too it is accepted, and names them."""
     translation = translate(query, catalogue)
-    check_without_tables(query)
+    read = {name[-1].lower() for name in check_without_tables(query)}
+    assert read == {entry.table.name.lower() for entry in translation.tables}
     return fetched(engine, translation, translation.sql)
 
 

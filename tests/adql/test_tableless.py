@@ -86,6 +86,28 @@ def test_some_tables_may_make_it_valid(query: str) -> None:
     check_without_tables(query)
 
 
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("SELECT * FROM t, s.t AS u", "t s.t"),
+        ('SELECT a.x FROM TAP_UPLOAD."My t" AS a JOIN "TAP_UPLOAD".b ON a.x = b.x', "TAP_UPLOAD.My t TAP_UPLOAD.b"),
+        ("SELECT 'TAP_UPLOAD.a' AS x -- TAP_UPLOAD.b\nFROM t AS TAP_UPLOAD WHERE TAP_UPLOAD.c = 1", "t"),
+        (
+            "WITH a AS (SELECT x FROM up.one), b AS (SELECT x FROM a) SELECT x FROM b WHERE x IN (SELECT y FROM two)",
+            "up.one two",
+        ),
+        ("WITH a AS (SELECT x FROM a) SELECT x FROM a", "a"),
+        (
+            "SELECT x FROM (SELECT x FROM one) AS q UNION SELECT y FROM two WHERE EXISTS (SELECT 1 FROM three)",
+            "one two three",
+        ),
+    ],
+)
+def test_the_names_of_the_tables_that_are_read(query: str, names: str) -> None:
+    read = {".".join(name) for name in check_without_tables(query)}
+    assert read == set(re.findall(r"\S+\.My t|\S+", names))
+
+
 def test_equalities_of_one_column_have_no_limit() -> None:
     check_without_tables("SELECT a FROM t WHERE " + " OR ".join(f"a = {i}" for i in range(1500)))
 

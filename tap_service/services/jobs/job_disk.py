@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from tap_service.config import Config
 from tap_service.models.timestamps import format_instant, now
-from tap_service.models.uws_job import Job
+from tap_service.models.uws_job import Job, JobError
 from tap_service.service_errors import QuotaExceeded
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import JobStores
@@ -68,7 +68,8 @@ class JobDisk:
     def _check(self, job: Job, of_client: int, added: int) -> None:
         """Raise QuotaExceeded if the client's jobs take ``of_client`` bytes, or all jobs with ``added`` ones too many.
 
-        Delete the oldest results of anonymous clients if that makes room.
+        Delete the oldest results of anonymous clients if that makes room, and for a user also the files of anonymous
+        jobs that have not begun.
         """
         limit = self._config.user_job_disk if job.owner is not None else self._config.anonymous_job_disk
         limit = limit if job.disk_limit is None else job.disk_limit
@@ -81,23 +82,35 @@ class JobDisk:
             )
         limit = self._config.job_disk
         is_too_much = self._jobs.count_stored() + added > limit
-        if limit and is_too_much and (added > limit or not self._make_room(limit - added)):
+        if limit and is_too_much and (added > limit or not self._make_room(limit - added, job.owner)):
             raise QuotaExceeded(
                 f"the results and files of all jobs take the {_format_size(limit)} that the service has for them: ask "
                 "for less, or again when others have deleted theirs. Results of /sync are not kept"
             )
 
-    def _make_room(self, wanted: int) -> bool:
-        """Delete results of anonymous clients, the oldest first, until all jobs take ``wanted`` bytes at most."""
-        while self._jobs.count_stored() > wanted:
-            found = self._jobs.list_archivable(_ARCHIVED_AT_ONCE)
-            if not found:
-                return False
-            for job_id in found:
-                if self._jobs.count_stored() <= wanted:
-                    return True
-                self._archive_job(job_id)
-        return True
+    def _make_room(self, wanted: int, owner: str | None) -> bool:
+        """Delete what anonymous clients have, the oldest first, until all jobs take ``wanted`` bytes at most.
+
+        Otherwise they could keep out all users for good, with files of jobs that they never run. Among themselves only
+        results make room.
+        """
+        ways = [(self._jobs.list_archivable, self._archive_job)]
+        ways += [(self._jobs.list_idle, self._abort_job)] if owner is not None else []
+        for list_some, free_bytes in ways:
+            while found := list_some(_ARCHIVED_AT_ONCE):
+                for job_id in found:
+                    if self._jobs.count_stored() <= wanted:
+                        return True
+                    free_bytes(job_id)
+        return self._jobs.count_stored() <= wanted
+
+    def _abort_job(self, job_id: str) -> None:
+        why = "the service needs the disk space of the job's files: create it again with PHASE=RUN later, or log in"
+        try:
+            job = self._jobs.abort_job(job_id, now(), JobError(why, transient=True))
+        except (NoSuchJob, IllegalTransition):
+            return  # it has ended meanwhile
+        self._delete_results(job, [file.key for file in job.files])
 
     def _archive_job(self, job_id: str) -> None:
         at = format_instant(now())
@@ -106,11 +119,14 @@ class JobDisk:
             job = self._jobs.archive_job(job_id, {"resultDeleted": why})
         except (NoSuchJob, IllegalTransition):
             return  # deleted meanwhile
+        self._delete_results(job, (job.result_key, job.preview_key))
+
+    def _delete_results(self, job: Job, keys: Iterable[str]) -> None:
         try:
-            for key in (job.result_key, job.preview_key):
+            for key in keys:
                 self._results.delete_result(key)
         except OSError as error:
-            _log.warning("the result of job %s cannot be deleted yet: %s", job_id, error)  # the sweep does it
+            _log.warning("what job %s has stored cannot be deleted yet: %s", job.job_id, error)  # the sweep does it
 
 
 class MeteredResults:

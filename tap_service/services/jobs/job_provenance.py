@@ -71,6 +71,7 @@ class ProvenanceNote:
             report.status == "OVERFLOW",
             tuple(tables[key] for key in sorted(tables)),
             tuple(dict.fromkeys(schema.citation for schema in schemas if schema.citation)),
+            tuple(entry.table.name for entry in translation.tables if entry.schema.name == UPLOAD_SCHEMA),
         )
 
     def close(self) -> None:

@@ -17,6 +17,7 @@ from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Job
 from tap_service.models.work_class import Estimate, Place, WorkClass
 from tap_service.service_errors import ServiceBusy, TooManyJobs
+from tap_service.settings.client_limits import find_open_part
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, NoSuchJob
 
 
@@ -33,7 +34,7 @@ def count_places(heavy: int) -> dict[WorkClass, int]:
 class QueueRules:
     """``places`` of each class; the most running jobs of one user, and the most waiting jobs of one user and of all.
 
-    ``cores`` are those of the engine.
+    ``cores`` are those of the engine; ``reserve`` is the part of the waiting jobs that is kept for users, in percent.
     """
 
     places: Mapping[WorkClass, int]
@@ -41,6 +42,7 @@ class QueueRules:
     user_waiting: int
     waiting: int
     cores: int = 1
+    reserve: int = 0
 
     def count_executors(self, work_classes: Collection[WorkClass] = tuple(WorkClass)) -> int:
         """Return the processes or threads that jobs of these classes need.
@@ -58,6 +60,7 @@ class QueueRules:
             config.user_waiting_jobs,
             config.waiting_jobs,
             config.concurrent_jobs,
+            config.user_reserve,
         )
 
 
@@ -76,7 +79,7 @@ class JobQueue:
         with self._jobs.lock_choice():
             (queued, executing), at = self._jobs.list_places(), now()
             place = replace(job, foreseen=estimate).place
-            self._check_limits(place.user, queued)
+            self._check_limits(place.user, job.owner is None, queued)
             work = place.work_class(at)
             waiting = [each for each in queued if each.work_class(at) is work]
             running = [each for each in executing if each.work_class(at) is work]
@@ -120,12 +123,16 @@ class JobQueue:
     def _find_startable(self, at: datetime) -> list[Place]:
         return find_startable(*self._jobs.list_places(), self._rules, at)
 
-    def _check_limits(self, user: str, queued: Sequence[Place]) -> None:
+    def _check_limits(self, user: str, is_anonymous: bool, queued: Sequence[Place]) -> None:
         mine = sum(place.user == user for place in queued)
         if mine >= self._rules.user_waiting:
             raise TooManyJobs(f"{mine} of your jobs wait already, the maximum: run this one later")
         if len(queued) >= self._rules.waiting:
             raise ServiceBusy(f"{len(queued)} jobs wait already, the maximum of this service: run it later")
+        if is_anonymous and len(queued) >= find_open_part(self._rules.waiting, self._rules.reserve):
+            raise ServiceBusy(
+                f"{len(queued)} jobs wait already, and the other places are kept for users: log in, or run it later"
+            )
 
 
 def find_startable(queued: Iterable[Place], executing: Iterable[Place], rules: QueueRules, at: datetime) -> list[Place]:

@@ -53,7 +53,7 @@ from tap_service.services.jobs.uws_parameters import (
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.token_buckets import TokenBuckets
 from tap_service.services.user_classes import UserClasses
-from tap_service.settings.client_limits import find_client_limit
+from tap_service.settings.client_limits import find_client_limit, find_open_part
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.job_upload_files import store_upload_file
@@ -172,9 +172,15 @@ class JobService:
                 f"{pending} of your jobs are PENDING, the maximum: run or delete some of them, or create this one with "
                 "PHASE=RUN"
             )
-        if of_all >= self._config.pending_jobs:
+        limit = self._config.pending_jobs
+        if of_all >= limit:
             raise ServiceBusy(
                 f"{of_all} jobs of all users are PENDING, the maximum: create this one with PHASE=RUN, or try later"
+            )
+        if job.owner is None and of_all >= find_open_part(limit, self._config.user_reserve):
+            raise ServiceBusy(
+                f"{of_all} jobs are PENDING, and the other places are kept for users: create this one with PHASE=RUN, "
+                "or log in"
             )
 
     def _build_job(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tap_service.config import Config
 from tap_service.models.engine_share import Lane
-from tap_service.settings.client_limits import ClientLimit, find_client_limit
+from tap_service.settings.client_limits import ClientLimit, find_client_limit, find_open_part
 
 #: light queries are short: twice as many run at once as heavy ones
 _LIGHT_PER_HEAVY = 2
@@ -24,13 +24,17 @@ _ESTIMATING_PLACES = 2
 
 @dataclass(frozen=True, slots=True)
 class LaneLimits:
-    """``places`` and ``waiting`` of each lane; limits of clients by user name and class, which ``find_class`` tells."""
+    """``places`` and ``waiting`` of each lane; limits of clients by user name and class, which ``find_class`` tells.
+
+    ``reserve`` is the part of the waiting requests that is kept for users, in percent.
+    """
 
     places: Mapping[Lane, int]
     waiting: int
     client: ClientLimit
     overrides: Mapping[str, ClientLimit]
     find_class: Callable[[str], str] = field(default=lambda _: "")
+    reserve: int = 0
 
     @classmethod
     def from_config(cls, config: Config, find_class: Callable[[str], str] = lambda _: "") -> LaneLimits:
@@ -45,12 +49,16 @@ class LaneLimits:
             Lane.BULK: config.bulk_queries,
         }
         client = ClientLimit(config.client_running_queries, config.client_waiting_queries)
-        return cls(places, config.waiting_queries, client, config.client_limits, find_class)
+        return cls(places, config.waiting_queries, client, config.client_limits, find_class, config.user_reserve)
 
     def find_client_limit(self, owner: str | None) -> ClientLimit:
         """Return the limits of a user, or of each address of anonymous clients."""
         class_of = "" if owner is None else self.find_class(owner)
         return find_client_limit(self.overrides, owner, class_of) or self.client
+
+    def count_waiting(self, owner: str | None) -> int:
+        """Return how many requests may wait in a lane, so that another one of a client may."""
+        return self.waiting if owner is not None else find_open_part(self.waiting, self.reserve)
 
     def count_running(self, lane: Lane, client: ClientLimit) -> int:
         """Return how many of a client's requests a lane runs at once: it keeps a place for another client."""

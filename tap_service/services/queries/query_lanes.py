@@ -36,11 +36,13 @@ class LaneWork(Protocol):
 class LanePlace:
     """A request that waits or works in a lane since the instant ``at`` of time.monotonic."""
 
-    __slots__ = ("at", "client", "is_running", "lane", "limit", "turn", "waited", "work")
+    __slots__ = ("at", "client", "is_running", "lane", "limit", "most_waiting", "turn", "waited", "work")
 
-    def __init__(self, client: str, limit: ClientLimit, lane: Lane, work: LaneWork) -> None:
+    def __init__(self, client: str, limit: ClientLimit, most_waiting: int, lane: Lane, work: LaneWork) -> None:
         self.client = client
         self.limit = limit
+        #: it does not wait behind more requests of all
+        self.most_waiting = most_waiting
         self.lane = lane
         self.work = work
         self.at = time.monotonic()
@@ -110,7 +112,8 @@ class QueryLanes:
 
     def enter_lane(self, client: str, owner: str | None, lane: Lane, work: LaneWork) -> LanePlace:
         """Start the work of a request of a client, or let it wait. Raises TooManyQueries or ServiceBusy."""
-        place = LanePlace(client, self._limits.find_client_limit(owner), lane, work)
+        limits = self._limits
+        place = LanePlace(client, limits.find_client_limit(owner), limits.count_waiting(owner), lane, work)
         with self._lock:
             self._admit(place)
         return place
@@ -171,10 +174,12 @@ class QueryLanes:
                 f"{of_client + state.running.get(place.client, 0)} of your requests work or wait already, the most for "
                 "one client: wait for their answers before you send more, or send long queries to /async"
             )
-        if state.n_waiting >= self._limits.waiting:
+        if state.n_waiting >= place.most_waiting:
+            is_full = state.n_waiting >= self._limits.waiting
             raise ServiceBusy(
-                f"{state.n_running + state.n_waiting} requests work or wait, and this service accepts no more: "
-                "try again in a while, or send long queries to /async"
+                f"{state.n_running + state.n_waiting} requests work or wait, and this service accepts no more"
+                f"{'' if is_full else ' but those of users: log in'}: try again in a while, or send long queries to "
+                "/async"
             )
         state.add_waiting(place)
 

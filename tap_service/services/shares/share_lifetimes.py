@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from tap_service.models.share import Share, find_share_id
+from tap_service.services.shares.share_files import drop_unread_files
 from tap_service.storage.results.result_store import ResultStore
 from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
 
@@ -20,6 +21,22 @@ class ShareLifetimes:
     def __init__(self, shares: ShareStore, results: ResultStore) -> None:
         self._shares = shares
         self._results = results
+
+    def get_share(self, share_id: str) -> Share:
+        """Return a share. One of an earlier version loses the files that its query does not read, for good.
+
+        Raise NoSuchShare, ShareStoreUnavailable.
+        """
+        share = self._shares.get_share(share_id)
+        if not share.files or share.provenance.uploads is not None:
+            return share
+        known = drop_unread_files(share)
+        self._shares.replace_share(known)
+        if unread := [file for file in share.files if file not in known.files]:
+            names = ", ".join(file.name for file in unread)
+            _log.warning("deleted from share %s the uploads that its query does not read: %s", share_id, names)
+            self._delete_stored(tuple(file.key for file in unread))
+        return known
 
     def delete_share(self, share_id: str) -> None:
         """Delete a share with all that it keeps. Raise NoSuchShare, ShareStoreUnavailable."""
@@ -41,7 +58,7 @@ class ShareLifetimes:
     def has_owner(self, key: str) -> bool:
         """Return whether a share keeps what the result store has under this key. Raise ShareStoreUnavailable."""
         try:
-            return key in self._shares.get_share(find_share_id(key)).stored_keys
+            return key in self.get_share(find_share_id(key)).stored_keys
         except NoSuchShare:
             return False
 

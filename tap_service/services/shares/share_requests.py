@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from clickhouse_schema.engine_tables.table_versions import read_table_versions
 from tap_service.config import Config
@@ -24,12 +25,13 @@ from tap_service.service_errors import (
     Unauthorized,
 )
 from tap_service.services.shares.share_access import ShareAccess
-from tap_service.services.shares.share_files import collect_uploads
+from tap_service.services.shares.share_files import add_uploads
 from tap_service.services.shares.share_lifetimes import ShareLifetimes
+from tap_service.settings.client_limits import find_open_part
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.results.job_upload_files import store_upload_file
 from tap_service.storage.results.result_store import ResultMissing, ResultStore
-from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
+from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable, StoredShares
 
 _DAY_SECONDS = 86_400
 _NANOSECONDS = 1_000_000
@@ -41,12 +43,13 @@ MAX_LISTED = 1000
 
 @dataclass(frozen=True, slots=True)
 class ShareWish:
-    """What the maker of a share says about it."""
+    """What the maker of a share says about it; ``omitted``: names of uploads that are not kept with it."""
 
     title: str = ""
     note: str = ""
     is_named: bool = False
     layout: str = ""
+    omitted: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raise ParameterFault."""
@@ -99,9 +102,9 @@ class ShareService:
         caller, client
             The owner, and the address of an anonymous one.
         wish
-            What the share says.
+            What the share says, and what it leaves out.
         files
-            The files that the job had as uploads, by the names of their parts.
+            The files of the job that its query reads, by the names of their parts.
 
         Returns
         -------
@@ -123,17 +126,15 @@ class ShareService:
         result, provenance = _require_result(job)
         self._access.check_shareable(provenance, job.owner)
         share, key = self._build_share(job, result, provenance, caller, client, wish)
-        uploads = collect_uploads(share.share_id, job, files)
-        share = replace(share, files=tuple(file for file, _ in uploads))
+        share, parts = add_uploads(share, job, files, wish.omitted)
         with _translate_errors(share.share_id):
-            self._check_quota(share)
-            self._store_share(share, result, [part for _, part in uploads])
+            self._store_share(share, result, parts)
         return share, key
 
     def get_share(self, share_id: str, caller: Identity | None) -> Share:
         """Raise NotFound also for an expired share, and Unauthorized or Forbidden for one with hidden tables."""
         with _translate_errors(share_id):
-            share = self._shares.get_share(share_id)
+            share = self._lifetimes.get_share(share_id)
         if share.expiry <= now():
             raise _not_found(share_id)
         self._access.check_reader(share, caller)
@@ -227,28 +228,33 @@ class ShareService:
             delete_key=hash_delete_key(key) if key else "",
         ), key
 
-    def _check_quota(self, share: Share) -> None:
-        """Raise QuotaExceeded. Requests at the same time may make a few shares more."""
-        config = self._config
-        number, size = self._shares.count_shares(share.user)
-        whose = "your shares" if share.owner is not None else "the shares of your address"
-        if number >= config.user_shares:
-            raise QuotaExceeded(f"{whose} are {number}, the maximum: delete one that nobody needs")
-        limit = config.user_share_disk if share.owner is not None else config.anonymous_share_disk
-        if limit and size + share.stored_bytes > limit:
+    def _check_quota(self, share: Share, stored: StoredShares) -> None:
+        """Raise QuotaExceeded if a share is too much beside those that are stored."""
+        config, added, is_anonymous = self._config, share.stored_bytes, share.owner is None
+        whose = "the shares of your address" if is_anonymous else "your shares"
+        if stored.number >= config.user_shares:
+            raise QuotaExceeded(f"{whose} are {stored.number}, the maximum: delete one that nobody needs")
+        limit = config.anonymous_share_disk if is_anonymous else config.user_share_disk
+        if limit and stored.size + added > limit:
             raise QuotaExceeded(
-                f"{whose} would take {size + share.stored_bytes:,} bytes with this one, and may take {limit:,}: delete "
+                f"{whose} would take {stored.size + added:,} bytes with this one, and may take {limit:,}: delete "
                 "others, or share fewer rows or columns"
             )
-        if config.share_disk and self._shares.count_shares()[1] + share.stored_bytes > config.share_disk:
+        open_part = find_open_part(config.share_disk, config.user_reserve)
+        if config.share_disk and is_anonymous and stored.anonymous_size + added > open_part:
+            raise QuotaExceeded(
+                f"the shares of all who have not logged in would take more than the {open_part:,} bytes that the "
+                "service has for them: log in, and share it as a user, or wait until others have deleted theirs"
+            )
+        if config.share_disk and stored.total_size + added > config.share_disk:
             raise QuotaExceeded(
                 f"the shares of all would take more than the {config.share_disk:,} bytes that the service has for "
                 "them: share fewer rows, or ask its operator for room"
             )
 
     def _store_share(self, share: Share, result: JobResult, parts: Sequence[Part]) -> None:
-        """Write the record first, so that the sweep finds an owner for the files."""
-        self._shares.write_share(share)
+        """Write the record first, so that the sweep finds an owner for the files. Raise QuotaExceeded."""
+        self._shares.create_share(share, partial(self._check_quota, share))
         try:
             if share.result is not None:
                 self._results.copy_result(result.key, share.result.key)

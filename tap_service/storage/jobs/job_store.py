@@ -121,6 +121,10 @@ class JobStore(ABC):
         """Return the ids of up to ``limit`` COMPLETED jobs of anonymous clients, the oldest first."""
 
     @abstractmethod
+    def list_idle(self, limit: int) -> list[str]:
+        """Return the ids of up to ``limit`` PENDING and QUEUED anonymous jobs with files, the oldest first."""
+
+    @abstractmethod
     def find_alike(self, fingerprint: str) -> list[str]:
         """Return the ids of the COMPLETED jobs with this fingerprint."""
 

@@ -10,6 +10,7 @@ Keys with the prefix ``skyhouse:``
     pending:<user>            ids of PENDING jobs
     stored                    bytes on disk of the jobs of each user, and of all under the name ''
     archivable                ids of COMPLETED jobs of anonymous clients, by creation time
+    idle                      ids of PENDING and QUEUED jobs of anonymous clients that have files, by creation time
     alike:<fingerprint>       ids of COMPLETED jobs
     destruction, heartbeat    ids by instant; the latter only of EXECUTING jobs
     sequence                  the creation number of the last job
@@ -138,6 +139,10 @@ class RedisJobStore(JobStore):
     def list_archivable(self, limit: int) -> list[str]:
         with self._translate_errors():
             return cast(list[str], self._redis.zrange(_PREFIX + "archivable", 0, limit - 1))
+
+    def list_idle(self, limit: int) -> list[str]:
+        with self._translate_errors():
+            return cast(list[str], self._redis.zrange(_PREFIX + "idle", 0, limit - 1))
 
     def find_alike(self, fingerprint: str) -> list[str]:
         with self._translate_errors():
@@ -270,6 +275,8 @@ class _Record:
             places[_pending_key(job.place.user), job.job_id] = "0"
         if job.phase is ExecutionPhase.COMPLETED and job.owner is None:
             places[_PREFIX + "archivable", job.job_id] = str(instant_to_milliseconds(job.creation_time))
+        if job.phase in (PENDING, QUEUED) and job.owner is None and job.files:
+            places[_PREFIX + "idle", job.job_id] = str(instant_to_milliseconds(job.creation_time))
         if job.phase is ExecutionPhase.COMPLETED and job.fingerprint:
             places[_alike_key(job.fingerprint), job.job_id] = "0"
         if job.phase in (QUEUED, EXECUTING):

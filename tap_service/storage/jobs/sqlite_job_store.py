@@ -21,7 +21,7 @@ from tap_service.models.timestamps import instant_to_milliseconds, milliseconds_
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobReference
 from tap_service.models.work_class import Place
 from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
-from tap_service.storage.jobs.job_store import EXECUTING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.jobs.job_store import EXECUTING, PENDING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
 
 #: name of the file in the directory for jobs
@@ -170,6 +170,13 @@ class SqliteJobStore(JobStore):
     def list_archivable(self, limit: int) -> list[str]:
         sql = "SELECT job_id FROM jobs WHERE owner IS NULL AND phase = ? ORDER BY created LIMIT ?"
         return self._list_ids(sql, (ExecutionPhase.COMPLETED, limit))
+
+    def list_idle(self, limit: int) -> list[str]:
+        sql = (
+            "SELECT job_id FROM jobs WHERE owner IS NULL AND phase IN (?, ?) "
+            "AND json_array_length(record, '$.files') > 0 ORDER BY created LIMIT ?"
+        )
+        return self._list_ids(sql, (PENDING, QUEUED, limit))
 
     def find_alike(self, fingerprint: str) -> list[str]:
         sql = "SELECT job_id FROM jobs WHERE fingerprint = ? AND fingerprint <> '' AND phase = ?"

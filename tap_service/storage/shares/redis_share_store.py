@@ -6,6 +6,8 @@ Keys with the prefix ``skyhouse:shares:``
     created, created:<user>   ids by the instant of creation
     due                       ids by the instant at which something of the share is to be deleted
     bytes                     ids by the bytes that the share takes
+    anonymous                 those of anonymous clients
+    version                   that of these keys; without it ``anonymous`` is to be filled from the records
 
 Each change writes all of them in one transaction, and can be repeated.
 """
@@ -13,7 +15,7 @@ Each change writes all of them in one transaction, and can be repeated.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import cast
@@ -25,12 +27,14 @@ from redis.client import Pipeline
 from tap_service.models.share import Share
 from tap_service.models.timestamps import instant_to_milliseconds
 from tap_service.storage.redis_connection import open_redis
-from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
+from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable, StoredShares
 
 _log = logging.getLogger("skyhouse")
 
 _PREFIX = "skyhouse:shares:"
-_RECORDS, _DUE, _BYTES = (_PREFIX + name for name in ("records", "due", "bytes"))
+_RECORDS, _DUE, _BYTES, _ANONYMOUS, _VERSION = (
+    _PREFIX + name for name in ("records", "due", "bytes", "anonymous", "version")
+)
 
 _RECORD: TypeAdapter[Share] = TypeAdapter(Share)
 
@@ -40,6 +44,17 @@ class RedisShareStore(ShareStore):
 
     def __init__(self, url: str) -> None:
         self._redis = open_redis(url)
+        self._is_upgraded = False
+
+    def create_share(self, share: Share, check: Callable[[StoredShares], None]) -> None:
+        def add_checked(pipeline: Pipeline) -> None:
+            check(_count_stored(pipeline, share.user))
+            pipeline.multi()
+            _queue_record(pipeline, share)
+
+        self._upgrade()
+        with _translate_errors():
+            self._redis.transaction(add_checked, _BYTES)  # which every change of a share changes
 
     def write_share(self, share: Share) -> None:
         with _translate_errors(), self._redis.pipeline(transaction=True) as pipeline:
@@ -67,7 +82,7 @@ class RedisShareStore(ShareStore):
         share = self.get_share(share_id)
         with _translate_errors(), self._redis.pipeline(transaction=True) as pipeline:
             pipeline.hdel(_RECORDS, share_id)
-            for key in (_list_key(""), _list_key(share.user), _DUE, _BYTES):
+            for key in (_list_key(""), _list_key(share.user), _DUE, _BYTES, _ANONYMOUS):
                 pipeline.zrem(key, share_id)
             is_deleted = pipeline.execute()[0]
         if not is_deleted:
@@ -84,14 +99,27 @@ class RedisShareStore(ShareStore):
             ids = self._redis.zrange(_DUE, "-inf", instant_to_milliseconds(at), byscore=True, offset=0, num=limit)
         return self._read_shares(cast(list[str], ids))
 
-    def count_shares(self, user: str = "") -> tuple[int, int]:
+    def count_shares(self, user: str) -> StoredShares:
+        self._upgrade()
         with _translate_errors():
-            ids = cast(list[str], self._redis.zrange(_list_key(user), 0, -1))
-            sizes = self._redis.zmscore(_BYTES, ids) if ids else []
-        return len(ids), int(sum(size or 0 for size in sizes))
+            return _count_stored(self._redis, user)
 
     def close(self) -> None:
         self._redis.close()
+
+    def _upgrade(self) -> None:
+        """Note the anonymous shares of earlier versions, once."""
+        if self._is_upgraded:
+            return
+        with _translate_errors():
+            if not self._redis.exists(_VERSION):
+                for _, text in self._redis.hscan_iter(_RECORDS):
+                    share = _RECORD.validate_json(text)
+                    # one that is deleted meanwhile gets no entry
+                    if share.owner is None and self._redis.hexists(_RECORDS, share.share_id):
+                        self._redis.zadd(_ANONYMOUS, {share.share_id: share.stored_bytes})
+                self._redis.set(_VERSION, 1)
+        self._is_upgraded = True
 
     def _read_shares(self, ids: list[str]) -> list[Share]:
         """Return the shares with these ids that still exist."""
@@ -105,7 +133,24 @@ def _queue_record(pipeline: Pipeline, share: Share) -> None:
     for user in ("", share.user):
         pipeline.zadd(_list_key(user), {share.share_id: instant_to_milliseconds(share.creation_time)})
     pipeline.zadd(_DUE, {share.share_id: instant_to_milliseconds(share.due)})
-    pipeline.zadd(_BYTES, {share.share_id: share.stored_bytes})
+    for key in (_BYTES, *((_ANONYMOUS,) if share.owner is None else ())):
+        pipeline.zadd(key, {share.share_id: share.stored_bytes})
+
+
+def _count_stored(connection: redis.Redis, user: str) -> StoredShares:
+    ids = cast(list[str], connection.zrange(_list_key(user), 0, -1))
+    sizes = connection.zmscore(_BYTES, ids) if ids else []
+    return StoredShares(
+        number=len(ids),
+        size=int(sum(size or 0 for size in sizes)),
+        anonymous_size=_sum_scores(connection, _ANONYMOUS),
+        total_size=_sum_scores(connection, _BYTES),
+    )
+
+
+def _sum_scores(connection: redis.Redis, key: str) -> int:
+    scores = cast(list[tuple[str, float]], connection.zrange(key, 0, -1, withscores=True))
+    return int(sum(score for _, score in scores))
 
 
 def _list_key(user: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 from tap_service.models.share import Share
@@ -20,11 +22,28 @@ class ShareStoreUnavailable(ShareStoreError):
     """Unreachable, or out of space; the message has the reason."""
 
 
+@dataclass(frozen=True, slots=True)
+class StoredShares:
+    """What shares take: the number and bytes of one user's, the bytes of all anonymous clients' and of all."""
+
+    number: int
+    size: int
+    anonymous_size: int
+    total_size: int
+
+
 class ShareStore(ABC):
     """Thread-safe. Every method may raise ShareStoreUnavailable.
 
     ``user`` is that of ``Share.user``: a user or the anonymous clients at one address; '' stands for all.
     """
+
+    @abstractmethod
+    def create_share(self, share: Share, check: Callable[[StoredShares], None]) -> None:
+        """Store a new share unless ``check`` raises for what is stored without it, of its user and of all.
+
+        No other share comes between; ``check`` may be called again.
+        """
 
     @abstractmethod
     def write_share(self, share: Share) -> None:
@@ -51,8 +70,8 @@ class ShareStore(ABC):
         """Return up to ``limit`` shares of which something is to be deleted at that instant (``Share.due``)."""
 
     @abstractmethod
-    def count_shares(self, user: str = "") -> tuple[int, int]:
-        """Return the number of shares, and the bytes that they take (``Share.stored_bytes``)."""
+    def count_shares(self, user: str) -> StoredShares:
+        """Return what the shares of a user and of all take (``Share.stored_bytes``)."""
 
     @abstractmethod
     def close(self) -> None: ...

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from tap_service.models.client_key import ANONYMOUS_PREFIX
 from tap_service.models.share import Share
 from tap_service.models.timestamps import instant_to_milliseconds
-from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
+from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable, StoredShares
 from tap_service.storage.sqlite_file import SqliteFile
 from tap_service.storage.sqlite_versions import execute_script
 
@@ -53,6 +55,11 @@ class SqliteShareStore(ShareStore):
             makes_directory=True,
         )
 
+    def create_share(self, share: Share, check: Callable[[StoredShares], None]) -> None:
+        with self._file.begin_transaction() as connection:
+            check(_count_rows(connection, share.user))
+            _write_row(connection, share)
+
     def write_share(self, share: Share) -> None:
         with self._file.begin_transaction() as connection:
             _write_row(connection, share)
@@ -81,12 +88,9 @@ class SqliteShareStore(ShareStore):
     def list_due(self, at: datetime, limit: int) -> list[Share]:
         return self._read("WHERE due <= ? ORDER BY due LIMIT ?", instant_to_milliseconds(at), limit)
 
-    def count_shares(self, user: str = "") -> tuple[int, int]:
-        sql = "SELECT count(*), ifNull(sum(bytes), 0) FROM shares"
+    def count_shares(self, user: str) -> StoredShares:
         with self._file.borrow_connection() as connection:
-            asked = connection.execute(f"{sql} WHERE user = ?", (user,)) if user else connection.execute(sql)
-            number, size = asked.fetchone()
-        return int(number), int(size)
+            return _count_rows(connection, user)
 
     def close(self) -> None:
         self._file.close()
@@ -101,6 +105,16 @@ class SqliteShareStore(ShareStore):
         with self._file.borrow_connection() as connection:
             found = connection.execute(f"SELECT record FROM shares {rest}", values).fetchall()
         return [_RECORD.validate_json(record) for (record,) in found]
+
+
+def _count_rows(connection: sqlite3.Connection, user: str) -> StoredShares:
+    sql = "SELECT count(*), ifNull(sum(bytes), 0) FROM shares WHERE "
+    number, size = connection.execute(f"{sql} user = ?", (user,)).fetchone()
+    # the names that begin so, from the index
+    above = ANONYMOUS_PREFIX[:-1] + chr(ord(ANONYMOUS_PREFIX[-1]) + 1)
+    _, anonymous = connection.execute(f"{sql} user >= ? AND user < ?", (ANONYMOUS_PREFIX, above)).fetchone()
+    _, total = connection.execute(f"{sql} TRUE").fetchone()
+    return StoredShares(number, size, anonymous, total)
 
 
 def _write_row(connection: sqlite3.Connection, share: Share) -> None:

@@ -165,6 +165,43 @@ def test_the_oldest_anonymous_results_make_room(stores: JobStores) -> None:
     assert stores.jobs.get_job("users").result is not None
 
 
+def test_files_of_anonymous_jobs_make_room_for_users(stores: JobStores) -> None:
+    """Otherwise a few addresses would keep out all users until those jobs expire."""
+    disk = JobDisk(Config(job_disk=1000), stores)
+    complete(stores, job("result", None, "192.0.2.9"), 100)
+    for number in range(4):
+        name = f"idle{number}"
+        key = f"{name}-f0"
+        writer = stores.results.create_result(key)
+        writer.write(bytes(200))
+        writer.end()
+        writer.commit()
+        made = job(name, None, f"192.0.2.{number}", creation_time=add_seconds(T0, -number))
+        stores.jobs.create_job(replace(made, files=(JobFile("f", key, 200, ""),)))
+    stores.jobs.create_job(job("without", None))
+    stores.jobs.queue_job("idle3")
+    with pytest.raises(QuotaExceeded, match="all jobs take"):  # among themselves only results make room
+        disk.reserve(job("another", None, "192.0.2.8"), 250).__enter__()
+    assert stores.jobs.get_job("result").phase is ExecutionPhase.ARCHIVED
+    with disk.reserve(job("users"), 500):
+        pass
+    phases = [stores.jobs.get_job(f"idle{number}").phase for number in range(4)]
+    assert phases == [ExecutionPhase.PENDING, ExecutionPhase.PENDING, ExecutionPhase.ABORTED, ExecutionPhase.ABORTED]
+    error = stores.jobs.get_job("idle3").error
+    assert error is not None
+    assert "needs the disk space" in error.message
+    assert sorted(stores.results.list_keys(0)) == ["idle0-f0", "idle1-f0"]
+    assert stores.jobs.count_stored() == 400
+    assert stores.jobs.list_idle(9) == ["idle1", "idle0"]
+    stores.jobs.queue_job("idle1")
+    stores.jobs.start_job("idle1", "w", T0)
+    assert stores.jobs.list_idle(9) == ["idle0"]
+    with pytest.raises(QuotaExceeded):
+        disk.reserve(job("large"), 900).__enter__()
+    assert stores.jobs.get_job("idle1").phase is ExecutionPhase.EXECUTING
+    assert stores.jobs.get_job("without").phase is ExecutionPhase.PENDING
+
+
 def test_a_running_job_is_stopped_while_it_writes(stores: JobStores) -> None:
     disk = JobDisk(Config(user_job_disk=50 * MEGABYTE), stores)
     complete(stores, job("before"), 10 * MEGABYTE)

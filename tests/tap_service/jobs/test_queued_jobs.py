@@ -17,6 +17,7 @@ from tap_service.models.uws_job import JobFilter
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.conftest import Served, served
+from tests.tap_service.users import USERS
 from tests.tap_service.worker_processes import Workers
 
 THREE = "SELECT n FROM svc.numbers WHERE n < 3 ORDER BY n"
@@ -139,9 +140,26 @@ def test_who_has_too_many_waiting_jobs(
     one_more.delete()
 
 
+def test_anonymous_clients_leave_places_for_users(serve: Callable[..., Served], accounts: Path) -> None:
+    """Many addresses, each within its limits, do not keep users from creating jobs."""
+    service = serve(accounts=accounts, pending_jobs=4, trusted_proxies="127.0.0.1")
+
+    def create(number: int = 0, **options: Any) -> httpx.Response:
+        headers = {"X-Forwarded-For": f"192.0.2.{number}"}
+        return httpx.post(f"{service.tap}/async", headers=headers, timeout=30, **{"data": {"QUERY": THREE}, **options})
+
+    asked = [create(number) for number in range(4)]
+    assert [answer.status_code for answer in asked] == [303, 303, 503, 503]
+    assert (
+        "2 jobs are PENDING, and the other places are kept for users: create this one with PHASE=RUN" in asked[-1].text
+    )
+    alice = ("alice", USERS["alice"])
+    assert [create(auth=alice).status_code for _ in range(3)] == [303, 303, 503]
+
+
 def test_who_has_too_many_pending_jobs(serve: Callable[..., Served]) -> None:
     """Nothing of the refused job is stored; another address may create jobs, and this one may run jobs."""
-    service = serve(user_pending_jobs=3, pending_jobs=4)
+    service = serve(user_pending_jobs=3, pending_jobs=4, user_reserve=0)
 
     def create(client: str = "192.0.2.1", **parameters: str) -> httpx.Response:
         data = {"QUERY": "SELECT * FROM TAP_UPLOAD.t", "UPLOAD": "t,param:f", **parameters}

@@ -147,6 +147,27 @@ def test_too_many_of_all(set_up: Callable[..., Setup]) -> None:
     setup.enter("g", Lane.LIGHT)
 
 
+def test_anonymous_clients_leave_places_for_users(set_up: Callable[..., Setup]) -> None:
+    setup = set_up(waiting_queries=4)
+    started: list[str] = []
+
+    def enter(owner: str | None, client: str) -> None:
+        work = Work(client, started)
+        setup.places.append(setup.lanes.enter_lane(client, owner, Lane.HEAVY, work))
+        setup.works.append(work)
+
+    for number in range(4):
+        enter(None, f"address {number}")
+    with pytest.raises(
+        ServiceBusy, match="4 requests work or wait, and this service accepts no more but those of users"
+    ):
+        enter(None, "address 5")
+    enter("ann", "ann")
+    enter("bob", "bob")
+    with pytest.raises(ServiceBusy, match="6 requests work or wait, and this service accepts no more: try"):
+        enter("cleo", "cleo")
+
+
 def test_limits_by_user_and_class() -> None:
     config = Config(concurrent_queries=8, client_limits="@anonymous=2/20, @users=3/100, alice=5/400, @survey=7/9")
     limits = LaneLimits.from_config(config, {"alice": "@survey", "carol": "@survey", "dave": "@gone"}.get)

@@ -108,6 +108,33 @@ def test_limits(service: Served) -> None:
     assert share(service, small)["rows"] == 1
 
 
+def test_all_anonymous_shares_leave_room_for_users(
+    serve: Callable[..., Served], request: pytest.FixtureRequest, accounts: Path
+) -> None:
+    """In both deployments: many addresses, each within its limit, fill half of the disk and no more."""
+    for start in (serve, request.getfixturevalue("serve_cluster")):
+        service: Served = start(accounts=accounts, share_disk=4000, trusted_proxies="127.0.0.1")
+        job = done(service, "SELECT TOP 40 n, word FROM svc.numbers", FORMAT="csv")
+        users = done(service, "SELECT TOP 41 n, word FROM svc.numbers", ALICE, FORMAT="csv")
+        data = {"JOB": job.url.rsplit("/", 1)[1]}
+        made = []
+        for number in range(8):
+            headers = {"X-Forwarded-For": f"192.0.2.{number}"}
+            made.append(http(service, "POST", "shares", data=data, headers=headers))
+        codes = [answer.status_code for answer in made]
+        assert codes == sorted(codes)
+        assert 0 < codes.count(507) < 8
+        assert "who have not logged in would take more than the 2,000 bytes" in made[-1].text
+        assert "log in, and share it as a user, or wait" in made[-1].text
+        size = service.server.config.app.state.services.stores.shares.count_shares("nobody").anonymous_size
+        assert 1000 < size <= 2000
+        for _ in range((4000 - size) // 600):
+            share(service, users, ALICE)
+        first = made[0].json()
+        assert http(service, "DELETE", f"shares/{first['id']}", params={"KEY": first["key"]}).status_code == 204
+        assert share(service, job)["key"]
+
+
 def test_a_service_without_shares(serve: Callable[..., Served]) -> None:
     without = serve(share_days=0)
     answer = share(without, done(without, ONE), status=403)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,93 @@ def test_uploads_are_kept_with_a_share(service: Served) -> None:
     short = Job(texts.headers["location"].replace("https://example.org/archive", service.url))
     assert short.wait_for_end() == "COMPLETED", short.message
     assert share(service, short)["uploads"]["mine"]["sha256"] == about["sha256"]
+
+
+def upload_job(service: Served, query: str, *names: str) -> tuple[Job, dict[str, Any]]:
+    """A job with uploads of these names, as a client sends all that it has, and the files to send again."""
+    files = {name: (f"{name}.csv", f"k\n7\n{len(name)}\n".encode(), "text/csv") for name in names}
+    data = {"QUERY": query, "LANG": "ADQL", "PHASE": "RUN", "CHECKSUM": "true"}
+    created = http(
+        service, "POST", "async", data={**data, "UPLOAD": [f"{name},param:{name}" for name in names]}, files=files
+    )
+    job = Job(created.headers["location"].replace("https://example.org/archive", service.url))
+    assert job.wait_for_end() == "COMPLETED", job.message
+    return job, files
+
+
+#: in regular and delimited names, in subqueries, and in what is no table
+READ = {
+    "SELECT TOP 2 id FROM svc.stars ORDER BY id -- TAP_UPLOAD.mine": [],
+    "SELECT TOP 2 id, 'FROM TAP_UPLOAD.mine' AS t FROM svc.stars AS TAP_UPLOAD WHERE TAP_UPLOAD.mag > 0": [],
+    "WITH mine AS (SELECT id FROM svc.stars WHERE id < 3) SELECT id FROM mine": [],
+    "SELECT k FROM tap_Upload.MINE": ["mine"],
+    "SELECT k FROM mine": ["mine"],
+    'SELECT a.k FROM "TAP_UPLOAD".mine AS a JOIN TAP_UPLOAD."mag" AS b ON a.k = b.k': ["mine", "mag"],
+    "SELECT id FROM svc.stars WHERE id IN (SELECT k FROM TAP_UPLOAD.mag)": ["mag"],
+    "WITH w AS (SELECT k FROM TAP_UPLOAD.mine) SELECT k FROM w UNION SELECT 1 FROM TAP_UPLOAD.mag": ["mine", "mag"],
+}
+
+
+@pytest.mark.parametrize("query", READ)
+def test_uploads_that_the_query_does_not_read_are_not_shared(service: Served, query: str) -> None:
+    job, files = upload_job(service, query, "mine", "mag")
+    made = share(service, job, files=files)
+    assert list(made["uploads"]) == READ[query]
+    assert made["omitted"] == []
+    stored = service.server.config.app.state.services.stores.results.list_keys(0)
+    assert sum(made["id"] in key for key in stored) == 1 + len(READ[query])
+    for name in ("mine", "mag"):
+        status = http(service, "GET", f"shares/{made['id']}/uploads/{name}").status_code
+        assert status == (200 if name in READ[query] else 404)
+    if not READ[query]:
+        page = http(service, "GET", f"shares/{made['id']}", headers={"Accept": "text/html"}).text
+        assert "/uploads/" not in page
+        assert list(share(service, job)["uploads"]) == []  # nor are they asked for
+
+
+def test_uploads_are_left_out(service: Served) -> None:
+    """Readers then have the query and its rows, and learn which table is missing."""
+    query = "SELECT a.k FROM TAP_UPLOAD.mine AS a JOIN TAP_UPLOAD.other AS b ON a.k = b.k"
+    job, files = upload_job(service, query, "mine", "other")
+    made = share(service, job, data={"OMIT": "MINE"}, files={"other": files["other"]})
+    assert (list(made["uploads"]), made["omitted"]) == (["other"], ["mine"])
+    assert http(service, "GET", f"shares/{made['id']}/uploads/mine").status_code == 404
+    assert http(service, "GET", f"shares/{made['id']}/result").status_code == 200
+    page = http(service, "GET", f"shares/{made['id']}", headers={"Accept": "text/html"}).text
+    assert "The query also reads TAP_UPLOAD.mine, which is not kept" in page
+    both = share(service, job, data={"OMIT": " mine, other"}, files=files)
+    assert (both["uploads"], both["omitted"]) == ({}, ["mine", "other"])
+    assert "no uploaded table 'mien'" in share(service, job, status=400, data={"OMIT": "mien"}, files=files)["message"]
+    assert "leave its table out (OMIT)" in share(service, job, status=400)["message"]
+
+
+def test_shares_of_earlier_versions_lose_what_their_query_does_not_read(service: Served) -> None:
+    job, files = upload_job(service, "SELECT k FROM TAP_UPLOAD.mine", "mine", "other")
+    services = service.server.config.app.state.services
+    shares, results = services.stores.shares, services.stores.results
+
+    def make_old() -> tuple[str, str]:
+        """Make a share as they were: all files of its job are kept, and no note tells which ones are read."""
+        made = share(service, job, files=files)
+        stored = shares.get_share(made["id"])
+        [mine] = stored.files
+        key = mine.key.replace("file0", "file1")
+        results.copy_result(mine.key, key)
+        other = replace(mine, name="other", key=key)
+        unnoted = replace(stored.provenance, uploads=None)
+        shares.replace_share(replace(stored, files=(mine, other), provenance=unnoted))
+        return made["id"], key
+
+    share_id, key = make_old()
+    assert http(service, "GET", f"shares/{share_id}/uploads/other").status_code == 404
+    assert key not in results.list_keys(0)
+    read = http(service, "GET", f"shares/{share_id}").json()
+    assert (list(read["uploads"]), read["omitted"]) == (["mine"], [])
+    assert http(service, "GET", f"shares/{share_id}/uploads/mine").content == b"k\n7\n4\n"
+    share_id, key = make_old()
+    services.jobs._lifetimes.sweep_orphans(0)  # as at the start: nobody has read it
+    assert key not in results.list_keys(0)
+    assert len(shares.get_share(share_id).files) == 1
 
 
 def test_a_change_of_a_table_is_told(service: Served) -> None:

@@ -67,6 +67,41 @@ export function relationOf(scope: Scope, qualifier: readonly string[]): Relation
     });
 }
 
+/**
+ * Return the names of the tables that the query reads, in their parts without quotes, as far as an incomplete query
+ * allows. WITH tables are none.
+ */
+export function tablesOf(adql: string): string[][] {
+    const root = groupTokens(splitTokens(adql));
+    const known = root.filter((_, at) => isWithTable(root, at)).map((node) => nameOf(node as Token).toLowerCase());
+    const found: string[][] = [];
+    const visit = (items: readonly Node[], withNames: readonly string[]): void => {
+        for (const select of splitNodes(items, isSetOperator)) {
+            const written = relationsOf(fromPart(select), []).flatMap(({ table }) => table ?? []);
+            const names = written.map(namesOf);
+            found.push(...names.filter(([name, ...more]) => more.length || !withNames.includes(name!.toLowerCase())));
+        }
+        items.forEach((node, at) => {
+            if (!isGroup(node)) return;
+            // a table that seems to read itself reads a stored one of its name
+            const own = isWithTable(items, at - 2) ? nameOf(items[at - 2] as Token).toLowerCase() : undefined;
+            visit(
+                node.items,
+                withNames.filter((name) => name !== own),
+            );
+        });
+    };
+    visit(root, known);
+    return found;
+}
+
+/** Whether `name AS (query)` begins at the node. */
+function isWithTable(items: readonly Node[], at: number): boolean {
+    const [node, group] = [items[at], items[at + 2]];
+    if (!node || isGroup(node) || !isName(node) || !isKeyword(items[at + 1], 'AS')) return false;
+    return isGroup(group) && isQuery(group);
+}
+
 const namesOf = (table: string): string[] => splitTokens(table).filter(isName).map(nameOf);
 
 function scopeInQuery(items: readonly Node[], at: number, around: OuterScope): Scope {

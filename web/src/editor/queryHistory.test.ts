@@ -11,7 +11,6 @@ import { dayOf, searchEntries } from './historySearch';
 import { PageStorage } from '../browser/storedItems';
 import { fileName } from '../browser/saveFile';
 import { linkTo, readQuery } from './sharedLink';
-import { uploadsOf } from './uploadedTables';
 
 const entry = (id: string, adql = `SELECT ${id}`): HistoryEntry => ({
     ...{ id, adql, title: `About ${id}`, at: 0, mode: 'sync', state: 'complete' },
@@ -110,9 +109,3 @@ test.each([
     ['Plejaden: Übersicht', 'vot', 'Plejaden_Übersicht.vot'],
     ['***', 'parquet', 'result.parquet'],
 ])('file of %s as %s', (title, extension, name) => expect(fileName(title, extension)).toBe(name));
-
-test.each([
-    ['SELECT * FROM t', []],
-    ['SELECT * FROM TAP_UPLOAD.mine AS m JOIN tap_upload."my 2" ON m.a = TAP_UPLOAD.mine.a', ['mine', 'my 2']],
-    ["SELECT 'TAP_UPLOAD.a' -- TAP_UPLOAD.b\nFROM TAP_UPLOAD.", []],
-])('uploads of %s', (adql, names) => expect(uploadsOf(adql)).toEqual(names));

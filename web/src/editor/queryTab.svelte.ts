@@ -1,11 +1,11 @@
 /** A tab of the query page: a query with its settings and run, or a result from elsewhere. */
 
+import { namedUploads, uploadsOf } from '../adql/queryUploads';
 import type { Source, View } from '../model/resultModel';
 import type { QueryFault } from '../tap/estimateClient';
 import { files } from '../uploads/userFiles.svelte';
 import { TabEstimate } from './tabEstimate.svelte';
 import { QueryRun, type RunMode } from './queryRun.svelte';
-import { uploadsOf } from './uploadedTables';
 
 /** The part of a tab that the browser keeps. */
 export interface KeptTab {
@@ -44,12 +44,13 @@ export class QueryTab {
     maxrec = $state<number | undefined>();
     format = $state('votable');
     mode = $state<RunMode>('auto');
+    /** files that came with the tab, whether its query still reads them or not */
     files = $state.raw<Record<string, Blob>>({});
     readonly estimateState = new TabEstimate();
     /** names of files that were lost when the page was reloaded */
     lost = $state.raw<readonly string[]>([]);
-    /** the uploads of its query: files that came with the tab, and files of the Upload page that the query names */
-    readonly sent: Record<string, Blob> = $derived({ ...files.blobsOf(uploadsOf(this.adql)), ...this.files });
+    /** the uploads of its query */
+    readonly sent: Record<string, Blob> = $derived(this.#uploadsOf(this.adql));
     /** names of the uploaded tables that the query reads and that are not here */
     readonly missing: readonly string[] = $derived(namesWithout(uploadsOf(this.adql), this.sent));
     /** the faults of the text, without those that the missing tables explain */
@@ -79,7 +80,8 @@ export class QueryTab {
         const selected = this.selection.text.trim() !== '';
         const adql = selected ? this.selection.text : this.adql;
         if (!adql.trim()) return;
-        const { maxrec, sent, format } = this;
+        const { maxrec, format } = this;
+        const sent = selected ? this.#uploadsOf(adql) : this.sent;
         const asked = { query: adql, maxrec, files: sent };
         [this.job, this.selected] = [undefined, selected];
         const run = new QueryRun({
@@ -106,6 +108,11 @@ export class QueryTab {
     close(): void {
         this.estimateState.close();
         this.run?.close();
+    }
+
+    /** Return what a query of the tab reads of its files and of those of the Upload page. */
+    #uploadsOf(adql: string): Record<string, Blob> {
+        return { ...files.blobsOf(uploadsOf(adql)), ...namedUploads(adql, this.files) };
     }
 
     #replaceRun(run: QueryRun): void {

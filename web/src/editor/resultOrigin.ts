@@ -1,9 +1,9 @@
 /** The query that a result comes from, and what has changed since. */
 
 import { splitTokens } from '../adql/adqlTokens';
+import { uploadsOf } from '../adql/queryUploads';
 import type { Job } from '../tap/uwsClient';
 import type { RunRequest } from './queryRun.svelte';
-import { uploadsOf } from './uploadedTables';
 
 export interface ResultOrigin {
     /** the query that ran, and the whole text that it may have been a part of */

@@ -34,7 +34,7 @@ const SHARE: Share = {
         rows: 1234,
         overflow: false,
     },
-    ...{ checksum: '0123456789abcdef0123', layout: '', bibtex: '', uploads: {} },
+    ...{ checksum: '0123456789abcdef0123', layout: '', bibtex: '', uploads: {}, omitted: [] },
     tables: {
         'tycho2.bright': { version: '1', changed: '2026-11-20T01:02:03.000Z', rows: 5 },
         'svc.old': { version: '', changed: null, rows: null },
@@ -44,24 +44,30 @@ const SHARE: Share = {
 
 const job = (parameters: [string, string][]): ReturnType<typeof jobOf> => ({
     ...{ id: 'j', phase: 'COMPLETED', runId: '', owner: '', created: 0, destruction: 0, executionDuration: 0 },
-    ...{ query: 'SELECT 2', info: {}, parameters },
+    ...{ query: 'SELECT 2 FROM TAP_UPLOAD.a, TAP_UPLOAD.b', info: {}, parameters },
 });
 
-test('a result at once is the query that was asked', async () => {
-    const files = { mine: new Blob(['a']) };
-    expect(await findQuery({ kind: 'sync', query: 'SELECT 1', maxrec: 3, files })).toEqual({
-        ...{ query: 'SELECT 1', maxrec: 3, files },
-    });
+test('a result at once is the query that was asked, with the uploads that it names', async () => {
+    const mine = new Blob(['a']);
+    const files = { mine, other: new Blob(['b']) };
+    const find = (query: string) => findQuery({ kind: 'sync', query, maxrec: 3, files });
+    expect(await find('SELECT 1 FROM t')).toEqual({ query: 'SELECT 1 FROM t', maxrec: 3, files: {} });
+    expect((await find('SELECT k FROM tap_upload.MINE')).files).toEqual({ mine });
+    expect((await find('SELECT k FROM mine')).files).toEqual({});
+    await expect(find('SELECT k FROM TAP_UPLOAD.gone')).rejects.toThrow('are not kept');
 });
 
 test("a job's uploads are those that the page still has, in the job's order", () => {
     const [one, two] = [new Blob(['1']), new Blob(['2'])];
     const made = job([['maxrec', '9'], ['UPLOAD', 'b,param:file0'], ['UPLOAD', 'a,param:file1']]); // prettier-ignore
     const found = queryOfJob(made, { a: one, b: two, other: one });
-    expect(found).toEqual({ query: 'SELECT 2', maxrec: 9, files: { b: two, a: one } });
+    expect(found).toEqual({ query: made.query, maxrec: 9, files: { b: two, a: one } });
     expect(Object.keys(found.files)).toEqual(['b', 'a']);
     expect(() => queryOfJob(made, { a: one })).toThrow('are not kept');
-    expect(queryOfJob(job([]))).toEqual({ query: 'SELECT 2', maxrec: undefined, files: {} });
+    expect(queryOfJob(job([]))).toEqual({ query: made.query, maxrec: undefined, files: {} });
+    const more = job([['UPLOAD', 'a,param:file0'], ['UPLOAD', 'unread,param:file1']]); // prettier-ignore
+    expect(queryOfJob(more, { a: one, unread: two }).files).toEqual({ a: one });
+    expect(queryOfJob(more, { a: one }).files).toEqual({ a: one });
 });
 
 test('the rows of a share are read from this service, whatever its public address is', () => {

@@ -1,12 +1,14 @@
 /** From a result of the portal to a share, and from a share to results. */
 
+import { equalIgnoringCase } from '../adql/adqlTokens';
+import { namedUploads, uploadsOf } from '../adql/queryUploads';
 import type { Source } from '../model/resultModel';
 import { sharePath, type Share } from '../tap/shareClient';
 import { addressOf } from '../tap/tapRequest';
 import { fetchJob, runJobToEnd, type Job, type NewJob } from '../tap/uwsClient';
 import { text } from '../text';
 
-/** A query as it was run. */
+/** A query as it was run, with the uploads that it reads. */
 export interface AskedQuery {
     readonly query: string;
     readonly maxrec?: number | undefined;
@@ -15,10 +17,11 @@ export interface AskedQuery {
 
 type QuerySource = Exclude<Source, { kind: 'file' }>;
 
-/** Return the query of a result. Raises Error if a job's uploads are not here any more. */
+/** Return the query of a result. Raises Error if its uploads are not here any more. */
 export async function findQuery(source: QuerySource): Promise<AskedQuery> {
-    if (source.kind === 'sync') return { query: source.query, maxrec: source.maxrec, files: source.files ?? {} };
-    return queryOfJob(await fetchJob(source.id), source.files);
+    if (source.kind === 'job') return queryOfJob(await fetchJob(source.id), source.files);
+    const { query, maxrec, files = {} } = source;
+    return { query, maxrec, files: takeUploads(query, files, uploadsOf(query)) };
 }
 
 /** Return the query of a job, with the uploads that this page still has. Raises Error without them. */
@@ -26,10 +29,21 @@ export function queryOfJob({ query, parameters }: Job, files: Record<string, Blo
     const valuesOf = (wanted: string): string[] =>
         parameters.filter(([name]) => name.toUpperCase() === wanted).map(([, value]) => value);
     const limit = Number(valuesOf('MAXREC')[0] ?? NaN);
-    const needed = valuesOf('UPLOAD').map((value) => value.split(',')[0]!);
-    if (needed.some((name) => !(name in files))) throw new Error(text.results.scripts.uploadsGone);
-    const sent = Object.fromEntries(needed.map((name) => [name, files[name]!]));
-    return { query, maxrec: Number.isFinite(limit) ? limit : undefined, files: sent };
+    const sent = valuesOf('UPLOAD').map((value) => value.split(',')[0]!);
+    return { query, maxrec: Number.isFinite(limit) ? limit : undefined, files: takeUploads(query, files, sent) };
+}
+
+/** Return the files of these names that the query reads. Raises Error if one is not here. */
+function takeUploads(
+    query: string,
+    files: Readonly<Record<string, Blob>>,
+    names: readonly string[],
+): Record<string, Blob> {
+    const here = Object.entries(files);
+    const found = names.map((name) => [name, here.find(([own]) => equalIgnoringCase(own, name))] as const);
+    const named = Object.values(namedUploads(query, Object.fromEntries(found)));
+    if (named.some((file) => !file)) throw new Error(text.results.scripts.uploadsGone);
+    return Object.fromEntries(named as [string, Blob][]);
 }
 
 /** Run a query as a job that notes its checksum. Raises Error with the service's reason. */

@@ -2,7 +2,8 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import { catalogue, type Column, type Schema } from '../tap/tableCatalogue.svelte';
-import { columnsOfFile, fileOfTable, UPLOAD_SCHEMA, uploadSchemas } from '../uploads/uploadSchema';
+import { UPLOAD_SCHEMA } from '../adql/queryUploads';
+import { columnsOfFile, fileOfTable, uploadSchemas } from '../uploads/uploadSchema';
 import { lastPartOf } from '../adql/adqlNames';
 import { text } from '../text';
 import type { FoundEntry } from './catalogueSearch';

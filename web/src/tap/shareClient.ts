@@ -1,6 +1,7 @@
 /** Shares, /tap/shares: docs/shares.md. Functions raise TapError. */
 
-import { askService, multipartForm, formValues, queryForm } from './tapRequest';
+import { askService, multipartForm, formValues } from './tapRequest';
+import type { Job } from './uwsClient';
 
 export interface TableVersion {
     /** '' if unknown */
@@ -27,6 +28,8 @@ export interface Share {
     readonly checksum: string;
     readonly tables: Readonly<Record<string, TableVersion>>;
     readonly uploads: Readonly<Record<string, { readonly url: string; readonly bytes: number }>>;
+    /** names of the uploads that the query reads and that are not kept */
+    readonly omitted: readonly string[];
     /** null when the rows are kept no more */
     readonly result: { readonly url: string; readonly bytes: number; readonly expires: string } | null;
     /** as it was given; '' for none */
@@ -60,21 +63,31 @@ export interface VersionCheck {
 
 export interface ShareWish {
     /** a completed job with a checksum */
-    readonly job: string;
-    /** the uploads that it had, by table */
-    readonly files: Record<string, Blob>;
+    readonly job: Job;
+    /** the uploads that are kept, by table */
+    readonly files: Readonly<Record<string, Blob>>;
+    /** names of the uploads that are not */
+    readonly omitted: readonly string[];
     readonly title: string;
     readonly note: string;
     readonly named: boolean;
     readonly layout: string;
 }
 
-export async function createShare({ job, files, title, note, named, layout }: ShareWish): Promise<NewShare> {
-    const values = formValues({ JOB: job, TITLE: title, NOTE: note, NAMED: String(named), LAYOUT: layout });
-    // the parts have the names that they had with the job
-    const parts = queryForm({}, files).files;
+export async function createShare(wish: ShareWish): Promise<NewShare> {
+    const { job, files, omitted, title, note, named, layout } = wish;
+    const about = { TITLE: title, NOTE: note, NAMED: String(named), LAYOUT: layout };
+    const values = formValues({ JOB: job.id, ...about, OMIT: omitted.join(',') || undefined });
+    const parts = jobParts(job, files);
     const body = Object.keys(parts).length ? multipartForm(values, parts) : values;
     return (await (await askService('shares', { method: 'POST', body })).json()) as NewShare;
+}
+
+/** Return files by the names that their parts had with the job. */
+function jobParts({ parameters }: Job, files: Readonly<Record<string, Blob>>): Record<string, Blob> {
+    const uploads = parameters.filter(([name]) => name.toUpperCase() === 'UPLOAD').map(([, value]) => value.split(','));
+    const sent = uploads.filter(([name]) => name! in files);
+    return Object.fromEntries(sent.map(([name, address]) => [address!.replace(/^param:/, ''), files[name!]!]));
 }
 
 export async function fetchShare(id: string): Promise<Share> {

@@ -1,5 +1,6 @@
 /** Requests to the service, over HTTP below /tap, as any TAP client makes them. */
 
+import { namedUploads } from '../adql/queryUploads';
 import { text } from '../text';
 import { credentials } from './credentials.svelte';
 
@@ -93,13 +94,15 @@ export function multipartForm(values: URLSearchParams, files: Record<string, Blo
 }
 
 /**
- * Return a query as form values, with uploads as parts under generated names: a table may be called like a parameter.
+ * Return a query as form values, with those of the files that it names as parts under generated names: a table may be
+ * called like a parameter.
  */
 export function queryForm(
-    values: Record<string, string | number | undefined>,
-    files: Record<string, Blob> = {},
+    values: Readonly<Record<'QUERY', string>> & Record<string, string | number | undefined>,
+    files: Readonly<Record<string, Blob>> = {},
 ): { values: [string, string][]; files: Record<string, Blob> } {
-    const uploads = Object.entries(files).map(([name, file], at) => ({ name, part: `file${at}`, file }));
+    const named = Object.entries(namedUploads(values.QUERY, files));
+    const uploads = named.map(([name, file], at) => ({ name, part: `file${at}`, file }));
     const entries = [...formValues({ LANG: 'ADQL', ...values })] as [string, string][];
     for (const { name, part } of uploads) entries.push(['UPLOAD', `${name},param:${part}`]);
     return { values: entries, files: Object.fromEntries(uploads.map(({ part, file }) => [part, file])) };
@@ -107,8 +110,8 @@ export function queryForm(
 
 /** Return the body of a request with a query and its uploads. */
 export function queryBody(
-    values: Record<string, string | number | undefined>,
-    files?: Record<string, Blob>,
+    values: Parameters<typeof queryForm>[0],
+    files?: Readonly<Record<string, Blob>>,
 ): URLSearchParams | FormData {
     const query = queryForm(values, files);
     const fields = new URLSearchParams(query.values);

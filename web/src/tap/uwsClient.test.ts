@@ -124,12 +124,13 @@ describe('a job of a UWS document', () => {
     });
 });
 
-test('uploads are parts with names of their own: a table may be called like a parameter', () => {
+test('the uploads that a query names are parts with names of their own: a table may be called like a parameter', () => {
     const file = new Blob(['a\n1']);
-    const { values, files } = queryForm({ QUERY: 'SELECT 1', MAXREC: undefined }, { maxrec: file });
+    const query = 'SELECT a FROM TAP_UPLOAD.maxrec';
+    const { values, files } = queryForm({ QUERY: query, MAXREC: undefined }, { unread: new Blob(['b']), maxrec: file });
     expect(values).toEqual([
         ['LANG', 'ADQL'],
-        ['QUERY', 'SELECT 1'],
+        ['QUERY', query],
         ['UPLOAD', 'maxrec,param:file0'],
     ]);
     expect(files).toEqual({ file0: file });
@@ -139,13 +140,18 @@ describe('what is asked', () => {
     it('creates and starts, with the files as tables', async () => {
         const asked = answerRequests(job('QUEUED'));
         const file = new Blob(['a\n1\n']);
-        const made = await createJob({ query: 'SELECT 1', maxrec: 5, format: 'csv', files: { mine: file } });
+        const made = await createJob({
+            query: 'SELECT a FROM TAP_UPLOAD.mine',
+            maxrec: 5,
+            format: 'csv',
+            files: { mine: file },
+        });
         expect(made.phase).toBe('QUEUED');
         const body = asked[0]!.init.body as FormData;
         expect(asked[0]!.url).toBe('http://localhost/tap/async');
         expect(Object.fromEntries([...body].filter(([name]) => name !== 'file0'))).toEqual({
             LANG: 'ADQL',
-            QUERY: 'SELECT 1',
+            QUERY: 'SELECT a FROM TAP_UPLOAD.mine',
             MAXREC: '5',
             RESPONSEFORMAT: 'csv',
             PHASE: 'RUN',

@@ -11,7 +11,7 @@ export const results = {
         copied: 'Copied.',
         notCopied: 'The browser refused to copy.',
         uploadsGone:
-            'The uploaded files of a job are not kept: run its query again, then take the script of that result.',
+            'The uploaded files of this query are not kept: run it again with your files, then take that result.',
         largeUploads: 'The uploaded files are too large for a script: 5 MB at most. Send them with pyvo yourself.',
         noUploads: 'The command would not find the uploaded files: take the Python script, which contains them.',
     },

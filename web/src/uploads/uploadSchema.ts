@@ -1,13 +1,13 @@
 /** The user's files as tables of a schema: TAP_UPLOAD.name. */
 
 import { quoteName } from '../adql/adqlNames';
+import { UPLOAD_SCHEMA } from '../adql/queryUploads';
 import { pageAddress } from '../browser/router.svelte';
 import type { Field } from '../model/resultModel';
 import type { Column, Schema } from '../tap/vosiTables';
 import { text } from '../text';
 import { files, type UserFile } from './userFiles.svelte';
 
-export const UPLOAD_SCHEMA = 'TAP_UPLOAD';
 const TABLE = new RegExp(`^${UPLOAD_SCHEMA}\\.`, 'i');
 
 /** Return the schema of the files that can be queried; none without files. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,8 +17,9 @@ from tap_service.models.share import Share
 from tap_service.models.timestamps import add_seconds
 from tap_service.models.uws_job import JobFile, JobResult
 from tap_service.storage.shares.redis_share_store import RedisShareStore
-from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
+from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable, StoredShares
 from tap_service.storage.shares.sqlite_share_store import SHARES_FILE, SqliteShareStore
+from tests.tap_service.storage.redis_server import RedisServer
 
 T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
 _numbers = itertools.count()
@@ -83,7 +85,7 @@ def test_it_is_replaced_and_deleted_once(store: ShareStore) -> None:
             missing(gone.share_id)
     with pytest.raises(NoSuchShare):  # what is deleted while it changes stays deleted
         store.replace_share(gone)
-    assert store.count_shares() == store.count_shares("kepler") == (1, 10)
+    assert store.count_shares("kepler") == StoredShares(1, 10, 0, 10)
 
 
 def test_lists_are_of_one_user_and_begin_with_the_newest(store: ShareStore) -> None:
@@ -95,9 +97,43 @@ def test_lists_are_of_one_user_and_begin_with_the_newest(store: ShareStore) -> N
     assert store.list_shares(last=2) == [made[3], made[2]]
     assert len(store.list_shares()) == 6
     assert store.list_shares("anonymous at 2001:db8::/64") == [anonymous[1]]
-    assert store.count_shares("b") == (2, 20)
-    assert store.count_shares() == (6, 60)
-    assert store.count_shares("nobody") == (0, 0)
+    assert store.count_shares("b") == StoredShares(2, 20, 20, 60)
+    assert store.count_shares("anonymous at 2001:db8::/64") == StoredShares(1, 10, 20, 60)
+    store.replace_share(replace(anonymous[0], query="q"))
+    store.delete_share(anonymous[1].share_id)
+    assert store.count_shares("nobody") == StoredShares(0, 0, 1, 41)
+
+
+def test_a_share_is_created_if_it_may(store: ShareStore) -> None:
+    """Of concurrent shares, as many are made as there is room for."""
+
+    class Full(Exception):
+        pass
+
+    def check(stored: StoredShares) -> None:
+        if stored.anonymous_size + 10 > 35:
+            raise Full
+
+    def create(number: int) -> bool:
+        try:
+            store.create_share(share(owner=None, client=f"192.0.2.{number}"), check)
+        except Full:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(create, range(8))) == 3
+    assert store.count_shares("nobody").anonymous_size == 30
+
+
+def test_anonymous_shares_of_an_earlier_version_count(redis: RedisServer) -> None:
+    redis.flush()
+    store = RedisShareStore(redis.url)
+    for owner in (None, None, "kepler"):
+        store.write_share(share(owner=owner))
+    store._redis.delete("skyhouse:shares:anonymous", "skyhouse:shares:version")
+    assert store.count_shares("nobody") == StoredShares(0, 0, 20, 30)
+    store.close()
 
 
 def test_what_is_due(store: ShareStore) -> None:
