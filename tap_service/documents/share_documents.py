@@ -152,5 +152,5 @@ def _list_uploads(share: Share, url: str) -> Markup:
     ]
     kept = (element("p", "Uploaded with the query:"), element("ul", *links)) if links else ()
     names = ", ".join(f"TAP_UPLOAD.{name}" for name in share.omitted)
-    missing = f"The query also reads {names}, which is not kept with it: only who has this table can run it again."
+    missing = f"The query also reads {names}, which is not kept with it: only someone who has its file can run it again."
     return join_lines(*kept, *((element("p", missing),) if names else ()))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.e2e.conftest import Shot
 from tests.e2e.test_portal_results import row_status, run_query
@@ -69,6 +69,58 @@ def test_a_result_is_cited_and_verified(
     assert httpx.get(address).status_code == 404
 
 
+def test_a_file_that_the_query_does_not_name_stays_here(
+    page: Page, portal: Served, portal_url: str, shot: Shot, tmp_path: Path
+) -> None:
+    """A file is uploaded and matched; then the tab's query is replaced by one on a public table, and cited."""
+    page.goto(f"{portal_url}#/uploads")
+    content = b"id,ra,dec\n1,101.28,-16.71\n2,95.98,-52.69\n3,0.5,0.5\n"
+    page.locator("input[type=file]").first.set_input_files(
+        {"name": "my.csv", "mimeType": "text/csv", "buffer": content}
+    )
+    page.get_by_role("region", name="my.csv").get_by_role("link", name="Cross-match").click()
+    table = page.get_by_role("group", name="Second table").get_by_role("combobox", name="Table", exact=True)
+    table.fill("tycho2.bright")
+    table.press("Enter")
+    page.get_by_label("Radius, arcsec").fill("60")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".cm-content")).to_contain_text("TAP_UPLOAD.my")
+    expect(row_status(page)).to_be_visible()
+    expect(page.get_by_text("sends my")).to_be_visible()
+
+    sent: list[Request] = []
+    page.on("request", lambda request: sent.append(request))
+    page.locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(f"{STARS} -- not TAP_UPLOAD.my")
+    expect(page.get_by_text("sends my")).to_have_count(0)
+    page.get_by_label("Run mode").select_option("at once")
+    page.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
+    expect(row_status(page)).to_contain_text("40")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Script").last.click()
+        page.get_by_role("button", name="Python script").click()
+    download.value.save_as(tmp_path / "stars.py")
+    assert "upload" not in (tmp_path / "stars.py").read_text().replace("TAP_UPLOAD.my", "")
+    page.get_by_role("button", name="Cite").click()
+    dialog = page.get_by_role("dialog", name="Permanent link")
+    expect(dialog.get_by_role("button", name="Make permanent link")).to_be_visible()
+    expect(dialog.get_by_text("Files that the query reads")).to_have_count(0)
+    dialog.get_by_role("button", name="Make permanent link").click()
+    expect(dialog.get_by_text("The link is permanent.")).to_be_visible()
+    address = dialog.get_by_role("link", name=re.compile("tap.shares.")).inner_text()
+    posted = {request.url.partition("/tap/")[2] for request in sent if request.method == "POST"}
+    assert {"estimate", "sync", "async", "shares"} <= posted
+    assert not [request.url for request in sent if "multipart" in request.headers.get("content-type", "")]
+    share = httpx.get(address).json()
+    assert (share["uploads"], share["omitted"], share["rows"]) == ({}, [], 40)
+    assert httpx.get(f"{address}/uploads/my").status_code == 404
+    assert "/uploads/" not in httpx.get(address, headers={"Accept": "text/html"}).text
+    stored = portal.server.config.app.state.services.stores.results
+    kept = [b"".join(stored.read_result(key, 0, 1 << 30)) for key in stored.list_keys(0)]
+    assert not any(b"101.28,-16.71" in each for each in kept)
+
+
 def test_a_share_with_an_upload_is_read_by_others(
     page: Page, open_page: Callable[..., Page], portal_url: str, shot: Shot
 ) -> None:
@@ -76,11 +128,14 @@ def test_a_share_with_an_upload_is_read_by_others(
     listed = {"name": "mine.csv", "mimeType": "text/csv", "buffer": b"k,word\n7,x\n8,y\n9,z\n"}
     page.locator("input[type=file]").first.set_input_files(listed)
     expect(page.get_by_text("mine.csv").first).to_be_visible()
-    run_query(page, portal_url, "SELECT k, k * 2 AS twice, word FROM TAP_UPLOAD.mine WHERE k > 7")
+    query = "SELECT k, k * 2 AS twice, word FROM TAP_UPLOAD.mine WHERE k > 7"
+    run_query(page, portal_url, query)
     expect(row_status(page)).to_contain_text("2")
     page.get_by_role("button", name="Cite").click()
     dialog = page.get_by_role("dialog", name="Permanent link")
     expect(dialog.get_by_text("The uploaded rows of mine are kept with it")).to_be_visible()
+    expect(dialog.get_by_text("mine.csv, 3 rows, 19 B")).to_be_visible()
+    shot(page, "share-uploads")
     dialog.get_by_role("button", name="Make permanent link").click()
     dialog.get_by_role("link", name="Open its page").click()
     expect(page.get_by_text("Uploaded with the query: mine")).to_be_visible()
@@ -91,6 +146,20 @@ def test_a_share_with_an_upload_is_read_by_others(
     reader.get_by_role("button", name="Verify").click()
     expect(reader.get_by_text("The query gives exactly these 2 rows today")).to_be_visible()
     shot(reader, "share-phone")
+
+    # the same rows without the file
+    run_query(page, portal_url, query)
+    expect(row_status(page)).to_contain_text("2")
+    page.get_by_role("button", name="Cite").click()
+    dialog.get_by_role("checkbox", name="mine").uncheck()
+    expect(dialog.get_by_text("Without mine, readers have the query and, while they are kept, its rows")).to_be_visible()
+    shot(page, "share-left-out")
+    dialog.get_by_role("button", name="Make permanent link").click()
+    dialog.get_by_role("link", name="Open its page").click()
+    expect(page.get_by_text("The query also reads mine, which is not shared with it")).to_be_visible()
+    expect(page.get_by_role("button", name="Verify")).to_have_count(0)
+    bare = httpx.get(page.url.replace("#", "tap")).json()
+    assert (bare["uploads"], bare["omitted"]) == ({}, ["mine"])
     reader.get_by_role("button", name="Open the query").click()
     reader.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
     expect(row_status(reader)).to_contain_text("2")

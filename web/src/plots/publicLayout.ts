@@ -9,8 +9,9 @@ export function publicLayout(layout: string): string {
     if (!layout.includes('"overlays"')) return layout;
     const kept = JSON.parse(layout) as KeptPlots;
     const plots = kept.plots?.map((plot) => {
-        const layers = Object.entries(plot.settings?.layers ?? {}).filter(([key]) => key !== 'overlays');
+        if (!plot.settings?.layers) return plot;
+        const layers = Object.entries(plot.settings.layers).filter(([key]) => key !== 'overlays');
         return { ...plot, settings: { ...plot.settings, layers: Object.fromEntries(layers) } };
     });
-    return JSON.stringify({ ...kept, plots });
+    return JSON.stringify({ ...kept, ...(plots && { plots }) });
 }

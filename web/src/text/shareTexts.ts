@@ -17,7 +17,7 @@ export const shares = {
         uploads: (names: string) =>
             `The uploaded rows of ${names} are kept with it, and its readers can read them too.`,
         omitted: (names: string) =>
-            `Without ${names}, readers have the query and its rows, as long as these are kept, but they cannot run it again: only who has the file can verify the rows.`,
+            `Without ${names}, readers have the query and, while they are kept, its rows. They cannot run it again: only someone who has the file can verify the rows.`,
         cut: 'The row limit has cut this result. Which rows it keeps may differ when the query is run again: raise the limit, or sort by a unique column.',
         submit: 'Make permanent link',
         running: 'Running the query and computing the checksum …',
@@ -60,14 +60,14 @@ export const shares = {
         limit: (rows: string) => `Row limit ${rows}.`,
         uploads: 'Uploaded with the query',
         omitted: (names: string) =>
-            `The query also reads ${names}, which its maker has not shared: to run it again, ask for the file and add it as TAP_UPLOAD.${names}.`,
+            `The query also reads ${names}, which is not shared with it. To run it again, ask its maker for the file.`,
     },
     verify: {
         title: 'Has it changed?',
         noTables: 'The query reads nothing but its uploads, which are kept with it.',
         noOtherTables: 'The query reads nothing but uploads.',
         omitted: (names: string) =>
-            `The query cannot be run again here: ${names} is not shared with it. Compare the checksum with that of your own run.`,
+            `Only someone who has ${names}, which is not shared, can run the query again and compare the checksum.`,
         checking: 'Comparing the tables …',
         same: 'The tables have not changed since.',
         changed: (names: string) => `Changed since: ${names}.`,
