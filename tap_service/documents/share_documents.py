@@ -146,11 +146,13 @@ def _describe_result(share: Share, url: str) -> Markup:
 
 
 def _list_uploads(share: Share, url: str) -> Markup:
-    links = [
-        element("li", tag("a", {"href": f"{url}/uploads/{file.name}"}, f"TAP_UPLOAD.{file.name}"))
-        for file in share.files
-    ]
-    kept = (element("p", "Uploaded with the query:"), element("ul", *links)) if links else ()
-    names = ", ".join(f"TAP_UPLOAD.{name}" for name in share.omitted)
-    missing = f"The query also reads {names}, which is not kept with it: only someone who has its file can run it again."
-    return join_lines(*kept, *((element("p", missing),) if names else ()))
+    parts = []
+    if share.files:
+        addresses = {f"TAP_UPLOAD.{file.name}": f"{url}/uploads/{file.name}" for file in share.files}
+        links = (element("li", tag("a", {"href": address}, name)) for name, address in addresses.items())
+        parts += [element("p", "Uploaded with the query:"), element("ul", *links)]
+    if share.omitted:
+        names = ", ".join(f"TAP_UPLOAD.{name}" for name in share.omitted)
+        sentence = f"The query also reads {names}, which is not kept with it. Only someone who has the file can run it."
+        parts.append(element("p", sentence))
+    return join_lines(*parts)

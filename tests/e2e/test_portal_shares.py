@@ -152,7 +152,9 @@ def test_a_share_with_an_upload_is_read_by_others(
     expect(row_status(page)).to_contain_text("2")
     page.get_by_role("button", name="Cite").click()
     dialog.get_by_role("checkbox", name="mine").uncheck()
-    expect(dialog.get_by_text("Without mine, readers have the query and, while they are kept, its rows")).to_be_visible()
+    expect(
+        dialog.get_by_text("Without mine, readers have the query and, while they are kept, its rows")
+    ).to_be_visible()
     shot(page, "share-left-out")
     dialog.get_by_role("button", name="Make permanent link").click()
     dialog.get_by_role("link", name="Open its page").click()
