@@ -7,6 +7,7 @@ import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 
 class NoRoom(Exception):
@@ -14,11 +15,12 @@ class NoRoom(Exception):
 
 
 class Budget:
-    """A limit of bytes that several holders share."""
+    """A limit of bytes that several holders share; what they take is also taken of ``whole``, if there is one."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, whole: Budget | None = None) -> None:
         self.limit = limit
         self.used = 0
+        self._whole = whole
         self._lock = threading.Lock()
 
     def take_bytes(self, count: int, *, anyway: bool = False) -> bool:
@@ -26,12 +28,16 @@ class Budget:
         with self._lock:
             if self.used + count > self.limit and not anyway:
                 return False
+            if self._whole is not None and not self._whole.take_bytes(count, anyway=anyway):
+                return False
             self.used += count
             return True
 
     def return_bytes(self, count: int) -> None:
         with self._lock:
             self.used -= count
+        if self._whole is not None:
+            self._whole.return_bytes(count)
 
 
 class ScratchFile:
@@ -62,17 +68,38 @@ class ScratchSpace:
     directory: Path
     budget: Budget
 
-    def create_incoming_file(self) -> IncomingFile:
+
+class IncomingSpace:
+    """The disk for files of requests: limits for all, for one client, and for all anonymous clients together.
+
+    A client may send for days, so without them a single one could keep all others from sending files.
+    """
+
+    def __init__(self, directory: Path, limit: int, client_limit: int, open_part: int) -> None:
+        self._directory = directory
+        self._client_limit = client_limit
+        self._all = Budget(limit)
+        self._anonymous = Budget(open_part, self._all)
+        self._lock = threading.Lock()
+        #: a client's budget lasts as long as its files
+        self._clients: WeakValueDictionary[str, Budget] = WeakValueDictionary()
+
+    def create_file(self, client_key: str, *, is_anonymous: bool) -> IncomingFile:
         """Create a file for a client's bytes. Raise OSError."""
-        return IncomingFile(self)
+        with self._lock:
+            budget = self._clients.get(client_key)
+            if budget is None:
+                budget = Budget(self._client_limit, self._anonymous if is_anonymous else self._all)
+                self._clients[client_key] = budget
+        return IncomingFile(self._directory, budget)
 
 
 class IncomingFile:
     """The bytes that a client sends, in an anonymous file; they count in the budget until it closes."""
 
-    def __init__(self, space: ScratchSpace) -> None:
-        self._budget = space.budget
-        self._file = tempfile.TemporaryFile(dir=space.directory)  # noqa: SIM115 (closed by ``close``)
+    def __init__(self, directory: Path, budget: Budget) -> None:
+        self._budget = budget
+        self._file = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 (closed by ``close``)
         self.size = 0
 
     def write(self, data: bytes | bytearray) -> None:

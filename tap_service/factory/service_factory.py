@@ -12,7 +12,7 @@ from tap_service.factory.query_factory import QueryComponents, build_query_compo
 from tap_service.factory.watch_factory import build_watch_rounds, build_watch_service
 from tap_service.models.engine_share import ENGINE_SHARES, Lane
 from tap_service.prometheus_metrics import ServiceMetrics
-from tap_service.scratch_files import Budget, ScratchSpace
+from tap_service.scratch_files import IncomingSpace
 from tap_service.services.administration.job_administration import JobAdministration
 from tap_service.services.administration.work_list import WorkList
 from tap_service.services.announcements import Announcements
@@ -43,6 +43,7 @@ from tap_service.services.user_tables.user_table_requests import UserTableServic
 from tap_service.services.user_tables.user_table_sharing import UserTableSharing
 from tap_service.services.watches.watch_requests import WatchService
 from tap_service.services.watches.watch_rounds import WatchRounds
+from tap_service.settings.client_limits import find_open_part
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.file_cache import FileCache
@@ -65,7 +66,7 @@ class Services:
     table_sharing: UserTableSharing
     spools: SpoolStore
     #: for the files of requests
-    incoming: ScratchSpace
+    incoming: IncomingSpace
     queries: QueryService
     history: QueryHistory
     jobs: JobService
@@ -159,7 +160,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         user_tables=components.user_tables,
         table_sharing=UserTableSharing(components.user_tables, components.catalogue_cache),
         spools=spools,
-        incoming=ScratchSpace(config.spool_path, Budget(config.spool_disk)),
+        incoming=build_incoming_space(config),
         registry=build_registry(config, engine, components.catalogue_cache, identities),
         request_log=LineLog(config.request_log, "request", components.mask, metrics.log_failures.labels("request").inc),
         queries=queries,
@@ -236,8 +237,21 @@ def build_registry(
     )
 
 
+def build_incoming_space(config: Config) -> IncomingSpace:
+    #: the largest file that a client may send is not too much for it
+    of_client = max(config.client_spool_disk, config.upload_bytes, config.user_table_file)
+    open_part = find_open_part(config.spool_disk, config.user_reserve)
+    return IncomingSpace(config.spool_path, config.spool_disk, of_client, open_part)
+
+
 def build_spools(config: Config, metrics: ServiceMetrics) -> SpoolStore:
-    spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path, config.client_spool_disk)
+    spools = SpoolStore(
+        config.spool_memory,
+        config.spool_disk,
+        config.spool_path,
+        config.client_spool_disk,
+        find_open_part(config.spool_disk, config.user_reserve),
+    )
     metrics.spool_limit.labels("memory").set(config.spool_memory)
     metrics.spool_limit.labels("disk").set(config.spool_disk)
     metrics.spool.labels("memory").set_function(lambda: spools.memory.used)

@@ -12,8 +12,8 @@ from starlette.concurrency import run_in_threadpool
 
 from tap_service.constants import BODY_BYTES_PER_SECOND, BODY_SECONDS, MAX_DISCARDED_BYTES
 from tap_service.handlers.body_encoding import BodyDecoder, count_compressed_body, find_encoding
-from tap_service.handlers.request_context import get_origin
-from tap_service.scratch_files import NoRoom, ScratchSpace
+from tap_service.handlers.request_context import create_incoming_file, get_origin
+from tap_service.scratch_files import NoRoom
 from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ServiceUnavailable, UploadFault
 
 #: how many bytes are written at once, on a thread
@@ -84,15 +84,13 @@ async def feed_body(request: Request, write: Callable[[bytes], None], max_bytes:
 
 
 @asynccontextmanager
-async def receive_body_file(request: Request, space: ScratchSpace, max_bytes: int) -> AsyncIterator[Path]:
+async def receive_body_file(request: Request, max_bytes: int) -> AsyncIterator[Path]:
     """Receive the whole body and yield its path, which is valid in the context.
 
     Parameters
     ----------
     request
         The request, whose body has not been read.
-    space
-        Where the body is stored.
     max_bytes
         The largest size in bytes; a longer body is read to its end but not stored.
 
@@ -106,7 +104,7 @@ async def receive_body_file(request: Request, space: ScratchSpace, max_bytes: in
         There is no space for the body.
     """
     try:
-        file = space.create_incoming_file()
+        file = create_incoming_file(request, await get_origin(request))
     except OSError as error:
         raise no_room_error("the file", error) from error
     with closing(file):

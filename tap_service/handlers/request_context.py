@@ -12,7 +12,9 @@ from fastapi import Depends, Request
 
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.cross_site_requests import is_cross_site, is_unnamed_host
+from tap_service.models.client_key import find_client_key
 from tap_service.models.identity import Identity
+from tap_service.scratch_files import IncomingFile
 from tap_service.service_errors import Forbidden, Unauthorized
 from tap_service.services.site.client_address import RequestOrigin, find_origin, is_within
 
@@ -55,6 +57,13 @@ def _build_request_url(scheme: str, server: tuple[str, int | None] | None, root_
     headers = [] if host is None else [(b"host", host)]
     scope = {"type": "http", "scheme": scheme, "server": server, "root_path": root_path, "headers": headers}
     return str(Request(scope).base_url).rstrip("/")
+
+
+def create_incoming_file(request: Request, origin: RequestOrigin) -> IncomingFile:
+    """Create a file for what the caller sends, who has been identified. Raise OSError."""
+    visitor: Identity | None = getattr(request.state, "visitor", None)
+    client = find_client_key(visitor.name if visitor else None, origin.client)
+    return find_services(request).incoming.create_file(client, is_anonymous=visitor is None)
 
 
 async def identify_visitor(request: Request) -> Identity | None:

@@ -5,9 +5,10 @@ Text is strict UTF-8; sizes are limited; files are written to disk as they arriv
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import parse_qsl
 
@@ -18,8 +19,9 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MAX_PARAMETERS
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.request_body import feed_body, no_room_error, read_body
+from tap_service.handlers.request_context import create_incoming_file, get_origin
 from tap_service.models.request_parameters import Pair, is_known, read_single_values
-from tap_service.scratch_files import IncomingFile, NoRoom, ScratchSpace
+from tap_service.scratch_files import IncomingFile, NoRoom
 from tap_service.service_errors import BodyTooLarge, ParameterFault
 
 if TYPE_CHECKING:
@@ -104,7 +106,8 @@ async def read_request_form(
         if not (boundary := options.get(b"boundary")):
             raise ParameterFault(f"the Content-Type {_MULTIPART} has no boundary")
         max_file_bytes = config.upload_bytes if with_files else 0
-        reader = PartReader(form, boundary, max_text_bytes, max_file_bytes, skyhouse.incoming, max_parameters)
+        create_file = partial(create_incoming_file, request, await get_origin(request))
+        reader = PartReader(form, boundary, max_text_bytes, max_file_bytes, create_file, max_parameters)
         try:
             max_bytes = max_text_bytes + config.upload_bytes
             if await feed_body(request, reader.write, max_bytes, _describe_file_limit(config.upload_bytes)):
@@ -158,14 +161,14 @@ class PartReader:
         boundary: bytes,
         max_text_bytes: int,
         max_file_bytes: int,
-        space: ScratchSpace,
+        create_file: Callable[[], IncomingFile],
         max_parts: int = MAX_PARAMETERS,
     ) -> None:
         self._form = form
         self._max_parts = max_parts
         self._room = self._max_text_bytes = max_text_bytes
         self._room_for_files = self._max_file_bytes = max_file_bytes
-        self._space = space
+        self._create_file = create_file
         self._count = 0
         self._ended = False
         self._header = bytearray()
@@ -235,7 +238,7 @@ class PartReader:
 
     def _begin_file(self) -> None:
         if self._max_file_bytes:
-            self._file = self._space.create_incoming_file()
+            self._file = self._create_file()
 
     def _add_part_data(self, data: bytes, start: int, end: int) -> None:
         length = end - start

@@ -67,7 +67,7 @@ User = Annotated[str, Depends(require_table_owner)]
 async def create_table(name: str, request: Request, skyhouse: Skyhouse, user: User, origin: Origin) -> Response:
     skyhouse.user_tables.parse_table_name(name)
     replace = _read_replace(request)
-    async with receive_body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
+    async with receive_body_file(request, skyhouse.config.user_table_file) as path:
         kind = request.headers.get("content-type", "")
         work = partial(skyhouse.user_tables.create_table, user, name, path, kind, replace=replace)
         record = await skyhouse.user_tables.run_load(user, work)
@@ -81,7 +81,7 @@ async def create_table(name: str, request: Request, skyhouse: Skyhouse, user: Us
 @router.post("/tables/{name}", **describe("Describe your table anew, or append rows", *_DESCRIPTION, TEXT, body=_FILES))
 async def update_table(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
     skyhouse.user_tables.parse_table_name(name)
-    async with receive_body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
+    async with receive_body_file(request, skyhouse.config.user_table_file) as path:
         kind = request.headers.get("content-type", "")
         work = partial(skyhouse.user_tables.describe_table, user, name, path, kind)
         if (record := await skyhouse.user_tables.run_load(user, work)) is None:
@@ -93,7 +93,7 @@ async def update_table(name: str, request: Request, skyhouse: Skyhouse, user: Us
 async def load_rows(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
     skyhouse.user_tables.parse_table_name(name)
     replace = _read_replace(request)
-    async with receive_body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
+    async with receive_body_file(request, skyhouse.config.user_table_file) as path:
         return await _load_file(skyhouse, user, name, path, request.headers.get("content-type", ""), replace=replace)
 
 

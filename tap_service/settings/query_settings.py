@@ -128,9 +128,10 @@ class QuerySettings(BaseModel):
         le=100,
         title="Part of the limits of all that is kept for users, in percent",
         description=(
-            "Clients who have not logged in take together at most the rest of SKYHOUSE_SHARE_DISK, and wait or are "
-            "PENDING in at most the rest of the places of SKYHOUSE_WAITING_QUERIES, SKYHOUSE_WAITING_JOBS and "
-            "SKYHOUSE_PENDING_JOBS, so that they cannot keep users out. 0: no reserve, for a service without users."
+            "Clients who have not logged in take together at most the rest of SKYHOUSE_SHARE_DISK and "
+            "SKYHOUSE_SPOOL_DISK, and wait or are PENDING in at most the rest of the places of "
+            "SKYHOUSE_WAITING_QUERIES, SKYHOUSE_WAITING_JOBS and SKYHOUSE_PENDING_JOBS, so that they cannot keep users "
+            "out. 0: no reserve, for a service without users."
         ),
     )
     query_memory: int = Field(
@@ -163,7 +164,10 @@ class QuerySettings(BaseModel):
         4 << 30,
         ge=0,
         title="Disk space of one client in the spool, in bytes",
-        description="A result that needs more because the client reads slowly ends with an error.",
+        description=(
+            "A result that needs more because the client reads slowly ends with an error. The files of a client's "
+            "requests have as much, or what the largest file needs; more get 503."
+        ),
     )
     spool_path: Path = Field(
         Path(tempfile.gettempdir()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -56,8 +57,13 @@ class LaneLimits:
         class_of = "" if owner is None else self.find_class(owner)
         return find_client_limit(self.overrides, owner, class_of) or self.client
 
-    def count_waiting(self, owner: str | None) -> int:
-        """Return how many requests may wait in a lane, so that another one of a client may."""
+    def count_all_waiting(self, lane: Lane, owner: str | None) -> float:
+        """Return below how many waiting requests of all clients another one of a client may wait for a lane.
+
+        Short reads have no limit but those of connections: to refuse them would let a few clients keep out all others.
+        """
+        if lane is Lane.READING:
+            return math.inf
         return self.waiting if owner is not None else find_open_part(self.waiting, self.reserve)
 
     def count_running(self, lane: Lane, client: ClientLimit) -> int:

@@ -38,7 +38,7 @@ class LanePlace:
 
     __slots__ = ("at", "client", "is_running", "lane", "limit", "most_waiting", "turn", "waited", "work")
 
-    def __init__(self, client: str, limit: ClientLimit, most_waiting: int, lane: Lane, work: LaneWork) -> None:
+    def __init__(self, client: str, limit: ClientLimit, most_waiting: float, lane: Lane, work: LaneWork) -> None:
         self.client = client
         self.limit = limit
         #: it does not wait behind more requests of all
@@ -113,7 +113,7 @@ class QueryLanes:
     def enter_lane(self, client: str, owner: str | None, lane: Lane, work: LaneWork) -> LanePlace:
         """Start the work of a request of a client, or let it wait. Raises TooManyQueries or ServiceBusy."""
         limits = self._limits
-        place = LanePlace(client, limits.find_client_limit(owner), limits.count_waiting(owner), lane, work)
+        place = LanePlace(client, limits.find_client_limit(owner), limits.count_all_waiting(lane, owner), lane, work)
         with self._lock:
             self._admit(place)
         return place

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from tap_service.constants import PIECE_BYTES
+from tap_service.models.client_key import ANONYMOUS_PREFIX
 from tap_service.scratch_files import Budget, NoRoom, ScratchFile
 
 #: one result takes at most 1/16 of the memory, one file 1/16 of the disk, and one client 1/4 of the memory
@@ -34,9 +35,13 @@ class SpoolClosed(Exception):
 class SpoolStore:
     """The memory, the disk and the reader threads of all spools of a process."""
 
-    def __init__(self, memory: int, disk: int, directory: Path, client_disk: int | None = None) -> None:
+    def __init__(
+        self, memory: int, disk: int, directory: Path, client_disk: int | None = None, open_disk: int | None = None
+    ) -> None:
         self.memory = Budget(memory)
         self.disk = Budget(disk)
+        #: what all anonymous clients may take of it, who could read slowly for days
+        self.open_disk = Budget(disk if open_disk is None else open_disk, self.disk)
         self.directory = directory
         self.segment_bytes = min(_SEGMENT_BYTES, disk // _MAX_SHARE)
         self._client_disk = disk if client_disk is None else client_disk
@@ -47,7 +52,8 @@ class SpoolStore:
         """Open a spool for a result of a client; it counts as the client's until it is closed."""
         share = self._shares.get(client_key)
         if share is None:
-            share = ClientShare(Budget(self.memory.limit // _CLIENT_MEMORY_SHARE), Budget(self._client_disk))
+            whole = self.open_disk if client_key.startswith(ANONYMOUS_PREFIX) else self.disk
+            share = ClientShare(Budget(self.memory.limit // _CLIENT_MEMORY_SHARE), Budget(self._client_disk), whole)
             self._shares[client_key] = share
         share.spools += 1
         return Spool(self, share, asyncio.get_running_loop(), partial(self._close_spool, client_key, share))
@@ -73,10 +79,11 @@ class SpoolStore:
 
 @dataclass(slots=True)
 class ClientShare:
-    """What one client's spools may hold, and how many there are."""
+    """What one client's spools may hold, also of the ``whole`` disk, and how many there are."""
 
     memory: Budget
     disk: Budget
+    whole: Budget
     spools: int = 0
 
 
@@ -237,7 +244,7 @@ class Spool:
 
     def _reserve_disk(self, count: int, anyway: bool) -> _FileSegment:
         """Take disk for ``count`` bytes and return their segment. Raises NoRoom."""
-        disk, of_client = self._store.disk, self._share.disk
+        disk, of_client = self._share.whole, self._share.disk
         if not disk.take_bytes(count, anyway=anyway):
             raise NoRoom(
                 f"the {disk.limit} bytes that this service holds for slow clients are full: "
@@ -276,7 +283,7 @@ class Spool:
     def _drop_first(self) -> None:
         part = self._parts.popleft()
         if isinstance(part, _FileSegment):
-            self._store.disk.return_bytes(part.reserved)
+            self._share.whole.return_bytes(part.reserved)
             self._share.disk.return_bytes(part.reserved)
         else:
             self._in_memory -= len(part)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tap_service.models.client_key import find_client_key
 from tap_service.scratch_files import NoRoom
 from tap_service.services.queries.result_spool import Spool, SpoolClosed, SpoolStore
 
@@ -169,6 +170,26 @@ def test_no_place_for_files(tmp_path: Path) -> None:
     assert store.disk.used == 0
     with pytest.raises(FileNotFoundError):
         store.check_disk()
+    store.close()
+
+
+def test_anonymous_clients_leave_room_for_users(tmp_path: Path) -> None:
+    store = SpoolStore(0, 10_000, tmp_path, 3000, 5000)
+
+    async def run() -> None:
+        anonymous = [store.open_spool(find_client_key(None, f"192.0.2.{number}")) for number in range(3)]
+        for spool in anonymous[:2]:
+            spool.write(b"x" * 2400)
+        with pytest.raises(NoRoom, match="the 5000 bytes that this service holds for slow clients"):
+            anonymous[2].write(b"x" * 2400)
+        users = [store.open_spool(find_client_key(user, "192.0.2.1")) for user in ("alice", "bob")]
+        for spool in users:
+            spool.write(b"y" * 2500)
+        for spool in (*anonymous, *users):
+            spool.close()
+        assert (store.disk.used, store.open_disk.used) == (0, 0)
+
+    asyncio.run(run())
     store.close()
 
 
