@@ -134,6 +134,8 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
     # a connection of its own: Accounts.version, by which passwords are remembered, changes with other connections' work
     accounts = Accounts(config.accounts) if config.accounts else None
     identities = build_authenticator(config, accounts)
+    if not identities.login_methods:  # nobody could use what is kept for users
+        config = config.model_copy(update={"user_reserve": 0})
     stores = open_job_stores(config)
     watch_store = open_watch_store(config)
     components = build_query_components(config, engine, stores.jobs, are_helpers_kept_ready=are_helpers_kept_ready)

@@ -131,7 +131,7 @@ class QuerySettings(BaseModel):
             "Clients who have not logged in take together at most the rest of SKYHOUSE_SHARE_DISK and "
             "SKYHOUSE_SPOOL_DISK, and wait or are PENDING in at most the rest of the places of "
             "SKYHOUSE_WAITING_QUERIES, SKYHOUSE_WAITING_JOBS and SKYHOUSE_PENDING_JOBS, so that they cannot keep users "
-            "out. 0: no reserve, for a service without users."
+            "out. It counts if there are users, or token issuers, when the service starts."
         ),
     )
     query_memory: int = Field(

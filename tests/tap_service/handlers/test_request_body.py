@@ -128,7 +128,7 @@ def test_files_that_arrive_for_hours_leave_room_for_users(
 
 def test_files_of_requests_share_the_disk_budget(serve: Callable[..., Served]) -> None:
     """Each request releases its share."""
-    service = serve(spool_disk=100_000, user_reserve=0)
+    service = serve(spool_disk=100_000)
 
     def ask(rows: int) -> httpx.Response:
         form = {

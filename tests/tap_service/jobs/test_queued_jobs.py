@@ -159,7 +159,7 @@ def test_anonymous_clients_leave_places_for_users(serve: Callable[..., Served], 
 
 def test_who_has_too_many_pending_jobs(serve: Callable[..., Served]) -> None:
     """Nothing of the refused job is stored; another address may create jobs, and this one may run jobs."""
-    service = serve(user_pending_jobs=3, pending_jobs=4, user_reserve=0)
+    service = serve(user_pending_jobs=3, pending_jobs=4)
 
     def create(client: str = "192.0.2.1", **parameters: str) -> httpx.Response:
         data = {"QUERY": "SELECT * FROM TAP_UPLOAD.t", "UPLOAD": "t,param:f", **parameters}
