@@ -28,6 +28,8 @@ from loaders.tables.table_list import list_tables
 from loaders.tables.table_rebuild import rebuild_table
 from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
+from tap_service.storage.engine.disk_room import choose_part_spare
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, QueryCancelled, StorageFull
 from tap_service.storage.engine.engine_errors import shorten_message
 
@@ -179,10 +181,10 @@ def _reserve_table(table: str) -> Iterator[None]:
             _busy_tables.discard(table)
 
 
-def explain_error(error: Exception) -> str:
-    """Return the message of an error for the command line."""
+def explain_error(error: Exception, engine: Engine | None = None) -> str:
+    """Return the message of an error, for the command line, of an engine if that could be opened."""
     if isinstance(error, StorageFull):
-        return f"no space left for the data ({error}): free some"
+        return f"no space left for the data{_describe_disk(engine)} ({error}): free some"
     return shorten_message(error.detail) if isinstance(error, EngineUnavailable) else str(error)
 
 
@@ -200,15 +202,21 @@ def run_command(engine: Engine, command: str, arguments: Arguments, reporter: Re
         reporter.message(STOPPED.format(command=command))
         return EXIT_FAILED
     except (ReadError, EngineError) as error:
-        reporter.message(f"error: {_explain_failure(error, command)}")
+        reporter.message(f"error: {_explain_failure(error, command, engine)}")
         return EXIT_FAILED
     return 0
 
 
-def _explain_failure(error: ReadError | EngineError, command: str) -> str:
+def _describe_disk(engine: Engine | None) -> str:
+    if not isinstance(engine, EmbeddedEngine):
+        return ""
+    return f" in {engine.data_path}, where {choose_part_spare(engine.data_path) / 1e6:.1f} MB stay free"
+
+
+def _explain_failure(error: ReadError | EngineError, command: str, engine: Engine) -> str:
     if isinstance(error, ReadError):
         return str(error)
     if isinstance(error, StorageFull):
-        return f"{explain_error(error)} and start the same {command} again"
+        return f"{explain_error(error, engine)} and start the same {command} again"
     retry = f": start the same {command} again when it is reachable" if isinstance(error, EngineUnavailable) else ""
     return f"the engine failed: {explain_error(error)}{retry}"

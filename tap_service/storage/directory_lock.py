@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from pathlib import Path
@@ -40,9 +41,7 @@ def lock_directory(directory: Path, name: str, *, is_private: bool = True) -> Te
     lock = (directory / name).open("a+")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        lock.truncate(0)
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
+        _write_pid(lock)
     except BlockingIOError as error:
         lock.seek(0)
         pid = lock.read().strip() or "unknown"
@@ -52,3 +51,13 @@ def lock_directory(directory: Path, name: str, *, is_private: bool = True) -> Te
         lock.close()
         raise
     return lock
+
+
+def _write_pid(lock: TextIO) -> None:
+    """Write who holds the lock, which also holds on a full disk without that."""
+    os.ftruncate(lock.fileno(), 0)
+    try:
+        os.write(lock.fileno(), f"{os.getpid()}\n".encode())
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise

@@ -13,6 +13,7 @@ Measured with chDB 4.4 (ClickHouse 26.9):
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,12 +25,21 @@ from clickhouse_schema import quoting
 from clickhouse_schema.shard_map import ShardStatement
 from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
 from tap_service.storage.engine.copied_links import restore_links
+from tap_service.storage.engine.cut_parts import find_cut_parts
+from tap_service.storage.engine.definition_files import NAME, DefinitionFiles, split_table_name
+from tap_service.storage.engine.disk_room import (
+    choose_part_spare,
+    choose_spare,
+    count_free_bytes,
+    require_room_for_rows,
+)
 from tap_service.storage.engine.engine import (
     DEFAULT_SETTINGS,
     SINGLE_BLOCK_SETTINGS,
     EngineUnavailable,
     Progress,
     Settings,
+    StorageFull,
     check_settings,
 )
 from tap_service.storage.engine.engine_errors import shorten_message
@@ -41,8 +51,20 @@ from tap_service.storage.private_directory import OpenDirectoryError
 ARROW_FORMAT = "ArrowStream"
 _READ_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
 
-#: Backups are written wherever the operator asks for; no text of users becomes a statement.
-_ENGINE_SETTINGS = "?backups.allowed_path=/"
+#: Backups are written wherever the operator asks for; no text of users becomes a statement. The last bytes of the disk
+#: are for definitions and for what else the service writes: the engine does not notice a write that fails.
+_ENGINE_SETTINGS = "?backups.allowed_path=/&storage_configuration.disks.default.keep_free_space_bytes={spare}"
+
+#: The first table is a staging table: its rows become visible.
+_PUBLISHES = re.compile(rf"(?:EXCHANGE TABLES|RENAME TABLE) ((?:{NAME})\.(?:{NAME})) ")
+
+_INSERTS = re.compile(rf"INSERT INTO ((?:{NAME})\.(?:{NAME}))")
+
+#: the name of a part that was neither merged nor mutated
+_IS_INSERTED = re.compile(r"_(\d+)_\1_0$")
+
+#: Their few rows may use the last room: without them nothing can be dropped.
+_OWN_DATABASES = frozenset({"skyhouse", "TAP_SCHEMA"})
 
 #: how long ``close`` waits for running queries; a reader may have paused
 _CLOSING_SECONDS = 10
@@ -79,27 +101,38 @@ class EmbeddedEngine:
         self.data_path = Path(data_path).absolute()
         self._defaults = DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
         self._lock_file = lock_data_path(self.data_path)
-        path = str(self.data_path / "clickhouse")
-        restore_links(self.data_path / "clickhouse")
+        self._definitions = DefinitionFiles(self.data_path)
         self._pid = os.getpid()
-        self._handles = HandlePool(path)
+        self._handles = HandlePool(str(self.data_path / "clickhouse"))
         try:
-            self._root = connect_handle(path + _ENGINE_SETTINGS)
-        except RuntimeError as error:
+            self._root = self._open_root()
+        except BaseException:
             self._lock_file.close()
+            raise
+        self._are_merges_low = lower_merge_priority()
+
+    def _open_root(self) -> Any:
+        path = self.data_path / "clickhouse"
+        self._definitions.repair()
+        restore_links(path)
+        try:
+            return connect_handle(f"{path}{_ENGINE_SETTINGS.format(spare=choose_part_spare(self.data_path))}")
+        except RuntimeError as error:
             raise EngineUnavailable(
                 f"cannot open the engine's data in {path}: {shorten_message(str(error))}"
             ) from error
-        self._are_merges_low = lower_merge_priority()
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
         with self._lend_handle(settings, query_id) as handle:
-            _run_statement(handle, sql, "Null")
+            if (publishes := _PUBLISHES.match(sql)) is not None:
+                self._require_whole_parts(handle, publishes[1])
+            self._definitions.write_definition(sql, lambda statement: _run_statement(handle, statement))
+            if (inserts := _INSERTS.match(sql)) is not None:
+                self._undo_cut_insert(handle, inserts[1])
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
         with self._lend_handle(settings) as handle:
-            answer = _run_statement(handle, sql, ARROW_FORMAT)
-        return pa.ipc.open_stream(answer, options=_READ_OPTIONS).read_all() if answer else pa.table({})
+            return _read_table(_run_statement(handle, sql, ARROW_FORMAT))
 
     @contextmanager
     def stream_batches(
@@ -135,11 +168,14 @@ class EmbeddedEngine:
             return
         rows = pa.Table.from_batches(parts)
         names = ", ".join(quoting.quote_identifier(name) for name in rows.schema.names)
+        if split_table_name(table)[0] not in _OWN_DATABASES:
+            require_room_for_rows(self.data_path, rows.nbytes)
         with self._lend_handle(SINGLE_BLOCK_SETTINGS | dict(settings or {})) as handle, translate_errors():
             self._are_merges_low = self._are_merges_low or lower_merge_priority()
             # chDB finds ``rows`` in the calling function
             handle.chdb.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
             handle.ended = True
+            self._undo_cut_insert(handle, table)
 
     def cancel_query(self, query_id: str) -> None:
         # a SYNC kill of a stream waits for its reader, which may have paused
@@ -177,6 +213,26 @@ class EmbeddedEngine:
         self._root.close()
         self._lock_file.close()
 
+    def _require_whole_parts(self, handle: Handle, table: str) -> None:
+        """Drop a staging table, and raise StorageFull, if the engine could not write it as a whole."""
+        if self._find_cut_parts(handle, table):
+            _run_statement(handle, f"DROP TABLE {table} SYNC")
+            raise StorageFull("rows could not be written as a whole")
+
+    def _undo_cut_insert(self, handle: Handle, table: str) -> None:
+        """Drop the parts of an INSERT, and raise StorageFull, if the disk became full while they were written."""
+        if count_free_bytes(self.data_path) >= choose_spare(self.data_path):
+            return
+        if inserted := [name for name in self._find_cut_parts(handle, table) if _IS_INSERTED.search(name)]:
+            for name in inserted:
+                _run_statement(handle, f"ALTER TABLE {table} DROP PART {quoting.quote_string(name)}")
+            raise StorageFull("rows could not be written as a whole")
+
+    def _find_cut_parts(self, handle: Handle, table: str) -> list[str]:
+        return find_cut_parts(
+            lambda sql: _read_table(_run_statement(handle, sql, ARROW_FORMAT)), *split_table_name(table)
+        )
+
     @contextmanager
     def _lend_handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Handle]:
         wanted = check_settings(self._defaults | dict(settings or {}))
@@ -200,11 +256,15 @@ def lock_data_path(data_path: Path) -> TextIO:
         ) from error
 
 
-def _run_statement(handle: Handle, sql: str, form: str) -> bytes:
+def _run_statement(handle: Handle, sql: str, form: str = "Null") -> bytes:
     with translate_errors():
         answer: bytes = handle.chdb.query(sql, form).bytes()
     handle.ended = True
     return answer
+
+
+def _read_table(answer: bytes) -> pa.Table:
+    return pa.ipc.open_stream(answer, options=_READ_OPTIONS).read_all() if answer else pa.table({})
 
 
 def _fetch_batches(handle: Handle, result: Any, batch_rows: int) -> Generator[pa.RecordBatch]:

@@ -56,6 +56,9 @@ _FILES_REFUSED = re.compile(rf"{FILES_MARK}(.+?){FILES_MARK}")
 #: the place of an attached file in the engine's messages: an address of the gateway, with its secret
 _FILE_ADDRESS = re.compile(r" ?\(in file/uri [^()]*\)|https?://[^\s;'\"()]+\.parquet")
 
+#: What the engine says of a definition that a full disk left empty or cut: see ``definition_files``
+_DEFINITION_FAULT = re.compile(r"\(in file (?:store|metadata)/[^()]*\.sql\)")
+
 _SHARD_AWAY = "a server of the engine, which holds a part of the data, does not answer"
 _SHARD_LOST = "a server of the engine went away during the query"
 
@@ -80,6 +83,8 @@ def translate_error(text: str) -> EngineError:
         return ShardLost(_SHARD_LOST, code, text)
     if code in _UNAVAILABLE:
         return EngineUnavailable(_UNAVAILABLE[code], code, text)
+    if _DEFINITION_FAULT.search(text):
+        return StorageFull("a definition could not be written as a whole", code, text)
     # a full disk has the code of any failed write
     kind = StorageFull if "No space left on device" in text else _ERRORS.get(code, EngineError)
     return kind(message, code, text)

@@ -1,0 +1,222 @@
+"""Small files of the embedded engine that a full disk leaves empty or cut: prevented, noticed, repaired at the start.
+
+chDB 4.4 (ClickHouse 26.9) reports no failed write: on a full disk CREATE and ALTER succeed, and the definition of the
+table is empty, also of one that was there before; the engine does not open with it. The same goes for the record of a
+mutation and for the version of a table's format. What is done about that:
+
+* a statement that writes a definition needs room, and rows leave that room free (``disk_room``);
+* ALTER keeps the old definition by a second link, which needs no space, until the new one is on the disk;
+* before the engine opens, what is empty or cut is restored, or put aside if it was never published.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from tap_service.storage.engine.disk_room import require_room_for_definition
+from tap_service.storage.engine.engine import EngineUnavailable, StorageFull
+
+_log = logging.getLogger("skyhouse")
+
+#: Of a data path: definitions while they are changed, and what was taken away from the engine.
+_KEPT, _ASIDE = "changed_definitions", "put_aside"
+
+NAME = r"`(?:[^`\\]|\\.)*`|\w+"
+_CHANGES = re.compile(
+    rf"\s*(?:CREATE|ALTER)\s+(?P<kind>TABLE|DATABASE)\s+(?:IF\s+NOT\s+EXISTS\s+)?(?P<name>(?:{NAME})(?:\.(?:{NAME}))?)"
+)
+_WRITES = re.compile(r"\s*(?:CREATE|ALTER|RESTORE)\b")
+
+_QUOTED = re.compile("|".join(rf"{mark}[^{mark}\\]*(?:\\.[^{mark}\\]*)*{mark}" for mark in "'`\""), re.DOTALL)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+#: Tables that are made again from what else there is: of stopped loads, and copies of the catalogue
+_REMADE = re.compile(
+    r"^TAP_SCHEMA\.|^skyhouse\.(?:upload|groups|export|correction)_|__(?:loading|moved|homes)$|^skyhouse_users\.l_"
+)
+
+
+class DefinitionFiles:
+    """The definitions of an embedded engine below ``data_path``, which this process has locked."""
+
+    def __init__(self, data_path: Path) -> None:
+        self._data_path = data_path
+        self._engine_path = data_path / "clickhouse"
+        self._metadata = self._engine_path / "metadata"
+
+    def write_definition(self, sql: str, run: Callable[[str], object]) -> None:
+        """Run a statement by ``run``; if it writes a definition, so that none is lost.
+
+        Raises
+        ------
+        StorageFull
+            There is no room for the definition, or it could not be written. A table that was there before has its old
+            one, and one that was to be created is not there.
+        """
+        if not _WRITES.match(sql):
+            run(sql)
+            return
+        found = _CHANGES.match(sql)
+        definition = self._find_definition(found) if found else None
+        is_new = definition is None or not definition.exists()
+        old_size = 0 if definition is None or is_new else definition.stat().st_size
+        require_room_for_definition(self._engine_path, len(sql) + old_size)
+        kept = self._keep(definition) if definition and is_whole(definition) else None
+        try:
+            run(sql)
+        finally:
+            is_lost = definition is not None and definition.exists() and not is_whole(definition)
+            if kept is not None and definition is not None:
+                kept.replace(definition) if is_lost else kept.unlink(missing_ok=True)
+        if is_lost:
+            if found and is_new:
+                run(f"DROP {found['kind']} IF EXISTS {found['name']} SYNC")
+            raise StorageFull("the definition could not be written")
+
+    def repair(self) -> None:
+        """Before the engine opens, restore or put aside what it could not read.
+
+        Raises
+        ------
+        EngineUnavailable
+            The definition of a table with rows is lost.
+        StorageFull
+            There is no room for the definition of a database.
+        OSError
+        """
+        self._put_back_kept()
+        for definition in sorted(self._metadata.glob("*.sql")):
+            if not is_whole(definition):
+                self._repair_database(definition)
+        for definition in sorted(self._metadata.glob("*/*.sql")):
+            if not is_whole(definition):
+                self._repair_table(definition)
+        store = self._engine_path / "store"
+        for mutation in sorted(store.glob("*/*/mutation_*.txt")):
+            if not _is_whole_mutation(mutation):
+                self._put_aside(mutation, f"{mutation.parent.name}.{mutation.name}")
+                _log_aside(mutation, "a change of rows that had not begun")
+        self._repair_formats(sorted(store.glob("*/*/format_version.txt")))
+
+    def _find_definition(self, change: re.Match[str]) -> Path | None:
+        """Return the file of the definition that a statement writes, as far as it names one."""
+        names = [_escape_name(name) for name in split_table_name(change["name"])]
+        if (change["kind"].upper() == "TABLE") != (len(names) == 2):
+            return None
+        return self._metadata.joinpath(*names[:-1], f"{names[-1]}.sql")
+
+    def _keep(self, definition: Path) -> Path:
+        """Link the definition a second time; return the link."""
+        kept = self._data_path / _KEPT / str(definition.relative_to(self._metadata)).replace("/", ".")
+        kept.parent.mkdir(exist_ok=True, mode=0o700)
+        kept.unlink(missing_ok=True)
+        try:
+            os.link(definition, kept)
+        except OSError:  # a file system without links
+            shutil.copyfile(definition, kept)
+        return kept
+
+    def _put_back_kept(self) -> None:
+        """End what a process did not that was killed during an ALTER."""
+        for kept in sorted((self._data_path / _KEPT).glob("*.sql")):
+            database, _, table = kept.stem.partition(".")
+            definition = self._metadata / database / f"{table}.sql" if table else self._metadata / f"{database}.sql"
+            if definition.exists() and not is_whole(definition) and is_whole(kept):
+                kept.replace(definition)
+                _log.warning("%s was empty or cut, as on a full disk: it is again as before it was changed", definition)
+            else:
+                kept.unlink()
+
+    def _repair_database(self, definition: Path) -> None:
+        """Write a database's definition again: its tables are in the folder of its UUID, if it has any."""
+        tables = definition.with_suffix("")
+        found = _UUID.fullmatch(tables.resolve().name) if tables.is_symlink() else None
+        if found is None:
+            self._put_aside(definition, definition.name)
+            _log_aside(definition, "a database without tables")
+            return
+        written = definition.with_suffix(".sql.tmp")
+        try:
+            written.write_text(f"ATTACH DATABASE _ UUID '{found[0]}'\nENGINE = Atomic\n")
+        except OSError as error:
+            raise StorageFull(f"{definition} is empty, and there is no room to write it again") from error
+        written.replace(definition)
+        _log.warning("%s was empty or cut, as on a full disk: it was written again", definition)
+
+    def _repair_table(self, definition: Path) -> None:
+        database, table = definition.parent.name, definition.stem
+        link = self._engine_path / "data" / database / table
+        has_rows = link.is_dir() and any(_is_part(folder) for folder in link.iterdir())
+        if has_rows and not _REMADE.search(f"{database}.{table}"):
+            raise EngineUnavailable(
+                f"the definition of the table {database}.{table}, {definition}, is empty or cut, as on a full disk, "
+                f"and the table has rows in {link.resolve()}: put the file back from a copy of the data, or move it "
+                "away to open the data without this table"
+            )
+        if link.is_symlink():  # first: to put aside may need a block of the disk
+            shutil.rmtree(link.resolve(), ignore_errors=True)
+            link.unlink()
+        self._put_aside(definition, f"{database}.{table}.sql")
+        _log_aside(definition, "a table that was never published")
+
+    def _repair_formats(self, files: list[Path]) -> None:
+        """Give each table its format again, which is the same for all: by a link, which needs no space."""
+        empty = [file for file in files if not file.stat().st_size]
+        whole = next((file for file in files if file.stat().st_size), None)
+        for file in empty:
+            written = file.with_suffix(".tmp")
+            written.unlink(missing_ok=True)
+            if whole is None:
+                written.write_text("1")
+            else:
+                os.link(whole, written)
+            written.replace(file)
+            _log.warning("%s was empty, as on a full disk: it was written again", file)
+
+    def _put_aside(self, file: Path, name: str) -> None:
+        folder = self._data_path / _ASIDE
+        folder.mkdir(exist_ok=True, mode=0o700)
+        number = 1 + max((int(old.name.split("-")[0]) for old in folder.iterdir()), default=0)
+        file.rename(folder / f"{number:04d}-{name}")
+
+
+def is_whole(definition: Path) -> bool:
+    """Whether a definition is neither empty nor cut, as far as its brackets and quotes tell."""
+    try:
+        text = definition.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return False
+    plain = _QUOTED.sub("", text)
+    is_closed = plain.count("(") == plain.count(")") and not set("'`\"") & set(plain)
+    return text.startswith("ATTACH ") and text.endswith("\n") and is_closed
+
+
+def _is_whole_mutation(file: Path) -> bool:
+    text = file.read_text(encoding="utf-8", errors="replace")
+    return text.startswith("format version: ") and "\ncommands: " in text and text.endswith("\n")
+
+
+def _is_part(folder: Path) -> bool:
+    return folder.is_dir() and folder.name != "detached" and not folder.name.startswith(("tmp", "delete_tmp"))
+
+
+def _escape_name(name: str) -> str:
+    """Return a name as ClickHouse writes it in names of files."""
+    return "".join(
+        chr(byte) if byte < 128 and (chr(byte).isalnum() or byte == ord("_")) else f"%{byte:02X}"
+        for byte in name.encode()
+    )
+
+
+def split_table_name(name: str) -> list[str]:
+    """Return the parts of a table's name in a statement, without quotes."""
+    return [re.sub(r"\\(.)", r"\1", part.strip("`")) for part in re.findall(NAME, name)]
+
+
+def _log_aside(file: Path, what: str) -> None:
+    _log.warning("%s was empty or cut, as on a full disk, and put aside: it was of %s", file, what)

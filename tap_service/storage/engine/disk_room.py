@@ -1,0 +1,49 @@
+"""Room on the disk of the embedded engine, which reports no write that fails (``definition_files``).
+
+Rows of loads leave ``choose_spare`` free, all parts that the engine writes ``choose_part_spare``, and definitions a
+megabyte. So after a load that fills the disk all else works, and tables can be dropped.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tap_service.storage.engine.engine import StorageFull
+
+_MAX_SPARE = 64 << 20
+
+#: A definition holds the record of the table's loads: a few MB at most.
+_DEFINITION_ROOM = 1 << 20
+
+
+def choose_spare(path: Path) -> int:
+    """Return how many bytes loads leave free on the disk of ``path``: 64 MB, or a tenth of a small disk."""
+    room = os.statvfs(path)
+    return min(_MAX_SPARE, room.f_blocks * room.f_frsize // 10)
+
+
+def choose_part_spare(path: Path) -> int:
+    """Return how many bytes all parts that the engine writes leave free."""
+    return choose_spare(path) // 4
+
+
+def count_free_bytes(path: Path) -> int:
+    room = os.statvfs(path)
+    return room.f_bavail * room.f_frsize
+
+
+def require_room_for_rows(path: Path, size: int) -> None:
+    """Raise StorageFull if fewer than ``size`` bytes are free beside the spare ones."""
+    _require_room(path, size + choose_spare(path), "to add rows")
+
+
+def require_room_for_definition(path: Path, size: int) -> None:
+    """Raise StorageFull if there is no room for a definition of ``size`` bytes."""
+    _require_room(path, size + min(_DEFINITION_ROOM, choose_spare(path) // 8), "to change a definition")
+
+
+def _require_room(path: Path, needed: int, purpose: str) -> None:
+    free = count_free_bytes(path)
+    if free < needed:
+        raise StorageFull(f"{purpose}, {needed / 1e6:,.1f} MB must be free, and {free / 1e6:,.1f} MB are")
