@@ -152,7 +152,7 @@ class DefinitionFiles:
         database, table = definition.parent.name, definition.stem
         link = self._engine_path / "data" / database / table
         has_rows = link.is_dir() and any(_is_part(folder) for folder in link.iterdir())
-        if has_rows and not _REMADE.search(f"{database}.{table}"):
+        if has_rows and not is_remade(database, table):
             raise EngineUnavailable(
                 f"the definition of the table {database}.{table}, {definition}, is empty or cut, as on a full disk, "
                 f"and the table has rows in {link.resolve()}: put the file back from a copy of the data, or move it "
@@ -194,6 +194,11 @@ def is_whole(definition: Path) -> bool:
     plain = _QUOTED.sub("", text)
     is_closed = plain.count("(") == plain.count(")") and not set("'`\"") & set(plain)
     return text.startswith("ATTACH ") and text.endswith("\n") and is_closed
+
+
+def is_remade(database: str, table: str) -> bool:
+    """Whether a command or the service makes the table again when it is missing."""
+    return bool(_REMADE.search(f"{database}.{table}"))
 
 
 def _is_whole_mutation(file: Path) -> bool:

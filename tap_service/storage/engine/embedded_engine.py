@@ -26,7 +26,7 @@ from clickhouse_schema.shard_map import ShardStatement
 from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
 from tap_service.storage.engine.copied_links import restore_links
 from tap_service.storage.engine.cut_parts import find_cut_parts
-from tap_service.storage.engine.definition_files import NAME, DefinitionFiles, split_table_name
+from tap_service.storage.engine.definition_files import NAME, DefinitionFiles, is_remade, split_table_name
 from tap_service.storage.engine.disk_room import (
     choose_part_spare,
     choose_spare,
@@ -216,7 +216,8 @@ class EmbeddedEngine:
     def _require_whole_parts(self, handle: Handle, table: str) -> None:
         """Drop a staging table, and raise StorageFull, if the engine could not write it as a whole."""
         if self._find_cut_parts(handle, table):
-            _run_statement(handle, f"DROP TABLE {table} SYNC")
+            if is_remade(*split_table_name(table)):
+                _run_statement(handle, f"DROP TABLE {table} SYNC")
             raise StorageFull("rows could not be written as a whole")
 
     def _undo_cut_insert(self, handle: Handle, table: str) -> None:

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -63,6 +63,11 @@ _COLUMNS = (
 )  # fmt: skip
 _REFERENCE = "rowid, job_id, phase, run_id, owner, created"
 _PAGE = 1000
+
+#: While no process uses the store, a file keeps the room that SQLite needs to open it, also on a full disk: for its log
+#: and the index of that, which it deletes when it is closed.
+_RESERVE_FILE, _RESERVE_BYTES = "jobs.reserve", 1 << 18
+
 #: how long to wait for another thread's transaction
 _PATIENCE_SECONDS = 30.0
 
@@ -95,6 +100,8 @@ class SqliteJobStore(JobStore):
             ) from error
         except OSError as error:
             raise JobStoreUnavailable(f"cannot use {directory} for jobs: {error.strerror}") from error
+        self._reserve = directory / _RESERVE_FILE
+        self._reserve.unlink(missing_ok=True)
         with _translate_errors():
             self._writer = self._open_connection()
             self._writer.execute("PRAGMA journal_mode = WAL")
@@ -229,6 +236,8 @@ class SqliteJobStore(JobStore):
             for connection in (*self._idle, self._writer):
                 connection.close()
             self._idle.clear()
+        with suppress(OSError):
+            self._reserve.write_bytes(bytes(_RESERVE_BYTES))
         self._lock_file.close()
 
     def _read_page(self, wanted: JobFilter, last: tuple[int, int] | None, page_size: int) -> list[Any]:
