@@ -23,6 +23,7 @@ from clickhouse_schema.quoting import quote_string
 from loaders.backup.backup_manifest import VERSION, BackupFile, Manifest
 from loaders.load_error import LoadError
 from loaders.target_files import TargetFiles
+from tap_service.storage.engine.disk_room import count_free_bytes
 
 _DATA, _RESULTS, _MANIFEST = "data", "results", ".json"
 _PIECE_BYTES = 1 << 20
@@ -124,6 +125,23 @@ class BackupTarget:
                     self._files.rm_file(path)
 
     # --- for ClickHouse
+
+    def require_written(self, backup: str, folder: str, size: int) -> None:
+        """Raise LoadError if the engine could not write ``size`` bytes to a folder of a directory, as it believes."""
+        if not self.is_local:
+            return
+        place = Path(self._address) / _DATA / backup / folder
+        written = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+        if written < size:
+            raise LoadError(
+                f"no space left for the backup in {self._address}: {size / 1e6:,.1f} MB of tables were to be written, "
+                f"and {written / 1e6:,.1f} MB were; free some and start the same backup again"
+            )
+
+    def require_room(self, error: Exception) -> None:
+        """Raise LoadError if the disk of a directory is full, which the engine may report as something else."""
+        if self.is_local and count_free_bytes(Path(self._address)) < _PIECE_BYTES:
+            raise LoadError(f"no space left for the backup in {self._address}: free some") from error
 
     def engine_place_sql(self, backup: str, folder: str) -> str:
         """Return the SQL of a folder of a backup, which ClickHouse writes and reads.

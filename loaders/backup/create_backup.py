@@ -23,7 +23,7 @@ from loaders.progress_reporter import Reporter
 from tap_service.config import Config
 from tap_service.services.site.blocked_networks import BLOCKED_FILE
 from tap_service.storage.accounts import ACCOUNTS_FILE
-from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.history.sqlite_history_store import HISTORY_FILE
 from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE
 from tap_service.storage.open_storage import find_results_address, open_result_store
@@ -138,7 +138,13 @@ def _copy_tables(
     manifest = manifest.model_copy(update={"shards": topology.shards, "is_replicated": topology.is_replicated})
     base = None if request.is_full else _find_base(earlier, manifest)
     bases = find_places(target, base) if base else []
-    databases, engines = back_up_tables(servers, _place_finder(target, manifest), bases, reporter)
+    try:
+        databases, engines = back_up_tables(servers, _place_finder(target, manifest), bases, reporter)
+    except EngineError as error:
+        target.require_room(error)
+        raise
+    for written in engines:
+        target.require_written(manifest.name, written.folder, written.bytes)
     # of attached tables the catalogue is copied, and nothing else is there
     stored = (entry for entry in read_catalogue(engine).entries if entry.attached is None)
     tables = [entry.qualified_name for entry in stored if entry.schema.name != "TAP_SCHEMA"]

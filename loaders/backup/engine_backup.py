@@ -105,7 +105,7 @@ def back_up_tables(
     LoadError
         Loads are published all the time.
     EngineError
-        ClickHouse cannot write there.
+        ClickHouse cannot write there. The embedded engine does not notice a full disk.
     """
     engines = list_backup_servers(servers)
     for number in range(_MAX_TRIES):

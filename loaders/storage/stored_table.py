@@ -29,6 +29,9 @@ COPY_SETTINGS = {
     "insert_null_as_default": 0,
 }
 
+#: What ClickHouse reserves on the disk at least before it writes.
+_LEAST_ROOM = 1 << 20
+
 #: How long a change of rows may wait for space on the disk.
 _MAX_IDLE_SECONDS = 3
 
@@ -102,15 +105,17 @@ def wait_for_mutations(engine: Engine, mutations_sql: str, database: str, name: 
 def wait_for_changed_rows(engine: Engine, database: str, name: str) -> None:
     """Wait on one server until the rows of a staging table are changed.
 
-    ClickHouse begins to rewrite a part when 1.1 times its bytes are free, and waits for them without an error. Raises
-    ``StorageFull`` after ``_MAX_IDLE_SECONDS`` of that, and ``EngineError`` if the change fails.
+    ClickHouse begins to rewrite a part when 1.1 times its bytes and ``_LEAST_ROOM`` are free, and waits for them
+    without an error. Raises ``StorageFull`` after ``_MAX_IDLE_SECONDS`` of that, and ``EngineError`` if the change
+    fails.
     """
     is_table = _is_table_sql(database, name, "table")
     mutations = f"FROM system.mutations WHERE NOT is_done AND {is_table}"
     running = f"SELECT count() AS n FROM system.merges WHERE {is_table}"
     lacking = (
-        "SELECT max(p.bytes_on_disk) * 1.1 AS needed, min(d.unreserved_space) AS free FROM (SELECT * FROM system.parts"
-        f" WHERE active AND {is_table} AND name IN (SELECT arrayJoin(parts_to_do_names) {mutations})) AS p"
+        f"SELECT max(p.bytes_on_disk) * 1.1 + {_LEAST_ROOM} AS needed, min(d.unreserved_space) AS free"
+        f" FROM (SELECT * FROM system.parts WHERE active AND {is_table}"
+        f" AND name IN (SELECT arrayJoin(parts_to_do_names) {mutations})) AS p"
         f" INNER JOIN system.disks AS d ON p.disk_name = d.name WHERE ({running}) = 0 HAVING needed > free"
     )
     began = looked = last_work = time.monotonic()

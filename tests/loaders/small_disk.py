@@ -1,0 +1,145 @@
+"""A small file system with a data folder, and a process that runs commands on it.
+
+It is mounted in the mount namespace of that process, which ends when its input does: nothing of it stays, also when the
+tests are killed. Tests reach its files below /proc. Each piece of work is done in a fork of the process, which has
+imported what commands need: as a command that is started, without the seconds of that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_MOUNT = 'mount -t tmpfs -o size="$2",mode=700 none "$1" && exec "$0" -m tests.loaders.small_disk "$1"'
+
+#: a command of ``loaders.control.data_commands`` with its arguments
+Command = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What was reported: exit codes, the last message of each command, answers to SQL, and all that was logged."""
+
+    codes: list[int]
+    messages: list[str]
+    rows: list[list[dict[str, Any]]]
+    log: str
+
+
+def can_mount() -> bool:
+    """Whether this user may mount a file system in a namespace of a process."""
+    probe = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]
+    return not subprocess.run(probe, check=False, capture_output=True).returncode
+
+
+class SmallDisk:
+    """A file system of ``size`` bytes on ``folder``."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self.name = folder
+        command = ["unshare", "-rm", "sh", "-c", _MOUNT, sys.executable, str(folder), str(size)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._read()
+        #: the file system for this process
+        self.path = Path(f"/proc/{self._process.pid}/root{folder}")
+
+    def work(self, *commands: Command, sql: Sequence[str] = (), is_unguarded: bool = False) -> Work:
+        """Open the engine, run commands until one fails, and ask it; ``is_unguarded``: as if there was room."""
+        assert self._process.stdin is not None
+        wish = {"commands": commands, "sql": sql, "is_unguarded": is_unguarded}
+        self._process.stdin.write(f"{json.dumps(wish)}\n")
+        self._process.stdin.flush()
+        return Work(**json.loads(self._read()))
+
+    def fill(self, free: int = 0) -> None:
+        """Leave ``free`` bytes."""
+        room = os.statvfs(self.path)
+        with (self.path / "ballast").open("wb") as ballast:
+            os.posix_fallocate(ballast.fileno(), 0, room.f_bavail * room.f_frsize - free)
+
+    def make_room(self) -> None:
+        (self.path / "ballast").unlink(missing_ok=True)
+
+    def start_again(self, data: Path) -> None:
+        """Make the file system as it was with a copy of ``data`` alone."""
+        for entry in self.path.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        shutil.copytree(data, self.path / "data", symlinks=True)
+
+    def close(self) -> None:
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            stream.close()
+        self._process.wait()
+
+    def _read(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, "the process of the small disk has ended"
+        return line
+
+
+def _serve(folder: Path) -> None:
+    """In the namespace: do each line's work in a process of its own."""
+    import pyarrow.parquet  # noqa: F401  what each fork would import
+
+    import tests.loaders.recorder  # noqa: F401
+    from loaders.backup import create_backup  # noqa: F401
+    from loaders.control import data_commands, engine_opener  # noqa: F401
+    from loaders.export import export_hats  # noqa: F401
+
+    os.environ["TMPDIR"] = str(folder.parent)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            with os.fdopen(writer, "w") as answer:
+                answer.write(json.dumps(_do_work(folder, **json.loads(line))))
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as answer:
+            text = answer.read()
+        os.waitpid(child, 0)
+        print(text or json.dumps({"codes": [], "messages": [], "rows": [], "log": "killed"}), flush=True)
+
+
+def _do_work(folder: Path, commands: list[Command], sql: list[str], is_unguarded: bool) -> dict[str, Any]:
+    from loaders.control.data_commands import explain_error, run_command
+    from loaders.control.engine_opener import open_engine
+    from tap_service.storage.engine import definition_files, embedded_engine
+    from tap_service.storage.engine.engine import EngineError
+    from tests.loaders.recorder import Recorder
+
+    log = (folder.parent / "log").open("w+")
+    os.dup2(log.fileno(), 2)
+    if is_unguarded:
+        definition_files.require_room_for_definition = lambda *_: None
+        embedded_engine.require_room_for_rows = lambda *_: None
+        embedded_engine.choose_part_spare = lambda _: 0
+    done: dict[str, Any] = {"codes": [], "messages": [], "rows": []}
+    try:
+        with open_engine(folder / "data", is_read_only=True) as engine:
+            for name, arguments in commands:
+                recorder = Recorder()
+                done["codes"].append(run_command(engine, name, arguments, recorder))
+                done["messages"].append(recorder.reports[-1] if recorder.reports else "")
+                if done["codes"][-1]:
+                    break
+            done["rows"] = [engine.fetch_table(each).to_pylist() for each in sql]
+    except EngineError as error:
+        done["messages"].append(explain_error(error))
+    sys.stderr.flush()
+    log.seek(0)
+    return done | {"log": log.read()}
+
+
+if __name__ == "__main__":
+    _serve(Path(sys.argv[1]))
