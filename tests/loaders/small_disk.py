@@ -17,7 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_MOUNT = 'mount -t tmpfs -o size="$2",mode=700 none "$1" && exec "$0" -m tests.loaders.small_disk "$1"'
+#: Without the right to change priorities, which counts outside the namespace alone: the engine would end when it tries.
+_MOUNT = (
+    'mount -t tmpfs -o size="$2",mode=700 none "$1" && '
+    'exec setpriv --bounding-set=-sys_nice "$0" -m tests.loaders.small_disk "$1"'
+)
 
 #: a command of ``loaders.control.data_commands`` with its arguments
 Command = tuple[str, dict[str, Any]]
@@ -52,11 +56,15 @@ class SmallDisk:
 
     def work(self, *commands: Command, sql: Sequence[str] = (), is_unguarded: bool = False) -> Work:
         """Open the engine, run commands until one fails, and ask it; ``is_unguarded``: as if there was room."""
-        assert self._process.stdin is not None
-        wish = {"commands": commands, "sql": sql, "is_unguarded": is_unguarded}
-        self._process.stdin.write(f"{json.dumps(wish)}\n")
-        self._process.stdin.flush()
-        return Work(**json.loads(self._read()))
+        return Work(**self._ask(commands=commands, sql=sql, is_unguarded=is_unguarded))
+
+    def start_service(self, port: int) -> None:
+        """Start ``skyhouse serve``, one at a time."""
+        self._ask(port=port)
+
+    def stop_service(self) -> int:
+        """Send SIGTERM to the service; return its exit code."""
+        return int(self._ask(port=0))
 
     def fill(self, free: int = 0) -> None:
         """Leave ``free`` bytes."""
@@ -79,6 +87,12 @@ class SmallDisk:
             stream.close()
         self._process.wait()
 
+    def _ask(self, **wish: Any) -> Any:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{json.dumps(wish)}\n")
+        self._process.stdin.flush()
+        return json.loads(self._read())
+
     def _read(self) -> str:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
@@ -95,20 +109,35 @@ def _serve(folder: Path) -> None:
     from loaders.control import data_commands, engine_opener  # noqa: F401
     from loaders.export import export_hats  # noqa: F401
 
-    os.environ["TMPDIR"] = str(folder.parent)
+    service = None
     print("ready", flush=True)
     for line in sys.stdin:
+        wish = json.loads(line)
+        if wish.get("port"):
+            command = [Path(sys.executable).with_name("skyhouse"), "serve", "--port", str(wish["port"])]
+            environment = os.environ | {"SKYHOUSE_DATA": str(folder / "data")}
+            log = (folder.parent / "service.log").open("w")
+            service = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            print("0", flush=True)
+            continue
+        if service is not None:
+            service.terminate()
+            print(service.wait(), flush=True)
+            service = None
+            continue
         reader, writer = os.pipe()
         child = os.fork()
         if not child:
             with os.fdopen(writer, "w") as answer:
-                answer.write(json.dumps(_do_work(folder, **json.loads(line))))
+                answer.write(json.dumps(_do_work(folder, **wish)))
             os._exit(0)
         os.close(writer)
         with os.fdopen(reader) as answer:
             text = answer.read()
         os.waitpid(child, 0)
         print(text or json.dumps({"codes": [], "messages": [], "rows": [], "log": "killed"}), flush=True)
+    if service is not None:
+        service.kill()
 
 
 def _do_work(folder: Path, commands: list[Command], sql: list[str], is_unguarded: bool) -> dict[str, Any]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import socket
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tap_service.storage.accounts import Accounts
 from tests.loaders.small_disk import Command, SmallDisk, can_mount
 
 pytestmark = pytest.mark.skipif(not can_mount(), reason="mounting a small disk needs a user namespace")
@@ -19,7 +24,7 @@ pytestmark = pytest.mark.skipif(not can_mount(), reason="mounting a small disk n
 ROWS = 5_000
 
 SCHEMA = """
-name: full
+name: sky
 tables:
 - name: {name}
   columns:
@@ -32,7 +37,7 @@ tables:
 
 #: rows of the tables, by which a command is wholly there or wholly absent
 COUNTS = [
-    "SELECT count() AS n, sum(cityHash64(id, ra, dec, object)) AS s FROM full.stars",
+    "SELECT count() AS n, sum(cityHash64(id, ra, dec, object)) AS s FROM sky.stars",
     "SELECT schema_name, table_name, argMax(document, version) AS d FROM skyhouse.catalogue GROUP BY ALL ORDER BY ALL",
 ]
 
@@ -63,7 +68,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory, disk: SmallDisk, folder: Path) -> Path:
     """A data folder with a table, and a HATS collection of it in ``folder``."""
-    export = ("export", {"source": "full.stars", "target": str(folder / "hats"), "columns": []})
+    export = ("export", {"source": "sky.stars", "target": str(folder / "hats"), "columns": []})
     done = disk.work(load(folder, "stars", "stars"), export)
     assert done.codes == [0, 0], done
     data = tmp_path_factory.mktemp("data") / "data"
@@ -81,11 +86,11 @@ def before(disk: SmallDisk, data: Path) -> list[list[dict[str, Any]]]:
 def load(folder: Path, table: str, file: str, mode: str = "create") -> Command:
     files = {"files": [str(folder / f"{file}.parquet")], "rejects": str(folder / "rejects.csv")}
     schema = None if mode == "append" else str(folder / f"{table}.yaml")
-    return ("load", files | {"table": f"full.{table}", "schema_file": schema, "mode": mode})
+    return ("load", files | {"table": f"sky.{table}", "schema_file": schema, "mode": mode})
 
 
 def build_command(name: str, folder: Path, disk: SmallDisk) -> Command:
-    table = {"table": "full.stars"}
+    table = {"table": "sky.stars"}
     change = table | {"files": [str(folder / f"{name}.parquet")], "rejects": str(folder / "rejects.csv")}
     backup = {"data": str(disk.name / "data"), "target": str(disk.name / "backup"), "parts": ["tables"]}
     commands: dict[str, Command] = {
@@ -95,10 +100,10 @@ def build_command(name: str, folder: Path, disk: SmallDisk) -> Command:
         "update": ("update", change),
         "delete": ("delete", change),
         "rebuild": ("rebuild", table),
-        "attach": ("attach", {"address": str(folder / "hats"), "table": "full.lying", "schema_file": None}),
+        "attach": ("attach", {"address": str(folder / "hats"), "table": "sky.lying", "schema_file": None}),
         "drop": ("drop", table),
         "backup": ("backup", backup),
-        "export": ("export", {"source": "full.stars", "target": str(disk.name / "hats"), "columns": []}),
+        "export": ("export", {"source": "sky.stars", "target": str(disk.name / "hats"), "columns": []}),
     }
     return commands[name]
 
@@ -158,8 +163,8 @@ def empty_staging(data: Path) -> Path:
     """An earlier version's load on a full disk."""
     stored = data / "clickhouse/store/000/00000000-0000-4000-8000-000000000000"
     (stored / "all_1_1_0").mkdir(parents=True)
-    (data / "clickhouse/data/full/other__loading").symlink_to(f"../../store/000/{stored.name}")
-    definition = data / "clickhouse/metadata/full/other__loading.sql"
+    (data / "clickhouse/data/sky/other__loading").symlink_to(f"../../store/000/{stored.name}")
+    definition = data / "clickhouse/metadata/sky/other__loading.sql"
     definition.touch()
     return definition
 
@@ -175,15 +180,15 @@ def empty_format(data: Path) -> Path:
 
 
 def empty_database(data: Path) -> Path:
-    return empty(data / "clickhouse/metadata/full.sql")
+    return empty(data / "clickhouse/metadata/sky.sql")
 
 
 def cut_changed_definition(data: Path) -> Path:
     """The definition of a published table that was being changed when the process was killed."""
-    definition = data / "clickhouse/metadata/full/stars.sql"
+    definition = data / "clickhouse/metadata/sky/stars.sql"
     text = definition.read_text()
     (data / "changed_definitions").mkdir(exist_ok=True)
-    definition.rename(data / "changed_definitions/full.stars.sql")
+    definition.rename(data / "changed_definitions/sky.stars.sql")
     definition.write_text(text[: len(text) // 2])
     return definition
 
@@ -194,7 +199,7 @@ def empty(file: Path) -> Path:
 
 
 def find_stored(data: Path) -> Path:
-    return data / "clickhouse/data/full" / (data / "clickhouse/data/full/stars").readlink()
+    return data / "clickhouse/data/sky" / (data / "clickhouse/data/sky/stars").readlink()
 
 
 @pytest.mark.parametrize(
@@ -224,13 +229,118 @@ def test_the_lost_definition_of_a_published_table_is_not_put_aside(
     disk: SmallDisk, data: Path, before: list[list[dict[str, Any]]]
 ) -> None:
     disk.start_again(data)
-    definition = disk.path / "data/clickhouse/metadata/full/stars.sql"
+    definition = disk.path / "data/clickhouse/metadata/sky/stars.sql"
     text = definition.read_text()
     empty(definition)
 
     [message] = disk.work(sql=COUNTS).messages
 
-    assert "the definition of the table full.stars" in message
+    assert "the definition of the table sky.stars" in message
     assert "put the file back from a copy of the data, or move it away" in message
     definition.write_text(text)
     assert disk.work(sql=COUNTS).rows == before
+
+
+class Service:
+    """``skyhouse serve`` on the small disk, and what a user does with it."""
+
+    def __init__(self, disk: SmallDisk) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = int(free.getsockname()[1])
+        self._disk = disk
+        disk.start_service(port)
+        self.url = f"http://127.0.0.1:{port}"
+        self.http = httpx.Client(base_url=f"{self.url}/tap/", auth=("ana", "secret-of-ana"), timeout=60)
+        while not self._is_ready():
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        self.http.close()
+        assert self._disk.stop_service() == 0
+
+    def count(self, table: str) -> int:
+        answer = self.http.post(
+            "sync", data={"LANG": "ADQL", "FORMAT": "csv", "QUERY": f"SELECT COUNT(*) FROM {table}"}
+        )
+        assert answer.status_code == 200, answer.text
+        return int(answer.text.split()[-1])
+
+    def create_table(self, name: str) -> bool:
+        rows = "id,ra,dec\n" + "".join(f"{number},{number % 360},10\n" for number in range(1000))
+        return self._is_done(self.http.put(f"tables/mydb.{name}", content=rows, headers={"Content-Type": "text/csv"}))
+
+    def run_job(self) -> str:
+        """Run a job; return its id, '' if it failed."""
+        wish = {"LANG": "ADQL", "PHASE": "RUN", "QUERY": "SELECT * FROM sky.stars", "CHECKSUM": "true"}
+        created = self.http.post("async", data=wish)
+        if not self._is_done(created):
+            return ""
+        job = created.headers["Location"] if created.status_code == 303 else str(created.url)
+        while (phase := self.http.get(f"{job}/phase").text) not in ("COMPLETED", "ERROR"):
+            time.sleep(0.05)
+        return job.rpartition("/")[2] if phase == "COMPLETED" else ""
+
+    def share(self, job: str) -> bool:
+        return self._is_done(self.http.post("shares", data={"JOB": job, "TITLE": "Stars"}))
+
+    def watch(self, name: str) -> bool:
+        wish = {"name": name, "query": "SELECT id, ra, dec FROM sky.stars WHERE object = 5"}
+        return self._is_done(self.http.post("watches", json=wish))
+
+    def read_hats(self, columns: str) -> bool:
+        folder = f"{self.url}/hats/sky.stars/stars/dataset/"
+        pixel = re.findall(r'href="(Norder=\d+/)', self.http.get(folder).text)[0]
+        files = re.findall(r'href="(Npix=\d+\.parquet)', self.http.get(f"{folder}{pixel}Dir=0/").text)
+        return self._is_done(self.http.get(f"{folder}{pixel}Dir=0/{files[0]}", params={"columns": columns}))
+
+    @staticmethod
+    def _is_done(answer: httpx.Response) -> bool:
+        """Whether a request succeeded; it may fail for lack of room alone."""
+        if answer.status_code >= 400:
+            assert answer.status_code in (503, 507), answer.text
+            assert re.search("space|room|full|cannot be marked now", answer.text), answer.text
+        return answer.status_code < 400
+
+    def _is_ready(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/health/ready").status_code == 200
+        except httpx.TransportError:
+            return False
+
+
+def test_a_service_on_a_full_disk_answers_and_starts_again(disk: SmallDisk, data: Path, folder: Path) -> None:
+    disk.start_again(data)
+    accounts = Accounts(folder / "accounts.sqlite")
+    accounts.add_user("ana", "secret-of-ana")
+    accounts.close()
+    shutil.copy(folder / "accounts.sqlite", disk.path / "data")
+    service = Service(disk)
+    assert service.create_table("kept")
+    job = service.run_job()
+    assert job
+
+    disk.fill()
+    assert not service.create_table("added")
+    assert not service.run_job()
+    shared, watched = service.share(job), service.watch("new")
+    assert not (shared and watched)
+    service.read_hats("id,ra")
+    service.stop()
+
+    service = Service(disk)
+    assert service.count("sky.stars") == ROWS
+    assert service.count("mydb.kept") == 1000
+    assert not service.create_table("added")
+    assert not service.run_job()
+    service.stop()
+
+    disk.make_room()
+    service = Service(disk)
+    assert service.count("mydb.kept") == 1000
+    assert service.create_table("added")
+    assert service.count("mydb.added") == 1000
+    assert service.run_job()
+    assert service.share(job)
+    assert watched or service.watch("new")
+    assert service.read_hats("id,dec")
+    service.stop()

@@ -32,6 +32,12 @@ from tap_service.storage.engine.engine_errors import translate_error
             75,
             "Cannot",
         ),
+        (
+            "Code: 62. DB::Exception: Empty query (in file store/b54/b54-0/stars__loading.sql). (SYNTAX_ERROR)",
+            StorageFull,
+            62,
+            "a definition could not be written",
+        ),
         ("something else broke", EngineError, 0, "something else broke"),
         (
             "Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED) (version 26.9.2.1 (official build))",
