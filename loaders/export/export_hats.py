@@ -174,7 +174,7 @@ class _PieceWriter:
             return
         rows, plan = self._collection.rows, self._collection.plan
         write = write_partition if name.startswith(f"{self._collection.name}/") else write_margin
-        with _translate_faults(), self._target.create_file(name) as path:
+        with _translate_faults(self._target.address), self._target.create_file(name) as path:
             self._footers[name] = write(
                 self._engine, rows, plan, pixel, path, settings=_PIECE_SETTINGS, on_rows=self._count_rows
             )
@@ -185,7 +185,7 @@ class _PieceWriter:
         def create_file(name: str) -> AbstractContextManager[Path]:
             return self._target.create_file(f"{folder}/{name}")
 
-        with _translate_faults():
+        with _translate_faults(self._target.address):
             footers = write_index(self._engine, self._collection, create_file, on_rows=self._count_rows)
         self._index_footers = {f"{folder}/{name}": footer for name, footer in footers.items()}
 
@@ -210,10 +210,10 @@ class _PieceWriter:
 
 
 @contextmanager
-def _translate_faults() -> Iterator[None]:
+def _translate_faults(address: str) -> Iterator[None]:
     try:
         yield
     except SerializationError as error:
         raise LoadError(f"the table cannot be exported: {error}") from error
     except OSError as error:
-        raise LoadError(f"a file cannot be written: {error}") from error
+        raise LoadError(f"a file cannot be written in {address}: {error}") from error

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.loaders.small_disk import can_mount
+
 ROWS = 40_000
 
 SCHEMA = """
@@ -162,12 +164,6 @@ def test_killed_and_started_again(
     assert "tables ['stars']" in again.stdout
     assert again.stdout.splitlines()[-2:] == undisturbed(kind)
     assert undisturbed(kind)[0].startswith("content [{'n': ")
-
-
-def can_mount() -> bool:
-    return not subprocess.run(
-        ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], check=False, capture_output=True
-    ).returncode
 
 
 @pytest.mark.skipif(not can_mount(), reason="mounting a small disk needs a user namespace")
