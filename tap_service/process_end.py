@@ -1,4 +1,4 @@
-"""A process that crashes or hangs ends, and writes where each of its threads was."""
+"""End a process that crashes or hangs, and write the stacks of its threads."""
 
 from __future__ import annotations
 

@@ -156,15 +156,15 @@ def _warn_of_points(binder: Binder, name: str, first: Expr, second: Expr, span: 
     kinds = (first.type.xtype, second.type.xtype)
     if kinds == ("point", "point"):
         binder.resolution.add_warning(
-            f"{name} of two points is 1 only where they are the same position",
+            f"{name} of two points is 1 only if both are at the same position",
             span,
-            "to compare positions use DISTANCE(p, q) < radius",
+            "to compare positions within a radius, use DISTANCE(p, q) < radius",
         )
     elif name == "CONTAINS" and kinds[1] == "point":
         binder.resolution.add_warning(
-            f"CONTAINS of a {first.type.adql} in a POINT is 1 only for a shape without extent, at the same position",
+            f"CONTAINS of a {first.type.adql} in a POINT is 1 only if the shape has no extent and lies there",
             span,
-            "if the point is to be in the shape, the order is CONTAINS(point, shape)",
+            "to test whether the point is in the shape, write CONTAINS(point, shape)",
         )
 
 

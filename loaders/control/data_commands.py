@@ -184,7 +184,7 @@ def _reserve_table(table: str) -> Iterator[None]:
 def explain_error(error: Exception, engine: Engine | None = None) -> str:
     """Return the message of an error, for the command line, of an engine if that could be opened."""
     if isinstance(error, StorageFull):
-        return f"no space left for the data{_describe_disk(engine)} ({error}): free some"
+        return f"no space left{_describe_disk(engine)} ({error}): free some"
     return shorten_message(error.detail) if isinstance(error, EngineUnavailable) else str(error)
 
 
@@ -210,7 +210,7 @@ def run_command(engine: Engine, command: str, arguments: Arguments, reporter: Re
 def _describe_disk(engine: Engine | None) -> str:
     if not isinstance(engine, EmbeddedEngine):
         return ""
-    return f" in {engine.data_path}, where {choose_part_spare(engine.data_path) / 1e6:.1f} MB stay free"
+    return f" in {engine.data_path}, where {choose_part_spare(engine.data_path) / 1e6:.1f} MB are kept in reserve"
 
 
 def _explain_failure(error: ReadError | EngineError, command: str, engine: Engine) -> str:

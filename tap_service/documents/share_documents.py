@@ -153,6 +153,7 @@ def _list_uploads(share: Share, url: str) -> Markup:
         parts += [element("p", "Uploaded with the query:"), element("ul", *links)]
     if share.omitted:
         names = ", ".join(f"TAP_UPLOAD.{name}" for name in share.omitted)
-        sentence = f"The query also reads {names}, which is not kept with it. Only someone who has the file can run it."
+        files = "file" if len(share.omitted) == 1 else "files"
+        sentence = f"The query also reads {names}. To run it again, ask the author for the missing {files}."
         parts.append(element("p", sentence))
     return join_lines(*parts)

@@ -81,7 +81,7 @@ def mail_message(watch: Watch, run: WatchRun, service: str, public_url: str, sen
 
     ``service`` is the title of the service, ``public_url`` '' if the operator has not set it.
     """
-    where = f"The service is at {public_url}; there, the page" if public_url else "In the service's portal, the page"
+    where = f"the page Watches of {public_url}/" if public_url else "the page Watches of the service's portal"
     message = EmailMessage()
     rows = f"{run.rows:,} row{'' if run.rows == 1 else 's'}"
     message["Subject"] = f"{service}: {rows} for the watch {watch.name}"
@@ -93,7 +93,7 @@ def mail_message(watch: Watch, run: WatchRun, service: str, public_url: str, sen
         f"{watch.table} got {run.added_rows:,} new rows on {format_instant(run.added)}, and your watch {watch.name}\n"
         f"has found {rows} among them. They are in mydb.{watch.result_table}:\n\n"
         f"    {_select_rows(watch, run)}\n\n"
-        f"{where} Watches pauses or removes the watch.\n"
+        f"You can pause or remove the watch on {where}\n"
     )
     return message
 

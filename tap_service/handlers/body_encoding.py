@@ -111,8 +111,8 @@ def find_encoding(request: Request) -> str:
         return ""
     if len(names) > 1 or names[0] not in _MEMBERS:
         raise UnknownEncoding(
-            f"the Content-Encoding {', '.join(names)[:60]!r} of the body is not known here: "
-            f"send the body with one of {ACCEPTED_ENCODINGS}, or as it is",
+            f"the Content-Encoding {', '.join(names)[:60]!r} of the body is not supported: "
+            f"use one of {ACCEPTED_ENCODINGS}, or send the body uncompressed",
             ACCEPTED_ENCODINGS,
         )
     return names[0]
@@ -124,7 +124,7 @@ def count_compressed_body(client: str) -> Iterator[None]:
     network = find_network(client)
     if _by_client[network] >= _MAX_OF_CLIENT:
         raise TooManyUploads(
-            f"{network} sends {_MAX_OF_CLIENT} compressed bodies already, the most at once: send this one later, "
+            f"{network} is already sending {_MAX_OF_CLIENT} compressed bodies, the maximum: send this one later, "
             "or without Content-Encoding"
         )
     _by_client[network] += 1

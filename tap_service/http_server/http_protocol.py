@@ -34,7 +34,7 @@ _NOT_HTTP = (
     f"{MAX_REQUEST_HEAD} bytes: send a long query by POST"
 )
 _TOO_MUCH_FRAMING = (
-    f"the sizes, extensions and trailers of the body's chunks have more than {MAX_BODY_FRAMING} bytes: "
+    f"the sizes, extensions and trailers of the body's chunks exceed {MAX_BODY_FRAMING} bytes: "
     "send the body in larger chunks, or with Content-Length"
 )
 #: the parser gets so much at once, which makes its counts so exact

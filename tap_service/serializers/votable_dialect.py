@@ -60,15 +60,15 @@ class Dialect:
         return replace(system, system=former, refposition="") if former else None
 
     def list_omissions(self, fields: Iterable[Field]) -> list[str]:
-        """Return a sentence for each coordinate system that this version has no word for."""
+        """Return a sentence for each coordinate system that this version cannot express."""
         omitted: dict[CoordinateSystem, list[str]] = {}
         for field in fields:
             system = field.coordinate_system
             if system is not None and self.convert_coordinates(system) is None:
                 omitted.setdefault(system, []).append(field.name)
         return [
-            f"The coordinate system of {', '.join(names)} ({_describe_system(system)}) has no word in VOTable "
-            f"{self.version}: ask for RESPONSEFORMAT=votable;version={COMPLETE.version}"
+            f"VOTable {self.version} cannot express the coordinate system of {', '.join(names)} "
+            f"({_describe_system(system)}): request RESPONSEFORMAT=votable;version={COMPLETE.version}"
             for system, names in omitted.items()
         ]
 

@@ -126,12 +126,12 @@ class QuerySettings(BaseModel):
         50,
         ge=0,
         le=100,
-        title="Part of the limits of all that is kept for users, in percent",
+        title="Share of the limits of all that is reserved for users, in percent",
         description=(
             "Clients who have not logged in take together at most the rest of SKYHOUSE_SHARE_DISK and "
             "SKYHOUSE_SPOOL_DISK, and wait or are PENDING in at most the rest of the places of "
             "SKYHOUSE_WAITING_QUERIES, SKYHOUSE_WAITING_JOBS and SKYHOUSE_PENDING_JOBS, so that they cannot keep users "
-            "out. It counts if there are users, or token issuers, when the service starts."
+            "out. It applies only if users or token issuers exist when the service starts."
         ),
     )
     query_memory: int = Field(

@@ -99,8 +99,8 @@ class SiteSettings(BaseModel):
         description=(
             "A list of entries with name, issuer, audience, keys (a JSON Web Key Set file in the same directory) and "
             "optionally user_claim, admins and groups_claim (the claim that lists the user's groups). The user of a "
-            "token is called name:user, a group name:group. A user or group of more than 200 characters, or with one "
-            "that cannot be printed, is not accepted."
+            "token is called name:user, a group name:group. A user or group of more than 200 characters, or "
+            "containing an unprintable character, is not accepted."
         ),
     )
     registry: Path | None = Field(

@@ -29,7 +29,7 @@ class SelectionRates:
                 raise TooManySelections(
                     f"selections of columns and filters are limited to {self._per_minute} new ones a minute: wait "
                     f"{math.ceil(seconds)} seconds, read all partitions with one selection, or leave out columns and "
-                    "filters. A query of TAP, with your list as an upload, takes the place of many selections",
+                    "filters. One TAP query with your list as an upload replaces many selections",
                     seconds,
                 )
             self._begun[client, selection] = None

@@ -105,7 +105,10 @@ class JobDisk:
         return self._jobs.count_stored() <= wanted
 
     def _abort_job(self, job_id: str) -> None:
-        why = "the service needs the disk space of the job's files: create it again with PHASE=RUN later, or log in"
+        why = (
+            "the job was aborted because the disk space of its files was needed: create it again later with PHASE=RUN, "
+            "or log in"
+        )
         try:
             job = self._jobs.abort_job(job_id, now(), JobError(why, transient=True))
         except (NoSuchJob, IllegalTransition):

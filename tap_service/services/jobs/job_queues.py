@@ -131,7 +131,8 @@ class JobQueue:
             raise ServiceBusy(f"{len(queued)} jobs wait already, the maximum of this service: run it later")
         if is_anonymous and len(queued) >= find_open_part(self._rules.waiting, self._rules.reserve):
             raise ServiceBusy(
-                f"{len(queued)} jobs wait already, and the other places are kept for users: log in, or run it later"
+                f"{len(queued)} jobs are already waiting, and the remaining places are reserved for users: log in, "
+                "or run it later"
             )
 
 

@@ -179,8 +179,8 @@ class JobService:
             )
         if job.owner is None and of_all >= find_open_part(limit, self._config.user_reserve):
             raise ServiceBusy(
-                f"{of_all} jobs are PENDING, and the other places are kept for users: create this one with PHASE=RUN, "
-                "or log in"
+                f"{of_all} jobs are PENDING, and the remaining places are reserved for users: create this one with "
+                "PHASE=RUN, or log in"
             )
 
     def _build_job(

@@ -172,14 +172,16 @@ class QueryLanes:
         if of_client >= self._limits.count_waiting(place.lane, place.limit):
             raise TooManyQueries(
                 f"{of_client + state.running.get(place.client, 0)} of your requests work or wait already, the most for "
-                "one client: wait for their answers before you send more, or send long queries to /async"
+                f"one client: wait for their answers before you send more{_way_out(place.lane)}"
             )
         if state.n_waiting >= place.most_waiting:
             is_full = state.n_waiting >= self._limits.waiting
+            reason = (
+                "this service accepts no more" if is_full else "the remaining places are reserved for users: log in"
+            )
             raise ServiceBusy(
-                f"{state.n_running + state.n_waiting} requests work or wait, and this service accepts no more"
-                f"{'' if is_full else ' but those of users: log in'}: try again in a while, or send long queries to "
-                "/async"
+                f"{state.n_running + state.n_waiting} requests work or wait, and {reason}"
+                f"{':' if is_full else ','} try again in a while{_way_out(place.lane)}"
             )
         state.add_waiting(place)
 
@@ -235,3 +237,7 @@ class QueryLanes:
             self._start_waiting()
         if lane is None or refusal is not None:
             place.work.end_work(refusal)
+
+
+def _way_out(lane: Lane) -> str:
+    return "" if lane is Lane.READING else ", or send long queries to /async"

@@ -233,7 +233,7 @@ class ShareService:
         config, added, is_anonymous = self._config, share.stored_bytes, share.owner is None
         whose = "the shares of your address" if is_anonymous else "your shares"
         if stored.number >= config.user_shares:
-            raise QuotaExceeded(f"{whose} are {stored.number}, the maximum: delete one that nobody needs")
+            raise QuotaExceeded(f"{whose} are {stored.number}, the maximum: delete one that is no longer needed")
         limit = config.anonymous_share_disk if is_anonymous else config.user_share_disk
         if limit and stored.size + added > limit:
             raise QuotaExceeded(

@@ -13,7 +13,7 @@ from tap_service.storage.engine.engine import StorageFull
 
 _MAX_SPARE = 64 << 20
 
-#: A definition holds the record of the table's loads: a few MB at most.
+#: Free space required beyond a definition's own size, which grows with the record of the table's loads.
 _DEFINITION_ROOM = 1 << 20
 
 

@@ -184,7 +184,9 @@ def test_anonymous_clients_leave_places_for_users(store: SqliteJobStore) -> None
     asked = Asked(store, QueueRules(count_places(2), 2, 2, 4, reserve=50))
     for number in range(2):
         asked.put(None, SHORT, client=f"192.0.2.{number}")
-    with pytest.raises(ServiceBusy, match="2 jobs wait already, and the other places are kept for users: log in"):
+    with pytest.raises(
+        ServiceBusy, match="2 jobs are already waiting, and the remaining places are reserved for users: log in"
+    ):
         asked.put(None, SHORT, client="192.0.2.9")
     for user in ("alice", "bob"):
         asked.put(user, SHORT)

@@ -159,7 +159,7 @@ def test_anonymous_clients_leave_places_for_users(set_up: Callable[..., Setup]) 
     for number in range(4):
         enter(None, f"address {number}")
     with pytest.raises(
-        ServiceBusy, match="4 requests work or wait, and this service accepts no more but those of users"
+        ServiceBusy, match="4 requests work or wait, and the remaining places are reserved for users: log in, try"
     ):
         enter(None, "address 5")
     enter("ann", "ann")

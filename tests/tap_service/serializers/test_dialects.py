@@ -76,8 +76,8 @@ def test_each_version_reads_back_as_what_it_can_say(write: Any, tmp_path: Path, 
     if version == "1.4":
         assert found == [CoordinateSystem("ICRS", "J2016.0"), CoordinateSystem("GALACTIC")]
         assert notes == [
-            "The coordinate system of lon, lat (BODY, epoch J2000.0, reference position GEOCENTER) has no word in VOTable "
-            "1.4: ask for RESPONSEFORMAT=votable;version=1.5"
+            "VOTable 1.4 cannot express the coordinate system of lon, lat (BODY, epoch J2000.0, reference position "
+            "GEOCENTER): request RESPONSEFORMAT=votable;version=1.5"
         ]
     else:
         assert found == [field.coordinate_system for field in SYSTEMS if field.coordinate_system]

@@ -207,7 +207,7 @@ def test_uploads_are_left_out(service: Served) -> None:
     assert http(service, "GET", f"shares/{made['id']}/uploads/mine").status_code == 404
     assert http(service, "GET", f"shares/{made['id']}/result").status_code == 200
     page = http(service, "GET", f"shares/{made['id']}", headers={"Accept": "text/html"}).text
-    assert "The query also reads TAP_UPLOAD.mine, which is not kept" in page
+    assert "The query also reads TAP_UPLOAD.mine. To run it again, ask the author for the missing file." in page
     both = share(service, job, data={"OMIT": " mine, other"}, files=files)
     assert (both["uploads"], both["omitted"]) == ({}, ["mine", "other"])
     assert "no uploaded table 'mien'" in share(service, job, status=400, data={"OMIT": "mien"}, files=files)["message"]

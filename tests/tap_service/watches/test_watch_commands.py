@@ -185,5 +185,5 @@ def test_mail_goes_to_the_address_of_the_account(
     [date] = re.findall(r"^Date: (.+?)\r?$", mail, re.MULTILINE)
     assert parsedate_to_datetime(date) == datetime.fromisoformat(run["since"]).replace(microsecond=0)
     assert "SELECT * FROM mydb.mailed WHERE addition =" in mail
-    assert "In the service's portal, the page Watches pauses or removes the watch." in mail
+    assert "You can pause or remove the watch on the page Watches of the service's portal" in mail
     alice.remove_all()
