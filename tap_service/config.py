@@ -170,11 +170,14 @@ class SettingSources:
     def _list_strange_variables(self) -> dict[str, str]:
         """Return the variables that are no settings, with the setting that each one resembles, if any."""
         known = [*Config.model_fields, FILE_VARIABLE.removeprefix(_PREFIX).lower()]
-        return {
-            name: next(iter(get_close_matches(name, known, 1, _MIN_RESEMBLANCE)), "")
-            for name in self.variables
-            if name not in known
-        }
+        return {name: _find_resembling(name, known) for name in self.variables if name not in known}
+
+
+def _find_resembling(name: str, known: list[str]) -> str:
+    """Return the setting that a name resembles, first one with a word too many; '' if there is none."""
+    near = get_close_matches(name, known, 1, _MIN_RESEMBLANCE)
+    shorter = [each for each in known if name.startswith(f"{each}_")]
+    return max(shorter, key=len) if near and shorter else "".join(near)
 
 
 def find_default(name: str) -> Any:

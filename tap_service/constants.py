@@ -46,7 +46,7 @@ MAX_REQUEST_HEAD = 262_144
 #: headers of one request: each costs time before the request is looked at
 MAX_REQUEST_HEADERS = 200
 
-#: bytes of the sizes, extensions and trailers of a body's chunks, besides one for every two bytes of the body
+#: bytes of the sizes, extensions and trailers of a body's chunks, besides one for every byte of the body
 MAX_BODY_FRAMING = 65_536
 
 #: requests of one connection that wait behind the one that is being answered

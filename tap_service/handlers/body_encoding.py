@@ -75,8 +75,9 @@ class BodyDecoder:
             try:
                 piece = member.decompress(data, _PIECE_BYTES)
             except _FAULTS as error:
+                hint = "; use level 19 or lower, without --long" if "memory" in str(error) else ""
                 raise ParameterFault(
-                    f"the body cannot be decompressed with {self._encoding}, its Content-Encoding: {error}"
+                    f"the body cannot be decompressed with {self._encoding}, its Content-Encoding: {error}{hint}"
                 ) from error
             self._bytes += len(piece)
             if piece:
@@ -91,7 +92,7 @@ class BodyDecoder:
         """Raise ParameterFault if the body is truncated."""
         if self._member is not None:
             raise ParameterFault(
-                f"the body ends in the middle of its {self._encoding} data: it was truncated. Send it again"
+                f"the body ends in the middle of its {self._encoding} data, or has other bytes after it: send it again"
             )
 
     def _begin_member(self) -> _Member:

@@ -29,7 +29,7 @@ class AdmitClients:
             await self._app(scope, receive, send)
             return
         client = (await get_origin(Request(scope))).client
-        begin_request(scope)
+        begin_request(scope, receive)
         if self._blocked.is_blocked(client):
             message = f"requests from {client} are blocked: {self._way_out}"
             await error_response(scope, 403, message)(scope, receive, send)

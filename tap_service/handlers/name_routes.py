@@ -19,7 +19,8 @@ from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.request_context import Caller, Skyhouse
 from tap_service.handlers.request_form import read_query_values
 from tap_service.handlers.route_description import Parameter, describe
-from tap_service.handlers.turns import run_in_turn
+from tap_service.handlers.turns import run_in_turn_of
+from tap_service.models.engine_share import Lane
 from tap_service.service_errors import ParameterFault, ServiceUnavailable
 from tap_service.services.queries.name_resolver import NamedObject, NameResolver
 from tap_service.storage.engine.engine import EngineError
@@ -60,7 +61,8 @@ async def find_names(request: Request, skyhouse: Skyhouse, caller: Caller) -> Re
         except EngineError as error:
             raise ServiceUnavailable("names cannot be looked up now. Try again later") from error
 
-    return await run_in_turn(lambda: JSONResponse(find_objects(), headers=_BRIEFLY))
+    lane = Lane.FETCHING if name and skyhouse.config.sesame_url else Lane.READING
+    return await run_in_turn_of(lane, lambda: JSONResponse(find_objects(), headers=_BRIEFLY))
 
 
 def _find_objects(names: NameResolver, catalogue: Catalogue, name: str) -> list[NamedObject]:

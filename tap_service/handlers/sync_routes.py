@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.described_parameters import QUERY_PARAMETERS
@@ -22,7 +23,6 @@ from tap_service.handlers.request_context import (
 )
 from tap_service.handlers.request_form import Form, read_request_form
 from tap_service.handlers.route_description import ANY, describe
-from tap_service.handlers.turns import run_in_turn
 from tap_service.models.identity import Identity
 from tap_service.service_errors import Forbidden, UserFault
 from tap_service.services.queries.sync_answer import StartJob
@@ -91,7 +91,8 @@ def _build_job_starter(form: Form, skyhouse: Services, caller: Identity | None, 
     async def start_job() -> str:
         kept = [pair for pair in form.pairs if pair[0].upper() not in ("ON_TIMEOUT", "PHASE")]
         pairs = [*kept, ("PHASE", "RUN")]
-        job = await run_in_turn(skyhouse.jobs.create_job, pairs, caller, origin.client, form.files)
+        # not in another turn: the query has one, and is stopped when the job is there
+        job = await run_in_threadpool(skyhouse.jobs.create_job, pairs, caller, origin.client, form.files)
         return f"{origin.base_url}/tap/async/{job.job_id}"
 
     return start_job

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from starlette.types import Scope
+from starlette.types import Receive, Scope
 
+from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
+from tap_service.models.engine_share import Lane
 from tap_service.models.identity import Identity
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
+#: after how many seconds a read is watched, to be forgotten if its client has gone: sooner costs more than it saves
+_UNWATCHED_SECONDS = 0.2
+
 #: the request that is being handled
-_request: ContextVar[Scope] = ContextVar("request")
+_request: ContextVar[tuple[Scope, Receive]] = ContextVar("request")
 
 
-def begin_request(scope: Scope) -> None:
+def begin_request(scope: Scope, receive: Receive) -> None:
     """Remember for ``run_in_turn`` whose request this task handles; its origin is known."""
-    _request.set(scope)
+    _request.set((scope, receive))
 
 
 async def run_in_turn(call: Callable[_P, _T], *arguments: _P.args, **named: _P.kwargs) -> _T:
@@ -30,10 +36,28 @@ async def run_in_turn(call: Callable[_P, _T], *arguments: _P.args, **named: _P.k
     ------
     TooManyQueries, ServiceBusy
         Too many requests wait.
+    ClientGone
+        The client of a GET has disconnected, and the call is not made.
     """
-    scope = _request.get()
+    return await run_in_turn_of(Lane.READING, partial(call, *arguments, **named))
+
+
+async def run_in_turn_of(lane: Lane, call: Callable[[], _T]) -> _T:
+    """Do as ``run_in_turn`` in another lane: FETCHING for what may wait for another host."""
+    scope, receive = _request.get()
     visitor = scope["state"].get("visitor")
     owner = visitor.name if isinstance(visitor, Identity) else None
     queries = scope["app"].state.services.queries
-    result: _T = await queries.run_reading(partial(call, *arguments, **named), scope["state"]["origin"].client, owner)
-    return result
+    reading = asyncio.ensure_future(queries.run_reading(call, scope["state"]["origin"].client, owner, lane))
+    try:
+        await asyncio.wait({reading}, timeout=_UNWATCHED_SECONDS)
+        if reading.done() or scope["method"] not in ("GET", "HEAD"):  # the body of others may not have been read
+            result: _T = await reading
+            return result
+        gone = asyncio.create_task(wait_for_disconnect(receive))
+        try:
+            return await run_unless_gone(gone, reading)
+        finally:
+            gone.cancel()
+    finally:
+        reading.cancel()

@@ -61,8 +61,8 @@ class SkyhouseProtocol(HttpToolsProtocol):
     they get them, and then the connection is closed.
 
     Of what a client sends, only bodies have no limit here: ``_framing_bytes`` counts everything else. In a head that is
-    all of it, also empty lines before it. In a body it is the chunks' sizes, extensions and trailers; two bytes of the
-    body take one away again, so that a long body may have many chunks, but not many that are nearly empty.
+    all of it, also empty lines before it. In a body it is the chunks' sizes, extensions and trailers; each byte of the
+    body takes one away again, so that a long body may have many chunks, but not many that are nearly empty.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -169,7 +169,7 @@ class SkyhouseProtocol(HttpToolsProtocol):
             self._chunks.clear()
             self._body_bytes += len(body)
             self._body_at = self.loop.time()
-            self._framing_bytes = max(0, self._framing_bytes - len(body) - len(body) // 2)
+            self._framing_bytes = max(0, self._framing_bytes - 2 * len(body))
             super().on_body(body)
 
     def on_message_complete(self) -> None:

@@ -72,6 +72,7 @@ def test_wrong_settings(settings: dict, said: str) -> None:
     [
         ("ANONYMUS", "ANONYMOUS"),
         ("ANONYMOUS_USERS", "ANONYMOUS"),
+        ("DATA_PATH", "DATA"),
         ("TRUSTED_PROXY", "TRUSTED_PROXIES"),
         ("HARD_MAX_REC", "HARD_MAXREC"),
         ("QUERYLOG", "QUERY_LOG"),

@@ -186,10 +186,12 @@ class QueryLanes:
         state.add_waiting(place)
 
     def _may_start(self, place: LanePlace) -> bool:
-        """Return whether its client may use a place; not while too many of its requests have outgrown their lane."""
+        """Return whether its client may use a place; not for a query while too many others have outgrown their lane."""
         client, find_most = place.client, self._limits.count_running
         if self._lanes[place.lane].running.get(client, 0) >= find_most(place.lane, place.limit):
             return False
+        if place.lane is Lane.READING:
+            return True
         return all(state.running.get(client, 0) <= find_most(lane, place.limit) for lane, state in self._lanes.items())
 
     def _start_waiting(self) -> None:

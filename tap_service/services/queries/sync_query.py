@@ -133,9 +133,14 @@ class QueryService:
         self._announcements.check_open()
         return await self._run_in_lane(lane, client, owner, call)
 
-    async def run_reading(self, call: Callable[[], _T], client: str, owner: str | None = None) -> _T:
-        """Run a short read, in a lane of its own so that it does not delay queries. Raises its error, and as above."""
-        return await self._run_in_lane(Lane.READING, client, owner, call)
+    async def run_reading(
+        self, call: Callable[[], _T], client: str, owner: str | None = None, lane: Lane = Lane.READING
+    ) -> _T:
+        """Run a short read, in a lane of its own so that it does not delay queries. Raises its error, and as above.
+
+        Unlike a query it runs while the service drains. ``lane``: FETCHING for what may wait for another host.
+        """
+        return await self._run_in_lane(lane, client, owner, call)
 
     async def _run_in_lane(self, lane: Lane, client: str, owner: str | None, call: Callable[[], _T]) -> _T:
         work = _LaneCall(call)
@@ -250,5 +255,5 @@ class _LaneCall(Generic[_T]):
             self.result.set_exception(error)
 
     def end_work(self, refusal: ServiceError | None = None) -> None:
-        if refusal is not None:
+        if refusal is not None and self.result.set_running_or_notify_cancel():
             self.result.set_exception(refusal)

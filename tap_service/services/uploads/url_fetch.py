@@ -47,8 +47,12 @@ _NOT_PUBLIC = tuple(
     )
 )
 
-#: names that no public host has: RFC 6761, 6762, 7686, 8375, 9476, and ICANN's ``internal``, where clouds keep metadata
-_LOCAL_DOMAINS = ("localhost", "local", "internal", "home.arpa", "test", "invalid", "onion", "alt")
+#: Domains without public hosts: RFC 6761, 6762, 7686, 8375, 9476, ICANN's ``internal``, where clouds keep metadata, and
+#: what many networks use for themselves, which will never be delegated
+_LOCAL_DOMAINS = (
+    *("localhost", "local", "internal", "home.arpa", "test", "invalid", "onion", "alt"),
+    *("localdomain", "localdomain6", "lan", "home", "corp", "intranet", "private"),
+)
 
 AddressInfo = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
 

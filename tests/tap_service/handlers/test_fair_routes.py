@@ -117,3 +117,29 @@ def test_one_clients_requests_leave_threads_for_others(service: Served, monkeypa
         assert not find_readable(asked)
         ended.set()
         assert all(b"HTTP/1.1 200 " in connection.recv(100) for connection in asked)
+
+
+def test_what_a_client_that_has_gone_waited_for_is_not_read(
+    service: Served, monkeypatch: pytest.MonkeyPatch, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """It does not delay the client's next requests either."""
+    ended, read = threading.Event(), []
+
+    def complete(*_: object) -> list[object]:
+        read.append(1)
+        ended.wait(60)
+        return []
+
+    monkeypatch.setattr(NameResolver, "complete_name", complete)
+    asked = [socket.create_connection(("127.0.0.1", service.port), timeout=60) for _ in range(20)]
+    try:
+        for connection in asked:
+            connection.sendall(b"GET /tap/names?prefix=a HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.3\r\n\r\n")
+        eventually(lambda: service.metric("skyhouse_lane_requests", lane="reading", state="waiting") == 18)
+        for connection in asked:
+            connection.close()
+        eventually(lambda: not service.server.server_state.tasks)
+    finally:
+        ended.set()
+    assert httpx.get(f"{service.tap}/tables", headers={"X-Forwarded-For": "192.0.2.3"}, timeout=60).status_code == 200
+    assert len(read) == 2

@@ -289,3 +289,15 @@ def test_failing_work_gives_its_place_back(set_up: Callable[..., Setup]) -> None
 def test_who_a_request_counts_for(address: str, key: str) -> None:
     assert find_client_key(None, address) == key
     assert find_client_key("alice", address) == "alice"
+
+
+def test_short_reads_do_not_wait_for_queries_that_have_outgrown_their_lane(set_up: Callable[..., Setup]) -> None:
+    """A job list is read while large results of the client are sent."""
+    setup = set_up()
+    outgrown = [setup.enter("a", Lane.LIGHT) for _ in range(2)]
+    assert all(setup.lanes.move_place(place, Lane.HEAVY, beyond=True) for place in setup.places)
+    query = setup.enter("a", Lane.LIGHT)
+    setup.enter("a", Lane.READING).finish()
+    assert query.name not in setup.started
+    for work in (*outgrown, query):
+        work.finish()

@@ -244,7 +244,7 @@ def test_messages_do_not_believe_a_host(alice: Watcher, service: Served, hook: R
     [
         *("127.0.0.1", "10.1.2.3", "[::1]", "2130706433", "LOCALHOST", "127.0.0.1."),
         *("localhost.", "a.localhost", "ip6-localhost", "ip6-loopback", "intranet", "printer.local", "db.Home.Arpa."),
-        *("metadata.google.internal", "METADATA.GOOGLE.INTERNAL.", "metadata", "a.test", "a.onion"),
+        *("metadata.google.internal", "METADATA.GOOGLE.INTERNAL.", "metadata", "a.test", "a.onion", "nas.lan"),
     ],
 )
 def test_a_host_of_the_local_network_gets_nothing(alice: Watcher, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
