@@ -94,7 +94,7 @@ def test_a_large_window_is_refused() -> None:
 def test_a_client_has_a_limit_of_compressed_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body_encoding, "_MAX_OF_CLIENT", 1)
     one, again, other = (count_compressed_body(client) for client in ("1.2.3.4", "1.2.3.4", "1.2.3.5"))
-    with one, other, pytest.raises(TooManyUploads, match=r"1\.2\.3\.4 sends 1 compressed bodies"), again:
+    with one, other, pytest.raises(TooManyUploads, match=r"1\.2\.3\.4 is already sending 1 compressed bodies"), again:
         pass
     with count_compressed_body("1.2.3.4"):
         pass
