@@ -247,6 +247,15 @@ class TestRunning:
         expect(query.get_by_role("spinbutton", name="Row limit")).to_have_value("120521")
         expect(was_cut).to_be_hidden()
 
+    def test_what_the_service_warns_of_is_said_before_and_after(self, query: Page, shot: Shot) -> None:
+        write_query(query, "SELECT TOP 3 CONTAINS(CIRCLE(10, 10, 1), POINT(10, 10)) AS c, ra FROM tycho2.bright")
+        warning = query.get_by_role("status").filter(has_text="is 1 only for a shape without extent")
+        expect(warning).to_be_visible()
+        run_query(query)
+        expect(row_count(query, "3 rows")).to_be_visible()
+        expect(warning).to_be_visible()
+        shot(query, "query-warning")
+
     def test_stops_at_once(self, query: Page, portal_url: str) -> None:
         write_query(query, ENDLESS)
         query.get_by_label("Run mode").select_option("at once")
@@ -292,14 +301,20 @@ class TestRunning:
             "mimeType": "text/csv",
             "buffer": b"ra,dec,label\n56.75,24.12,Pleiades\n10.68,41.27,M31\n",
         }
-        query.locator("input[type=file]").first.set_input_files([file])
-        expect(query.get_by_text("mine.csv").first).to_be_visible()
+        query.locator("input[type=file]").first.set_input_files([file, {**file, "name": "bright.csv"}])
+        expect(query.get_by_role("region", name="bright.csv")).to_be_visible()
         query.get_by_role("link", name="Query", exact=True).click()
         write_query(query, "SELECT m.label FROM TAP_UPLOAD.mine AS m")
         expect(query.get_by_text("sends mine")).to_be_visible()
         run_query(query)
         expect(row_count(query, "2 rows")).to_be_visible()
         expect(result_section(query).get_by_text("Pleiades")).to_be_visible()
+
+        # without the schema too, unless a table of the service has the name
+        write_query(query, "SELECT TOP 7 m.label, b.vt_mag FROM mine AS m CROSS JOIN bright AS b")
+        expect(query.get_by_text("sends mine", exact=True)).to_be_visible()
+        run_query(query)
+        expect(row_count(query, "7 rows")).to_be_visible()
 
 
 class TestTabs:

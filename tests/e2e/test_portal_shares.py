@@ -121,6 +121,42 @@ def test_a_file_that_the_query_does_not_name_stays_here(
     assert not any(b"101.28,-16.71" in each for each in kept)
 
 
+def test_the_query_of_the_result_is_cited_and_not_the_editors(
+    page: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
+) -> None:
+    """The query on a file is replaced, but not run: the dialog says what is cited, and the file needs a tick."""
+    page.goto(f"{portal_url}#/uploads")
+    content = {"name": "my.csv", "mimeType": "text/csv", "buffer": b"id,ra\n1,101.28\n2,95.98\n3,0.5\n"}
+    page.locator("input[type=file]").first.set_input_files(content)
+    expect(page.get_by_text("my.csv").first).to_be_visible()
+    query = "SELECT id, ra FROM TAP_UPLOAD.my"
+    run_query(page, portal_url, query)
+    expect(row_status(page)).to_contain_text("3")
+    dialog = page.get_by_role("dialog", name="Permanent link")
+    earlier = dialog.get_by_text("This is the result of an earlier query.")
+    page.get_by_role("button", name="Cite").click()
+    expect(dialog.get_by_role("checkbox", name="my")).to_be_checked()
+    expect(earlier).to_have_count(0)
+    page.keyboard.press("Escape")
+
+    page.locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(STARS)
+    expect(page.get_by_role("button", name="Show that query")).to_be_visible()
+    page.get_by_role("button", name="Cite").click()
+    expect(earlier).to_be_visible()
+    expect(dialog.locator("pre")).to_have_text(query)
+    expect(dialog.get_by_role("checkbox", name="my")).not_to_be_checked()
+    expect(dialog.get_by_text("a file is included only if you tick it")).to_be_visible()
+    shot(page, "share-stale")
+    accessible(page)
+    dialog.get_by_role("button", name="Make permanent link").click()
+    address = dialog.get_by_role("link", name=re.compile("tap.shares.")).inner_text()
+    share = httpx.get(address).json()
+    assert (share["query"], share["uploads"], share["omitted"]) == (query, {}, ["my"])
+    assert httpx.get(f"{address}/uploads/my").status_code == 404
+
+
 def test_a_share_with_an_upload_is_read_by_others(
     page: Page, open_page: Callable[..., Page], portal_url: str, shot: Shot
 ) -> None:
@@ -133,7 +169,7 @@ def test_a_share_with_an_upload_is_read_by_others(
     expect(row_status(page)).to_contain_text("2")
     page.get_by_role("button", name="Cite").click()
     dialog = page.get_by_role("dialog", name="Permanent link")
-    expect(dialog.get_by_text("The uploaded rows of mine are kept with it")).to_be_visible()
+    expect(dialog.get_by_text("The share includes the uploaded file mine: everyone who can")).to_be_visible()
     expect(dialog.get_by_text("mine.csv, 3 rows, 19 B")).to_be_visible()
     shot(page, "share-uploads")
     dialog.get_by_role("button", name="Make permanent link").click()
@@ -147,21 +183,31 @@ def test_a_share_with_an_upload_is_read_by_others(
     expect(reader.get_by_text("The query gives exactly these 2 rows today")).to_be_visible()
     shot(reader, "share-phone")
 
-    # the same rows without the file
-    run_query(page, portal_url, query)
+    # the same rows without the file, whose table needs no schema
+    run_query(page, portal_url, query.replace("TAP_UPLOAD.", ""))
     expect(row_status(page)).to_contain_text("2")
     page.get_by_role("button", name="Cite").click()
     dialog.get_by_role("checkbox", name="mine").uncheck()
     expect(
-        dialog.get_by_text("Without mine, readers have the query and, while they are kept, its rows")
+        dialog.get_by_text("If mine is left out, readers see the query and, as long as they are kept")
     ).to_be_visible()
     shot(page, "share-left-out")
     dialog.get_by_role("button", name="Make permanent link").click()
     dialog.get_by_role("link", name="Open its page").click()
-    expect(page.get_by_text("The query also reads mine, which is not shared with it")).to_be_visible()
+    expect(page.get_by_text("The query also reads mine, which is not included here")).to_be_visible()
     expect(page.get_by_role("button", name="Verify")).to_have_count(0)
     bare = httpx.get(page.url.replace("#", "tap")).json()
     assert (bare["uploads"], bare["omitted"]) == ({}, ["mine"])
     reader.get_by_role("button", name="Open the query").click()
+    expect(reader.locator(".cm-content")).to_contain_text("TAP_UPLOAD.mine")
+    reader.locator(".cm-content").click()
+    reader.keyboard.press("ControlOrMeta+a")
+    reader.keyboard.insert_text("SELECT k, word FROM mine WHERE k > 7")
     reader.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
     expect(row_status(reader)).to_contain_text("2")
+    reader.get_by_role("button", name="Cite").click()
+    shared = reader.get_by_role("dialog", name="Permanent link")
+    expect(shared.get_by_role("checkbox", name="mine")).to_be_checked()
+    shared.get_by_role("button", name="Make permanent link").click()
+    address = shared.get_by_role("link", name=re.compile("tap.shares.")).inner_text()
+    assert list(httpx.get(address).json()["uploads"]) == ["mine"]

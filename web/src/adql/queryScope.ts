@@ -72,26 +72,22 @@ export function relationOf(scope: Scope, qualifier: readonly string[]): Relation
  * allows. WITH tables are none.
  */
 export function tablesOf(adql: string): string[][] {
-    const root = groupTokens(splitTokens(adql));
-    const known = root.filter((_, at) => isWithTable(root, at)).map((node) => nameOf(node as Token).toLowerCase());
     const found: string[][] = [];
-    const visit = (items: readonly Node[], withNames: readonly string[]): void => {
+    const visit = (items: readonly Node[], around: readonly string[]): void => {
+        const withNames = [...around];
+        items.forEach((node, at) => {
+            if (!isGroup(node)) return;
+            // a WITH table may read those before it; its own name and later ones are stored tables there
+            visit(node.items, withNames);
+            if (isWithTable(items, at - 2)) withNames.push(nameOf(items[at - 2] as Token).toLowerCase());
+        });
         for (const select of splitNodes(items, isSetOperator)) {
             const written = relationsOf(fromPart(select), []).flatMap(({ table }) => table ?? []);
             const names = written.map(namesOf);
             found.push(...names.filter(([name, ...more]) => more.length || !withNames.includes(name!.toLowerCase())));
         }
-        items.forEach((node, at) => {
-            if (!isGroup(node)) return;
-            // a table that seems to read itself reads a stored one of its name
-            const own = isWithTable(items, at - 2) ? nameOf(items[at - 2] as Token).toLowerCase() : undefined;
-            visit(
-                node.items,
-                withNames.filter((name) => name !== own),
-            );
-        });
     };
-    visit(root, known);
+    visit(groupTokens(splitTokens(adql)), []);
     return found;
 }
 

@@ -31,6 +31,9 @@ describe('of the files, these go with', () => {
         ['SELECT k FROM mine', ['mine']],
         ['WITH mine AS (SELECT 1 AS k FROM t) SELECT k FROM mine', []],
         ['WITH mine AS (SELECT k FROM mine) SELECT k FROM mine', ['mine']],
+        ['WITH a AS (SELECT k FROM mine), mine AS (SELECT k FROM t) SELECT a.k FROM a CROSS JOIN mine', ['mine']],
+        ['WITH mine AS (SELECT k FROM t), a AS (SELECT k FROM mine) SELECT a.k FROM a CROSS JOIN mine', []],
+        ['WITH a AS (SELECT k FROM t) SELECT k FROM a UNION SELECT k FROM mine, (SELECT k FROM a) AS other', ['mine']],
         ['SELECT k FROM tycho2.mine AS other', []],
         ["SELECT 'TAP_UPLOAD.mine' FROM t -- FROM TAP_UPLOAD.mine", []],
     ])('%s', (adql, names) => expect(Object.keys(namedUploads(adql, { mine, other }))).toEqual(names));

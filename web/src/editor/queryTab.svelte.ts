@@ -1,8 +1,10 @@
 /** A tab of the query page: a query with its settings and run, or a result from elsewhere. */
 
+import { areSameNames, lastPartOf } from '../adql/adqlNames';
 import { namedUploads, uploadsOf } from '../adql/queryUploads';
 import type { Source, View } from '../model/resultModel';
 import type { QueryFault } from '../tap/estimateClient';
+import { catalogue } from '../tap/tableCatalogue.svelte';
 import { files } from '../uploads/userFiles.svelte';
 import { TabEstimate } from './tabEstimate.svelte';
 import { QueryRun, type RunMode } from './queryRun.svelte';
@@ -112,7 +114,9 @@ export class QueryTab {
 
     /** Return what a query of the tab reads of its files and of those of the Upload page. */
     #uploadsOf(adql: string): Record<string, Blob> {
-        return { ...files.blobsOf(uploadsOf(adql)), ...namedUploads(adql, this.files) };
+        const bare = files.list.map(({ name }) => name).filter((name) => !isStored(name));
+        const listed = { ...files.blobsOf(uploadsOf(adql)), ...namedUploads(adql, files.blobsOf(bare)) };
+        return { ...listed, ...namedUploads(adql, this.files) };
     }
 
     #replaceRun(run: QueryRun): void {
@@ -162,6 +166,10 @@ export class QueryTab {
         return tab;
     }
 }
+
+/** Whether a table of the service has the name: without a schema, it means that table and not a file. */
+const isStored = (name: string): boolean =>
+    catalogue.schemas.some(({ tables }) => tables.some((table) => areSameNames(lastPartOf(table.name), name)));
 
 /** Return the names that are no key, ignoring case. */
 function namesWithout(names: readonly string[], files: Record<string, Blob>): string[] {

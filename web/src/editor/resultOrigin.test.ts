@@ -40,7 +40,7 @@ describe('a result', () => {
     });
 
     test('of a replaced file', () => {
-        const adql = 'SELECT * FROM TAP_UPLOAD.mine';
+        const adql = 'SELECT * FROM mine, TAP_UPLOAD.MINE AS again';
         const [one, other] = [new Blob(['a']), new Blob(['b'])];
         const uploaded = originOfRun(request(adql, { files: { mine: one } }));
         expect(findDifference(uploaded, now(adql, undefined, { mine: one }))).toBe(undefined);

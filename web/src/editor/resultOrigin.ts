@@ -1,8 +1,8 @@
 /** The query that a result comes from, and what has changed since. */
 
 import { splitTokens } from '../adql/adqlTokens';
-import { uploadsOf } from '../adql/queryUploads';
 import type { Job } from '../tap/uwsClient';
+import { count, text } from '../text';
 import type { RunRequest } from './queryRun.svelte';
 
 export interface ResultOrigin {
@@ -10,7 +10,7 @@ export interface ResultOrigin {
     readonly adql: string;
     readonly text: string;
     readonly maxrec: number | undefined;
-    /** undefined if they are no longer known */
+    /** what the query read; undefined if they are no longer known */
     readonly files: Record<string, Blob> | undefined;
     /** it may be a part of the text */
     readonly isPart: boolean;
@@ -40,9 +40,17 @@ export function findDifference(origin: ResultOrigin, now: PresentQuery): Differe
     const isThere = origin.isPart && now.adql.includes(origin.adql.trim());
     if (!isThere && !areSameQueries(origin.adql, now.adql)) return 'text';
     if (origin.maxrec !== now.maxrec) return 'limit';
-    const before = origin.files ?? {};
-    const isReplaced = (name: string) => before[name] && now.sent[name] && before[name] !== now.sent[name];
-    return uploadsOf(origin.adql).some(isReplaced) ? 'files' : undefined;
+    const isReplaced = ([name, file]: [string, Blob]) => now.sent[name] && now.sent[name] !== file;
+    return Object.entries(origin.files ?? {}).some(isReplaced) ? 'files' : undefined;
+}
+
+export const describeLimit = ({ maxrec }: ResultOrigin): string =>
+    maxrec === undefined ? text.editor.stale.noLimit : text.editor.stale.limit(count(maxrec));
+
+/** Say what has changed since a result. */
+export function describeDifference(origin: ResultOrigin, difference: Difference): string {
+    const texts = text.editor.stale;
+    return difference === 'limit' ? texts.limitChanged(describeLimit(origin)) : texts.changed[difference];
 }
 
 /** Whether two queries differ in layout and comments alone. */

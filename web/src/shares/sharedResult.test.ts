@@ -53,7 +53,9 @@ test('a result at once is the query that was asked, with the uploads that it nam
     const find = (query: string) => findQuery({ kind: 'sync', query, maxrec: 3, files });
     expect(await find('SELECT 1 FROM t')).toEqual({ query: 'SELECT 1 FROM t', maxrec: 3, files: {} });
     expect((await find('SELECT k FROM tap_upload.MINE')).files).toEqual({ mine });
-    expect((await find('SELECT k FROM mine')).files).toEqual({});
+    expect((await find('SELECT k FROM mine')).files).toEqual({ mine });
+    expect((await find('SELECT a.k FROM mine AS a, TAP_UPLOAD.MINE AS b')).files).toEqual({ mine });
+    expect((await find('SELECT k FROM tycho2.mine')).files).toEqual({});
     await expect(find('SELECT k FROM TAP_UPLOAD.gone')).rejects.toThrow('are not kept');
 });
 

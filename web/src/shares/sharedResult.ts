@@ -21,7 +21,7 @@ type QuerySource = Exclude<Source, { kind: 'file' }>;
 export async function findQuery(source: QuerySource): Promise<AskedQuery> {
     if (source.kind === 'job') return queryOfJob(await fetchJob(source.id), source.files);
     const { query, maxrec, files = {} } = source;
-    return { query, maxrec, files: takeUploads(query, files, uploadsOf(query)) };
+    return { query, maxrec, files: takeUploads(query, files, [...uploadsOf(query), ...Object.keys(files)]) };
 }
 
 /** Return the query of a job, with the uploads that this page still has. Raises Error without them. */

@@ -19,6 +19,8 @@ export interface Estimate {
     readonly maxrec: { readonly default: number; readonly hard: number };
     /** time limit of /sync */
     readonly syncSeconds: number;
+    /** what the service says of the query; the result has it too */
+    readonly warnings: readonly string[];
 }
 
 /** The expected rows of a result, and what the row limit will cut. */

@@ -11,9 +11,9 @@ export const results = {
         copied: 'Copied.',
         notCopied: 'The browser refused to copy.',
         uploadsGone:
-            'The uploaded files of this query are not kept: run it again with your files, then take that result.',
+            'The uploaded files of this query are not kept: run the query again with your files, then use the new result.',
         largeUploads: 'The uploaded files are too large for a script: 5 MB at most. Send them with pyvo yourself.',
-        noUploads: 'The command would not find the uploaded files: take the Python script, which contains them.',
+        noUploads: 'A command line cannot include your uploaded files: use the Python script, which contains them.',
     },
     workerFailed: (why: string) => `The page could not read the result${why && ` (${why})`}. Try again.`,
     stopped: (rows: number) => `Stopped: these are the first ${formatCounted(rows, 'row')}, not the whole result.`,

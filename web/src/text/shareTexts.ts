@@ -1,5 +1,8 @@
 import { formatCounted } from './numberFormat';
 
+const one = (names: readonly string[], single: string, several: string): string =>
+    names.length === 1 ? single : several;
+
 export const shares = {
     title: 'Shared results',
     open: 'Cite',
@@ -13,11 +16,14 @@ export const shares = {
         noteHint: 'For readers: which figure it is, how it was made …',
         named: (user: string) => `Readers see my name (${user})`,
         public: 'Everyone who can see the tables of the query can read the share.',
+        query: 'Query that becomes permanent',
         files: 'Files that the query reads',
-        uploads: (names: string) =>
-            `The uploaded rows of ${names} are kept with it, and its readers can read them too.`,
-        omitted: (names: string) =>
-            `Without ${names}, readers have the query and, while they are kept, its rows. They cannot run it again: only someone who has the file can verify the rows.`,
+        leftOut:
+            'The query, its row limit or its files have changed since this result: a file is included only if you tick it.',
+        uploads: (names: readonly string[]) =>
+            `The share includes the uploaded ${one(names, 'file', 'files')} ${names.join(', ')}: everyone who can read the share can download ${one(names, 'it', 'them')}.`,
+        omitted: (names: readonly string[]) =>
+            `If ${names.join(', ')} ${one(names, 'is', 'are')} left out, readers see the query and, as long as they are kept, its rows. They cannot run it again: only someone who has the ${one(names, 'file', 'files')} can verify the rows.`,
         cut: 'The row limit has cut this result. Which rows it keeps may differ when the query is run again: raise the limit, or sort by a unique column.',
         submit: 'Make permanent link',
         running: 'Running the query and computing the checksum …',
@@ -59,15 +65,15 @@ export const shares = {
         gone: 'The share has been deleted.',
         limit: (rows: string) => `Row limit ${rows}.`,
         uploads: 'Uploaded with the query',
-        omitted: (names: string) =>
-            `The query also reads ${names}, which is not shared with it. To run it again, ask its maker for the file.`,
+        omitted: (names: readonly string[]) =>
+            `The query also reads ${names.join(', ')}, which ${one(names, 'is', 'are')} not included here. To run it again, ask the author for the missing ${one(names, 'file', 'files')}.`,
     },
     verify: {
         title: 'Has it changed?',
         noTables: 'The query reads nothing but its uploads, which are kept with it.',
         noOtherTables: 'The query reads nothing but uploads.',
-        omitted: (names: string) =>
-            `Only someone who has ${names}, which is not shared, can run the query again and compare the checksum.`,
+        omitted: (names: readonly string[]) =>
+            `Only someone who has ${names.join(', ')}, which ${one(names, 'is', 'are')} not included here, can run the query again and compare the checksum.`,
         checking: 'Comparing the tables …',
         same: 'The tables have not changed since.',
         changed: (names: string) => `Changed since: ${names}.`,
