@@ -14,9 +14,12 @@ Form = Callable[[Call, Emit], str]
 
 
 def float_literal(value: float) -> str:
-    """Return a Float64 literal, negative ones in parentheses. (ClickHouse reads 0 and 1000 as integers.)"""
+    """Return a Float64 literal, negative ones, -0.0 too, in parentheses: ``--`` begins a comment.
+
+    (ClickHouse reads 0 and 1000 as integers.)
+    """
     text = repr(float(value))
-    return text if value >= 0 else f"({text})"
+    return text if value >= 0 and not text.startswith("-") else f"({text})"
 
 
 def let_sql(values: dict[str, str], body: str) -> str:

@@ -160,8 +160,15 @@ BY_HAND = [
     ("point 15 0", "Not (Circle 20 0 5)", 0, 0),
     ("circle 10 0 5", "Not (Circle 20 0 5)", 1, 1),
     ("circle 10 0 5.1", "Not (Circle 20 0 5)", 0, 1),
+    ("circle 15 0 0", "Not (Circle 20 0 5)", 0, 0),
+    ("polygon 5 0 5 3 16 0", "Not (Circle 20 0 5)", 0, 1),
+    ("Union (Circle 10 0 5 Circle 10 0.5 1)", "Not (Circle 20 0 5)", 1, 1),
+    ("Union (Circle 10 0 5 Circle 180 0 1)", "Not (Union (Circle 20 0 5 Circle 181 0 1))", 0, 1),
+    ("Union (Circle 10 0 1 Point 15 0)", "Not (Circle 20 0 5)", 0, 1),
+    ("polygon 1 0 2 0 2 1", "Not (Circle 20 -0 5)", 1, 1),
     ("range 15 15 0 1", "Difference (Circle 10 0 9 Circle 20 0 5)", 1, 1),
     ("range 15.1 15.1 -1 1", "Difference (Circle 10 0 9 Circle 20 0 5)", 0, 1),
+    ("point 15 -0", "circle 15 -0 5", 1, 1),
     # boxes without extent
     ("box 10 2 0 0", "point 10 2", 1, 1),
     ("box 10 2 0 0", "range 10 10 2 2", 1, 1),
@@ -272,6 +279,8 @@ _CONSTANTS = {
     "circle 15 0 5": (1, 2, 3),
     "polygon 10 1 10 3 12 2": (1, 3),
     "Not (Circle 20 0 5)": (2,),
+    "Not (Circle 20 -0 5)": (2,),
+    "circle 15 -0 5": (2,),
 }
 
 

@@ -13,13 +13,13 @@ from typing import TypeGuard
 from adql.clickhouse.sky import row_shape_sql, stored_region_sql
 from adql.clickhouse.sky.row_shape_sql import Circle, Edges, RowShape
 from adql.clickhouse.sky.stored_region_sql import Stored, choose_by_count_sql
-from adql.clickhouse.sql_text import let_sql
+from adql.clickhouse.sql_text import float_literal, let_sql
 from adql.node_classes import replace
 from adql.regions.cone import Cone
 from adql.regions.polygon import Polygon
 from adql.regions.region import Region
 from adql.regions.region_algebra import Complement, Intersection, Nothing, Union, WholeSky, has_moc
-from adql.regions.unit_vectors import ShapeError
+from adql.regions.unit_vectors import ShapeError, position_to_vector
 from clickhouse_schema.conjunction_sql import all_sql
 
 Shape = RowShape | Stored | Region
@@ -70,6 +70,11 @@ def _contains_sql(inner: Shape, outer: Shape) -> str:
         return all_sql(*(_contains_sql(part, outer) for part in inner.parts))
     if isinstance(outer, Intersection):
         return all_sql(*(_contains_sql(inner, part) for part in outer.parts))
+    if isinstance(outer, Complement):
+        if isinstance(outer.part, Union):
+            return all_sql(*(_contains_sql(inner, Complement(part)) for part in outer.part.parts))
+        if isinstance(outer.part, Cone) and not outer.part.is_point:
+            return _is_beside_sql(_as_known(inner), outer.part)
     return _contains_known_sql(_as_known(inner), _as_known(outer))
 
 
@@ -104,6 +109,26 @@ def _contains_known_sql(inner: Known, outer: Known) -> str:
     return choose_by_count_sql(
         outer, lambda one: row_shape_sql.contains_sql(inner, one), stored_region_sql.contains_shape_sql(outer, inner)
     )
+
+
+def _is_beside_sql(inner: Known, circle: Cone) -> str:
+    """Whether a shape is in the complement of a circle: in the opposite circle, and points not on the border."""
+    x, y, z = (float_literal(-c) for c in position_to_vector(circle.lon, circle.lat))
+    opposite, itself = Circle((x, y, z), float_literal(180 - circle.radius)), row_shape_sql.constant_shape(circle)
+
+    def single_sql(one: RowShape) -> str:
+        if isinstance(one, Edges):
+            return row_shape_sql.contains_sql(one, opposite)
+        apart = f"NOT {row_shape_sql.contains_vector_sql(itself, one.centre)}"
+        if _is_point(one):
+            return f"({apart})"
+        return all_sql(row_shape_sql.contains_sql(one, opposite), f"({one.radius} > 0 OR {apart})")
+
+    if not isinstance(inner, Stored):
+        return single_sql(inner)
+    in_opposite = stored_region_sql.is_in_shape_sql(inner, opposite)
+    several = all_sql(in_opposite, f"NOT {stored_region_sql.has_point_in_sql(inner, itself)}")
+    return choose_by_count_sql(inner, single_sql, several)
 
 
 def _is_in_sql(several: Stored, outer: Known) -> str:

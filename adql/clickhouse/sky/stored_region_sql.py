@@ -97,6 +97,11 @@ def _points_sql(stored: Stored, word: str, shape: RowShape | Stored) -> str:
     return f"{word}(p -> {contains_vector_sql(shape, _PLACE)}, {vectors})"
 
 
+def has_point_in_sql(stored: Stored, shape: RowShape) -> str:
+    """Whether a point of a row's region is in a circle or polygon."""
+    return _points_sql(stored, "arrayExists", shape)
+
+
 #: Components of p
 _PLACE: Vector = ("p.1", "p.2", "p.3")
 
