@@ -169,6 +169,10 @@ BY_HAND = [
     ("range 15 15 0 1", "Difference (Circle 10 0 9 Circle 20 0 5)", 1, 1),
     ("range 15.1 15.1 -1 1", "Difference (Circle 10 0 9 Circle 20 0 5)", 0, 1),
     ("point 15 -0", "circle 15 -0 5", 1, 1),
+    # vertices that repeat their neighbours but for rounding do not reach their antipodes
+    ("polygon 0 80 90 80 90 90 0 90", "circle 0 90 12", 1, 1),
+    ("polygon 0 80 90 80 90 90 0 90", "point 77 -90", 0, 0),
+    ("point 180 -10", "polygon 0 10 10 10 5 20 360 10", 0, 0),
     # boxes without extent
     ("box 10 2 0 0", "point 10 2", 1, 1),
     ("box 10 2 0 0", "range 10 10 2 2", 1, 1),

@@ -933,9 +933,9 @@ FROM `sky`.`observations` AS t1
 WHERE if(isNull(if(empty(t1.`field`), nan, arraySum(t1.`field`)) + if(empty(t1.`beam`), nan, arraySum(t1.`beam`))) OR isNaN(if(empty(t1.`field`), nan,
     arraySum(t1.`field`)) + if(empty(t1.`beam`), nan, arraySum(t1.`beam`))), NULL, (arrayMap((array1, x2, y2, z2, r2) -> ((abs(arraySum(e -> atan2(-(x2 * e.7 +
     y2 * e.8 + z2 * e.9), (e.1 - x2) * (e.4 - x2) + (e.2 - y2) * (e.5 - y2) + (e.3 - z2) * (e.6 - z2)), array1)) > 3.141592653589793 OR arrayExists(e -> (NOT
-    (NOT ((e.7 * e.7 + e.8 * e.8 + e.9 * e.9) > 0) OR NOT (abs((x2 * e.7 + y2 * e.8 + z2 * e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT
-    ((x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT
-    ((x2 * (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))))),
+    (NOT ((e.7 * e.7 + e.8 * e.8 + e.9 * e.9) > 4e-30) OR NOT (abs((x2 * e.7 + y2 * e.8 + z2 * e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR
+    NOT ((x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR
+    NOT ((x2 * (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))))),
     array1)) OR (NOT (NOT (r2 > 0) OR NOT (arrayMin(e -> if((NOT (NOT ((x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 *
     e.1)) > 0) OR NOT ((x2 * (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) > 0))), atan2(abs((x2 * e.7 + y2 * e.8 + z2
     * e.9)), sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9) * (x2 * e.1 + y2 * e.2 + z2 * e.3) * (x2 * e.1 + y2 * e.2 + z2 * e.3) + (x2 * (e.8 * e.3 - e.9 * e.2) + y2
@@ -1002,9 +1002,9 @@ WHERE (t1.`__cover_field` IN (108086391056891905, 0, 27021597764222976, 36028797
     1274016, 1274018, 1274017, 1274024)), if(isNull(if(empty(t1.`field`), nan, arraySum(t1.`field`))) OR isNaN(if(empty(t1.`field`), nan,
     arraySum(t1.`field`))), NULL, (NOT (NOT (0.5 >= 0) OR NOT ((arrayMap((array1, x2, y2, z2, r2) -> ((abs(arraySum(e -> atan2(-(x2 * e.7 + y2 * e.8 + z2 *
     e.9), (e.1 - x2) * (e.4 - x2) + (e.2 - y2) * (e.5 - y2) + (e.3 - z2) * (e.6 - z2)), array1)) > 3.141592653589793 OR arrayExists(e -> (NOT (NOT ((e.7 * e.7 +
-    e.8 * e.8 + e.9 * e.9) > 0) OR NOT (abs((x2 * e.7 + y2 * e.8 + z2 * e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT ((x2 * (e.8 * e.3 -
-    e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT ((x2 * (e.5 * e.9 -
-    e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))))), array1)) OR (NOT (NOT
+    e.8 * e.8 + e.9 * e.9) > 4e-30) OR NOT (abs((x2 * e.7 + y2 * e.8 + z2 * e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT ((x2 * (e.8 * e.3
+    - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT ((x2 * (e.5 * e.9
+    - e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))))), array1)) OR (NOT (NOT
     (r2 > 0) OR NOT (arrayMin(e -> if((NOT (NOT ((x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) > 0) OR NOT ((x2 *
     (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) > 0))), atan2(abs((x2 * e.7 + y2 * e.8 + z2 * e.9)), sqrt((e.7 * e.7
     + e.8 * e.8 + e.9 * e.9) * (x2 * e.1 + y2 * e.2 + z2 * e.3) * (x2 * e.1 + y2 * e.2 + z2 * e.3) + (x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 *
@@ -1056,8 +1056,8 @@ WHERE (t1.`__cover_s_region` IN (108086391056891905, 0, 27021597764222976, 36028
     (NOT (atan2(z1, sqrt(x1 * x1 + y1 * y1)) >= radians(s[5]) - 1e-15) OR NOT (atan2(z1, sqrt(x1 * x1 + y1 * y1)) <= radians(s[6]) + 1e-15) OR NOT
     ((positiveModulo(degrees(atan2(y1, x1)) - s[3] + 1e-13, 360.) <= positiveModulo(s[4] - s[3], 360.) + 2e-13 OR s[4] - s[3] >= 360 OR x1 * x1 + y1 * y1 <
     1e-31)))), arrayMap((edges8) -> (abs(arraySum(e -> atan2(-(x1 * e.7 + y1 * e.8 + z1 * e.9), (e.1 - x1) * (e.4 - x1) + (e.2 - y1) * (e.5 - y1) + (e.3 - z1) *
-    (e.6 - z1)), edges8)) > 3.141592653589793 OR arrayExists(e -> (NOT (NOT ((e.7 * e.7 + e.8 * e.8 + e.9 * e.9) > 0) OR NOT (abs((x1 * e.7 + y1 * e.8 + z1 *
-    e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT ((x1 * (e.8 * e.3 - e.9 * e.2) + y1 * (e.9 * e.1 - e.7 * e.3) + z1 * (e.7 * e.2 - e.8 *
+    (e.6 - z1)), edges8)) > 3.141592653589793 OR arrayExists(e -> (NOT (NOT ((e.7 * e.7 + e.8 * e.8 + e.9 * e.9) > 4e-30) OR NOT (abs((x1 * e.7 + y1 * e.8 + z1
+    * e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT ((x1 * (e.8 * e.3 - e.9 * e.2) + y1 * (e.9 * e.1 - e.7 * e.3) + z1 * (e.7 * e.2 - e.8 *
     e.1)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))) OR NOT ((x1 * (e.5 * e.9 - e.6 * e.8) + y1 * (e.6 * e.7 - e.4 * e.9) + z1 * (e.4 * e.8 - e.5 *
     e.7)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9))))), edges8)), [arrayMap((c) -> arrayMap((v) -> arrayMap((a, b) -> (a.1, a.2, a.3, b.1, b.2, b.3,
     ((a.2 - b.2) * (a.3 + b.3) - (a.3 - b.3) * (a.2 + b.2)) / 2, ((a.3 - b.3) * (a.1 + b.1) - (a.1 - b.1) * (a.3 + b.3)) / 2, ((a.1 - b.1) * (a.2 + b.2) - (a.2

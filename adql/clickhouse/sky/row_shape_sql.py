@@ -163,13 +163,13 @@ _N_LENGTH = f"sqrt({_N_SQUARED})"
 def is_inside_sql(p: Vector, edges: Edges, *, border: str = "1", slack: float = ROUNDING) -> str:
     """Test the sum of triangles of ``Polygon.contains``; return ``border`` for directions within ``slack`` of an edge.
 
-    A repeated vertex makes no triangle.
+    A repeated vertex, as a pole at two longitudes, makes no triangle, and no edge: it would reach its antipode.
     """
     below = " + ".join(f"({a} - {c}) * ({b} - {c})" for a, b, c in zip(_A, _B, p, strict=True))
     winds = f"abs(arraySum(e -> atan2(-{dot_sql(p, _N)}, {below}), {edges.array})) > {math.pi!r}"
     after, before = _along_edge_sql(p)
     near = f"{slack!r} * {_N_LENGTH}"
-    on_circle = (f"{_N_SQUARED} > 0", f"abs({dot_sql(p, _N)}) <= {near}")
+    on_circle = (f"{_N_SQUARED} > {4 * ROUNDING**2!r}", f"abs({dot_sql(p, _N)}) <= {near}")
     on = all_sql(*on_circle, f"{after} >= -{near}", f"{before} >= -{near}")
     on_border = f"arrayExists(e -> {on}, {edges.array})"
     return f"({winds} OR {on_border})" if border == "1" else f"if({on_border}, {border}, {winds})"
