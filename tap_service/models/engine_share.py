@@ -34,7 +34,7 @@ class EngineShare:
     Attributes
     ----------
     niceness
-        Linux niceness of the query's threads; an engine without CAP_SYS_NICE ignores it.
+        Linux niceness of the query's threads; an engine that may not change it leaves it as it is.
     max_threads
         The most threads of the query.
     left_out

@@ -46,6 +46,7 @@ from tap_service.storage.engine.engine_errors import shorten_message
 from tap_service.storage.engine.handle_pool import Handle, HandlePool, connect_handle, setting_literal, translate_errors
 from tap_service.storage.engine.merge_priority import lower_merge_priority
 from tap_service.storage.engine.running_queries import list_running_ids, read_progress
+from tap_service.storage.engine.thread_priority import NICE_SETTING, can_restore_priority
 from tap_service.storage.private_directory import OpenDirectoryError
 
 ARROW_FORMAT = "ArrowStream"
@@ -237,6 +238,8 @@ class EmbeddedEngine:
     @contextmanager
     def _lend_handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Handle]:
         wanted = check_settings(self._defaults | dict(settings or {}))
+        if not can_restore_priority():
+            wanted.pop(NICE_SETTING, None)
         if os.getpid() != self._pid:
             raise EngineUnavailable("the embedded engine cannot be used in a forked process")
         with self._handles.lend_handle(wanted, query_id) as handle:

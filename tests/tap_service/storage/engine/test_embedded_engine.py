@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tap_service.storage.engine import merge_priority
+from tap_service.storage.engine import merge_priority, thread_priority
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine, lock_data_path
 from tap_service.storage.engine.engine import EngineUnavailable
 
@@ -191,3 +191,40 @@ def test_merges_give_way_to_queries(engine: EmbeddedEngine) -> None:
     merging = [os.getpriority(os.PRIO_PROCESS, thread) for thread, name in names.items() if name == "MergeMutate"]
     assert merging
     assert set(merging) == {merge_priority.NICE}
+
+
+_SET_NICENESS = """
+    import os, sys
+    from pathlib import Path
+    from tap_service.models.engine_share import ENGINE_SHARES, Lane
+    from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+    engine = EmbeddedEngine(Path(sys.argv[1]))
+    settings = dict(ENGINE_SHARES[Lane.HEAVY].list_settings())
+    for _ in range(3):
+        print(engine.fetch_table("SELECT max(number) AS n FROM numbers_mt(10000000)", settings)["n"].to_pylist())
+        with engine.stream_batches("SELECT 1 AS one", settings=settings) as batches:
+            print([batch["one"].to_pylist() for batch in batches])
+    print(os.getpriority(os.PRIO_PROCESS, 0))
+    engine.close()
+"""
+
+
+@pytest.mark.parametrize("namespace", [[], ["unshare", "-rm"]], ids=["here", "in a user namespace"])
+def test_niceness_does_not_end_the_process(tmp_path: Path, namespace: list[str]) -> None:
+    """Root of a user namespace, as in a container without root, may lower priorities and not raise them again."""
+    if namespace:
+        try:
+            subprocess.run([*namespace, "true"], check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            pytest.skip("no user namespaces")
+    command = [*namespace, sys.executable, "-c", textwrap.dedent(_SET_NICENESS), str(tmp_path)]
+    answer = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.splitlines() == ["[9999999]", "[[1]]"] * 3 + ["0"]
+
+
+def test_trying_priorities_leaves_them_alone() -> None:
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    thread_priority.can_restore_priority.cache_clear()
+    thread_priority.can_restore_priority()
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
