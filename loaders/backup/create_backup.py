@@ -141,9 +141,10 @@ def _copy_tables(
     try:
         databases, engines = back_up_tables(servers, _place_finder(target, manifest), bases, reporter)
     except EngineError as error:
-        target.require_room(error)
+        if not request.disk:
+            target.require_room(error)
         raise
-    for written in engines:
+    for written in () if request.disk else engines:
         target.require_written(manifest.name, written.folder, written.bytes)
     # of attached tables the catalogue is copied, and nothing else is there
     stored = (entry for entry in read_catalogue(engine).entries if entry.attached is None)
