@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 
@@ -23,9 +22,12 @@ _NOT_COUNTED = frozenset(
     }
 )
 
+#: of the files that are not counted, those by which the engine reads the others
+_NEVER_EMPTY = frozenset({"checksums.txt", "columns.txt"})
 
-def find_cut_parts(fetch_table: Callable[[str], pa.Table], database: str, table: str) -> list[str]:
-    """Return the names of the active parts whose files are smaller than the engine believes.
+
+def find_cut_parts(fetch_table: Callable[[str], pa.Table], database: str, table: str) -> Iterator[str]:
+    """Iterate over the names of the active parts whose files are smaller than the engine believes.
 
     A part with a cut file looks whole until the engine is opened again: then its rows are gone.
     """
@@ -33,17 +35,29 @@ def find_cut_parts(fetch_table: Callable[[str], pa.Table], database: str, table:
         "SELECT name, path, bytes_on_disk FROM system.parts"
         f" WHERE active AND database = {quote_string(database)} AND table = {quote_string(table)}"
     )
-    return [part["name"] for part in parts.to_pylist() if _is_cut(Path(part["path"]), part["bytes_on_disk"])]
+    return (part["name"] for part in parts.to_pylist() if _is_cut(part["path"], part["bytes_on_disk"]))
 
 
-def _is_cut(part: Path, size: int) -> bool:
-    found = 0
+def _is_cut(part: str, size: int) -> bool:
     try:
-        for folder, _, names in os.walk(part):
-            sizes = {name: (Path(folder) / name).stat().st_size for name in names}
-            found += sum(bytes_ for name, bytes_ in sizes.items() if name not in _NOT_COUNTED)
-            if not sizes.get("checksums.txt", 1) or not sizes.get("columns.txt", 1):
-                return True
+        found = _count_bytes(part)
     except FileNotFoundError:  # merged with others meanwhile
         return False
-    return found < size and part.exists()
+    return (found is None or found < size) and os.path.exists(part)
+
+
+def _count_bytes(folder: str) -> int | None:
+    """Return the bytes of the files that count, also of projections; None if a file that none may lack is empty."""
+    found = 0
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                inside = _count_bytes(entry.path)
+                if inside is None:
+                    return None
+                found += inside
+            elif entry.name not in _NOT_COUNTED:
+                found += entry.stat().st_size
+            elif entry.name in _NEVER_EMPTY and not entry.stat().st_size:
+                return None
+    return found

@@ -11,20 +11,28 @@ mutation and for the version of a table's format. What is done about that:
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
 import shutil
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from tap_service.storage.engine.disk_room import require_room_for_definition
 from tap_service.storage.engine.engine import EngineUnavailable, StorageFull
 
 _log = logging.getLogger("skyhouse")
 
-#: Of a data path: definitions while they are changed, and what was taken away from the engine.
+#: In the engine's folder, which may be on a disk of its own, and which the engine ignores: definitions while they are
+#: changed, and what was taken away from it.
 _KEPT, _ASIDE = "changed_definitions", "put_aside"
+
+#: Errors of file systems without links, or that allow no more of one file.
+_WITHOUT_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EXDEV, errno.EMLINK})
 
 NAME = r"`(?:[^`\\]|\\.)*`|\w+"
 _CHANGES = re.compile(
@@ -33,6 +41,7 @@ _CHANGES = re.compile(
 _WRITES = re.compile(r"\s*(?:CREATE|ALTER|RESTORE)\b")
 
 _QUOTED = re.compile("|".join(rf"{mark}[^{mark}\\]*(?:\\.[^{mark}\\]*)*{mark}" for mark in "'`\""), re.DOTALL)
+_IS_NUMBER = re.compile(r"[0-9]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 #: Tables that are made again from what else there is: of stopped loads, and copies of the catalogue
@@ -42,12 +51,13 @@ _REMADE = re.compile(
 
 
 class DefinitionFiles:
-    """The definitions of an embedded engine below ``data_path``, which this process has locked."""
+    """The definitions of an embedded engine in ``engine_path``, which this process has locked. Thread-safe."""
 
-    def __init__(self, data_path: Path) -> None:
-        self._data_path = data_path
-        self._engine_path = data_path / "clickhouse"
-        self._metadata = self._engine_path / "metadata"
+    def __init__(self, engine_path: Path) -> None:
+        self._engine_path = engine_path
+        self._metadata = engine_path / "metadata"
+        self._locks: WeakValueDictionary[Path, threading.Lock] = WeakValueDictionary()
+        self._locking = threading.Lock()
 
     def write_definition(self, sql: str, run: Callable[[str], object]) -> None:
         """Run a statement by ``run``; if it writes a definition, so that none is lost.
@@ -63,20 +73,24 @@ class DefinitionFiles:
             return
         found = _CHANGES.match(sql)
         definition = self._find_definition(found) if found else None
-        is_new = definition is None or not definition.exists()
-        old_size = 0 if definition is None or is_new else definition.stat().st_size
-        require_room_for_definition(self._engine_path, len(sql) + old_size)
-        kept = self._keep(definition) if definition and is_whole(definition) else None
-        try:
+        if found is None or definition is None:
+            require_room_for_definition(self._engine_path, len(sql))
             run(sql)
-        finally:
-            is_lost = definition is not None and definition.exists() and not is_whole(definition)
-            if kept is not None and definition is not None:
-                kept.replace(definition) if is_lost else kept.unlink(missing_ok=True)
-        if is_lost:
-            if found and is_new:
-                run(f"DROP {found['kind']} IF EXISTS {found['name']} SYNC")
-            raise StorageFull("the definition could not be written")
+            return
+        with self._hold(definition):
+            is_new = not definition.exists()
+            require_room_for_definition(self._engine_path, len(sql) + (0 if is_new else definition.stat().st_size))
+            kept = self._keep(definition) if is_whole(definition) else None
+            try:
+                run(sql)
+            finally:
+                is_lost = definition.exists() and not is_whole(definition)
+                if kept is not None:
+                    kept.replace(definition) if is_lost else kept.unlink(missing_ok=True)
+            if is_lost:
+                if is_new:
+                    run(f"DROP {found['kind']} IF EXISTS {found['name']} SYNC")
+                raise StorageFull("the definition could not be written")
 
     def repair(self) -> None:
         """Before the engine opens, restore or put aside what it could not read.
@@ -110,20 +124,25 @@ class DefinitionFiles:
             return None
         return self._metadata.joinpath(*names[:-1], f"{names[-1]}.sql")
 
+    @contextmanager
+    def _hold(self, definition: Path) -> Iterator[None]:
+        """Let one thread at a time change a definition."""
+        with self._locking:
+            lock = self._locks.setdefault(definition, threading.Lock())
+        with lock:
+            yield
+
     def _keep(self, definition: Path) -> Path:
         """Link the definition a second time; return the link."""
-        kept = self._data_path / _KEPT / str(definition.relative_to(self._metadata)).replace("/", ".")
+        kept = self._engine_path / _KEPT / str(definition.relative_to(self._metadata)).replace("/", ".")
         kept.parent.mkdir(exist_ok=True, mode=0o700)
         kept.unlink(missing_ok=True)
-        try:
-            os.link(definition, kept)
-        except OSError:  # a file system without links
-            shutil.copyfile(definition, kept)
+        _link_or_copy(definition, kept)
         return kept
 
     def _put_back_kept(self) -> None:
         """End what a process did not that was killed during an ALTER."""
-        for kept in sorted((self._data_path / _KEPT).glob("*.sql")):
+        for kept in sorted((self._engine_path / _KEPT).glob("*.sql")):
             database, _, table = kept.stem.partition(".")
             definition = self._metadata / database / f"{table}.sql" if table else self._metadata / f"{database}.sql"
             if definition.exists() and not is_whole(definition) and is_whole(kept):
@@ -174,15 +193,26 @@ class DefinitionFiles:
             if whole is None:
                 written.write_text("1")
             else:
-                os.link(whole, written)
+                _link_or_copy(whole, written)
             written.replace(file)
             _log.warning("%s was empty, as on a full disk: it was written again", file)
 
     def _put_aside(self, file: Path, name: str) -> None:
-        folder = self._data_path / _ASIDE
+        folder = self._engine_path / _ASIDE
         folder.mkdir(exist_ok=True, mode=0o700)
-        number = 1 + max((int(old.name.split("-")[0]) for old in folder.iterdir()), default=0)
+        numbers = (old.name.partition("-")[0] for old in folder.iterdir())
+        number = 1 + max((int(number) for number in numbers if _IS_NUMBER.fullmatch(number)), default=0)
         file.rename(folder / f"{number:04d}-{name}")
+
+
+def _link_or_copy(file: Path, to: Path) -> None:
+    """Give a file a second name, which needs no space where the file system has links. ``to`` is not there."""
+    try:
+        os.link(file, to)
+    except OSError as error:
+        if error.errno not in _WITHOUT_LINKS:
+            raise
+        shutil.copyfile(file, to)
 
 
 def is_whole(definition: Path) -> bool:

@@ -1,7 +1,8 @@
 """Room on the disk of the embedded engine, which reports no write that fails (``definition_files``).
 
-Rows of loads leave ``choose_spare`` free, all parts that the engine writes ``choose_part_spare``, and definitions a
-megabyte. So after a load that fills the disk all else works, and tables can be dropped.
+Rows of loads leave ``choose_spare`` free, each part of other rows ``choose_part_spare``, and definitions a megabyte;
+the engine begins a merge only if half of what is free remains. So after a load that fills the disk all else works, and
+tables can be dropped: a part of the catalogue's few rows needs a megabyte, which the engine reserves.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def choose_spare(path: Path) -> int:
 
 
 def choose_part_spare(path: Path) -> int:
-    """Return how many bytes all parts that the engine writes leave free."""
+    """Return how many bytes each part of rows that are inserted leaves free."""
     return choose_spare(path) // 4
 
 

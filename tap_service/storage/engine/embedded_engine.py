@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import os
 import re
+import threading
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,9 +54,12 @@ from tap_service.storage.private_directory import OpenDirectoryError
 ARROW_FORMAT = "ArrowStream"
 _READ_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
 
-#: Backups are written wherever the operator asks for; no text of users becomes a statement. The last bytes of the disk
-#: are for definitions and for what else the service writes: the engine does not notice a write that fails.
-_ENGINE_SETTINGS = "?backups.allowed_path=/&storage_configuration.disks.default.keep_free_space_bytes={spare}"
+#: Backups are written wherever the operator asks for; no text of users becomes a statement.
+_ENGINE_SETTINGS = "?backups.allowed_path=/"
+
+#: Refuses an INSERT, also between its parts. ``keep_free_space_bytes`` of the disk would refuse those as well by which
+#: tables are dropped.
+_SPARE_SETTING = "min_free_disk_bytes_to_perform_insert"
 
 #: The first table is a staging table: its rows become visible.
 _PUBLISHES = re.compile(rf"(?:EXCHANGE TABLES|RENAME TABLE) ((?:{NAME})\.(?:{NAME})) ")
@@ -101,10 +106,13 @@ class EmbeddedEngine:
     def __init__(self, data_path: Path, *, max_memory: int = 0) -> None:
         self.data_path = Path(data_path).absolute()
         self._defaults = DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
+        self._path = self.data_path / "clickhouse"  # or a link to a folder on another disk
         self._lock_file = lock_data_path(self.data_path)
-        self._definitions = DefinitionFiles(self.data_path)
+        self._definitions = DefinitionFiles(self._path)
+        self._undone: Counter[str] = Counter()
+        self._undoing = threading.Lock()
         self._pid = os.getpid()
-        self._handles = HandlePool(str(self.data_path / "clickhouse"))
+        self._handles = HandlePool(str(self._path))
         try:
             self._root = self._open_root()
         except BaseException:
@@ -113,23 +121,28 @@ class EmbeddedEngine:
         self._are_merges_low = lower_merge_priority()
 
     def _open_root(self) -> Any:
-        path = self.data_path / "clickhouse"
+        if self._path.is_symlink() and not self._path.exists():
+            raise EngineUnavailable(f"{self._path} is a link to {self._path.readlink()}, which is not there")
+        self._path.mkdir(exist_ok=True)
         self._definitions.repair()
-        restore_links(path)
+        restore_links(self._path)
         try:
-            return connect_handle(f"{path}{_ENGINE_SETTINGS.format(spare=choose_part_spare(self.data_path))}")
+            return connect_handle(f"{self._path}{_ENGINE_SETTINGS}")
         except RuntimeError as error:
             raise EngineUnavailable(
-                f"cannot open the engine's data in {path}: {shorten_message(str(error))}"
+                f"cannot open the engine's data in {self._path}: {shorten_message(str(error))}"
             ) from error
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
+        if (inserts := _INSERTS.match(sql)) is not None:
+            wanted = self._leave_spare(inserts[1], settings)
+            with self._lend_handle(wanted, query_id) as handle, self._undo_cut_insert(handle, inserts[1]):
+                _run_statement(handle, sql)
+            return
         with self._lend_handle(settings, query_id) as handle:
             if (publishes := _PUBLISHES.match(sql)) is not None:
                 self._require_whole_parts(handle, publishes[1])
             self._definitions.write_definition(sql, lambda statement: _run_statement(handle, statement))
-            if (inserts := _INSERTS.match(sql)) is not None:
-                self._undo_cut_insert(handle, inserts[1])
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
         with self._lend_handle(settings) as handle:
@@ -170,13 +183,13 @@ class EmbeddedEngine:
         rows = pa.Table.from_batches(parts)
         names = ", ".join(quoting.quote_identifier(name) for name in rows.schema.names)
         if split_table_name(table)[0] not in _OWN_DATABASES:
-            require_room_for_rows(self.data_path, rows.nbytes)
-        with self._lend_handle(SINGLE_BLOCK_SETTINGS | dict(settings or {})) as handle, translate_errors():
+            require_room_for_rows(self._path, rows.nbytes)
+        wanted = self._leave_spare(table, SINGLE_BLOCK_SETTINGS | dict(settings or {}))
+        with self._lend_handle(wanted) as handle, self._undo_cut_insert(handle, table), translate_errors():
             self._are_merges_low = self._are_merges_low or lower_merge_priority()
             # chDB finds ``rows`` in the calling function
             handle.chdb.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
             handle.ended = True
-            self._undo_cut_insert(handle, table)
 
     def cancel_query(self, query_id: str) -> None:
         # a SYNC kill of a stream waits for its reader, which may have paused
@@ -216,21 +229,36 @@ class EmbeddedEngine:
 
     def _require_whole_parts(self, handle: Handle, table: str) -> None:
         """Drop a staging table, and raise StorageFull, if the engine could not write it as a whole."""
-        if self._find_cut_parts(handle, table):
+        if any(self._find_cut_parts(handle, table)):
             if is_remade(*split_table_name(table)):
                 _run_statement(handle, f"DROP TABLE {table} SYNC")
             raise StorageFull("rows could not be written as a whole")
 
-    def _undo_cut_insert(self, handle: Handle, table: str) -> None:
-        """Drop the parts of an INSERT, and raise StorageFull, if the disk became full while they were written."""
-        if count_free_bytes(self.data_path) >= choose_spare(self.data_path):
-            return
-        if inserted := [name for name in self._find_cut_parts(handle, table) if _IS_INSERTED.search(name)]:
-            for name in inserted:
-                _run_statement(handle, f"ALTER TABLE {table} DROP PART {quoting.quote_string(name)}")
-            raise StorageFull("rows could not be written as a whole")
+    def _leave_spare(self, table: str, settings: Settings | None) -> dict[str, str | int | float]:
+        """Return the settings of an INSERT, which may take the last room only to note what is dropped."""
+        database, name = split_table_name(table)
+        is_free = database in _OWN_DATABASES and (database != "skyhouse" or not is_remade(database, name))
+        return {**(settings or {}), **({} if is_free else {_SPARE_SETTING: choose_part_spare(self._path)})}
 
-    def _find_cut_parts(self, handle: Handle, table: str) -> list[str]:
+    @contextmanager
+    def _undo_cut_insert(self, handle: Handle, table: str) -> Iterator[None]:
+        """Drop the parts of an INSERT, and raise StorageFull, if the disk became full while they were written.
+
+        The parts do not tell which INSERT wrote them: all that run meanwhile fail when one finds its own or theirs.
+        """
+        undone = self._undone[table]
+        yield
+        if count_free_bytes(self._path) >= choose_spare(self._path):
+            return
+        with self._undoing:
+            for name in self._find_cut_parts(handle, table):
+                if _IS_INSERTED.search(name):
+                    _run_statement(handle, f"ALTER TABLE {table} DROP PART {quoting.quote_string(name)}")
+                    self._undone[table] += 1
+            if self._undone[table] != undone:
+                raise StorageFull("rows could not be written as a whole")
+
+    def _find_cut_parts(self, handle: Handle, table: str) -> Iterator[str]:
         return find_cut_parts(
             lambda sql: _read_table(_run_statement(handle, sql, ARROW_FORMAT)), *split_table_name(table)
         )
@@ -248,6 +276,8 @@ class EmbeddedEngine:
 
 def lock_data_path(data_path: Path) -> TextIO:
     """Create ``data_path`` and lock it for this process; the lock lasts as long as the returned file is open."""
+    if "?" in str(data_path):  # chDB would open another folder, and take the rest for settings
+        raise EngineUnavailable(f"the data path {data_path} contains a question mark: give it another name")
     try:
         return lock_directory(data_path, "lock")
     except DirectoryHeldError as error:

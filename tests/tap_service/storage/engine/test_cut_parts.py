@@ -59,3 +59,22 @@ def test_rows_that_were_cut_on_an_almost_full_disk_are_taken_back(
     with pytest.raises(StorageFull, match="rows could not be written as a whole"):
         insert(engine, table)
     assert engine.fetch_table(f"SELECT count() AS n, max(a) AS m FROM {table}").to_pylist() == [{"n": 5000, "m": 4999}]
+
+
+def test_an_insert_whose_parts_another_one_took_back_fails_too(
+    engine: EmbeddedEngine, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded_engine, "choose_spare", lambda _: 1 << 62)
+
+    def insert_beside_another() -> None:
+        with engine._lend_handle() as handle, engine._undo_cut_insert(handle, table):
+            handle.chdb.query(f"INSERT INTO {table} SELECT number, toString(number) FROM numbers(5000)", "Null")
+            handle.ended = True
+            cut_part(engine, "data.bin")
+            with pytest.raises(StorageFull, match="rows could not be written as a whole"):
+                insert(engine, table)
+
+    with pytest.raises(StorageFull, match="rows could not be written as a whole"):
+        insert_beside_another()
+    insert(engine, table)
+    assert engine.fetch_table(f"SELECT count() AS n FROM {table}").to_pylist() == [{"n": 10000}]

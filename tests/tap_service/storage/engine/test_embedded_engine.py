@@ -48,6 +48,12 @@ def test_the_lock_ends_with_its_file(tmp_path: Path) -> None:
     lock_data_path(tmp_path).close()
 
 
+def test_a_path_whose_end_chdb_would_take_for_settings(tmp_path: Path) -> None:
+    with pytest.raises(EngineUnavailable, match="contains a question mark: give it another name"):
+        EmbeddedEngine(tmp_path / "data?max_threads=1")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_path_that_cannot_be_created(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(EngineUnavailable, match=r"cannot use .*file/data for data"):
