@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from dataclasses import dataclass
 
@@ -25,10 +26,17 @@ from tap_service.services.usage_counter import UsageCounter
 from tap_service.services.user_classes import UserClasses
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.accounts import Accounts
+from tap_service.storage.engine.disk_room import count_free_bytes
 from tap_service.storage.engine.engine import Engine
+from tap_service.storage.history.history_store import HistoryStore, HistoryUnavailable
 from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.open_storage import open_history_store, open_usage_store
 from tap_service.storage.site_state import SiteState, open_site_state
+
+_log = logging.getLogger("skyhouse")
+
+#: SQLite needs less to open a file.
+_HISTORY_ROOM = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +116,7 @@ def build_query_components(
     lines = LineLog(config.query_log, "query", mask, metrics.log_failures.labels("query").inc)
     state = open_site_state(config.redis_url, config.jobs_path)
     groups = UserGroups(_open_accounts(config), state)
-    history = QueryHistory(open_history_store(config), config.history_queries, config.history_days, groups.accounts)
+    history = QueryHistory(_open_history(config), config.history_queries, config.history_days, groups.accounts)
     user_classes = UserClasses(groups.accounts)
     gateway = FileGateway(
         config.attach_host,
@@ -145,3 +153,15 @@ def build_query_components(
 
 def _open_accounts(config: Config) -> Accounts | None:
     return Accounts(config.accounts) if config.accounts else None
+
+
+def _open_history(config: Config) -> HistoryStore | None:
+    """Open the history of queries; without room on the disk for that, the service works without it."""
+    try:
+        return open_history_store(config)
+    except HistoryUnavailable as error:
+        folder = config.jobs_path
+        if folder is None or not folder.is_dir() or count_free_bytes(folder) >= _HISTORY_ROOM:
+            raise
+        _log.warning("%s: no space left in %s. Free some, and start the service again to have it", error, folder)
+        return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -62,15 +63,16 @@ class SmallDisk:
         """Start ``skyhouse serve``, one at a time."""
         self._ask(port=port)
 
-    def stop_service(self) -> int:
-        """Send SIGTERM to the service; return its exit code."""
-        return int(self._ask(port=0))
+    def stop_service(self, by: signal.Signals) -> int:
+        """Send a signal to the service; return its exit code."""
+        return int(self._ask(signal=by))
 
     def fill(self, free: int = 0) -> None:
-        """Leave ``free`` bytes."""
+        """Leave ``free`` bytes. May be called again."""
         room = os.statvfs(self.path)
-        with (self.path / "ballast").open("wb") as ballast:
-            os.posix_fallocate(ballast.fileno(), 0, room.f_bavail * room.f_frsize - free)
+        with (self.path / "ballast").open("ab") as ballast:
+            if size := room.f_bavail * room.f_frsize - free:
+                os.posix_fallocate(ballast.fileno(), ballast.tell(), size)
 
     def make_room(self) -> None:
         (self.path / "ballast").unlink(missing_ok=True)
@@ -113,15 +115,16 @@ def _serve(folder: Path) -> None:
     print("ready", flush=True)
     for line in sys.stdin:
         wish = json.loads(line)
-        if wish.get("port"):
+        if "port" in wish:
             command = [Path(sys.executable).with_name("skyhouse"), "serve", "--port", str(wish["port"])]
             environment = os.environ | {"SKYHOUSE_DATA": str(folder / "data")}
             log = (folder.parent / "service.log").open("w")
             service = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             print("0", flush=True)
             continue
-        if service is not None:
-            service.terminate()
+        if "signal" in wish:
+            assert service is not None
+            service.send_signal(wish["signal"])
             print(service.wait(), flush=True)
             service = None
             continue

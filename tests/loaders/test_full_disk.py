@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -112,7 +113,7 @@ def build_command(name: str, folder: Path, disk: SmallDisk) -> Command:
 CASES = [
     *((name, 0) for name in ("load", "append", "replace", "update", "delete", "rebuild", "attach", "drop")),
     *((name, free) for name in ("backup", "export") for free in (0, 200_000)),
-    *((name, 1_200_000) for name in ("load", "append", "update")),
+    *((name, 1_200_000) for name in ("load", "append", "update", "drop")),
 ]
 
 
@@ -187,8 +188,8 @@ def cut_changed_definition(data: Path) -> Path:
     """The definition of a published table that was being changed when the process was killed."""
     definition = data / "clickhouse/metadata/sky/stars.sql"
     text = definition.read_text()
-    (data / "changed_definitions").mkdir(exist_ok=True)
-    definition.rename(data / "changed_definitions/sky.stars.sql")
+    (data / "clickhouse/changed_definitions").mkdir(exist_ok=True)
+    definition.rename(data / "clickhouse/changed_definitions/sky.stars.sql")
     definition.write_text(text[: len(text) // 2])
     return definition
 
@@ -217,12 +218,36 @@ def test_what_a_full_disk_left_does_not_keep_the_data_from_opening(
     assert str(disk.name / "data") in opened.log
     assert damaged.name in opened.log
     assert not disk.work().log
-    kept = disk.path / "data/put_aside"
+    kept = disk.path / "data/clickhouse/put_aside"
     if damaged.exists():
         assert damaged.stat().st_size
     else:
         assert [file.name[5:].split(".")[-2] for file in kept.iterdir()] == [damaged.stem]
     assert not (disk.path / "data/clickhouse/store/000/00000000-0000-4000-8000-000000000000").exists()
+
+
+def test_data_that_are_on_another_disk_than_their_path(
+    disk: SmallDisk, data: Path, before: list[list[dict[str, Any]]], folder: Path, tmp_path: Path
+) -> None:
+    disk.start_again(data)
+    shutil.move(disk.path / "data/clickhouse", tmp_path)
+    (disk.path / "data/clickhouse").symlink_to(tmp_path / "clickhouse")
+    damaged = [damage(disk.path / "data") for damage in (cut_changed_definition, empty_staging)]
+    disk.fill()
+
+    opened = disk.work(load(folder, "stars", "more", "append"), sql=[COUNTS[0], "SELECT count() AS n FROM sky.stars"])
+
+    assert opened.codes == [0], opened
+    assert opened.rows[1] == [{"n": 2 * ROWS}]
+    assert damaged[0].exists()
+    assert [file.name for file in (tmp_path / "clickhouse/put_aside").iterdir()] == ["0001-sky.other__loading.sql"]
+
+
+def test_a_table_can_be_dropped_in_two_megabytes(disk: SmallDisk, data: Path) -> None:
+    disk.start_again(data)
+    disk.fill(1_800_000)
+    dropped = disk.work(("drop", {"table": "sky.stars"}))
+    assert dropped.codes == [0], dropped
 
 
 def test_the_lost_definition_of_a_published_table_is_not_put_aside(
@@ -254,9 +279,9 @@ class Service:
         while not self._is_ready():
             time.sleep(0.05)
 
-    def stop(self) -> None:
+    def stop(self, by: signal.Signals = signal.SIGTERM) -> None:
         self.http.close()
-        assert self._disk.stop_service() == 0
+        assert self._disk.stop_service(by) == (0 if by == signal.SIGTERM else -by)
 
     def count(self, table: str) -> int:
         answer = self.http.post(
@@ -279,6 +304,12 @@ class Service:
         while (phase := self.http.get(f"{job}/phase").text) not in ("COMPLETED", "ERROR"):
             time.sleep(0.05)
         return job.rpartition("/")[2] if phase == "COMPLETED" else ""
+
+    def list_history(self) -> list[Any]:
+        answer = self.http.get("history", headers={"Accept": "application/json"})
+        assert answer.status_code == 200, answer.text
+        queries: list[Any] = answer.json()["queries"]
+        return queries
 
     def share(self, job: str) -> bool:
         return self._is_done(self.http.post("shares", data={"JOB": job, "TITLE": "Stars"}))
@@ -325,17 +356,19 @@ def test_a_service_on_a_full_disk_answers_and_starts_again(disk: SmallDisk, data
     shared, watched = service.share(job), service.watch("new")
     assert not (shared and watched)
     service.read_hats("id,ra")
-    service.stop()
 
-    service = Service(disk)
-    assert service.count("sky.stars") == ROWS
-    assert service.count("mydb.kept") == 1000
+    for by in (signal.SIGTERM, signal.SIGKILL):
+        disk.fill()
+        service.stop(by)
+        disk.fill()
+        service = Service(disk)
+        assert service.count("sky.stars") == ROWS
+        assert service.count("mydb.kept") == 1000
+        assert service.list_history()
     assert not service.create_table("added")
     assert not service.run_job()
-    service.stop()
 
     disk.make_room()
-    service = Service(disk)
     assert service.count("mydb.kept") == 1000
     assert service.create_table("added")
     assert service.count("mydb.added") == 1000

@@ -6,12 +6,15 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from tap_service.models.history_entry import HistoryEntry
+from tap_service.storage.disk_reserve import use_reserve
 from tap_service.storage.history.history_store import HistoryStore, HistoryUnavailable
 from tap_service.storage.sqlite_file import SqliteFile
 from tap_service.storage.sqlite_versions import execute_script
 
 #: name of the file in the directory for jobs
 HISTORY_FILE = "history.sqlite"
+
+_RESERVE_FILE = "history.reserve"
 
 #: ``_STEPS[n]`` brings the file from version n to n + 1. ``record`` is the whole entry
 _STEPS = (
@@ -32,14 +35,16 @@ class SqliteHistoryStore(HistoryStore):
 
     def __init__(self, directory: Path) -> None:
         problem = "the history of queries cannot be used"
-        self._file = SqliteFile(
-            directory / HISTORY_FILE,
-            _STEPS,
-            HistoryUnavailable,
-            problem,
-            pragma="journal_mode = WAL",
-            makes_directory=True,
-        )
+        self._reserve = directory / _RESERVE_FILE
+        with use_reserve(self._reserve):
+            self._file = SqliteFile(
+                directory / HISTORY_FILE,
+                _STEPS,
+                HistoryUnavailable,
+                problem,
+                pragma="journal_mode = WAL",
+                makes_directory=True,
+            )
 
     def add_entries(self, entries: Sequence[tuple[str, HistoryEntry]]) -> None:
         rows = [(user, entry.id, entry.model_dump_json()) for user, entry in entries]
@@ -64,4 +69,5 @@ class SqliteHistoryStore(HistoryStore):
             connection.execute("DELETE FROM queries WHERE id < ?", (oldest,))
 
     def close(self) -> None:
-        self._file.close()
+        with use_reserve(self._reserve):
+            self._file.close()

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from tap_service.models.timestamps import instant_to_milliseconds, milliseconds_
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobReference
 from tap_service.models.work_class import Place
 from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
+from tap_service.storage.disk_reserve import use_reserve
 from tap_service.storage.jobs.job_store import EXECUTING, PENDING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, upgrade_file
 
@@ -64,9 +65,7 @@ _COLUMNS = (
 _REFERENCE = "rowid, job_id, phase, run_id, owner, created"
 _PAGE = 1000
 
-#: While no process uses the store, a file keeps the room that SQLite needs to open it, also on a full disk: for its log
-#: and the index of that, which it deletes when it is closed.
-_RESERVE_FILE, _RESERVE_BYTES = "jobs.reserve", 1 << 18
+_RESERVE_FILE = "jobs.reserve"
 
 #: how long to wait for another thread's transaction
 _PATIENCE_SECONDS = 30.0
@@ -101,8 +100,7 @@ class SqliteJobStore(JobStore):
         except OSError as error:
             raise JobStoreUnavailable(f"cannot use {directory} for jobs: {error.strerror}") from error
         self._reserve = directory / _RESERVE_FILE
-        self._reserve.unlink(missing_ok=True)
-        with _translate_errors():
+        with _translate_errors(), use_reserve(self._reserve):
             self._writer = self._open_connection()
             self._writer.execute("PRAGMA journal_mode = WAL")
             try:
@@ -231,13 +229,11 @@ class SqliteJobStore(JobStore):
             writer.execute(f"PRAGMA user_version = {len(_STEPS)}")
 
     def close(self) -> None:
-        with self._writing:
+        with self._writing, use_reserve(self._reserve):
             self._closed = True
             for connection in (*self._idle, self._writer):
                 connection.close()
             self._idle.clear()
-        with suppress(OSError):
-            self._reserve.write_bytes(bytes(_RESERVE_BYTES))
         self._lock_file.close()
 
     def _read_page(self, wanted: JobFilter, last: tuple[int, int] | None, page_size: int) -> list[Any]:
