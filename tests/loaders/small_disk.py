@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,25 +109,22 @@ def _serve(folder: Path) -> None:
 
     import tests.loaders.recorder  # noqa: F401
     from loaders.backup import create_backup  # noqa: F401
+    from loaders.cli import serve_command  # noqa: F401
     from loaders.control import data_commands, engine_opener  # noqa: F401
     from loaders.export import export_hats  # noqa: F401
 
-    service = None
+    service = 0
     print("ready", flush=True)
     for line in sys.stdin:
         wish = json.loads(line)
         if "port" in wish:
-            command = [Path(sys.executable).with_name("skyhouse"), "serve", "--port", str(wish["port"])]
-            environment = os.environ | {"SKYHOUSE_DATA": str(folder / "data")}
-            log = (folder.parent / "service.log").open("w")
-            service = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            service = _fork_service(folder, wish["port"])
             print("0", flush=True)
             continue
         if "signal" in wish:
-            assert service is not None
-            service.send_signal(wish["signal"])
-            print(service.wait(), flush=True)
-            service = None
+            os.kill(service, wish["signal"])
+            print(os.waitstatus_to_exitcode(os.waitpid(service, 0)[1]), flush=True)
+            service = 0
             continue
         reader, writer = os.pipe()
         child = os.fork()
@@ -139,8 +137,30 @@ def _serve(folder: Path) -> None:
             text = answer.read()
         os.waitpid(child, 0)
         print(text or json.dumps({"codes": [], "messages": [], "rows": [], "log": "killed"}), flush=True)
-    if service is not None:
-        service.kill()
+    if service:
+        os.kill(service, signal.SIGKILL)
+
+
+def _fork_service(folder: Path, port: int) -> int:
+    """Do what ``skyhouse serve`` does in a process of its own; return its id."""
+    from loaders.cli.serve_command import run_service
+    from tests.loaders.recorder import Recorder
+
+    service = os.fork()
+    if service:
+        return service
+    code = 1
+    try:
+        with (folder.parent / "service.log").open("w") as log, Path(os.devnull).open() as nothing:
+            for stream, number in ((nothing, 0), (log, 1), (log, 2)):
+                os.dup2(stream.fileno(), number)
+        recorder = Recorder()
+        code = run_service(folder / "data", "127.0.0.1", port, recorder)
+        print(*recorder.reports, sep="\n", flush=True)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
 
 
 def _do_work(folder: Path, commands: list[Command], sql: list[str], is_unguarded: bool) -> dict[str, Any]:
