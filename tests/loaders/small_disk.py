@@ -60,6 +60,10 @@ class SmallDisk:
         """Open the engine, run commands until one fails, and ask it; ``is_unguarded``: as if there was room."""
         return Work(**self._ask(commands=commands, sql=sql, is_unguarded=is_unguarded))
 
+    def use_stores(self, rate: str = "", *, is_filled: bool = False) -> int:
+        """Open the stores of jobs and of the history, which read; write, fill the disk and close them."""
+        return int(self._ask(rate=rate, is_filled=is_filled))
+
     def start_service(self, port: int) -> None:
         """Start ``skyhouse serve``, one at a time."""
         self._ask(port=port)
@@ -70,10 +74,7 @@ class SmallDisk:
 
     def fill(self, free: int = 0) -> None:
         """Leave ``free`` bytes. May be called again."""
-        room = os.statvfs(self.path)
-        with (self.path / "ballast").open("ab") as ballast:
-            if size := room.f_bavail * room.f_frsize - free:
-                os.posix_fallocate(ballast.fileno(), ballast.tell(), size)
+        _fill(self.path, free)
 
     def make_room(self) -> None:
         (self.path / "ballast").unlink(missing_ok=True)
@@ -130,7 +131,7 @@ def _serve(folder: Path) -> None:
         child = os.fork()
         if not child:
             with os.fdopen(writer, "w") as answer:
-                answer.write(json.dumps(_do_work(folder, **wish)))
+                answer.write(json.dumps(_use_stores(folder, **wish) if "rate" in wish else _do_work(folder, **wish)))
             os._exit(0)
         os.close(writer)
         with os.fdopen(reader) as answer:
@@ -161,6 +162,29 @@ def _fork_service(folder: Path, port: int) -> int:
         traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def _fill(folder: Path, free: int) -> None:
+    room = os.statvfs(folder)
+    with (folder / "ballast").open("ab") as ballast:
+        if (size := room.f_bavail * room.f_frsize - free) > 0:
+            os.posix_fallocate(ballast.fileno(), ballast.tell(), size)
+
+
+def _use_stores(folder: Path, rate: str, is_filled: bool) -> int:
+    from tap_service.storage.history.sqlite_history_store import SqliteHistoryStore
+    from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
+
+    jobs, history = SqliteJobStore(folder / "data/jobs"), SqliteHistoryStore(folder / "data/jobs")
+    found = len(jobs.read_rates())
+    history.list_entries("ana", "", 1)
+    if rate:
+        jobs.set_rate(rate, 1.0)
+    if is_filled:
+        _fill(folder, 0)
+    jobs.close()
+    history.close()
+    return found
 
 
 def _do_work(folder: Path, commands: list[Command], sql: list[str], is_unguarded: bool) -> dict[str, Any]:

@@ -266,6 +266,15 @@ def test_the_lost_definition_of_a_published_table_is_not_put_aside(
     assert disk.work(sql=COUNTS).rows == before
 
 
+def test_stores_open_again_on_a_disk_that_became_full_while_they_were_open(disk: SmallDisk, data: Path) -> None:
+    disk.start_again(data)
+    disk.use_stores("x" * 50_000)
+    disk.fill(500_000)
+    assert disk.use_stores("y" * 50_000, is_filled=True) == 1
+    disk.fill()
+    assert disk.use_stores() == 2
+
+
 class Service:
     """``skyhouse serve`` on the small disk, and what a user does with it."""
 
