@@ -28,7 +28,6 @@ from loaders.tables.table_list import list_tables
 from loaders.tables.table_rebuild import rebuild_table
 from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
-from tap_service.storage.engine.disk_room import choose_part_spare
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, QueryCancelled, StorageFull
 from tap_service.storage.engine.engine_errors import shorten_message
@@ -208,9 +207,7 @@ def run_command(engine: Engine, command: str, arguments: Arguments, reporter: Re
 
 
 def _describe_disk(engine: Engine | None) -> str:
-    if not isinstance(engine, EmbeddedEngine):
-        return ""
-    return f" in {engine.data_path}, where {choose_part_spare(engine.data_path) / 1e6:.1f} MB are kept in reserve"
+    return f" in {engine.data_path}" if isinstance(engine, EmbeddedEngine) else ""
 
 
 def _explain_failure(error: ReadError | EngineError, command: str, engine: Engine) -> str:
