@@ -189,7 +189,7 @@ def test_files_of_anonymous_jobs_make_room_for_users(stores: JobStores) -> None:
     assert phases == [ExecutionPhase.PENDING, ExecutionPhase.PENDING, ExecutionPhase.ABORTED, ExecutionPhase.ABORTED]
     error = stores.jobs.get_job("idle3").error
     assert error is not None
-    assert "needs the disk space" in error.message
+    assert "the disk space of its files was needed" in error.message
     assert sorted(stores.results.list_keys(0)) == ["idle0-f0", "idle1-f0"]
     assert stores.jobs.count_stored() == 400
     assert stores.jobs.list_idle(9) == ["idle1", "idle0"]
