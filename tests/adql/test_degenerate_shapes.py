@@ -173,6 +173,18 @@ BY_HAND = [
     ("polygon 0 80 90 80 90 90 0 90", "circle 0 90 12", 1, 1),
     ("polygon 0 80 90 80 90 90 0 90", "point 77 -90", 0, 0),
     ("point 180 -10", "polygon 0 10 10 10 5 20 360 10", 0, 0),
+    # a concave polygon that a line leaves and enters at vertices, away from its middle
+    ("range 0.6 3.6 0 0", "polygon -3 -1 1 0 -1 2 4 2 1.2 0 5 -1 6 3 -3 3", 0, 1),
+    ("range 1.3 2.5 0 0", "polygon -3 -1 1 0 -1 2 4 2 1.2 0 5 -1 6 3 -3 3", 1, 1),
+    ("range 0 6 0 0", "polygon -3 -3 1 -3 1 0 1.5 1 2 0 2 -3 9 -3 9 9 -3 9", 0, 1),
+    ("polygon 0 0 6 0 3 -2", "polygon -3 -3 1 -3 1 0 1.5 1 2 0 2 -3 9 -3 9 9 -3 9", 0, 1),
+    ("polygon 2 0 6 0 3 4", "polygon -3 -3 1 -3 1 0 1.5 1 2 0 2 -3 9 -3 9 9 -3 9", 1, 1),
+    # polygons that touch what is taken away
+    ("polygon 0 -1 0 1 1 3", "Not (Range -1 0 0 90)", 1, 1),
+    ("polygon 0 -1 0 1 -0.5 3", "Not (Range -1 0 0 90)", 0, 1),
+    ("polygon 5 0 5 3 15 0", "Not (Circle 20 0 5)", 1, 1),
+    ("polygon 5 0 5 3 15 0", "Difference (Circle 10 0 9 Polygon 5 0 5 3 15 0)", 0, 0),
+    ("circle 13 87 0", "Difference (Polygon 12 85 9 90 13 87 Polygon 11 90 13 87 7 89)", 0, 0),
     # boxes without extent
     ("box 10 2 0 0", "point 10 2", 1, 1),
     ("box 10 2 0 0", "range 10 10 2 2", 1, 1),

@@ -30,7 +30,17 @@ _START: Vector = ("e.1", "e.2", "e.3")
 _STOP: Vector = ("e.4", "e.5", "e.6")
 _NORMAL: Vector = ("e.7", "e.8", "e.9")
 
+#: Height of the arc over the great circle of edge e, in lengths of the normal: cosine cos t + sine sin t - level
+_LEVEL = {
+    "cosine": f"s[7] * {dot_sql(_U, _NORMAL)}",
+    "sine": f"s[7] * {dot_sql(_V, _NORMAL)}",
+    "level": f"(s[6] - 1) * {dot_sql(_AXIS, _NORMAL)}",
+}
 _SWING = {"swing": "sqrt(cosine * cosine + sine * sine)"}
+_TOWARDS = "atan2(sine, cosine)"
+
+#: Whether angle t is between the ends of the arc
+_ON_ARC = (f"t > {_END!r} * {_LENGTH}", f"t < {1 - _END!r} * {_LENGTH}")
 
 
 def touches_sql(shape: RowShape) -> str:
@@ -52,11 +62,24 @@ def enters_sql(shape: RowShape) -> str:
 
 
 def stays_in_sql(shape: RowShape) -> str:
-    """Whether all of arc ``s`` is in a shape."""
+    """Whether all of arc ``s`` is in a shape; vertices on it divide it into parts, whose middles must be, too."""
     if isinstance(shape, Circle):
         return f"arrayMax({_separations_sql(shape, 'far')}) <= radians({shape.radius}) + {ROUNDING!r}"
     inside = _at_angle_sql("t", is_inside_sql(_PLACE, shape))
-    return all_sql(f"arrayAll(t -> {inside}, [0., {_LENGTH} / 2, {_LENGTH}])", f"NOT {_crosses_sql(shape)}")
+    parts = f"arrayPushFront(cuts, 0.), arrayPushBack(cuts, {_LENGTH})"
+    middles = f"arrayMap((a, b) -> if(b - a > {_END!r} * {_LENGTH}, (a + b) / 2, 0.), {parts})"
+    angles = let_sql({"cuts": _vertex_cuts_sql(shape)}, f"arrayPushBack({middles}, {_LENGTH})")
+    return all_sql(f"arrayAll(t -> {inside}, arrayPushFront({angles}, 0.))", f"NOT {_crosses_sql(shape)}")
+
+
+def _vertex_cuts_sql(edges: Edges) -> str:
+    """Return the ascending angles where edges that have an end on the circle of arc ``s`` meet the arc."""
+    has_end_on = f"NOT ({all_sql(_is_off_circle_sql(_START), _is_off_circle_sql(_STOP))})"
+    half = "acos(greatest(least(level / swing, 1), -1))"
+    met = f"[positiveModulo({_TOWARDS} + {half}, {_TURN}), positiveModulo({_TOWARDS} - {half}, {_TURN})]"
+    met = let_sql(_LEVEL, let_sql(_SWING, met))
+    angles = f"arrayFlatten(arrayMap(e -> {met}, arrayFilter(e -> {has_end_on}, {edges.array})))"
+    return f"arraySort(arrayFilter(t -> {all_sql(*_ON_ARC)}, {angles}))"
 
 
 #: The direction at angle t of arc s, as ``_at_angle_sql`` names it
@@ -152,25 +175,19 @@ def _crosses_sql(edges: Edges, *, if_touching: str = "") -> str:
     Crossing arcs leave each other by more than rounding, both ways: arcs that coincide or share an end do not cross.
     Where the condition ``if_touching`` holds, an arc that is tangent to an edge between the ends of both is enough.
     """
-    values = {
-        "cosine": f"s[7] * {dot_sql(_U, _NORMAL)}",
-        "sine": f"s[7] * {dot_sql(_V, _NORMAL)}",
-        "level": f"(s[6] - 1) * {dot_sql(_AXIS, _NORMAL)}",
-        "least": f"{ROUNDING!r} * sqrt({dot_sql(_NORMAL, _NORMAL)})",
-    }
+    values = _LEVEL | {"least": f"{ROUNDING!r} * sqrt({dot_sql(_NORMAL, _NORMAL)})"}
     after, before = dot_sql(_PLACE, cross_sql(_NORMAL, _START)), dot_sql(_PLACE, cross_sql(_STOP, _NORMAL))
-    on_arc = (f"t > {_END!r} * {_LENGTH}", f"t < {1 - _END!r} * {_LENGTH}")
     heights = [f"greatest({_height_sql(end)}, {_height_sql(f'(t + {end}) / 2')})" for end in ("0.", _LENGTH)]
     leaves = (f"{height} > least" for height in heights)
     on_edge = _at_angle_sql("t", all_sql(f"{after} > least", f"{before} > least"))
-    there = all_sql(*on_arc, *leaves, on_edge)
-    half, middle = "acos(level / swing)", "atan2(sine, cosine)"
-    angles = f"[positiveModulo({middle} + {half}, {_TURN}), positiveModulo({middle} - {half}, {_TURN})]"
+    there = all_sql(*_ON_ARC, *leaves, on_edge)
+    half = "acos(level / swing)"
+    angles = f"[positiveModulo({_TOWARDS} + {half}, {_TURN}), positiveModulo({_TOWARDS} - {half}, {_TURN})]"
     passed = (_is_off_circle_sql(_START), _is_off_circle_sql(_STOP))
     crossed = all_sql("abs(level) < swing - least", *passed, f"arrayExists(t -> {there}, {angles})")
     if if_touching:
-        turned = f"positiveModulo(if(level > 0, {middle}, {middle} + {math.pi!r}), {_TURN})"
-        there = let_sql({"t": turned}, all_sql(*on_arc, on_edge))
+        turned = f"positiveModulo(if(level > 0, {_TOWARDS}, {_TOWARDS} + {math.pi!r}), {_TURN})"
+        there = let_sql({"t": turned}, all_sql(*_ON_ARC, on_edge))
         crossed = f"({crossed} OR {all_sql(if_touching, 'abs(abs(level) - swing) <= least', there)})"
     return f"arrayExists(e -> {let_sql(values, let_sql(_SWING, crossed))}, {edges.array})"
 

@@ -22,6 +22,7 @@ from adql.clickhouse.sky.unit_vector_sql import (
     separation_sql,
 )
 from adql.clickhouse.sql_text import float_literal, let_sql
+from adql.regions.borders import MIN_SIDE_STEP, SIDE_STEP
 from adql.regions.cone import MAX_POINT_RADIUS, Cone
 from adql.regions.polygon import MAX_FLAT_SIZE, Polygon
 from adql.regions.unit_vectors import ROUNDING, SKY_AREA, position_to_vector
@@ -121,7 +122,7 @@ def contains_sql(inner: RowShape, outer: RowShape) -> str:
     if isinstance(inner, Circle):
         free = f"{_border_distance_sql(inner.centre, outer)} >= radians({inner.radius}) - {ROUNDING!r}"
         return all_sql(is_inside_sql(inner.centre, outer), f"{inner.radius} = 0 OR {free}")
-    within = (f"arrayAll(d -> {is_inside_sql(p, outer)}, {inner.array})" for p in (START, MIDDLE))
+    within = (f"arrayAll(d -> {is_inside_sql(p, outer)}, {inner.array})" for p in (START, _MIDDLE))
     return all_sql(*within, f"NOT {_edges_cross_sql(inner, outer)}")
 
 
@@ -150,7 +151,27 @@ def _is_near_sql(a: Vector, b: Vector, degrees: str) -> str:
 #: Start and middle of edge d
 START: Vector = ("d.1", "d.2", "d.3")
 _LENGTH = "sqrt(2 + 2 * (d.1 * d.4 + d.2 * d.5 + d.3 * d.6))"
-MIDDLE: Vector = (f"((d.1 + d.4) / {_LENGTH})", f"((d.2 + d.5) / {_LENGTH})", f"((d.3 + d.6) / {_LENGTH})")
+_MIDDLE: Vector = (f"((d.1 + d.4) / {_LENGTH})", f"((d.2 + d.5) / {_LENGTH})", f"((d.3 + d.6) / {_LENGTH})")
+
+#: Components of p
+PLACE: Vector = ("p.1", "p.2", "p.3")
+
+
+def edge_samples_sql(edges: Edges) -> str:
+    """Return the starts and middles of edges, tuples."""
+    starts, middles = (f"arrayMap(d -> ({', '.join(place)}), {edges.array})" for place in (START, _MIDDLE))
+    return f"arrayConcat({starts}, {middles})"
+
+
+def edge_sides_sql(edges: Edges) -> str:
+    """Return a direction on each side of the middles of edges, tuples; edges without a length have none."""
+    normal: Vector = ("d.7", "d.8", "d.9")
+    squared = dot_sql(normal, normal)
+    step = f"greatest({SIDE_STEP!r}, {MIN_SIDE_STEP!r} / sqrt({squared}))"
+    sides = (", ".join(f"{m} {sign} h * {n}" for m, n in zip(_MIDDLE, normal, strict=True)) for sign in "+-")
+    places = let_sql({"h": step}, f"[{', '.join(f'({side})' for side in sides)}]")
+    return f"arrayFlatten(arrayMap(d -> {places}, arrayFilter(d -> {squared} > {4 * ROUNDING**2!r}, {edges.array})))"
+
 
 #: Start, end and normal of edge e
 _A: Vector = ("e.1", "e.2", "e.3")

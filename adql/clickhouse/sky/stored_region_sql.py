@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from adql.clickhouse.sky import border_arc_sql, row_shape_sql
-from adql.clickhouse.sky.row_shape_sql import Circle, Edges, RowShape
+from adql.clickhouse.sky.row_shape_sql import PLACE, Circle, Edges, RowShape
 from adql.clickhouse.sky.unit_vector_sql import Vector, direction_sql, separation_sql
 from adql.clickhouse.sql_text import float_literal, let_sql
 from adql.regions.region import SLACK, Region
@@ -94,16 +94,12 @@ def _points_sql(stored: Stored, word: str, shape: RowShape | Stored) -> str:
     if not isinstance(shape, Stored):
         return f"{word}(s -> {row_shape_sql.contains_vector_sql(shape, _centre_sql('s'))}, {points})"
     vectors = f"arrayMap(s -> ({', '.join(_centre_sql('s'))}), {points})"
-    return f"{word}(p -> {contains_vector_sql(shape, _PLACE)}, {vectors})"
+    return f"{word}(p -> {contains_vector_sql(shape, PLACE)}, {vectors})"
 
 
 def has_point_in_sql(stored: Stored, shape: RowShape) -> str:
     """Whether a point of a row's region is in a circle or polygon."""
     return _points_sql(stored, "arrayExists", shape)
-
-
-#: Components of p
-_PLACE: Vector = ("p.1", "p.2", "p.3")
 
 
 def meets_shape_sql(stored: Stored, shape: RowShape) -> str:
@@ -113,6 +109,8 @@ def meets_shape_sql(stored: Stored, shape: RowShape) -> str:
     else:
         reaches = f"arrayExists(d -> {contains_vector_sql(stored, row_shape_sql.START)}, {shape.array})"
     touches = _arcs_sql(stored, "arrayExists", border_arc_sql.touches_sql(shape))
+    if isinstance(shape, Circle):
+        touches = all_sql(f"{shape.radius} > 0", touches)
     return f"({reaches} OR {touches} OR {_points_sql(stored, 'arrayExists', shape)})"
 
 
@@ -121,8 +119,13 @@ def contains_shape_sql(stored: Stored, shape: RowShape) -> str:
     if isinstance(shape, Circle):
         borders = [contains_vector_sql(stored, shape.centre)]
     else:
-        samples = (contains_vector_sql(stored, place) for place in (row_shape_sql.START, row_shape_sql.MIDDLE))
-        borders = [f"arrayAll(d -> {sample}, {shape.array})" for sample in samples]
+        # the border of what a region leaves out is not in it, but may be touched: the sides of edges tell
+        near, inside = contains_vector_sql(stored, PLACE, slack=SLACK), row_shape_sql.is_inside_sql(PLACE, shape)
+        beyond = all_sql(inside, f"NOT {contains_vector_sql(stored, PLACE)}")
+        borders = [
+            f"arrayAll(p -> {near}, {row_shape_sql.edge_samples_sql(shape)})",
+            f"NOT arrayExists(p -> {beyond}, {row_shape_sql.edge_sides_sql(shape)})",
+        ]
     return all_sql(*borders, f"NOT {_arcs_sql(stored, 'arrayExists', border_arc_sql.enters_sql(shape))}")
 
 
@@ -163,7 +166,7 @@ def is_in_region_sql(inner: Stored, outer: Stored) -> str:
 
     spots = _some_spot_sql(inner, outer, beyond_sql, on_border=False)
     middles = border_arc_sql.middles_sql(f"arrayFilter(s -> s[1] < 0, {outer.array})")
-    leaves = f"arrayExists(p -> NOT {contains_vector_sql(outer, _PLACE, slack=SLACK)}, {middles})"
+    leaves = f"arrayExists(p -> NOT {contains_vector_sql(outer, PLACE, slack=SLACK)}, {middles})"
     lines = _arcs_sql(inner, "arrayExists", all_sql("s[2] = 2", leaves))
     points = _points_sql(inner, "arrayAll", outer)
     return all_sql(f"NOT {spots}", f"NOT {lines}", f"NOT {beyond_sql(_ANYWHERE)}", points)
@@ -174,7 +177,7 @@ def _some_spot_sql(first: Stored, second: Stored, test: Callable[[Vector], str],
     found = []
     for one, other in ((first, second), (second, first)):
         spots = border_arc_sql.spots_sql(f"arrayFilter(s -> s[1] < 0, {other.array})", on_border=on_border)
-        found.append(_arcs_sql(one, "arrayExists", f"arrayExists(p -> {test(_PLACE)}, {spots})"))
+        found.append(_arcs_sql(one, "arrayExists", f"arrayExists(p -> {test(PLACE)}, {spots})"))
     return f"({' OR '.join(found)})"
 
 
