@@ -182,7 +182,7 @@ class EmbeddedEngine:
             return
         rows = pa.Table.from_batches(parts)
         names = ", ".join(quoting.quote_identifier(name) for name in rows.schema.names)
-        if split_table_name(table)[0] not in _OWN_DATABASES:
+        if _split_name(table)[0] not in _OWN_DATABASES:
             require_room_for_rows(self._path, rows.nbytes)
         wanted = self._leave_spare(table, SINGLE_BLOCK_SETTINGS | dict(settings or {}))
         with self._lend_handle(wanted) as handle, self._undo_cut_insert(handle, table), translate_errors():
@@ -230,13 +230,13 @@ class EmbeddedEngine:
     def _require_whole_parts(self, handle: Handle, table: str) -> None:
         """Drop a staging table, and raise StorageFull, if the engine could not write it as a whole."""
         if any(self._find_cut_parts(handle, table)):
-            if is_remade(*split_table_name(table)):
+            if is_remade(*_split_name(table)):
                 _run_statement(handle, f"DROP TABLE {table} SYNC")
             raise StorageFull("rows could not be written as a whole")
 
     def _leave_spare(self, table: str, settings: Settings | None) -> dict[str, str | int | float]:
         """Return the settings of an INSERT, which may take the last room only to note what is dropped."""
-        database, name = split_table_name(table)
+        database, name = _split_name(table)
         is_free = database in _OWN_DATABASES and (database != "skyhouse" or not is_remade(database, name))
         return {**(settings or {}), **({} if is_free else {_SPARE_SETTING: choose_part_spare(self._path)})}
 
@@ -259,9 +259,7 @@ class EmbeddedEngine:
                 raise StorageFull("rows could not be written as a whole")
 
     def _find_cut_parts(self, handle: Handle, table: str) -> Iterator[str]:
-        return find_cut_parts(
-            lambda sql: _read_table(_run_statement(handle, sql, ARROW_FORMAT)), *split_table_name(table)
-        )
+        return find_cut_parts(lambda sql: _read_table(_run_statement(handle, sql, ARROW_FORMAT)), *_split_name(table))
 
     @contextmanager
     def _lend_handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Handle]:
@@ -311,3 +309,9 @@ def _fetch_batches(handle: Handle, result: Any, batch_rows: int) -> Generator[pa
         for batch in pa.ipc.open_stream(chunk.bytes(), options=_READ_OPTIONS):
             for start in range(0, batch.num_rows, batch_rows):
                 yield batch.slice(start, batch_rows)
+
+
+def _split_name(table: str) -> tuple[str, str]:
+    """Return the database and the name of a table in a statement."""
+    *database, name = split_table_name(table)
+    return database[0] if database else "default", name
