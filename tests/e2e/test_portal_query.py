@@ -249,7 +249,7 @@ class TestRunning:
 
     def test_what_the_service_warns_of_is_said_before_and_after(self, query: Page, shot: Shot) -> None:
         write_query(query, "SELECT TOP 3 CONTAINS(CIRCLE(10, 10, 1), POINT(10, 10)) AS c, ra FROM tycho2.bright")
-        warning = query.get_by_role("status").filter(has_text="is 1 only for a shape without extent")
+        warning = query.get_by_role("status").filter(has_text="is 1 only if the shape has no extent")
         expect(warning).to_be_visible()
         run_query(query)
         expect(row_count(query, "3 rows")).to_be_visible()
