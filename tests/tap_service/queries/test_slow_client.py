@@ -113,12 +113,13 @@ def test_a_full_spool_is_said(
     query = "SELECT a.n, b.word FROM svc.numbers AS a, svc.numbers AS b"
     reader = SlowReader(service.port, QUERY=query, MAXREC="10000000", FORMAT=form)
     eventually(reader.has_bytes)
-    service.server.config.app.state.services.queries.spools.disk.limit = 8_000_000
+    spools = service.server.config.app.state.services.queries.spools
+    spools.disk.limit = spools.open_disk.limit = 8_000_000
     eventually(lambda: "QueryTooHeavy" in _failures(service))
     reader.read_rest()
     assert b"200 OK" in reader.received[:20]
     if form == "votable":
-        assert re.search(rb'value="ERROR">the [0-9]+ bytes that this service holds', reader.body)
+        assert re.search(rb'value="ERROR">the 8000000 bytes that this service holds', reader.body)
         assert reader.body.endswith(b"</VOTABLE>\n")
     else:
         assert not reader.received.endswith(b"\r\n0\r\n\r\n")

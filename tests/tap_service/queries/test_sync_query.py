@@ -344,9 +344,10 @@ class TestQueryLog:
         logged.ask("SELECT TOP 3 n\nFROM svc.numbers", RUNID="run\n7", FORMAT="csv", MAXREC="10")
         logged.ask("SELECT '\x07")
         logged.ask("SELECT 1", MAXREC="x")
-        eventually(lambda: path.read_text().count("\n") == 3)
+        logged.ask("SELECT 1", RUNID="run\x1b[31m\n7")
+        eventually(lambda: path.read_text().count("\n") == 4)
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", path.read_text())
-        ok, wrong, refused = map(json.loads, path.read_text().splitlines())
+        ok, wrong, refused, steering = map(json.loads, path.read_text().splitlines())
         assert {key: ok[key] for key in ("runid", "client", "query", "lang", "maxrec", "format", "status", "rows")} == {
             "runid": "run\n7",
             "client": "127.0.0.1",
@@ -361,6 +362,7 @@ class TestQueryLog:
         assert {"translate", "first_batch", "engine", "total"} <= ok["milliseconds"].keys()
         assert (wrong["status"], refused["status"]) == ("ERROR", "REFUSED")
         assert "MAXREC=x" in refused["error"]
+        assert (steering["status"], "U+001B" in steering["error"]) == ("REFUSED", True)
 
     def test_a_log_that_cannot_be_written_fails_no_query(
         self, serve: Callable[..., Any], eventually: Callable[[Callable[[], bool]], None]
