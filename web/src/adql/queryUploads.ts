@@ -13,7 +13,7 @@ export function uploadsOf(adql: string): string[] {
     return names.filter((name, at) => names.findIndex((other) => equalIgnoringCase(other, name)) === at);
 }
 
-/** Return those of the files, by the names of their tables, that the query reads: the service needs no schema for it. */
+/** Return the files that the query reads, by the names of their tables: the service needs no schema for them. */
 export function namedUploads<File>(adql: string, files: Readonly<Record<string, File>>): Record<string, File> {
     if (Object.keys(files).length === 0) return {};
     const tables = tablesOf(adql).filter((table) => table.length === 1 || isUploadSchema(table.at(-2)));

@@ -94,7 +94,7 @@ export function multipartForm(values: URLSearchParams, files: Record<string, Blo
 }
 
 /**
- * Return a query as form values, with those of the files that it names as parts under generated names: a table may be
+ * Return a query as form values, with the files that it names as parts under generated names: a table may be
  * called like a parameter.
  */
 export function queryForm(
