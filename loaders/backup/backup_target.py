@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -23,7 +24,6 @@ from clickhouse_schema.quoting import quote_string
 from loaders.backup.backup_manifest import VERSION, BackupFile, Manifest
 from loaders.load_error import LoadError
 from loaders.target_files import TargetFiles
-from tap_service.storage.engine.disk_room import count_free_bytes
 
 _DATA, _RESULTS, _MANIFEST = "data", "results", ".json"
 _PIECE_BYTES = 1 << 20
@@ -140,7 +140,7 @@ class BackupTarget:
 
     def require_room(self, error: Exception) -> None:
         """Raise LoadError if the disk of a directory is full, which the engine may report as something else."""
-        if self.is_local and count_free_bytes(Path(self._address)) < _PIECE_BYTES:
+        if self.is_local and shutil.disk_usage(self._address).free < _PIECE_BYTES:
             raise LoadError(f"no space left for the backup in {self._address}: free some") from error
 
     def engine_place_sql(self, backup: str, folder: str) -> str:

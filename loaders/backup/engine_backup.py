@@ -23,10 +23,10 @@ from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import CLUSTER_NAME
 from clickhouse_schema.tap_schema import TAP_SCHEMA
+from clickhouse_schema.working_tables import STAGING_SUFFIX
 from loaders.backup.backup_manifest import EngineBackup
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
-from loaders.storage.server_storage import STAGING_SUFFIX
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.engine.engine_errors import translate_error
 from tap_service.storage.engine.merge_tables import MERGE_TABLE_PREFIX

@@ -27,6 +27,7 @@ from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.stored_nulls import list_changeable
 from clickhouse_schema.table_ddl import given_columns, stored_columns
+from clickhouse_schema.working_tables import CORRECTION_PREFIX
 from loaders.load_error import LoadError
 from loaders.pipeline.storage_choice import choose_storage
 from loaders.storage.load_state import FinishedLoad, TableState
@@ -52,7 +53,7 @@ class LatestRows:
         self._entry = schema.model_copy(update={"tables": (latest,)})
         self._columns = ", ".join(map(quote_identifier, given_columns(latest)))
         digest = hashlib.sha256(f"{schema.name}\n{latest.name}".encode()).hexdigest()
-        self._keys_table = f"skyhouse.correction_{digest[:24]}_keys"
+        self._keys_table = f"skyhouse.{CORRECTION_PREFIX}{digest[:24]}_keys"
 
     # --- staging ------------------------------------------------------------------------------------------------------
 

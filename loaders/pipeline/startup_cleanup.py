@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from clickhouse_schema.engine_tables import addition_record, catalogue_log
+from clickhouse_schema.working_tables import STAGING_SUFFIX
 from loaders.pipeline.append_rows import finish_all_appends
 from loaders.pipeline.kept_additions import KeptAdditions
 from loaders.pipeline.latest_rows import open_latest_rows
-from loaders.storage.server_storage import STAGING_SUFFIX, ServerLiveTable, open_server_storage
+from loaders.storage.server_storage import ServerLiveTable, open_server_storage
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.engine.query_tables import RESULT_OF_EXPORT, drop_orphan_tables
 

@@ -18,6 +18,7 @@ from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.table_ddl import given_columns, stored_columns
+from clickhouse_schema.working_tables import CORRECTION_PREFIX
 from loaders.storage.stored_table import find_nulls
 from tap_service.storage.engine.engine import Engine
 
@@ -42,7 +43,7 @@ class CorrectionTable:
         self._id = corrected.layout.id
         digest = hashlib.sha256(f"{schema_name}\n{table_name}".encode()).hexdigest()
         #: joinGet takes the name in a text: a plain one, whatever the table's is
-        self._name = f"skyhouse.correction_{digest[:24]}"
+        self._name = f"skyhouse.{CORRECTION_PREFIX}{digest[:24]}"
         self._values_name = f"{self._name}_values"
         self._rows = 0
 

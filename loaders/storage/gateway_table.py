@@ -22,6 +22,7 @@ from clickhouse_schema.schema_model import ForeignKey, Table
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import SHARD_COLUMN, quote_table
 from clickhouse_schema.table_ddl import HPX29, column_definitions, given_columns
+from clickhouse_schema.working_tables import HOMES_SUFFIX
 from loaders.storage.replica_sync import wait_for_replicas
 from loaders.storage.stored_table import find_nulls
 from tap_service.storage.engine.engine import Engine
@@ -31,8 +32,6 @@ APPEND_SUFFIX = "__append"
 
 #: The index of a row in its chunk, from 0.
 _ROW_COLUMN = "__row"
-
-_HOMES_SUFFIX = "__homes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class Gateway:
         self._is_kept = is_kept
         self._name = (schema_name, name)
         self._storage_sql = quote_table(schema_name, name)
-        self._homes_sql = quote_table(schema_name, name, _HOMES_SUFFIX)
+        self._homes_sql = quote_table(schema_name, name, HOMES_SUFFIX)
 
     @property
     def columns_sql(self) -> str:
@@ -227,7 +226,7 @@ def drop_gateway(servers: Servers[Engine], schema_name: str, name: str) -> None:
 
 
 def _drop_gateway_sql(schema_name: str, name: str) -> list[str]:
-    return [f"DROP TABLE IF EXISTS {quote_table(schema_name, name, suffix)} SYNC" for suffix in ("", _HOMES_SUFFIX)]
+    return [f"DROP TABLE IF EXISTS {quote_table(schema_name, name, suffix)} SYNC" for suffix in ("", HOMES_SUFFIX)]
 
 
 def _get_parent_key(table: Table) -> ForeignKey:

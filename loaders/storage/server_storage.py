@@ -26,17 +26,13 @@ from clickhouse_schema.shard_map import quote_table
 from clickhouse_schema.stored_nulls import find_plain_columns, list_changeable, store_plainly
 from clickhouse_schema.table_ddl import create_table_sql
 from clickhouse_schema.whole_tables import create_database
+from clickhouse_schema.working_tables import MOVED_SUFFIX, STAGING_SUFFIX
 from loaders.storage import stored_table
 from loaders.storage.gateway_table import APPEND_SUFFIX, Gateway, Orphan, drop_gateway
 from loaders.storage.load_state import TableState
 from loaders.storage.storage_protocol import TableStorage
 from loaders.storage.stored_table import CHUNK_COLUMN, NO_WAIT_SETTINGS, WAIT_SETTINGS, read_table_state
 from tap_service.storage.engine.engine import SINGLE_BLOCK_SETTINGS, Engine
-
-STAGING_SUFFIX = "__loading"
-
-#: Suffix of the gateway table of rows whose corrections move them to another place of the table.
-MOVED_SUFFIX = "__moved"
 
 
 def open_server_storage(engine: Engine, schema_name: str, table_name: str) -> TableStorage:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+import shutil
 from dataclasses import dataclass
 
 from tap_service.config import Config
@@ -26,7 +27,6 @@ from tap_service.services.usage_counter import UsageCounter
 from tap_service.services.user_classes import UserClasses
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.accounts import Accounts
-from tap_service.storage.engine.disk_room import count_free_bytes
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.history.history_store import HistoryStore, HistoryUnavailable
 from tap_service.storage.jobs.job_store import JobStore
@@ -161,7 +161,7 @@ def _open_history(config: Config) -> HistoryStore | None:
         return open_history_store(config)
     except HistoryUnavailable as error:
         folder = config.jobs_path
-        if folder is None or not folder.is_dir() or count_free_bytes(folder) >= _HISTORY_ROOM:
+        if folder is None or not folder.is_dir() or shutil.disk_usage(folder).free >= _HISTORY_ROOM:
             raise
         _log.warning("%s: no space left in %s. Free some, and start the service again to have it", error, folder)
         return None

@@ -30,7 +30,7 @@ _MAX_WINDOW_LOG = 23
 #: compressed bodies of one client at once: each may need memory for a window
 _MAX_OF_CLIENT = 16
 
-#: members of gzip, or frames of zstd, and one more for so many bytes: each takes time, also if it is empty
+#: the maximum number of gzip members or zstd frames, and the bytes that permit one more: even an empty one takes time
 _MAX_MEMBERS = 1000
 _BYTES_PER_MEMBER = 1000
 

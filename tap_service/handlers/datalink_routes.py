@@ -8,9 +8,10 @@ from fastapi.responses import Response
 from tap_service.documents.links_document import links_document
 from tap_service.handlers.described_parameters import RESPONSEFORMAT
 from tap_service.handlers.error_responses import error_response
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_context import Caller, Skyhouse
 from tap_service.handlers.request_form import read_request_pairs
 from tap_service.handlers.route_description import ANY, Parameter, describe
+from tap_service.handlers.turns import run_in_turn
 from tap_service.service_errors import InternalFault, NotFound, ServiceError, UserFault
 from tap_service.services.datalink.dataset_links import DatasetLinks
 from tap_service.services.datalink.link_request import LinkRequest, read_link_request
@@ -27,7 +28,7 @@ _MAX_PARAMETERS = 100_000
     methods=["GET", "POST"],
     **describe("The links of data products", ANY, query=(_ID, RESPONSEFORMAT)),
 )
-async def answer_links(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def answer_links(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     owner = caller.name if caller else None
 
     def find_links(asked: LinkRequest) -> bytes:
@@ -37,7 +38,7 @@ async def answer_links(request: Request, skyhouse: Skyhouse, caller: Caller, ori
 
     try:
         asked = read_link_request(await read_request_pairs(request, skyhouse, _MAX_PARAMETERS))
-        document = await skyhouse.queries.run_reading(lambda: find_links(asked), origin.client, owner)
+        document = await run_in_turn(find_links, asked)
     except ServiceError as error:
         return error_response(request.scope, error.status, f"{_name_fault(error)}: {error}", error.headers)
     headers = {"Content-Type": asked.format.content_type, "Cache-Control": "no-store"}

@@ -139,7 +139,7 @@ async def show_density(name: str, request: Request, skyhouse: Skyhouse, caller: 
             return encode_json({"order": None, "rows": int(rows.sum())})
         has_files = skyhouse.hats is not None and is_served(entry)
         files = f"{origin.base_url}{HATS}/{quote(entry.qualified_name)}" if has_files else None
-        return _densities.write(rows, stored_order, min(stored_order, max_order), files)
+        return _densities.write_document(rows, stored_order, min(stored_order, max_order), files)
 
     headers = {"Cache-Control": "private, no-cache" if caller else "no-cache"}
     return Response(await run_in_turn(write_density), headers=headers, media_type=JSON)
@@ -152,7 +152,7 @@ class _DensityDocuments:
         self._kept: OrderedDict[tuple[int, int, str | None], tuple[NDArray[np.int64], bytes]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def write(self, rows: NDArray[np.int64], stored_order: int, order: int, files: str | None) -> bytes:
+    def write_document(self, rows: NDArray[np.int64], stored_order: int, order: int, files: str | None) -> bytes:
         """Return the document of the rows by cell of ``stored_order``; they do not change, and are one object."""
         key = id(rows), order, files  # of this object alone as long as it is kept here
         with self._lock:

@@ -60,7 +60,7 @@ class LaneLimits:
     def count_all_waiting(self, lane: Lane, owner: str | None) -> float:
         """Return below how many waiting requests of all clients another one of a client may wait for a lane.
 
-        Short reads have no limit but those of connections: to refuse them would let a few clients keep out all others.
+        Only the limits of connections hold for short reads: to refuse them would let a few clients keep out all others.
         """
         if lane is Lane.READING:
             return math.inf

@@ -22,8 +22,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+from clickhouse_schema.engine_tables.user_table_record import DATABASE as USER_DATABASE
+from clickhouse_schema.engine_tables.user_table_record import STAGING_PREFIX
+from clickhouse_schema.tap_schema import TAP_SCHEMA_NAME
+from clickhouse_schema.working_tables import CORRECTION_PREFIX, HOMES_SUFFIX, MOVED_SUFFIX, STAGING_SUFFIX
 from tap_service.storage.engine.disk_room import require_room_for_definition
 from tap_service.storage.engine.engine import EngineUnavailable, StorageFull
+from tap_service.storage.engine.merge_tables import MERGE_TABLE_PREFIX
+from tap_service.storage.engine.query_tables import DATABASE, RESULT_OF_EXPORT, UPLOAD_OF_JOB, UPLOAD_OF_SYNC
 
 _log = logging.getLogger("skyhouse")
 
@@ -44,10 +50,9 @@ _QUOTED = re.compile("|".join(rf"{mark}[^{mark}\\]*(?:\\.[^{mark}\\]*)*{mark}" f
 _IS_NUMBER = re.compile(r"[0-9]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-#: Tables that are made again from what else there is: of stopped loads, and copies of the catalogue
-_REMADE = re.compile(
-    r"^TAP_SCHEMA\.|^skyhouse\.(?:upload|groups|export|correction)_|__(?:loading|moved|homes)$|^skyhouse_users\.l_"
-)
+#: how the names of tables in Skyhouse's own database begin, and of others end, that are made again
+_REMADE_PREFIXES = (UPLOAD_OF_JOB, UPLOAD_OF_SYNC, RESULT_OF_EXPORT, MERGE_TABLE_PREFIX, CORRECTION_PREFIX)
+_REMADE_SUFFIXES = (STAGING_SUFFIX, MOVED_SUFFIX, HOMES_SUFFIX)
 
 
 class DefinitionFiles:
@@ -92,7 +97,7 @@ class DefinitionFiles:
                     run(f"DROP {found['kind']} IF EXISTS {found['name']} SYNC")
                 raise StorageFull("the definition could not be written")
 
-    def repair(self) -> None:
+    def repair_files(self) -> None:
         """Before the engine opens, restore or put aside what it could not read.
 
         Raises
@@ -228,7 +233,10 @@ def is_whole(definition: Path) -> bool:
 
 def is_remade(database: str, table: str) -> bool:
     """Whether a command or the service makes the table again when it is missing."""
-    return bool(_REMADE.search(f"{database}.{table}"))
+    if database == TAP_SCHEMA_NAME or table.endswith(_REMADE_SUFFIXES):
+        return True
+    prefixes = {DATABASE: _REMADE_PREFIXES, USER_DATABASE: (STAGING_PREFIX,)}
+    return table.startswith(prefixes.get(database, ()))
 
 
 def _is_whole_mutation(file: Path) -> bool:

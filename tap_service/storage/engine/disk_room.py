@@ -7,7 +7,7 @@ tables can be dropped: a part of the catalogue's few rows needs a megabyte, whic
 
 from __future__ import annotations
 
-import os
+import shutil
 from pathlib import Path
 
 from tap_service.storage.engine.engine import StorageFull
@@ -20,18 +20,12 @@ _DEFINITION_ROOM = 1 << 20
 
 def choose_spare(path: Path) -> int:
     """Return how many bytes loads leave free on the disk of ``path``: 64 MB, or a tenth of a small disk."""
-    room = os.statvfs(path)
-    return min(_MAX_SPARE, room.f_blocks * room.f_frsize // 10)
+    return min(_MAX_SPARE, shutil.disk_usage(path).total // 10)
 
 
 def choose_part_spare(path: Path) -> int:
     """Return how many bytes each part of rows that are inserted leaves free."""
     return choose_spare(path) // 4
-
-
-def count_free_bytes(path: Path) -> int:
-    room = os.statvfs(path)
-    return room.f_bavail * room.f_frsize
 
 
 def require_room_for_rows(path: Path, size: int) -> None:
@@ -45,6 +39,6 @@ def require_room_for_definition(path: Path, size: int) -> None:
 
 
 def _require_room(path: Path, needed: int, purpose: str) -> None:
-    free = count_free_bytes(path)
+    free = shutil.disk_usage(path).free
     if free < needed:
         raise StorageFull(f"{purpose}, {needed / 1e6:,.1f} MB must be free, and {free / 1e6:,.1f} MB are")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import threading
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -25,6 +26,7 @@ import pyarrow as pa
 
 from clickhouse_schema import quoting
 from clickhouse_schema.shard_map import ShardStatement
+from clickhouse_schema.tap_schema import TAP_SCHEMA_NAME
 from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
 from tap_service.storage.engine.copied_links import restore_links
 from tap_service.storage.engine.cut_parts import find_cut_parts
@@ -32,7 +34,6 @@ from tap_service.storage.engine.definition_files import NAME, DefinitionFiles, i
 from tap_service.storage.engine.disk_room import (
     choose_part_spare,
     choose_spare,
-    count_free_bytes,
     require_room_for_rows,
 )
 from tap_service.storage.engine.engine import (
@@ -47,6 +48,7 @@ from tap_service.storage.engine.engine import (
 from tap_service.storage.engine.engine_errors import shorten_message
 from tap_service.storage.engine.handle_pool import Handle, HandlePool, connect_handle, setting_literal, translate_errors
 from tap_service.storage.engine.merge_priority import lower_merge_priority
+from tap_service.storage.engine.query_tables import DATABASE
 from tap_service.storage.engine.running_queries import list_running_ids, read_progress
 from tap_service.storage.engine.thread_priority import NICE_SETTING, can_restore_priority
 from tap_service.storage.private_directory import OpenDirectoryError
@@ -70,7 +72,7 @@ _INSERTS = re.compile(rf"INSERT INTO ((?:{NAME})\.(?:{NAME}))")
 _IS_INSERTED = re.compile(r"_(\d+)_\1_0$")
 
 #: Their few rows may use the last room: without them nothing can be dropped.
-_OWN_DATABASES = frozenset({"skyhouse", "TAP_SCHEMA"})
+_OWN_DATABASES = frozenset({DATABASE, TAP_SCHEMA_NAME})
 
 #: how long ``close`` waits for running queries; a reader may have paused
 _CLOSING_SECONDS = 10
@@ -124,7 +126,7 @@ class EmbeddedEngine:
         if self._path.is_symlink() and not self._path.exists():
             raise EngineUnavailable(f"{self._path} is a link to {self._path.readlink()}, which is not there")
         self._path.mkdir(exist_ok=True)
-        self._definitions.repair()
+        self._definitions.repair_files()
         restore_links(self._path)
         try:
             return connect_handle(f"{self._path}{_ENGINE_SETTINGS}")
@@ -237,7 +239,7 @@ class EmbeddedEngine:
     def _leave_spare(self, table: str, settings: Settings | None) -> dict[str, str | int | float]:
         """Return the settings of an INSERT, which may take the last room only to note what is dropped."""
         database, name = _split_name(table)
-        is_free = database in _OWN_DATABASES and (database != "skyhouse" or not is_remade(database, name))
+        is_free = database in _OWN_DATABASES and (database != DATABASE or not is_remade(database, name))
         return {**(settings or {}), **({} if is_free else {_SPARE_SETTING: choose_part_spare(self._path)})}
 
     @contextmanager
@@ -248,7 +250,7 @@ class EmbeddedEngine:
         """
         undone = self._undone[table]
         yield
-        if count_free_bytes(self._path) >= choose_spare(self._path):
+        if shutil.disk_usage(self._path).free >= choose_spare(self._path):
             return
         with self._undoing:
             for name in self._find_cut_parts(handle, table):

@@ -20,7 +20,7 @@ def can_restore_priority() -> bool:
 
     As root of a user namespace, such as in a container without root, a process has CAP_SYS_NICE, and may not.
     """
-    if sys.platform != "linux":  # elsewhere ClickHouse ignores the setting, and a priority is that of the process
+    if sys.platform != "linux":  # elsewhere ClickHouse ignores the setting, and all threads share one priority
         return False
     answers: list[bool] = []
     thread = threading.Thread(target=lambda: answers.append(_try_priorities()))  # its priority ends with it

@@ -6,8 +6,8 @@ Keys with the prefix ``skyhouse:shares:``
     created, created:<user>   ids by the instant of creation
     due                       ids by the instant at which something of the share is to be deleted
     bytes                     ids by the bytes that the share takes
-    anonymous                 those of anonymous clients
-    version                   that of these keys; without it ``anonymous`` is to be filled from the records
+    anonymous                 ids of anonymous clients' shares by the bytes that the share takes
+    version                   the version of these keys; without it ``anonymous`` is to be filled from the records
 
 Each change writes all of them in one transaction, and can be repeated.
 """

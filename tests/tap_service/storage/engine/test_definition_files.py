@@ -70,7 +70,7 @@ def test_a_definition_is_kept_on_a_file_system_without_links(
     for table, text in (("000", "1"), ("111", "")):
         (tmp_path / "store" / table / table).mkdir(parents=True)
         (tmp_path / "store" / table / table / "format_version.txt").write_text(text)
-    DefinitionFiles(tmp_path).repair()
+    DefinitionFiles(tmp_path).repair_files()
     assert (tmp_path / "store/111/111/format_version.txt").read_text() == "1"
 
 
@@ -80,6 +80,6 @@ def test_a_foreign_file_among_what_was_put_aside_does_not_stop_the_start(tmp_pat
     aside.mkdir()
     for name in ("README", "0007-sky.other.sql", "²-notes", ".nfs-1"):
         (aside / name).touch()
-    DefinitionFiles(tmp_path).repair()
+    DefinitionFiles(tmp_path).repair_files()
     assert (aside / "0008-sky.stars.sql").exists()
     assert not definition.exists()
