@@ -243,7 +243,10 @@ def test_a_job_whose_server_is_killed_runs_again(
         eventually(lambda: is_asked(server))
         server.kill()
         eventually(lambda: job.phase == "QUEUED" and "waiting" in job.info)
-        assert any(reason in (job.info["waiting"] or "") for reason in ("does not answer", "broke", "the engine's answer ends early"))
+        assert any(
+            reason in (job.info["waiting"] or "")
+            for reason in ("does not answer", "broke", "the engine's answer ends early")
+        )
         server.start()
         assert job.wait_for_end() == "COMPLETED", job.message
         assert job.rows().count("\r\n") == ROWS + 1
