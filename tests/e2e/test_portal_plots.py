@@ -424,6 +424,33 @@ class TestBadInput:
         assert lit_share(page, 0.45, 0.45, 0.55, 0.55) > 0
 
 
+def test_a_plot_that_goes_is_not_drawn(page: Page, portal_url: str) -> None:
+    """The browser's frames come late: those asked for by a plot that is gone find nothing (``page`` fails at what the console says)."""
+    page.add_init_script(
+        """const [request, cancel] = [requestAnimationFrame.bind(window), cancelAnimationFrame.bind(window)];
+        const held = window.held = new Map();
+        window.requestAnimationFrame = (draw) => {
+            if (!window.holding) return request(draw);
+            const handle = -1 - held.size;
+            held.set(handle, draw);
+            return handle;
+        };
+        window.cancelAnimationFrame = (handle) => held.delete(handle) || cancel(handle);"""
+    )
+    plot_query(page, portal_url, OBJECTS)
+    choose_kind(page, "Scatter")
+    page.get_by_role("button", name="Box", exact=True).click()
+    drag_over(page, (0.3, 0.3), (0.6, 0.6))
+    page.evaluate("window.holding = true")
+    page.get_by_role("application").press("ArrowLeft")
+    page.wait_for_function("window.held.size > 0")
+    page.get_by_role("tab", name="Table", exact=True).click()
+    expect(plot_picture(page)).to_have_count(0)
+    page.evaluate(
+        "() => { window.holding = false; for (const draw of [...window.held.values()]) draw(performance.now()); }"
+    )
+
+
 def run_query(page: Page, portal_url: str, query: str) -> None:
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
     page.get_by_label("Run mode").select_option("at once")

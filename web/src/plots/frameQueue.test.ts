@@ -44,3 +44,14 @@ test('quick ones are drawn together, each once', () => {
     expect(drawn).toEqual(['a', 'b', 'c']);
     expect(runFrame()).toBe(false);
 });
+
+test('nothing is drawn for one that goes', () => {
+    const { queue, runFrame } = makeQueue();
+    const drawn: string[] = [];
+    queue.request('urgent', drawFor(drawn, 'urgent', 0), true);
+    queue.request('other', drawFor(drawn, 'other', 0), false);
+    queue.request('stays', drawFor(drawn, 'stays', 0), false);
+    for (const name of ['urgent', 'other']) queue.cancel(name);
+    runFrame();
+    expect(drawn).toEqual(['stays']);
+});

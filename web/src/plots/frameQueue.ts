@@ -24,6 +24,12 @@ export class FrameQueue {
         this.#frame ||= this.nextFrame(() => this.#drawFrame());
     }
 
+    /** Draw nothing more for `owner`. */
+    cancel(owner: unknown): void {
+        this.#urgent.delete(owner);
+        this.#others.delete(owner);
+    }
+
     #drawFrame(): void {
         this.#frame = 0;
         const start = performance.now();

@@ -43,7 +43,6 @@ export class PlotStage implements GestureHost {
     took = 0;
     readonly layers = new StageLayers();
     #nearest: { scene: Scene; index: PointIndex } | undefined;
-    #frame = 0;
     /** the brush that is being drawn: what was chosen before it, and what it has drawn so far */
     #brush: { readonly before: Uint8Array | undefined; step?: Pick<Brushed, 'drawn' | 'manner'> } | undefined;
     #timer: ReturnType<typeof setTimeout> | undefined;
@@ -83,26 +82,22 @@ export class PlotStage implements GestureHost {
         this.theme = themeAt(element);
     }
 
-    /** Draw once with the browser's next frame. */
+    /** Draw the picture. */
     drawScene(canvas: HTMLCanvasElement): void {
-        if (this.#frame) return;
-        this.#frame = requestAnimationFrame(() => {
-            this.#frame = 0;
-            const { scene } = this;
-            if (!scene) return void prepareCanvas(canvas, 1, 1, 1);
-            const start = performance.now();
-            const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
-            paintPicture(canvasPen(context, scene.theme.font), scene, this.faint);
-            this.took = performance.now() - start;
-            // tests read what is drawn where
-            const { left, top, width, height } = scene.box;
-            const { u0, u1, v0, v1 } = scene.view;
-            const shown = { kind: scene.data.settings.kind, points: scene.data.points.count, took: this.took };
-            canvas.dataset['drawn'] = JSON.stringify({
-                ...shown,
-                box: [left, top, width, height],
-                view: [u0, u1, v0, v1],
-            });
+        const { scene } = this;
+        if (!scene) return void prepareCanvas(canvas, 1, 1, 1);
+        const start = performance.now();
+        const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
+        paintPicture(canvasPen(context, scene.theme.font), scene, this.faint);
+        this.took = performance.now() - start;
+        // tests read what is drawn where
+        const { left, top, width, height } = scene.box;
+        const { u0, u1, v0, v1 } = scene.view;
+        const shown = { kind: scene.data.settings.kind, points: scene.data.points.count, took: this.took };
+        canvas.dataset['drawn'] = JSON.stringify({
+            ...shown,
+            box: [left, top, width, height],
+            view: [u0, u1, v0, v1],
         });
     }
 
@@ -117,6 +112,11 @@ export class PlotStage implements GestureHost {
             canvas.dataset['drawn'] = String(chosenCount);
         };
         chosenFrames.request(canvas, draw, this.#brush !== undefined);
+    }
+
+    /** Chosen rows that are not drawn yet are not drawn: the canvas goes. */
+    dropChosen(canvas: HTMLCanvasElement): void {
+        chosenFrames.cancel(canvas);
     }
 
     /** Draw the layer above the picture: the line being drawn and the row under the pointer. */
