@@ -103,7 +103,7 @@ def test_a_survey_lies_behind_the_tables(
     expect(page.get_by_role("alert")).to_contain_text("127.0.0.1:9 cannot be shown: the host does not answer")
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
     page.get_by_label("Background").select_option("none")
-    wait_until_drawn(page, lambda map_: map_["survey"] == 0)
+    wait_until_drawn(page, lambda map_: map_.get("survey") == 0)
 
 
 def test_aladin_lite_shows_the_rows_in_view(
