@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -38,6 +39,7 @@ class ServiceMetrics:
         #: of this process, or of all that share
         self._shown = self.registry
         self._socket: MetricsSocket | None = None
+        self._writing: asyncio.Future[bytes] | None = None
         registry = self.registry
         ProcessCollector(registry=registry)
         Gauge("skyhouse_build_info", "1, with the version", ["version"], registry=registry).labels(VERSION).set(1)
@@ -126,6 +128,12 @@ class ServiceMetrics:
         self._shown = CollectorRegistry()
         self._shown.register(SharedMetrics(folder))
         self._socket = MetricsSocket(folder, process, self._format_own)
+
+    async def read_text(self) -> bytes:
+        """Return ``format_text``. Whoever asks while the text is being written gets the same text."""
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.ensure_future(asyncio.to_thread(self.format_text))
+        return await asyncio.shield(self._writing)
 
     def format_text(self) -> bytes:
         """Return the metrics of all processes. Waits for them, and for the stores that ``shared`` asks."""

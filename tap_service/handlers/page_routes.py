@@ -5,7 +5,6 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
-from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.examples_document import examples_document
 from tap_service.handlers.content_negotiation import HTML, TEXT
@@ -52,4 +51,4 @@ async def show_landing_page(skyhouse: Skyhouse, visitor: Visitor, origin: Origin
 @router.get("/metrics", dependencies=[Depends(admit_operator)], **describe("Metrics for Prometheus", TEXT))
 async def show_metrics(skyhouse: Skyhouse) -> Response:
     # takes no turn: the operator sees what happens also while turns are long
-    return Response(await run_in_threadpool(skyhouse.metrics.format_text), media_type=CONTENT_TYPE_LATEST)
+    return Response(await skyhouse.metrics.read_text(), media_type=CONTENT_TYPE_LATEST)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,26 @@ def test_the_page_has_every_metric(service: Served, tmp_path: Path) -> None:
 def read_metrics(service: Served) -> dict[str, Metric]:
     text = httpx.get(f"{service.url}/metrics").text
     return {family.name: family for family in text_string_to_metric_families(text)}
+
+
+def test_those_who_ask_together_share_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many who ask keep one thread busy, not all of them; whoever asks later gets a new text."""
+    metrics, go_on, written = ServiceMetrics(), threading.Event(), count(1)
+
+    def write_slowly() -> bytes:
+        assert go_on.wait(30)
+        return b"%d" % next(written)
+
+    async def ask() -> list[bytes]:
+        asking = [asyncio.ensure_future(metrics.read_text()) for _ in range(20)]
+        await asyncio.sleep(0)  # all have asked
+        asking[3].cancel()  # whose connection ends
+        go_on.set()
+        together = await asyncio.gather(*asking[:3], *asking[4:])
+        return sorted({*together, await metrics.read_text()})
+
+    monkeypatch.setattr(metrics, "format_text", write_slowly)
+    assert asyncio.run(ask()) == [b"1", b"2"]
 
 
 def test_labels_do_not_come_from_clients(service: Served) -> None:
