@@ -8,10 +8,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from pydantic_core import PydanticSerializationError
@@ -113,8 +114,17 @@ class QueryHistory:
         The page of a filter that few queries meet is short when it has read for long enough.
         """
         with self._open_store() as store:
-            self._store_waiting()
-            return _read_page(store, user, wanted, self._find_oldest())
+            with suppress(HistoryUnavailable):  # a full disk can be read
+                self._store_waiting()
+            return _read_page(partial(self._list_entries, store, user), wanted, self._find_oldest())
+
+    def _list_entries(self, store: HistoryStore, user: str, before: str, limit: int) -> list[HistoryEntry]:
+        """Do as ``HistoryStore.list_entries``, also with what waits."""
+        with self._storing, self._lock:
+            waiting = [each.entry for each in self._waiting if each.user == user]
+        found = {entry.id: entry for entry in waiting if not before or entry.id < before}
+        found.update((entry.id, entry) for entry in store.list_entries(user, before, limit))
+        return sorted(found.values(), key=lambda entry: entry.id, reverse=True)[:limit]
 
     def delete_queries(self, user: str) -> None:
         """Delete all queries of a user. Raises ServiceUnavailable."""
@@ -154,14 +164,16 @@ class QueryHistory:
         return first_id_at(add_seconds(now(), -self._days * _DAY))
 
 
-def _read_page(store: HistoryStore, user: str, wanted: HistoryFilter, oldest: str) -> tuple[list[HistoryEntry], str]:
+def _read_page(
+    list_entries: Callable[[str, int], list[HistoryEntry]], wanted: HistoryFilter, oldest: str
+) -> tuple[list[HistoryEntry], str]:
     """Return a page of queries with ids from ``oldest``, and its cursor."""
     words = [word.casefold() for word in wanted.words]
     limits = [wanted.cursor, first_id_at(wanted.before) if wanted.before else ""]
     before = min(filter(None, limits), default="")
     page: list[HistoryEntry] = []
     searched = 0
-    while some := store.list_entries(user, before, _AT_ONCE):
+    while some := list_entries(before, _AT_ONCE):
         for entry in some:
             if entry.id < oldest or (wanted.after is not None and entry.created <= wanted.after):
                 return page, ""

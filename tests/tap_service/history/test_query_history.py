@@ -150,10 +150,18 @@ class _Away(SqliteHistoryStore):
 def test_queries_wait_while_the_store_is_away(tmp_path: Path) -> None:
     store = _Away(tmp_path)
     found = QueryHistory(store, 2, 36_500, None)
-    for number in range(3):
-        found.add_query("kepler", entry(number, f"query {number}"))
+    waiting = [entry(number, f"query {number}") for number in range(3)]
+    for each in waiting:
+        found.add_query("kepler", each)
+        found.add_query("tycho", each.model_copy(update={"query": "of another user"}))
     with pytest.raises(ServiceUnavailable, match="no room"):
-        found.list_queries("kepler", HistoryFilter())
+        found.delete_queries("kepler")
+    # a full disk can be read: what waits is listed with what is stored, page by page
+    SqliteHistoryStore.add_entries(store, [("kepler", waiting[0]), ("kepler", entry(9, "stored"))])
+    page, cursor = found.list_queries("kepler", HistoryFilter(last=3))
+    assert texts(page) == ["stored", "query 2", "query 1"]
+    assert texts(found.list_queries("kepler", HistoryFilter(last=3, cursor=cursor))[0]) == ["query 0"]
+    store.delete_entries("kepler")
     store.is_away = False
     assert texts(found.list_queries("kepler", HistoryFilter())[0]) == ["query 2", "query 1"]  # of two that are kept
     found.close()
@@ -184,7 +192,7 @@ def test_what_waits_is_limited_in_bytes(tmp_path: Path, monkeypatch: pytest.Monk
     for number in range(8):
         if number == 6:  # what goes back into the queue counts
             with pytest.raises(ServiceUnavailable, match="no room"):
-                found.list_queries("kepler", HistoryFilter())
+                found.delete_queries("kepler")
         found.add_query("kepler", entry(number, f"{number}" * 1000))
     store.is_away = False
     kept = texts(found.list_queries("kepler", HistoryFilter())[0])
