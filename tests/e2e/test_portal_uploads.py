@@ -19,7 +19,7 @@ import pytest
 from astropy import units as u
 from astropy.coordinates import SkyCoord, search_around_sky
 from astropy.table import MaskedColumn, Table
-from playwright.sync_api import Locator, Page, Request, expect
+from playwright.sync_api import Locator, Page, Request, Route, expect
 
 from tests.e2e.conftest import Shot
 from tests.tap_service.conftest import Served
@@ -366,6 +366,20 @@ def sky(mine: Table, stars: Table) -> Sky:
 
 
 class TestWizard:
+    def test_a_table_may_be_chosen_before_the_tables_are_read(self, page: Page, portal_url: str) -> None:
+        """On a slow connection a user types the name of a table, and Enter, while the list is still empty."""
+        waiting: list[Route] = []
+        page.route("**/tap/tables?detail=min", lambda route: waiting.append(route))
+        page.goto(f"{portal_url}#/uploads/match")
+        side = page.get_by_role("group", name="Second table")
+        box = side.get_by_role("combobox", name="Table", exact=True)
+        box.fill("tycho2.bright")
+        expect(side.get_by_role("listbox")).to_contain_text("Loading")
+        box.press("Enter")
+        for route in waiting:
+            route.continue_()
+        expect(side.get_by_label("Right ascension", exact=True)).to_be_visible()
+
     def test_who_matches_whom(self, wizard: Wizard, portal: Served, sky: Sky, shot: Shot) -> None:
         rows = wizard.rows(portal)
         shot(wizard.page, "uploads-wizard")
