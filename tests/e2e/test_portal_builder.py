@@ -110,6 +110,7 @@ def test_joins_groups_and_conditions_after_on(page: Page, portal: Served, portal
     offered = page.locator(".cm-tooltip-autocomplete [role=option]").first
     expect(offered).to_contain_text("DISTANCE(s.ra, s.dec, o.ra, o.dec) < 1 / 3600.")
     shot(page, "completion-after-on")
+    page.wait_for_timeout(100)  # the editor ignores keys in the first 75 ms of an offer, which were meant for the text
     editor.press("Tab")
     expect(editor).to_contain_text("ON DISTANCE(s.ra, s.dec, o.ra, o.dec) < 1 / 3600.")
     expect(page.get_by_label("Estimate").first).to_contain_text("Reads")
