@@ -120,7 +120,7 @@ class QueryHistory:
 
     def _list_entries(self, store: HistoryStore, user: str, before: str, limit: int) -> list[HistoryEntry]:
         """Do as ``HistoryStore.list_entries``, also with what waits."""
-        with self._storing, self._lock:
+        with self._storing, self._lock:  # while queries are being stored, they do not wait and cannot be read yet
             waiting = [each.entry for each in self._waiting if each.user == user]
         found = {entry.id: entry for entry in waiting if not before or entry.id < before}
         found.update((entry.id, entry) for entry in store.list_entries(user, before, limit))

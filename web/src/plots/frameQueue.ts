@@ -24,7 +24,7 @@ export class FrameQueue {
         this.#frame ||= this.nextFrame(() => this.#drawFrame());
     }
 
-    /** Draw nothing more for `owner`. */
+    /** Cancel what `owner` has requested. */
     cancel(owner: unknown): void {
         this.#urgent.delete(owner);
         this.#others.delete(owner);

@@ -114,7 +114,7 @@ export class PlotStage implements GestureHost {
         chosenFrames.request(canvas, draw, this.#brush !== undefined);
     }
 
-    /** Chosen rows that are not drawn yet are not drawn: the canvas goes. */
+    /** Cancel the pending drawing of chosen rows: the canvas is removed, or shows another stage. */
     dropChosen(canvas: HTMLCanvasElement): void {
         chosenFrames.cancel(canvas);
     }
