@@ -18,7 +18,6 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.tables.shipped_schemas import load_demo
-from tap_service.settings.settings_file import FILE_VARIABLE
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 # How long an example takes is the machine's business; make fuzz tries more of them.
@@ -34,7 +33,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    os.environ[FILE_VARIABLE] = ""  # no settings of this machine
     os.environ["NUMBA_DISABLE_JIT"] = "1"  # LSDB's trees of a few pixels: to compile their functions takes 15 s
 
 

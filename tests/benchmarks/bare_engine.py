@@ -7,7 +7,6 @@ and answers with JSON: milliseconds of the engine (wall and processor) and of th
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.service_process import ROOT, name_settings
+from tests.benchmarks.service_process import ROOT
+from tests.support.environment import make_environment
 
 
 class BareEngine:
@@ -28,7 +28,7 @@ class BareEngine:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.benchmarks.bare_engine", str(copy)],
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **name_settings(settings)},
+            env=make_environment(data, **settings),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

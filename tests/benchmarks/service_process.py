@@ -6,19 +6,15 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.servers.clickhouse_server import free_port
+from tests.support.environment import make_environment
 
 ROOT = Path(__file__).parents[2]
 _TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def name_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the environment variables of settings whose names are in lower case, without their prefix."""
-    return {f"SKYHOUSE_{name.upper()}": str(value) for name, value in settings.items()}
 
 
 class ServiceProcess:
@@ -40,13 +36,7 @@ class ServiceProcess:
         ].split(":")
         self._command = [sys.executable, "-c", f"from {module} import {function}; {function}()"]
         self._checkout = checkout
-        self._environment = {
-            **os.environ,
-            "SKYHOUSE_DATA": str(data),
-            "SKYHOUSE_QUERY_LOG": "",
-            "PYTHONPATH": str(checkout),
-            **name_settings(settings),
-        }
+        self._environment = make_environment(data, checkout, **{"query_log": "", **settings})
         self._process: subprocess.Popen[bytes] | None = None
         self.port = 0
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from tests.servers.clickhouse_server import ROOT, ClickHouseServer, free_port
+from tests.servers.clickhouse_server import ClickHouseServer, free_port
 from tests.servers.server_cluster import running_cluster, running_server, urls_of
+from tests.support.environment import make_environment
 from tests.tap_service.storage.redis_server import SURVIVES_KILLS, RedisServer
 from tests.tap_service.worker_processes import Workers
 
@@ -175,8 +176,7 @@ class Deployment:
 
     def start_command(self, *arguments: str, output: str) -> subprocess.Popen[bytes]:
         """Start a ``skyhouse`` command, whose output is added to a file."""
-        given = {f"SKYHOUSE_{name.upper()}": str(value) for name, value in self.settings.items()}
-        environment = os.environ | given | {"SKYHOUSE_DATA": str(self.folder / "data"), "PYTHONPATH": str(ROOT)}
+        environment = make_environment(self.folder / "data", **self.settings)
         command = [sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()", *arguments]
         with (self.folder / output).open("ab") as log:
             process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -41,6 +40,7 @@ from tests.cluster.night_schema import (
 from tests.loaders.recorder import Recorder
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import execute_everywhere, fetch_everywhere, urls_of
+from tests.support.environment import make_environment
 
 __all__ = ["cluster", "folder"]  # fixtures
 
@@ -176,7 +176,7 @@ def test_killed_between_two_shards_of_a_chunk(
 ) -> None:
     """A process killed while the engine works for it, and one shard's block of each part taken away."""
     command = [sys.executable, "-c", CHILD, urls_of(servers_of(3)), str(folder), "stars__local', __shard) ", "2"]
-    killed = subprocess.run(command, check=False, capture_output=True, env={**os.environ, "PYTHONPATH": os.getcwd()})
+    killed = subprocess.run(command, check=False, capture_output=True, env=make_environment(folder / "data"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     while cluster.list_running_ids("load "):
         time.sleep(0.05)

@@ -21,6 +21,7 @@ import pytest
 
 from tests.compose.serving import PASSWORDS, configured_cluster
 from tests.servers.clickhouse_server import ROOT, ClickHouseServer, free_port
+from tests.support.environment import make_environment
 
 PAGE = ROOT / "docs" / "cluster.md"
 SECTION = "## Several servers without replicas\n"
@@ -88,9 +89,9 @@ def _as_here(blocks: list[str], servers: list[ClickHouseServer], port: int) -> s
 
 
 def _start(folder: Path, script: str) -> subprocess.Popen[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SKYHOUSE_")}
+    environment = make_environment(folder / "data")
     environment |= {"LOADER_PASSWORD": PASSWORDS["loader"], "SERVICE_PASSWORD": PASSWORDS["skyhouse"]}
-    environment |= {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}", "PYTHONPATH": str(ROOT)}
+    environment |= {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
     return subprocess.Popen(
         ["bash", "-c", script],
         cwd=folder,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 import shlex
 import subprocess
@@ -25,6 +24,7 @@ from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.control_client import hand_over
 from loaders.tables.shipped_schemas import find_example_file, find_schema_file
 from tests.conformance.conftest import stilts
+from tests.support.environment import make_environment
 
 PAGE = (Path(__file__).parents[2] / "docs" / "obscore.md").read_text()
 FIRST, OWN, RADIO = re.findall(r"^```sh\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
@@ -39,7 +39,7 @@ def _command(line: str, folder: Path, data: Path) -> str:
     done = subprocess.run(
         [sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.getcwd(), "SKYHOUSE_DATA": str(data)},
+        env=make_environment(data),
         capture_output=True,
         text=True,
         timeout=100,

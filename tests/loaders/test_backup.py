@@ -32,6 +32,7 @@ from tap_service.storage.watches.sqlite_watch_store import SqliteWatchStore
 from tests.loaders.recorder import Recorder
 from tests.loaders.test_cli import Service, skyhouse, start, started
 from tests.servers.clickhouse_server import ROOT
+from tests.support.environment import make_environment
 
 ROWS, MORE = 30_000, 500
 COUNT = "SELECT COUNT(*) FROM s.stars"
@@ -185,12 +186,11 @@ def test_the_commands_of_the_page_run(place: Path, expected: dict[str, str], tmp
     folders = {
         "BACKUPS": str(tmp_path / "b"),
         "SECOND": str(tmp_path / "second"),
-        "SKYHOUSE_DATA": str(tmp_path / "data"),
     }
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
         ["bash", "-c", script],
-        env=os.environ | folders | {"PATH": path, "PYTHONPATH": str(ROOT)},
+        env=make_environment(tmp_path / "data") | folders | {"PATH": path},
         capture_output=True,
         text=True,
         timeout=100,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import resource
 import shutil
 import signal
@@ -27,22 +26,17 @@ import pytest
 from loaders.control.control_client import hand_over
 from tests.loaders.recorder import Recorder
 from tests.servers.clickhouse_server import free_port
+from tests.support.environment import make_environment
 from tests.tap_service.site.test_first_queries import suggested
 
 MAIN = "import sys; from loaders.pipeline import chunk_reader; chunk_reader.CHUNK_ROWS = 20_000; from loaders.cli.skyhouse_command import main; main()"
 
 
 def start(folder: Path, *arguments: str, **options: object) -> subprocess.Popen[str]:
-    environment = {
-        **os.environ,
-        "SKYHOUSE_DATA": str(folder / "data"),
-        "SKYHOUSE_QUERY_LOG": "",
-        "PYTHONPATH": os.getcwd(),
-    }
     return subprocess.Popen(
         [sys.executable, "-c", MAIN, *arguments],
         cwd=folder,
-        env=environment,
+        env=make_environment(folder / "data", query_log=""),
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import httpx
 import pytest
 
 from tests.servers.clickhouse_server import ClickHouseServer, free_port
+from tests.support.environment import make_environment
 from tests.tap_service.async_client import create_job
 from tests.tap_service.storage.redis_server import redis_server
 from tests.tap_service.worker_processes import Workers
@@ -31,16 +31,7 @@ def settings(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 class Skyhouse:
     def __init__(self, folder: Path, settings: dict[str, str]) -> None:
-        given = {f"SKYHOUSE_{name.upper()}": value for name, value in settings.items()}
-        self._environment = (
-            os.environ
-            | given
-            | {
-                "SKYHOUSE_DATA": str(folder / "data"),
-                "SKYHOUSE_QUERY_LOG": "",
-                "PYTHONPATH": os.getcwd(),
-            }
-        )
+        self._environment = make_environment(folder / "data", query_log="", **settings)
         self._folder = folder
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import sys
@@ -10,11 +9,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPResponse
+from pathlib import Path
 
 import pytest
 
 from tap_service.constants import MAX_BODY_FRAMING, MAX_PIPELINED, MAX_REQUEST_HEADERS
 from tap_service.http_server import http_protocol
+from tests.support.environment import make_environment
 from tests.tap_service.conftest import Served
 from tests.tap_service.readable_sockets import find_readable
 
@@ -138,7 +139,7 @@ def test_silent_connections_up_to_every_limit(serve: Callable[..., Served], even
         eventually(lambda: service.metric("skyhouse_open_connections") == 0)
 
 
-def test_the_limit_of_open_files_is_raised_for_connections() -> None:
+def test_the_limit_of_open_files_is_raised_for_connections(tmp_path: Path) -> None:
     """Up to the hard limit, and never lowered."""
     script = """
 import resource
@@ -148,7 +149,9 @@ for connections in (20, 400, 300, 4000):
     print(connections, raise_file_limit(connections), *resource.getrlimit(resource.RLIMIT_NOFILE))
 """
     command = [sys.executable, "-c", script]
-    said = subprocess.run(command, check=True, capture_output=True, text=True, env={"PYTHONPATH": os.getcwd()}).stdout
+    said = subprocess.run(
+        command, check=True, capture_output=True, text=True, env=make_environment(tmp_path / "data")
+    ).stdout
     assert said.splitlines() == ["20 20 100 1000", "400 400 800 1000", "300 300 800 1000", "4000 500 1000 1000"]
 
 

@@ -22,6 +22,7 @@ from loaders.cli import serve_command
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.servers.clickhouse_server import free_port
+from tests.support.environment import name_settings
 from tests.tap_service.conftest import served
 from tests.tap_service.unit_sandbox import can_analyze, find_missing, list_calls, read_unit
 
@@ -78,7 +79,7 @@ class Manager:
         self._listener.bind(str(folder / "notify"))
         self._thread = threading.Thread(target=self._listen)
         self._thread.start()
-        self.environment = {"NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "200000", "PYTHONPATH": str(ROOT)}
+        self.environment = {"NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "200000"}
 
     def _listen(self) -> None:
         """Until an empty message: the kernel keeps only ten that are not read."""
@@ -104,10 +105,9 @@ def manager(tmp_path: Path) -> Iterator[Manager]:
 
 @contextmanager
 def confined(unit: Path, manager: Manager, **settings: object) -> Iterator[subprocess.Popen[bytes]]:
-    given = {f"SKYHOUSE_{name.upper()}": str(value) for name, value in settings.items()}
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.tap_service.unit_sandbox", unit, *find_command(unit)],
-        env={**os.environ, **manager.environment, **given},
+        env={**os.environ, **manager.environment, **name_settings(settings)},
         cwd=ROOT,
     )
     try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tap_service.config import Config
+from tests.support.environment import make_environment
 from tests.tap_service.processes import children, said_by
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +21,7 @@ class Workers:
     """``python -m workers`` in a separate process, with the settings in its environment."""
 
     def __init__(self, settings: dict[str, Any], output: Path, jobs: str = "all") -> None:
-        self._environment = {f"SKYHOUSE_{name.upper()}": str(value) for name, value in settings.items()}
+        self._environment = make_environment(output.parent / "data", **settings)
         self._processes = str(Config(**settings).concurrent_jobs)
         self._jobs = jobs
         self._output = output
@@ -31,9 +32,7 @@ class Workers:
         command = [sys.executable, "-W", "ignore", "-m", "workers", *options]
         with self._output.open("a") as output:
             self._said_before = output.tell()
-            self.process = subprocess.Popen(
-                command, cwd=ROOT, env={**os.environ, **self._environment}, stdout=output, stderr=output
-            )
+            self.process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=output, stderr=output)
 
     def children(self) -> list[int]:
         """Return the forked processes that execute jobs."""

@@ -18,6 +18,7 @@ from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.servers.clickhouse_server import ClickHouseServer
+from tests.support.environment import make_environment
 from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.conftest import Served, served
 from tests.tap_service.storage.redis_server import SURVIVES_KILLS, RedisServer, redis_server
@@ -195,9 +196,9 @@ def test_redis_started_anew_in_mid_job(cluster: Cluster, eventually: Eventually)
 
 
 def test_a_worker_begins_anew_when_celery_gives_up(cluster: Cluster, tmp_path: Path) -> None:
-    environment = {f"SKYHOUSE_{name.upper()}": str(value) for name, value in cluster.settings.items()}
+    environment = make_environment(tmp_path / "data", **cluster.settings)
     command = [sys.executable, "-W", "ignore", "-c", GIVING_UP, str(tmp_path / "has given up")]
-    worker = subprocess.Popen(command, env=os.environ | environment, stderr=subprocess.PIPE, text=True)
+    worker = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     with cluster.served() as service:
         assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
     worker.terminate()
