@@ -3,25 +3,54 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := adql clickhouse_schema loaders tap_service workers
+CHECKS := check-ruff check-format check-types check-imports check-portal test-portal docs
+PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 NPM := cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm --loglevel=error
 
 # Tests start hundreds of processes: none compiles the sources again. Empty is as good as unset.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check docs portal bench bench-seeds equality fuzz chaos soak cluster-test lock release clean
+.PHONY: demo test durations quick check $(CHECKS) portal bench bench-seeds equality fuzz chaos soak cluster-test lock release clean
 
 demo: $(VENV)/demo
 	$(BIN)/skyhouse demo
 
-test: check
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 30
+# The tests, and the checks beside them.
+test: $(VENV)/test
+	@mkdir -p build; \
+	$(MAKE) check >build/check.log 2>&1 & check=$$!; \
+	$(PYTEST) --numprocesses 3 --durations 20 $(OPTIONS); tests=$$?; \
+	wait $$check || { cat build/check.log; echo "make check has failed: see above"; exit 1; }; \
+	exit $$tests
 
-check: $(VENV)/test docs
+# The same, and how long each file took is kept: the longest file begins first.
+durations:
+	$(MAKE) test OPTIONS=--keep-durations
+
+# In less than 90 s: the checks of what has changed, and the tests nearest to it; make quick SINCE=main for all commits of a branch.
+SINCE ?=
+quick: $(VENV)/test
+	$(BIN)/python -m tools.quick_round $(SINCE)
+
+check: $(VENV)/test
+	@$(MAKE) --no-print-directory --keep-going --jobs 2 --output-sync $(CHECKS)
+
+check-ruff: $(VENV)/test
 	$(BIN)/ruff check .
+
+check-format: $(VENV)/test
 	$(BIN)/ruff format --check .
+
+check-types: $(VENV)/test
 	$(BIN)/mypy
+
+check-imports: $(VENV)/test
 	$(BIN)/lint-imports
+
+check-portal: $(VENV)/test
 	$(NPM) run check
+
+test-portal: $(VENV)/test
 	$(NPM) test
 
 # The documentation as a site, in build/site. A broken link or anchor is an error.
@@ -71,7 +100,8 @@ cluster-test: $(VENV)/test
 
 # New versions of the dependencies; run the tests before you commit what it writes.
 lock: $(VENV)/test
-	$(BIN)/pip install --quiet uv
+	echo uv | $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	    --no-header --quiet --upgrade - -o requirements-install.lock
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	    --no-header --quiet --upgrade pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
@@ -83,10 +113,10 @@ lock: $(VENV)/test
 release:
 	PYTHON=$(PYTHON) .ci/release
 
-$(VENV)/demo: requirements.lock pyproject.toml .ci/install
+$(VENV)/demo: requirements.lock requirements-install.lock pyproject.toml .ci/install
 	PYTHON=$(PYTHON) .ci/install demo $(VENV)
 
-$(VENV)/test: requirements-test.lock requirements-old-astropy.lock pyproject.toml web/package-lock.json .ci/install
+$(VENV)/test: requirements-test.lock requirements-install.lock requirements-old-astropy.lock pyproject.toml web/package-lock.json .ci/install
 	PYTHON=$(PYTHON) .ci/install test $(VENV)
 
 clean:
