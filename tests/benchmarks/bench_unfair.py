@@ -29,7 +29,7 @@ from tests.benchmarks.attackers import ATTACKS, AttackPlan, RouteAttack, attacke
 from tests.benchmarks.light_client import Answers, LightClients
 from tests.benchmarks.light_tables import QUERIES, write_tables
 from tests.benchmarks.service_process import ROOT, ServiceProcess
-from tests.servers.clickhouse_server import free_port
+from tests.support.ports import free_port
 from tests.tap_service.route_requests import list_operations
 
 #: of the client, in milliseconds and times its p95 alone

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.servers.clickhouse_server import free_port
 from tests.support.environment import make_environment
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 _TICKS = os.sysconf("SC_CLK_TCK")

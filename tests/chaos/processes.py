@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from tests.servers.clickhouse_server import ClickHouseServer, free_port
+from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import running_cluster, running_server, urls_of
 from tests.support.environment import make_environment
+from tests.support.ports import free_port
 from tests.tap_service.storage.redis_server import SURVIVES_KILLS, RedisServer
 from tests.tap_service.worker_processes import Workers
 

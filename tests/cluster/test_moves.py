@@ -25,8 +25,8 @@ from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
 from tests.cluster.dying import Dying, Killed
 from tests.loaders.recorder import Recorder
-from tests.servers.clickhouse_server import free_port
 from tests.servers.server_cluster import fetch_everywhere, prepared_engine, running_cluster
+from tests.support.ports import free_port
 
 SCHEMA = """
 name: sky

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tests.servers.clickhouse_server import free_port
+from tests.support.ports import free_port
 
 #: of Debian's package zookeeper
 _JAR = Path("/usr/share/java/zookeeper.jar")

@@ -24,8 +24,9 @@ from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.compose.serving import ENVIRONMENT, users_file
-from tests.servers.clickhouse_server import ROOT, free_port
+from tests.servers.clickhouse_server import ROOT
 from tests.servers.server_cluster import running_server
+from tests.support.ports import closed_port
 from tests.tap_service.conftest import served
 from tests.tap_service.storage.faulty_proxy import Faults, faulty_proxy
 
@@ -120,7 +121,8 @@ def test_the_health_of_the_service(services: dict[str, Any], tmp_path: Path) -> 
             while _is_well(check, service.port):  # an answer of the last second
                 time.sleep(0.1)
         engine.close()
-    assert not _is_well(check, free_port())
+    with closed_port() as port:
+        assert not _is_well(check, port)
 
 
 def _is_well(check: list[str], port: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+
+from tests.support.ports import free_port
 
 _SKYHOUSE = (sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()")
 
@@ -24,8 +25,7 @@ def skyhouse(*arguments: str) -> None:
 @contextmanager
 def running(command: str, data: Path) -> Iterator[str]:
     """The address of ``skyhouse serve`` or ``skyhouse demo``, on a free port."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     options = [command, "--data", str(data), "--port", str(port)]
     with (data / "output").open("w") as output:
         process = subprocess.Popen([*_SKYHOUSE, *options], stdout=output, stderr=subprocess.STDOUT)

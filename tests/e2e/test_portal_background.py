@@ -17,10 +17,10 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.e2e.conftest import ROOT, Shot
 from tests.e2e.test_portal_home import drawn, sky_map, wait_until_drawn
 from tests.servers.survey_server import colour_at, serve_survey
+from tests.support.ports import closed_port
 from tests.tap_service.conftest import Served, served
 
 _ALADIN = ROOT / "web" / "node_modules" / "aladin-lite" / "dist" / "aladin.js"
-_CLOSED = "http://127.0.0.1:9/nothing"
 #: the pixels around the middle of the map
 _MIDDLE = """(map) => {
     const canvas = Object.assign(document.createElement('canvas'), { width: 13, height: 13 });
@@ -37,12 +37,20 @@ def survey() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
+def closed() -> Iterator[str]:
+    """Host and port where nothing answers."""
+    with closed_port() as port:
+        yield f"127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="module")
 def portal(
-    dist: Path, demo_engine: EmbeddedEngine, survey: str, tmp_path_factory: pytest.TempPathFactory
+    dist: Path, demo_engine: EmbeddedEngine, survey: str, closed: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
     """The service with two surveys, one of which does not answer, and with Aladin Lite."""
     folder = tmp_path_factory.mktemp("portal")
-    config = Config(query_log="", jobs_path=folder / "jobs", surveys=(survey, _CLOSED), aladin_lite=_ALADIN)
+    surveys = (survey, f"http://{closed}/nothing")
+    config = Config(query_log="", jobs_path=folder / "jobs", surveys=surveys, aladin_lite=_ALADIN)
     with served(config, demo_engine, portal=dist) as service:
         yield service
 
@@ -60,11 +68,14 @@ def expected_colour(page: Page) -> np.ndarray:
 
 
 def test_a_survey_lies_behind_the_tables(
-    open_page: Callable[..., Page], portal_url: str, survey: str, shot: Shot, accessible: Callable[[Page], None]
+    open_page: Callable[..., Page],
+    portal_url: str,
+    survey: str,
+    closed: str,
+    shot: Shot,
+    accessible: Callable[[Page], None],
 ) -> None:
-    page = open_page(
-        others=(urlsplit(survey).netloc, urlsplit(_CLOSED).netloc), viewport={"width": 1366, "height": 768}
-    )
+    page = open_page(others=(urlsplit(survey).netloc, closed), viewport={"width": 1366, "height": 768})
     page.goto(portal_url)
     table = page.get_by_role("checkbox", name="tycho2.bright")
     expect(table).to_be_checked()
@@ -100,16 +111,16 @@ def test_a_survey_lies_behind_the_tables(
     page.reload()
     expect(page.get_by_label("Background")).to_have_value(f"{survey}/")
     page.get_by_label("Background").select_option("nothing")
-    expect(page.get_by_role("alert")).to_contain_text("127.0.0.1:9 cannot be shown: the host does not answer")
+    expect(page.get_by_role("alert")).to_contain_text(f"{closed} cannot be shown: the host does not answer")
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
     page.get_by_label("Background").select_option("none")
     wait_until_drawn(page, lambda map_: map_.get("survey") == 0)
 
 
 def test_aladin_lite_shows_the_rows_in_view(
-    open_page: Callable[..., Page], portal_url: str, survey: str, shot: Shot
+    open_page: Callable[..., Page], portal_url: str, survey: str, closed: str, shot: Shot
 ) -> None:
-    page = open_page(others=(urlsplit(survey).netloc, urlsplit(_CLOSED).netloc))
+    page = open_page(others=(urlsplit(survey).netloc, closed))
     page.goto(portal_url)
     expect(page.get_by_role("checkbox", name="tycho2.bright")).to_be_checked()
     box = page.get_by_role("main").get_by_role("combobox", name="Go to an object")

@@ -25,8 +25,8 @@ import pytest
 
 from loaders.control.control_client import hand_over
 from tests.loaders.recorder import Recorder
-from tests.servers.clickhouse_server import free_port
 from tests.support.environment import make_environment
+from tests.support.ports import free_port
 from tests.tap_service.site.test_first_queries import suggested
 
 MAIN = "import sys; from loaders.pipeline import chunk_reader; chunk_reader.CHUNK_ROWS = 20_000; from loaders.cli.skyhouse_command import main; main()"

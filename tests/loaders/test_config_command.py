@@ -13,7 +13,7 @@ from loaders.cli.skyhouse_command import app
 from loaders.control.settings_check import find_faults
 from tap_service.config import Config
 from tap_service.constants import VERSION
-from tests.servers.clickhouse_server import free_port
+from tests.support.ports import free_port
 
 
 @pytest.fixture

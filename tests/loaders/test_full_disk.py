@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import signal
-import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 
 from tap_service.storage.accounts import Accounts
 from tests.loaders.small_disk import Command, SmallDisk, can_mount
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.skipif(not can_mount(), reason="mounting a small disk needs a user namespace")
 
@@ -279,8 +279,7 @@ class Service:
     """``skyhouse serve`` on the small disk, and what a user does with it."""
 
     def __init__(self, disk: SmallDisk) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = int(free.getsockname()[1])
+        port = free_port()
         self._disk = disk
         disk.start_service(port)
         self.url = f"http://127.0.0.1:{port}"

@@ -11,8 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.servers.clickhouse_server import ClickHouseServer, free_port
+from tests.servers.clickhouse_server import ClickHouseServer
 from tests.support.environment import make_environment
+from tests.support.ports import closed_port, free_port
 from tests.tap_service.async_client import create_job
 from tests.tap_service.storage.redis_server import redis_server
 from tests.tap_service.worker_processes import Workers
@@ -81,10 +82,10 @@ def test_from_load_to_drop(tmp_path: Path, settings: dict[str, str]) -> None:
 
 
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
-    port = free_port()
-    skyhouse = Skyhouse(tmp_path, {"clickhouse_url": f"http://127.0.0.1:{port}"})
-    for arguments in (("tables",), ("serve", "--port", str(free_port()))):
-        process = skyhouse.start(*arguments)
-        _, said = process.communicate(timeout=60)
-        assert process.returncode == 1
-        assert re.fullmatch(f"error: cannot use the engine at http://127.0.0.1:{port}: .*refused.*\n", said), said
+    with closed_port() as port:
+        skyhouse = Skyhouse(tmp_path, {"clickhouse_url": f"http://127.0.0.1:{port}"})
+        for arguments in (("tables",), ("serve", "--port", str(free_port()))):
+            process = skyhouse.start(*arguments)
+            _, said = process.communicate(timeout=60)
+            assert process.returncode == 1
+            assert re.fullmatch(f"error: cannot use the engine at http://127.0.0.1:{port}: .*refused.*\n", said), said

@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from tests.loaders.test_remote import Skyhouse
-from tests.servers.clickhouse_server import ClickHouseServer, free_port
+from tests.servers.clickhouse_server import ClickHouseServer
+from tests.support.ports import closed_port, free_port
 from tests.tap_service.processes import children, said_by
 from tests.tap_service.storage.redis_server import redis_server
 
@@ -119,8 +120,9 @@ def test_several_processes_need_servers_and_redis(tmp_path: Path, given: dict[st
 
 
 def test_a_process_that_cannot_start_ends_all(tmp_path: Path, settings: dict[str, str]) -> None:
-    broken = settings | {"clickhouse_url": f"http://127.0.0.1:{free_port()}"}
-    process = Skyhouse(tmp_path, broken).start("serve", "--port", str(free_port()), "--processes", "2")
-    _, said = process.communicate(timeout=100)
+    with closed_port() as port:
+        broken = settings | {"clickhouse_url": f"http://127.0.0.1:{port}"}
+        process = Skyhouse(tmp_path, broken).start("serve", "--port", str(free_port()), "--processes", "2")
+        _, said = process.communicate(timeout=100)
     assert process.returncode == 1
     assert said.startswith("error: cannot use the engine at http://127.0.0.1:")

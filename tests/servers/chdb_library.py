@@ -43,13 +43,11 @@ def run_clickhouse_local(arguments: list[str]) -> int:
 
 
 def _find_entry(library: Path) -> int:
-    """Return the entry's address in the library; the search takes seconds, so its result is kept by build."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skyhouse-tests"
+    """Return the entry's address in the library; the search takes seconds: the environment keeps its result by build."""
     with library.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as content:
         found = _Library(content)
-        kept = cache / f"{found.build_id}.json"
+        kept = Path(sys.prefix) / f"chdb-entry-{found.build_id}.json"
         if not kept.exists():
-            cache.mkdir(parents=True, exist_ok=True)
             written = kept.with_suffix(f".{os.getpid()}")
             written.write_text(json.dumps(found.find_entry()))
             written.replace(kept)

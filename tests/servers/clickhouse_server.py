@@ -5,27 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from random import SystemRandom
 
 import pytest
 import requests
 
 from tests.servers.chdb_library import IS_SUPPORTED
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
-
-#: below the ports that the system gives to outgoing connections; each process of pytest-xdist has its own
-_FIRST_PORT, _LAST_PORT, _SHARES = 10_000, 32_000, 8
-_SHARE = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % _SHARES
-_PORTS = range(_FIRST_PORT + _SHARE, _LAST_PORT, _SHARES)
-
-_given: set[int] = set()
 
 _START_SECONDS = 120
 
@@ -53,17 +45,6 @@ _USERS = """<clickhouse>
 <quotas><default/></quotas>
 </clickhouse>
 """
-
-
-def free_port() -> int:
-    """Return a port that nothing listens at, that no connection is given by the system, and no test was given before."""
-    while True:
-        port = SystemRandom().choice(_PORTS)
-        if port in _given:
-            continue
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            _given.add(port)
-            return port
 
 
 def require_servers() -> None:

@@ -13,7 +13,8 @@ from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.config import Config
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.open_storage import open_remote_engine
-from tests.servers.clickhouse_server import ClickHouseServer, free_port
+from tests.servers.clickhouse_server import ClickHouseServer
+from tests.support.ports import free_port
 
 _SECRET = "the servers of a test"
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.servers.clickhouse_server import ROOT
+from tests.support.ports import free_port
 
 #: where the service is mounted
 PREFIX = "/archive"
@@ -51,8 +52,7 @@ _PLACES = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin"
 def behind_nginx(folder: Path, upstream: str) -> Iterator[tuple[str, Path]]:
     """The address where ``upstream`` is seen, and the certificate to trust."""
     certificate, key = make_certificate(folder)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     [location] = _DOCUMENTED.findall((ROOT / "docs" / "configuration.md").read_text())
     location = location.replace("http://127.0.0.1:8000", upstream)
     server = _SERVER.format(port=port, certificate=certificate, key=key, location=location)

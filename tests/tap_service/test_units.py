@@ -21,8 +21,8 @@ from loaders import installation
 from loaders.cli import serve_command
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tests.servers.clickhouse_server import free_port
 from tests.support.environment import name_settings
+from tests.support.ports import free_port
 from tests.tap_service.conftest import served
 from tests.tap_service.unit_sandbox import can_analyze, find_missing, list_calls, read_unit
 

@@ -39,7 +39,9 @@ def _run_import(file: str, folder: str, name: str) -> None:
         byte_pixel_threshold=None,
         highest_healpix_order=7,
     )
-    with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None) as client:
+    # without an address the scheduler's HTTP server would take Dask's port 8787
+    addresses = {"dashboard_address": "127.0.0.1:0", "dashboard": False}
+    with Client(processes=False, n_workers=1, threads_per_worker=2, scheduler_kwargs=addresses) as client:
         run(wanted, client)
 
 

@@ -30,8 +30,9 @@ from tap_service.storage.engine.engine import (
 )
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tap_service.storage.open_storage import open_remote_engine
-from tests.servers.clickhouse_server import ClickHouseServer, free_port
+from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import running_server
+from tests.support.ports import closed_port
 from tests.tap_service.async_client import UWS, create_job
 from tests.tap_service.async_client import Job as UwsJob
 from tests.tap_service.conftest import Served, served
@@ -133,7 +134,8 @@ class TestUpdate:
 
     @pytest.mark.parametrize(("minutes", "failed"), [(60, {"long", "tried"}), (600, set()), (0, set(WAITS))])
     def test_no_server_answers(self, store: SqliteJobStore, minutes: float, failed: set[str]) -> None:
-        assert not self.update(store, f"http://127.0.0.1:{free_port()}", minutes)
+        with closed_port() as port:
+            assert not self.update(store, f"http://127.0.0.1:{port}", minutes)
         found = {name: store.get_job(name) for name in WAITS}
         assert {name for name, job in found.items() if job.phase is ExecutionPhase.ERROR} == failed
         for name, job in found.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.support.ports import free_port
 from tests.tap_service.async_client import UWS, Job, create_job
 
 SERVICE = """
@@ -47,8 +47,7 @@ class Process:
     def __init__(self, data: Path, program: str = SERVICE) -> None:
         self.data = data
         self._program = program
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.tap = f"http://127.0.0.1:{self.port}/tap"
 
     def start(self, prepare: Callable[[], None] | None = None) -> None:

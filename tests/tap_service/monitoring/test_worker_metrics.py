@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from tests.servers.clickhouse_server import free_port
+from tests.support.ports import free_port
 from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served
 

@@ -16,6 +16,7 @@ import pytest
 from adql.functions.object_name_functions import NameLookupError
 from tap_service.config import Config
 from tap_service.services.queries.sesame_resolver import SesameResolver
+from tests.support.ports import closed_port
 
 _GOOD = (
     "# Barnard's star\t#Q1\n#=S=Simbad (CDS, via client/server):    1     0ms (from cache)\n%@ 2918\n%I.0 NAME Barnard's star\n"
@@ -125,9 +126,7 @@ def test_what_is_no_answer_is_not_believed(name: str, stand_in: StandIn) -> None
 
 
 def test_nobody_there() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    with pytest.raises(NameLookupError, match="cannot be looked up now"):
+    with closed_port() as port, pytest.raises(NameLookupError, match="cannot be looked up now"):
         SesameResolver(f"http://127.0.0.1:{port}/")("M 31")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -25,6 +25,7 @@ from tap_service.services.registry.published_records import PublishedRecords
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.open_storage import open_remote_engine
 from tap_service.storage.registry_store import RegistryStore
+from tests.support.ports import closed_port
 from tests.tap_service.conftest import Served
 from tests.tap_service.registry.conftest import COLLECTIONS, Registry, parse_answer, write_file
 
@@ -297,11 +298,17 @@ def test_other_methods_and_bodies(registry: Registry) -> None:
     assert read_error(parse_answer(typed)) == "badArgument"
 
 
-def test_without_the_engine_the_records_stay(registry: Registry, tmp_path: Path) -> None:
+@pytest.fixture
+def closed() -> Iterator[int]:
+    with closed_port() as port:
+        yield port
+
+
+def test_without_the_engine_the_records_stay(registry: Registry, tmp_path: Path, closed: int) -> None:
     services = registry.served.server.config.app.state.services
     metadata = read_registry_file(registry.file)
     registry.ask(verb="Identify")
-    away = open_remote_engine(Config(clickhouse_url="http://127.0.0.1:1"), is_required=False)
+    away = open_remote_engine(Config(clickhouse_url=f"http://127.0.0.1:{closed}"), is_required=False)
 
     def open_registry(state: Path) -> HarvestService:
         own = services.catalogue_cache, services.authenticator

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import redis
 
-from tests.servers.clickhouse_server import free_port
+from tests.support.ports import free_port
 
 #: As in the documentation: beside other work of the disk, Redis would answer before it has written
 SURVIVES_KILLS = ("--appendfsync", "always")

@@ -14,6 +14,7 @@ from tap_service.hats.reading.catalogue_folder import CatalogueFolder, open_fold
 from tap_service.hats.reading.folder_backend import FileMissing, Patience, StorageUnavailable
 from tests.servers.file_server import Fault, FileServer, serving_files
 from tests.servers.object_store import running_object_store
+from tests.support.ports import closed_port
 
 PATIENCE = Patience(connect_seconds=2, silence_seconds=0.4, attempts=3, pause_seconds=0.01)
 DATA = bytes(range(256)) * 8
@@ -187,14 +188,12 @@ def test_failures_that_stay_are_errors(faulty: FileServer, fault: Fault, message
 
 
 def test_a_store_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "key",
-        "AWS_SECRET_ACCESS_KEY": "secret",
-        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
-    }.items():
-        monkeypatch.setenv(name, value)
-    with pytest.raises(StorageUnavailable, match=r"s3://folders/stars/x cannot be read: .*\(after 3 attempts"):
-        open_folder("s3://folders/stars", PATIENCE).stat("x")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    with closed_port() as port:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        with pytest.raises(StorageUnavailable, match=r"s3://folders/stars/x cannot be read: .*\(after 3 attempts"):
+            open_folder("s3://folders/stars", PATIENCE).stat("x")
 
 
 @pytest.mark.parametrize(

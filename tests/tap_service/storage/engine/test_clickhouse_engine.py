@@ -14,8 +14,9 @@ import pytest
 
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.engine import EngineError, EngineUnavailable, QueryCancelled, ValueFault
-from tests.servers.clickhouse_server import ClickHouseServer, free_port
+from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import running_server
+from tests.support.ports import closed_port
 from tests.tap_service.storage.faulty_proxy import Faults, FaultyProxy, faulty_proxy
 
 MILLION = "SELECT number FROM numbers(1000000)"
@@ -69,8 +70,8 @@ def rows(engine: ClickHouseEngine, sql: str, settings: dict | None = None) -> in
 
 
 def test_no_server() -> None:
-    port = free_port()
-    with pytest.raises(EngineUnavailable, match=r"^the engine does not answer$") as caught:
+    message = "^the engine does not answer$"
+    with closed_port() as port, pytest.raises(EngineUnavailable, match=message) as caught:
         ClickHouseEngine(f"http://127.0.0.1:{port}")
     assert re.match(rf"cannot use the engine at http://127.0.0.1:{port}: .*refused", caught.value.detail)
 

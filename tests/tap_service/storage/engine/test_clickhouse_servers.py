@@ -14,7 +14,8 @@ from tap_service.storage.engine import server_endpoints
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.clickhouse_servers import ClickHouseServers
 from tap_service.storage.engine.engine import EngineError, EngineSilent, EngineUnavailable, QueryCancelled, ValueFault
-from tests.servers.clickhouse_server import ClickHouseServer, free_port
+from tests.servers.clickhouse_server import ClickHouseServer
+from tests.support.ports import closed_port
 from tests.tap_service.storage.faulty_proxy import Faults, FaultyProxy, faulty_proxy
 
 MILLION = "SELECT number AS million FROM numbers(1000000)"
@@ -149,9 +150,10 @@ class TestWrites:
         assert asked(three, "written") == [1, 0, 0]
 
     def test_a_write_that_was_not_sent_goes_to_the_next_server(self, three: list[FaultyProxy]) -> None:
-        servers = over(f"http://127.0.0.1:{free_port()}", three[1].url)
-        servers.execute("CREATE TABLE default.moved (a Int64) ENGINE = Memory")
-        servers.insert_batches("default.moved", iter([pa.record_batch({"a": [1, 2]})]))
+        with closed_port() as port:
+            servers = over(f"http://127.0.0.1:{port}", three[1].url)
+            servers.execute("CREATE TABLE default.moved (a Int64) ENGINE = Memory")
+            servers.insert_batches("default.moved", iter([pa.record_batch({"a": [1, 2]})]))
         assert servers.fetch_table("SELECT count() AS n FROM default.moved").to_pylist() == [{"n": 2}]
         servers.execute("DROP TABLE default.moved")
         servers.close()
@@ -294,11 +296,10 @@ def make(engine: ClickHouseServers, table: str, place: str = "") -> None:
 
 
 def test_no_server_at_the_start() -> None:
-    ports = free_port(), free_port()
-    with pytest.raises(EngineUnavailable) as caught:
-        over(*(f"http://127.0.0.1:{port}" for port in ports))
+    with closed_port() as first, closed_port() as second, pytest.raises(EngineUnavailable) as caught:
+        over(*(f"http://127.0.0.1:{port}" for port in (first, second)))
     assert str(caught.value) == "the engine does not answer"
-    assert all(str(port) in caught.value.detail for port in ports)
+    assert all(str(port) in caught.value.detail for port in (first, second))
 
 
 def test_closed(servers: ClickHouseServers) -> None:

@@ -13,6 +13,7 @@ from tap_service.models.timestamps import add_seconds
 from tap_service.storage.history.history_store import HistoryStore, HistoryUnavailable
 from tap_service.storage.history.redis_history_store import RedisHistoryStore
 from tap_service.storage.history.sqlite_history_store import HISTORY_FILE, SqliteHistoryStore
+from tests.support.ports import closed_port
 from tests.tap_service.storage.redis_server import RedisServer
 
 T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
@@ -102,7 +103,8 @@ def test_a_broken_file(tmp_path: Path) -> None:
 
 
 def test_no_redis() -> None:
-    store = RedisHistoryStore("redis://127.0.0.1:1/0", 10)
-    with pytest.raises(HistoryUnavailable, match="does not answer"):
-        store.list_entries("kepler", "", 1)
-    store.close()
+    with closed_port() as port:
+        store = RedisHistoryStore(f"redis://127.0.0.1:{port}/0", 10)
+        with pytest.raises(HistoryUnavailable, match="does not answer"):
+            store.list_entries("kepler", "", 1)
+        store.close()

@@ -19,6 +19,7 @@ from tap_service.models.uws_job import JobFile, JobResult
 from tap_service.storage.shares.redis_share_store import RedisShareStore
 from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable, StoredShares
 from tap_service.storage.shares.sqlite_share_store import SHARES_FILE, SqliteShareStore
+from tests.support.ports import closed_port
 from tests.tap_service.storage.redis_server import RedisServer
 
 T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
@@ -152,7 +153,8 @@ def test_a_store_that_does_not_work_says_so(tmp_path: Path) -> None:
     (tmp_path / SHARES_FILE).mkdir()
     with pytest.raises(ShareStoreUnavailable, match="the store of shares does not work"):
         SqliteShareStore(tmp_path)
-    away = RedisShareStore("redis://127.0.0.1:1/0")
-    with pytest.raises(ShareStoreUnavailable, match="does not answer"):
-        away.get_share("a")
-    away.close()
+    with closed_port() as port:
+        away = RedisShareStore(f"redis://127.0.0.1:{port}/0")
+        with pytest.raises(ShareStoreUnavailable, match="does not answer"):
+            away.get_share("a")
+        away.close()

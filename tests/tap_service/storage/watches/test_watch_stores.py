@@ -22,6 +22,7 @@ from tap_service.storage.watches.watch_store import (
     WatchStore,
     WatchStoreUnavailable,
 )
+from tests.support.ports import closed_port
 
 T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
 _numbers = itertools.count()
@@ -121,10 +122,11 @@ def test_a_store_that_does_not_work_says_so(tmp_path: Path) -> None:
     (tmp_path / WATCHES_FILE).mkdir()
     with pytest.raises(WatchStoreUnavailable, match="the store of watches does not work"):
         SqliteWatchStore(tmp_path)
-    away = RedisWatchStore("redis://127.0.0.1:1/0")
-    with pytest.raises(WatchStoreUnavailable, match="does not answer"):
-        away.get_watch("a")
-    away.close()
+    with closed_port() as port:
+        away = RedisWatchStore(f"redis://127.0.0.1:{port}/0")
+        with pytest.raises(WatchStoreUnavailable, match="does not answer"):
+            away.get_watch("a")
+        away.close()
 
 
 def test_deliveries_are_tried_again_and_given_up() -> None:
