@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.support.environment import make_environment
 from tests.support.ports import free_port
 
 _SKYHOUSE = (sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()")
@@ -28,7 +29,9 @@ def running(command: str, data: Path) -> Iterator[str]:
     port = free_port()
     options = [command, "--data", str(data), "--port", str(port)]
     with (data / "output").open("w") as output:
-        process = subprocess.Popen([*_SKYHOUSE, *options], stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            [*_SKYHOUSE, *options], cwd=data, env=make_environment(data), stdout=output, stderr=subprocess.STDOUT
+        )
     try:
         url = f"http://127.0.0.1:{port}/tap"
         while not _answers(url):

@@ -35,5 +35,5 @@ def free_port() -> int:
 def closed_port() -> Iterator[int]:
     """A port that refuses connections, for this socket has it and does not listen."""
     with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))
+        holder.bind(("127.0.0.1", free_port()))
         yield holder.getsockname()[1]

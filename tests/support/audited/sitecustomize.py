@@ -87,7 +87,8 @@ class _Audit:
         real = os.path.join(os.path.realpath(folder), name)
         if (real + "/").startswith(self._allowed) or "/__pycache__/" in real + "/":
             return
-        if event != "os.mkdir" or not os.path.exists(real):  # to make a folder that exists changes nothing
+        changes_nothing = {"os.mkdir": os.path.lexists, "os.remove": _is_missing, "os.rmdir": _is_missing}.get(event)
+        if changes_nothing is None or not changes_nothing(real):
             self._note(event, real)
 
     def _note(self, event: str, what: str) -> None:
@@ -96,6 +97,10 @@ class _Audit:
         file = os.open(self._notes, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         os.write(file, line.encode())
         os.close(file)
+
+
+def _is_missing(path: str) -> bool:
+    return not os.path.lexists(path)
 
 
 def _is_reserved(port: int) -> bool:
