@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import ConfigDict, ValidationError, model_validator
 
 from tap_service.settings.attach_settings import AttachSettings
 from tap_service.settings.connection_settings import ConnectionSettings
@@ -69,9 +68,8 @@ class Config(
     MonitoringSettings,
     SiteSettings,
     PlaceSettings,
-    BaseSettings,
 ):  # pydantic lists the fields of the last base first
-    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     @model_validator(mode="after")
     def _check_together(self) -> Config:

@@ -11,7 +11,7 @@ from typing import Protocol
 from tap_service.models.client_key import find_network
 from tap_service.services.site.client_address import is_within
 from tap_service.settings.connection_settings import ConnectionSettings
-from tap_service.settings.site_settings import Network
+from tap_service.settings.setting_values import Network
 
 #: how often connections are checked, in seconds
 _SWEEP_SECONDS = 1.0

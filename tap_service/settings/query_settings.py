@@ -6,10 +6,9 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, field_validator
-from pydantic_settings import NoDecode
 
 from tap_service.settings.client_limits import ClientLimit, parse_client_limits
 
@@ -113,7 +112,7 @@ class QuerySettings(BaseModel):
         title="Queries of one client that may wait",
         description="Counts as above. The client's next query gets 429 with Retry-After.",
     )
-    client_limits: Annotated[Mapping[str, ClientLimit], NoDecode] = Field(
+    client_limits: Mapping[str, ClientLimit] = Field(
         {},
         title="Other limits for some clients",
         description=(

@@ -1,9 +1,12 @@
-"""Conversions and checks that several settings share."""
+"""Types, conversions and checks that several settings share."""
 
 from __future__ import annotations
 
 import re
+from ipaddress import IPv4Network, IPv6Network
 from urllib.parse import urlsplit
+
+Network = IPv4Network | IPv6Network
 
 
 def split_list(value: str) -> tuple[str, ...]:

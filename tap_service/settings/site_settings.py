@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, field_validator
-from pydantic_settings import NoDecode
 
-from tap_service.settings.setting_values import check_public_folder, check_server_url, split_list
-
-Network = IPv4Network | IPv6Network
+from tap_service.settings.setting_values import Network, check_public_folder, check_server_url, split_list
 
 #: the headers of proxies that count: X-Forwarded-*, or Forwarded of RFC 7239
 ProxyHeader = Literal["x-forwarded", "forwarded"]
@@ -52,7 +49,7 @@ class SiteSettings(BaseModel):
             "host then."
         ),
     )
-    trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = Field(
+    trusted_proxies: tuple[Network, ...] = Field(
         (ip_network("127.0.0.0/8"), ip_network("::1")),
         title="Trusted proxies",
         description=(
@@ -77,7 +74,7 @@ class SiteSettings(BaseModel):
             "/capabilities stay public."
         ),
     )
-    metrics_from: Annotated[tuple[Network, ...], NoDecode] = Field(
+    metrics_from: tuple[Network, ...] = Field(
         (ip_network("127.0.0.0/8"), ip_network("::1")),
         title="Who may read /metrics",
         description=(
@@ -141,7 +138,7 @@ class SiteSettings(BaseModel):
             "no table declares. If empty, the service asks no other host for names."
         ),
     )
-    surveys: Annotated[tuple[str, ...], NoDecode] = Field(
+    surveys: tuple[str, ...] = Field(
         (),
         title="Background surveys of the sky map",
         description=(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import BaseModel, Field, field_validator
-from pydantic_settings import NoDecode
 
 from tap_service.settings.setting_values import split_list
 
@@ -48,7 +47,7 @@ class UploadSettings(BaseModel):
         title="Memory to read an upload, in bytes",
         description="Limits the address space of the process that reads the upload.",
     )
-    upload_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+    upload_hosts: tuple[str, ...] = Field(
         (),
         title="Hosts of the local network from which uploads may be fetched",
         description=(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
-from pydantic_settings import NoDecode
 
 from tap_service.settings.setting_values import split_list
 
@@ -43,7 +42,7 @@ class WatchSettings(BaseModel):
         title="Webhooks of watches",
         description="false: watches post no messages, and none with a webhook can be made.",
     )
-    webhook_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+    webhook_hosts: tuple[str, ...] = Field(
         (),
         title="Hosts of the local network to which webhooks may go",
         description=(

@@ -32,7 +32,7 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKYHOUSE_TRUSTED_PROXIES", "10.0.0.0/8, 192.168.1.5")
     monkeypatch.setenv("SKYHOUSE_PUBLIC_URL", "https://example.org/archive/tap/")
     monkeypatch.setenv("SKYHOUSE_SYNC_SECONDS", "2.5")
-    config = Config()
+    config = read_config()
     assert config.trusted_proxies == (ip_network("10.0.0.0/8"), ip_network("192.168.1.5"))
     assert config.public_url == "https://example.org/archive"
     assert config.sync_seconds == 2.5

@@ -16,7 +16,8 @@ from functools import lru_cache
 from ipaddress import ip_address
 from itertools import chain, islice
 
-from tap_service.settings.site_settings import Network, ProxyHeader
+from tap_service.settings.setting_values import Network
+from tap_service.settings.site_settings import ProxyHeader
 
 _HOST = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _PREFIX = re.compile(r"(?:/[A-Za-z0-9._~%-]+)*/?")
