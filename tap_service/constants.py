@@ -13,6 +13,12 @@ PRODUCT = f"skyhouse/{VERSION}"
 #: LANG values of TAP 1.1, section 2.7.1: the language without version, and with each version that the parser reads
 LANGUAGES = ("ADQL", "ADQL-2.0", "ADQL-2.1")
 
+#: files in the data directory, where the settings name no others: users, blocked addresses, the registry's dates, usage
+ACCOUNTS_FILE = "accounts.sqlite"
+BLOCKED_FILE = "blocked.txt"
+REGISTRY_FILE = "registry.sqlite"
+USAGE_FILE = "usage.sqlite"
+
 #: how often the catalogue is checked for changes by others, in seconds
 METADATA_POLL_SECONDS = 1.0
 

@@ -18,7 +18,8 @@ from prometheus_client import CollectorRegistry, start_wsgi_server
 
 from tap_service.config import Config, read_config
 from tap_service.constants import ORPHAN_AGE_SECONDS, SWEEP_SECONDS
-from tap_service.factory.job_factory import build_celery_dispatcher, build_job_lifetimes, build_job_queue
+from tap_service.factory.job_factory import build_celery_dispatcher, build_job_queue
+from tap_service.factory.lifetime_factory import build_job_lifetimes
 from tap_service.metrics_sharing import SharedMetrics
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.services.jobs.celery_dispatcher import celery_queue_name

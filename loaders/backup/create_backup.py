@@ -14,24 +14,22 @@ from pathlib import Path
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.servers import Servers
-from loaders.backup.backup_manifest import BackupFile, Manifest, Part
+from loaders.backup.backup_manifest import BackupFile, Manifest
+from loaders.backup.backup_part import Part
 from loaders.backup.backup_target import BackupTarget
 from loaders.backup.engine_backup import back_up_tables
 from loaders.backup.job_backup import back_up_results, copy_jobs, copy_shares, copy_watches, iterate_jobs
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.config import Config
-from tap_service.services.site.blocked_networks import BLOCKED_FILE
-from tap_service.storage.accounts import ACCOUNTS_FILE
+from tap_service.constants import ACCOUNTS_FILE, BLOCKED_FILE, REGISTRY_FILE, USAGE_FILE
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.history.sqlite_history_store import HISTORY_FILE
 from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE
 from tap_service.storage.open_storage import find_results_address, open_result_store
-from tap_service.storage.registry_store import REGISTRY_FILE
 from tap_service.storage.shares.sqlite_share_store import SHARES_FILE
 from tap_service.storage.site_state import SITE_FILE
 from tap_service.storage.sqlite_versions import copy_database
-from tap_service.storage.usage.sqlite_usage_store import USAGE_FILE
 from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE
 
 #: a full backup is due when what an incremental one adds exceeds this part of the full one

@@ -8,7 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 from clickhouse_schema.servers import Servers
-from loaders.backup.backup_manifest import BackupFile, Manifest, Part
+from loaders.backup.backup_manifest import BackupFile, Manifest
+from loaders.backup.backup_part import Part
 from loaders.backup.backup_target import BackupTarget
 from loaders.backup.create_backup import find_places, list_site_files
 from loaders.backup.engine_backup import restore_tables

@@ -10,9 +10,8 @@ from typing import Annotated
 
 import typer
 
-from loaders.cli.command_options import Data
+from loaders.cli.command_options import Data, read_settings
 from loaders.cli.row_table import AsJson, collect_rows, print_rows
-from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadError
 from tap_service.models.timestamps import format_instant, parse_instant
 from tap_service.services.announcements import AnnouncementError, Announcements

@@ -1,4 +1,4 @@
-"""``skyhouse backup`` and ``skyhouse restore``: they import what other commands start faster without."""
+"""``skyhouse backup`` and ``skyhouse restore``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from loaders.backup.backup_manifest import Part
+from loaders.backup.backup_part import Part
 from loaders.cli.command_options import Data, execute_and_exit, run_here_and_exit
 from loaders.progress_reporter import Reporter
 

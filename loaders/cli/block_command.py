@@ -10,11 +10,10 @@ from typing import Annotated
 
 import typer
 
-from loaders.cli.command_options import Data
-from loaders.control.service_settings import read_settings
+from loaders.cli.command_options import Data, read_settings
 from loaders.load_error import LoadError
 from tap_service.services.site.blocked_networks import BlockedError, read_networks, write_networks
-from tap_service.settings.site_settings import Network
+from tap_service.settings.setting_values import Network
 
 Address = Annotated[str, typer.Argument(metavar="ADDRESS", help="An address or a network, such as 2001:db8::/64.")]
 File = Annotated[

@@ -1,4 +1,8 @@
-"""Options and calls that several commands share."""
+"""Options and calls that several commands share.
+
+The modules of this folder are imported to parse a command or to print its help. What it works with is imported by the
+functions that begin its work.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,16 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from loaders.cli.console_reporter import ConsoleReporter
-from loaders.control import control_client, data_commands
 from loaders.progress_reporter import Reporter
-from tap_service.config import Config, ConfigError, read_config
 from tap_service.settings.settings_file import DEFAULT_FILE, FILE_VARIABLE
+
+if TYPE_CHECKING:
+    from tap_service.config import Config
 
 
 def _choose_file(path: Path | None) -> Path | None:
@@ -38,13 +43,24 @@ ConfigFile = Annotated[
 
 def read_config_or_exit() -> Config:
     """Return the settings, or print each fault on a line and exit."""
+    from tap_service.config import read_config
+
     with exit_on_faults():
         return read_config()
+
+
+def read_settings(data: Path) -> Config:
+    """Return the settings for a data path. Raises ``LoadError``."""
+    from loaders.control import service_settings
+
+    return service_settings.read_settings(data)
 
 
 @contextmanager
 def exit_on_faults() -> Iterator[None]:
     """Print each fault of the settings on a line of its own, and exit."""
+    from tap_service.config import ConfigError
+
     try:
         yield
     except ConfigError as error:
@@ -65,18 +81,22 @@ Data = Annotated[
 ]
 
 
-def execute_and_exit(data: Path, command: str, arguments: data_commands.Arguments) -> NoReturn:
+def execute_and_exit(data: Path, command: str, arguments: dict[str, Any]) -> NoReturn:
     """Run a command on the data path, here or in the service that holds it, and exit with its code."""
+    from loaders.control.control_client import execute_command
+
     with ConsoleReporter() as reporter:
-        raise typer.Exit(control_client.execute_command(data.absolute(), command, arguments, reporter))
+        raise typer.Exit(execute_command(data.absolute(), command, arguments, reporter))
 
 
 def run_here_and_exit(name: str, command: Callable[[Reporter], None]) -> NoReturn:
     """Run the command ``name`` in this process, whoever holds the data path; exit with its code."""
+    from loaders.control.control_client import run_and_report
+
     with ConsoleReporter() as reporter:
 
         def run() -> int:
             command(reporter)
             return 0
 
-        raise typer.Exit(control_client.run_and_report(name, run, reporter))
+        raise typer.Exit(run_and_report(name, run, reporter))

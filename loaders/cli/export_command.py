@@ -1,4 +1,4 @@
-"""``skyhouse export``: it imports what other commands start faster without."""
+"""``skyhouse export``."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from clickhouse_schema.visible_tables import EVERYBODY
 from loaders.cli.command_options import Data, execute_and_exit
 from loaders.cli.user_command import File, open_accounts
 
@@ -64,6 +63,8 @@ def list_members(group: Group, data: Data, file: File = None) -> None:
 
 def grant_access(target: Target, group: Group, data: Data, file: File = None) -> None:
     """Let a group see a table or schema. What has a grant is hidden from all others; everybody stands for all."""
+    from clickhouse_schema.visible_tables import EVERYBODY
+
     if group != EVERYBODY and ":" not in group:  # groups of issuers are known to these alone
         with open_accounts(data, file) as accounts:
             accounts.require_group(group)

@@ -9,9 +9,9 @@ import typer
 
 from loaders.cli.command_options import Data
 from loaders.cli.row_table import AsJson, collect_rows, print_and_exit, print_fields, print_rows
+from tap_service.models.client_key import ANONYMOUS
 from tap_service.models.timestamps import format_instant, now
 from tap_service.models.uws_job import ExecutionPhase
-from tap_service.services.administration.job_administration import ANONYMOUS
 
 app = typer.Typer(help="The jobs of all users.", no_args_is_help=True)
 

@@ -9,8 +9,7 @@ import typer
 
 from loaders.cli.command_options import Data, execute_and_exit
 from loaders.cli.console_reporter import ConsoleReporter
-from loaders.control import data_commands
-from tap_service.services.registry.metadata_file import RegistryFileError, read_registry_file
+from loaders.control.command_outcome import EXIT_FAILED
 
 app = typer.Typer(help="Records for the IVOA's registry (docs/registry.md).", no_args_is_help=True)
 
@@ -27,12 +26,14 @@ def check_file(
     xml: Annotated[bool, typer.Option("--xml", help="Print the whole records.")] = False,
 ) -> None:
     """Report the faults of a file with their lines; without any, list the records that the service would publish."""
+    from tap_service.services.registry.metadata_file import RegistryFileError, read_registry_file
+
     with ConsoleReporter() as reporter:
         try:
             read_registry_file(file)
         except RegistryFileError as error:
             reporter.message(f"error: {error}")
-            raise typer.Exit(data_commands.EXIT_FAILED) from error
+            raise typer.Exit(EXIT_FAILED) from error
     arguments = {
         "text": file.read_text(encoding="utf-8-sig"),
         "source": str(file),

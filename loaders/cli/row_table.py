@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from loaders.cli.console_reporter import ConsoleReporter
-from loaders.control.control_client import execute_admin_command
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON list.")]
 
@@ -34,6 +33,8 @@ class _RowCollector(ConsoleReporter):
 
 def collect_rows(data: Path, command: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
     """Run a command of an operator and return its rows. Exits if it fails."""
+    from loaders.control.control_client import execute_admin_command
+
     with _RowCollector() as reporter:
         if code := execute_admin_command(data.absolute(), command, arguments, reporter):
             raise typer.Exit(code)

@@ -9,9 +9,9 @@ import typer
 
 from loaders.cli.command_options import Data, execute_and_exit
 from loaders.cli.console_reporter import ConsoleReporter
-from loaders.control import data_commands
+from loaders.control.command_outcome import EXIT_FAILED
 from loaders.load_error import LoadError
-from loaders.tables.shipped_schemas import find_example_file, find_schema_file, list_schema_names
+from loaders.tables.schema_names import find_example_file, find_schema_file, list_schema_names
 
 app = typer.Typer(help="Schema files, and how far the engine matches them.", no_args_is_help=True)
 
@@ -30,7 +30,7 @@ def show_schema(
             reporter.output(path.read_text(encoding="utf-8").rstrip("\n"))
         except LoadError as error:
             reporter.message(f"error: {error}")
-            raise typer.Exit(data_commands.EXIT_FAILED) from error
+            raise typer.Exit(EXIT_FAILED) from error
 
 
 @app.command("diff")

@@ -18,8 +18,8 @@ import uvicorn
 
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.cli.process_group import ProcessGroup
-from loaders.control import data_commands
 from loaders.control.admin_commands import Administration
+from loaders.control.command_outcome import EXIT_FAILED, explain_error
 from loaders.control.control_server import ControlServer
 from loaders.control.engine_opener import open_engine
 from loaders.control.service_settings import read_settings
@@ -128,8 +128,8 @@ def serve_as_one_of(
 
 
 def _report_fault(error: Exception, reporter: Reporter) -> int:
-    reporter.message(f"error: {data_commands.explain_error(error)}")
-    return data_commands.EXIT_FAILED
+    reporter.message(f"error: {explain_error(error)}")
+    return EXIT_FAILED
 
 
 def _serve_listener(

@@ -11,10 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from loaders.cli.command_options import Data
-from loaders.control.service_settings import read_settings
+from loaders.cli.command_options import Data, read_settings
 from loaders.load_error import LoadError
-from tap_service.storage.open_storage import open_usage_store
 from tap_service.storage.usage.usage_store import UsageCounts, UsageEntry, UsageUnavailable
 
 _BY = ("table", "user", "format")
@@ -52,6 +50,8 @@ def print_usage(
 
 
 def _read_entries(data: Path) -> list[UsageEntry]:
+    from tap_service.storage.open_storage import open_usage_store
+
     config = read_settings(data.absolute())
     if not config.redis_url and config.usage is not None and not config.usage.exists():
         return []

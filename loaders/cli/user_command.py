@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loaders.cli.command_options import Data, execute_and_exit
-from loaders.cli.console_reporter import ConsoleReporter
-from loaders.control import control_client
-from loaders.control.data_commands import Arguments
-from loaders.control.engine_opener import has_engine
-from loaders.control.service_settings import read_settings
+from loaders.cli.command_options import Data, execute_and_exit, read_settings
 from loaders.load_error import LoadError
-from loaders.progress_reporter import Reporter
-from tap_service.storage.accounts import AccountError, Accounts
-from tap_service.storage.history.history_store import HistoryUnavailable
-from tap_service.storage.open_storage import open_history_store, open_watch_store
-from tap_service.storage.watches.watch_store import NoSuchWatch, WatchStoreUnavailable
+
+if TYPE_CHECKING:
+    from tap_service.storage.accounts import Accounts
 
 app = typer.Typer(help="Users, their passwords and tokens.", no_args_is_help=True)
 
@@ -72,6 +65,8 @@ def revoke_token(
     name: Name, label: Annotated[str, typer.Argument(help="The token's label.")], data: Data, file: File = None
 ) -> None:
     """Revoke a user's tokens of one label."""
+    from tap_service.storage.accounts import AccountError
+
     with open_accounts(data, file) as accounts:
         if not accounts.revoke_tokens(name, label):
             raise AccountError(f"{name} has no token {label}; `skyhouse user list` lists them")
@@ -124,15 +119,15 @@ def set_mail(
 @app.command("remove")
 def remove_user(name: Name, data: Data, file: File = None) -> None:
     """Remove a user with what is theirs: tokens, watches, jobs, tables, history, grants; so nobody inherits it."""
+    from loaders.cli.user_removal import remove_belongings, remove_history
+
     with open_accounts(data, file) as accounts:
         accounts.require_user(name)
-        steps = (_remove_watches, _delete_jobs, _forget_tables, _remove_history)
-        removed = [remove(data.absolute(), name) for remove in steps]
-        if not all(removed):
+        if not remove_belongings(data.absolute(), name):
             typer.echo(f"error: {name} stays a user until all of this is removed: try again", err=True)
             raise typer.Exit(1)
         accounts.remove_user(name)
-        _remove_history(data.absolute(), name)  # of queries that ended meanwhile
+        remove_history(data.absolute(), name)  # of queries that ended meanwhile
     typer.echo(f"{name} is removed")
 
 
@@ -162,52 +157,11 @@ def list_users(data: Data, file: File = None) -> None:
             typer.echo("\t".join((account.name, "admin" if account.admin else "user", tokens)))
 
 
-def _remove_watches(data: Path, name: str) -> bool:
-    """Remove the watches of a user; return whether that succeeded. Errors are printed in one sentence."""
-    try:
-        with closing(open_watch_store(read_settings(data))) as store:
-            for watch in store.list_watches(name):
-                with suppress(NoSuchWatch):
-                    store.delete_watch(watch.watch_id)
-    except (LoadError, WatchStoreUnavailable) as error:
-        typer.echo(f"error: the watches of {name} are not removed: {error}", err=True)
-        return False
-    return True
-
-
-def _remove_history(data: Path, name: str) -> bool:
-    """Remove the history of a user's queries, likewise."""
-    try:
-        if (store := open_history_store(read_settings(data))) is not None:
-            with closing(store):
-                store.delete_entries(name)
-    except (LoadError, HistoryUnavailable) as error:
-        typer.echo(f"error: the history of {name} is not removed: {error}", err=True)
-        return False
-    return True
-
-
-def _delete_jobs(data: Path, name: str) -> bool:
-    """Delete the jobs of a user with their results, likewise."""
-    return _execute(control_client.execute_admin_command, data, "user delete-jobs", name)
-
-
-def _forget_tables(data: Path, name: str) -> bool:
-    """Drop the tables of a user and take the user's rights to those of others, likewise."""
-    return _execute(control_client.execute_command, data, "user forget", name)
-
-
-def _execute(execute: Callable[[Path, str, Arguments, Reporter], int], data: Path, command: str, name: str) -> bool:
-    """Run a command on what a user has, if there is anything; return whether that succeeded."""
-    if not has_engine(data):
-        return True
-    with ConsoleReporter() as reporter:
-        return execute(data, command, {"user": name}, reporter) == 0
-
-
 @contextmanager
 def open_accounts(data: Path, file: Path | None) -> Iterator[Accounts]:
     """Open the file of users; errors are printed in one sentence."""
+    from tap_service.storage.accounts import AccountError, Accounts
+
     try:
         path = file or read_settings(data).accounts
         assert path is not None  # noqa: S101  the settings of commands have all paths

@@ -12,17 +12,15 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from loaders.control.data_commands import EXIT_FAILED, Arguments
+from loaders.control.command_outcome import EXIT_FAILED, Arguments
 from loaders.control.engine_opener import open_engine
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.config import Config
 from tap_service.documents.watch_documents import describe_watch
-from tap_service.factory.job_factory import build_job_lifetimes
-from tap_service.factory.query_factory import build_query_components
-from tap_service.factory.watch_factory import build_watch_service
+from tap_service.factory.lifetime_factory import build_job_lifetimes
 from tap_service.models.timestamps import parse_instant
 from tap_service.models.uws_job import ExecutionPhase
 from tap_service.models.watch import Watch
@@ -33,13 +31,15 @@ from tap_service.services.administration.job_administration import (
     JobSelection,
 )
 from tap_service.services.administration.work_list import WorkList
-from tap_service.services.watches.watch_requests import WatchService, WatchWish
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStore, JobStoreUnavailable
 from tap_service.storage.open_storage import open_job_stores, open_remote_engine, open_watch_store
 from tap_service.storage.shares.share_store import ShareStoreUnavailable
 from tap_service.storage.site_state import SiteStateUnavailable, open_site_state
 from tap_service.storage.watches.watch_store import WatchStoreUnavailable
+
+if TYPE_CHECKING:  # most commands need no watches
+    from tap_service.services.watches.watch_requests import WatchService
 
 #: how long a stopped query may take to end, and how often that is looked for
 _STOP_SECONDS, _LOOK_SECONDS = 60.0, 0.2
@@ -95,6 +95,9 @@ def open_administration(config: Config, data_path: Path) -> Iterator[Administrat
 @contextmanager
 def _open_watches(config: Config, engine: Engine, jobs: JobStore) -> Iterator[WatchService]:
     """Open the watches here; what they need is built for them alone. Raises WatchStoreUnavailable."""
+    from tap_service.factory.query_factory import build_query_components
+    from tap_service.factory.watch_factory import build_watch_service
+
     with closing(open_watch_store(config)) as store:
         components = build_query_components(config, engine, jobs, are_helpers_kept_ready=False)
         try:
@@ -158,6 +161,8 @@ def _stop_queries(administration: Administration, arguments: Arguments, reporter
 
 
 def _add_watch(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
+    from tap_service.services.watches.watch_requests import WatchWish
+
     wish = WatchWish(**arguments["wish"])
     with administration.open_watches() as watches:
         watch = watches.add_watch(arguments["user"], wish)

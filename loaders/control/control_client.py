@@ -1,4 +1,7 @@
-"""Runs a command in this process, or hands it to the process that holds the data path."""
+"""Runs a command in this process, or hands it to the process that holds the data path.
+
+What commands work with is imported by those that run here: half of the time of the others would be imports.
+"""
 
 from __future__ import annotations
 
@@ -8,69 +11,70 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from loaders.control import data_commands
+from loaders.control.command_outcome import EXIT_FAILED, STOPPED, Arguments, explain_error
 from loaders.control.control_socket import SOCKET_NAME, open_address, send_line
-from loaders.control.engine_opener import open_engine
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.readers.read_error import ReadError
-from tap_service.storage.engine.embedded_engine import DataPathHeldError
+from tap_service.storage.engine.data_path import DataPathHeldError, lock_data_path
 from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 from tap_service.storage.shares.share_store import ShareStoreUnavailable
 from tap_service.storage.site_state import SiteStateUnavailable
 
 
-def execute_command(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int:
+def execute_command(data_path: Path, command: str, arguments: Arguments, reporter: Reporter) -> int:
     """Run a command on ``data_path`` and return its exit code; errors are reported."""
     return run_and_report(command, lambda: _run_or_hand_over(data_path, command, arguments, reporter), reporter)
 
 
-def run_and_report(
-    name: str, command: Callable[[], int], reporter: Reporter, stopped: str = data_commands.STOPPED
-) -> int:
+def run_and_report(name: str, command: Callable[[], int], reporter: Reporter, stopped: str = STOPPED) -> int:
     """Run the command ``name`` and return its exit code; errors are reported, and that it was ``stopped``."""
     try:
         return command()
     except (ReadError, EngineError, JobStoreUnavailable, ShareStoreUnavailable, SiteStateUnavailable, OSError) as error:
-        reporter.message(f"error: {data_commands.explain_error(error)}")
+        reporter.message(f"error: {explain_error(error)}")
     except (KeyboardInterrupt, LoadCancelled):
         reporter.message(stopped.format(command=name))
-    return data_commands.EXIT_FAILED
+    return EXIT_FAILED
 
 
-def _run_or_hand_over(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int:
+def _run_or_hand_over(data_path: Path, command: str, arguments: Arguments, reporter: Reporter) -> int:
+    config = read_settings(data_path)
     try:
-        is_read_only = command in data_commands.READING_COMMANDS
-        with open_engine(data_path, is_read_only=is_read_only) as engine:
-            return data_commands.run_command(engine, command, arguments, reporter)
+        lock = None if config.clickhouse_url else lock_data_path(data_path)
     except DataPathHeldError:
         code = hand_over(data_path, command, arguments, reporter)
         if code is None:
             raise
         return code
+    from loaders.control import data_commands, engine_opener
+
+    is_read_only = command in data_commands.READING_COMMANDS
+    with engine_opener.open_engine(data_path, is_read_only=is_read_only, lock=lock) as engine:
+        return data_commands.run_command(engine, command, arguments, reporter)
 
 
-def execute_admin_command(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int:
+def execute_admin_command(data_path: Path, command: str, arguments: Arguments, reporter: Reporter) -> int:
     """Run a command of an operator in the service on ``data_path``, else here on the stores of the settings."""
     return run_and_report(
         command, lambda: _administer(data_path, command, arguments, reporter), reporter, stopped="stopped"
     )
 
 
-def _administer(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int:
-    from loaders.control import admin_commands  # other commands start faster without jobs
-
+def _administer(data_path: Path, command: str, arguments: Arguments, reporter: Reporter) -> int:
     config = read_settings(data_path)
     code = None if config.redis_url else hand_over(data_path, command, arguments, reporter)
     if code is not None:
         return code
+    from loaders.control import admin_commands
+
     with admin_commands.open_administration(config, data_path) as administration:
         return admin_commands.run_command(administration, command, arguments, reporter)
 
 
-def hand_over(data_path: Path, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int | None:
+def hand_over(data_path: Path, command: str, arguments: Arguments, reporter: Reporter) -> int | None:
     """Let the process that holds ``data_path`` run a command; return its exit code, None if no process listens."""
     with socket.socket(socket.AF_UNIX) as connection:
         try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from loaders.control import admin_commands, data_commands
+from loaders.control.command_outcome import EXIT_FAILED, Arguments
 from loaders.control.control_socket import SOCKET_NAME, open_address, send_line, shut_down
 from loaders.load_error import LoadCancelled
 from loaders.progress_reporter import Reporter
@@ -104,14 +105,14 @@ class ControlServer:
             self._administration is not None and command in admin_commands.COMMANDS
         )
 
-    def _run_command(self, command: str, arguments: data_commands.Arguments, reporter: Reporter) -> int:
+    def _run_command(self, command: str, arguments: Arguments, reporter: Reporter) -> int:
         """Return the command's exit code. Unexpected errors are logged and reported."""
         if not self._knows(command):
             reporter.message(
                 f"error: the service does not know {command}: it runs another version of Skyhouse than this command, "
                 f"{VERSION}; start it again"
             )
-            return data_commands.EXIT_FAILED
+            return EXIT_FAILED
         if command == "load":
             arguments["insert_threads"] = _LOAD_THREADS
         if command == "export":
@@ -125,7 +126,7 @@ class ControlServer:
             reporter.message(
                 f"error: {command} failed because of a fault in Skyhouse: {error!r}. The service's log has the details"
             )
-            return data_commands.EXIT_FAILED
+            return EXIT_FAILED
         finally:
             if command in data_commands.REFRESHING_COMMANDS:
                 self._on_change()

@@ -1,7 +1,7 @@
 """The commands that work on the data: the same functions in the command's own process and behind the control socket.
 
 A command takes the engine, its arguments as JSON values with absolute paths, and a reporter; it raises ``LoadError``.
-What few commands need is imported by them: the start of all others would take twice the time.
+``COMMANDS`` names functions, whose modules are imported when the command runs: one of all would take as long as all.
 """
 
 from __future__ import annotations
@@ -10,33 +10,23 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Literal
+from pkgutil import resolve_name
+from typing import Literal
 
-from loaders.cluster import rebalance
+from loaders.control.command_outcome import EXIT_FAILED, STOPPED, Arguments, explain_error
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadCancelled, LoadError
-from loaders.pipeline.attach_request import AttachRequest
-from loaders.pipeline.attach_table import attach_catalogue
-from loaders.pipeline.correct_rows import correct_rows
-from loaders.pipeline.correction_request import CorrectionRequest
-from loaders.pipeline.load_request import LoadRequest
-from loaders.pipeline.load_table import load_files
 from loaders.progress_reporter import Reporter
-from loaders.tables import schema_apply, table_grants, user_table_admin
-from loaders.tables.drop_table import drop_table
-from loaders.tables.table_list import list_tables
-from loaders.tables.table_rebuild import rebuild_table
-from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
-from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, QueryCancelled, StorageFull
-from tap_service.storage.engine.engine_errors import shorten_message
 
-Arguments = dict[str, Any]
 Command = Callable[[Engine, Arguments, Reporter], None]
 
 
 def _load_files(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    from loaders.pipeline.load_request import LoadRequest
+    from loaders.pipeline.load_table import load_files
+
     schema_file = arguments.pop("schema_file")
     request = LoadRequest(
         files=tuple(file if "://" in file else Path(file) for file in arguments.pop("files")),
@@ -48,6 +38,9 @@ def _load_files(engine: Engine, arguments: Arguments, reporter: Reporter) -> Non
 
 
 def _attach_catalogue(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    from loaders.pipeline.attach_request import AttachRequest
+    from loaders.pipeline.attach_table import attach_catalogue
+
     schema_file = arguments.pop("schema_file")
     request = AttachRequest(schema_file=Path(schema_file) if schema_file else None, **arguments)
     attach_catalogue(engine, request, reporter)
@@ -55,6 +48,9 @@ def _attach_catalogue(engine: Engine, arguments: Arguments, reporter: Reporter) 
 
 def _correct_rows(kind: Literal["update", "delete"]) -> Command:
     def run(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+        from loaders.pipeline.correct_rows import correct_rows
+        from loaders.pipeline.correction_request import CorrectionRequest
+
         files = tuple(Path(file) for file in arguments.pop("files"))
         rejects = Path(arguments.pop("rejects"))
         correct_rows(engine, CorrectionRequest(kind=kind, files=files, rejects=rejects, **arguments), reporter)
@@ -63,7 +59,7 @@ def _correct_rows(kind: Literal["update", "delete"]) -> Command:
 
 
 def _back_up(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
-    from loaders.backup.backup_manifest import Part
+    from loaders.backup.backup_part import Part
     from loaders.backup.create_backup import BackupRequest, create_backup
 
     config = read_settings(Path(arguments.pop("data")))
@@ -88,14 +84,20 @@ def _check_registry(engine: Engine, arguments: Arguments, reporter: Reporter) ->
     )
 
 
-def _print_translation(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
-    from loaders.control.adql_command import print_translation
+def _call(function: str, *names: str) -> Command:
+    """Return a command that calls ``module:function`` with the engine, these arguments and the reporter."""
 
-    print_translation(engine, arguments["query"], arguments["explain"], reporter)
+    def run(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+        resolve_name(function)(engine, *(arguments[name] for name in names), reporter)
+
+    return run
 
 
-def _with_schema_file(function: Callable[[Engine, Path, Reporter], None]) -> Command:
-    return lambda engine, arguments, reporter: function(engine, Path(arguments["schema_file"]), reporter)
+def _call_with_schema_file(function: str) -> Command:
+    def run(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+        resolve_name(function)(engine, Path(arguments["schema_file"]), reporter)
+
+    return run
 
 
 COMMANDS: dict[str, Command] = {
@@ -103,36 +105,26 @@ COMMANDS: dict[str, Command] = {
     "attach": _attach_catalogue,
     "update": _correct_rows("update"),
     "delete": _correct_rows("delete"),
-    "verify": lambda engine, arguments, reporter: verify_table(engine, arguments["table"], reporter),
-    "drop": lambda engine, arguments, reporter: drop_table(engine, arguments["table"], reporter),
-    "rebuild": lambda engine, arguments, reporter: rebuild_table(engine, arguments["table"], reporter),
-    "tables": lambda engine, _, reporter: list_tables(engine, reporter),
-    "user tables": lambda engine, arguments, reporter: user_table_admin.list_user_tables(
-        engine, arguments["user"], reporter
-    ),
-    "user drop-table": lambda engine, arguments, reporter: user_table_admin.drop_user_tables(
-        engine, arguments["user"], arguments["table"], reporter
-    ),
-    "user forget": lambda engine, arguments, reporter: user_table_admin.forget_user(
-        engine, arguments["user"], reporter
-    ),
-    "schema diff": _with_schema_file(schema_apply.print_schema_differences),
-    "schema plan": _with_schema_file(schema_apply.print_schema_plan),
-    "schema apply": _with_schema_file(schema_apply.apply_schema),
+    "verify": _call("loaders.tables.verify_table:verify_table", "table"),
+    "drop": _call("loaders.tables.drop_table:drop_table", "table"),
+    "rebuild": _call("loaders.tables.table_rebuild:rebuild_table", "table"),
+    "tables": _call("loaders.tables.table_list:list_tables"),
+    "user tables": _call("loaders.tables.user_table_admin:list_user_tables", "user"),
+    "user drop-table": _call("loaders.tables.user_table_admin:drop_user_tables", "user", "table"),
+    "user forget": _call("loaders.tables.user_table_admin:forget_user", "user"),
+    "schema diff": _call_with_schema_file("loaders.tables.schema_apply:print_schema_differences"),
+    "schema plan": _call_with_schema_file("loaders.tables.schema_apply:print_schema_plan"),
+    "schema apply": _call_with_schema_file("loaders.tables.schema_apply:apply_schema"),
     "registry check": _check_registry,
-    "shards prepare": lambda engine, _, reporter: rebalance.prepare_servers(engine, reporter),
-    "shards plan": lambda engine, arguments, reporter: rebalance.report_shards(engine, arguments["shards"], reporter),
-    "shards move": lambda engine, arguments, reporter: rebalance.move_shards(engine, arguments["shards"], reporter),
+    "shards prepare": _call("loaders.cluster.rebalance:prepare_servers"),
+    "shards plan": _call("loaders.cluster.rebalance:report_shards", "shards"),
+    "shards move": _call("loaders.cluster.rebalance:move_shards", "shards"),
     "backup": _back_up,
     "export": _export_table,
-    "grant": lambda engine, arguments, reporter: table_grants.grant_access(
-        engine, arguments["target"], arguments["group"], reporter
-    ),
-    "revoke": lambda engine, arguments, reporter: table_grants.revoke_access(
-        engine, arguments["target"], arguments["group"], reporter
-    ),
-    "grants": lambda engine, _, reporter: table_grants.list_grants(engine, reporter),
-    "adql": _print_translation,
+    "grant": _call("loaders.tables.table_grants:grant_access", "target", "group"),
+    "revoke": _call("loaders.tables.table_grants:revoke_access", "target", "group"),
+    "grants": _call("loaders.tables.table_grants:list_grants"),
+    "adql": _call("loaders.control.adql_command:print_translation", "query", "explain"),
 }
 
 #: Commands that change the catalogue.
@@ -158,10 +150,6 @@ READING_COMMANDS = frozenset(
     }
 )
 
-EXIT_FAILED = 1
-
-STOPPED = "stopped: start the same {command} again to continue it"
-
 _busy_tables: set[str] = set()
 _lock = threading.Lock()
 
@@ -178,13 +166,6 @@ def _reserve_table(table: str) -> Iterator[None]:
     finally:
         with _lock:
             _busy_tables.discard(table)
-
-
-def explain_error(error: Exception, engine: Engine | None = None) -> str:
-    """Return the message of an error, for the command line, of an engine if that could be opened."""
-    if isinstance(error, StorageFull):
-        return f"no space left{_describe_disk(engine)} ({error}): free some"
-    return shorten_message(error.detail) if isinstance(error, EngineUnavailable) else str(error)
 
 
 def run_command(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) -> int:
@@ -206,7 +187,9 @@ def run_command(engine: Engine, command: str, arguments: Arguments, reporter: Re
     return 0
 
 
-def _describe_disk(engine: Engine | None) -> str:
+def _describe_disk(engine: Engine) -> str:
+    from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+
     return f" in {engine.data_path}" if isinstance(engine, EmbeddedEngine) else ""
 
 
@@ -214,6 +197,6 @@ def _explain_failure(error: ReadError | EngineError, command: str, engine: Engin
     if isinstance(error, ReadError):
         return str(error)
     if isinstance(error, StorageFull):
-        return f"{explain_error(error, engine)} and start the same {command} again"
+        return f"{explain_error(error, _describe_disk(engine))} and start the same {command} again"
     retry = f": start the same {command} again when it is reachable" if isinstance(error, EngineUnavailable) else ""
     return f"the engine failed: {explain_error(error)}{retry}"

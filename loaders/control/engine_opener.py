@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import TextIO
 
 from clickhouse_schema.cluster_topology import ClusterError
 from clickhouse_schema.engine_tables.catalogue_log import LaterCatalogue
@@ -31,7 +32,7 @@ def has_engine(data_path: Path) -> bool:
 
 
 @contextmanager
-def open_engine(data_path: Path, *, is_read_only: bool = False) -> Iterator[Engine]:
+def open_engine(data_path: Path, *, is_read_only: bool = False, lock: TextIO | None = None) -> Iterator[Engine]:
     """Open the engine of the settings, else the embedded one over ``data_path``; close it at the end.
 
     The catalogue is brought up to date, except on a full disk: what exists can still be read.
@@ -42,6 +43,8 @@ def open_engine(data_path: Path, *, is_read_only: bool = False) -> Iterator[Engi
         Directory of the data.
     is_read_only
         Accept the catalogue as it is if the engine's user may not change it.
+    lock
+        What ``lock_data_path`` has returned, if this process holds the data path.
 
     Raises
     ------
@@ -51,7 +54,7 @@ def open_engine(data_path: Path, *, is_read_only: bool = False) -> Iterator[Engi
         Another process holds the data path.
     """
     config = read_settings(data_path)
-    engine = open_remote_engine(config) if config.clickhouse_url else EmbeddedEngine(data_path)
+    engine = open_remote_engine(config) if config.clickhouse_url else EmbeddedEngine(data_path, lock=lock)
     try:
         with hold_cluster_lock(config.redis_url, "catalogue") if config.redis_url else nullcontext():
             update_catalogue(engine, config, is_read_only=is_read_only)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
-from loaders.backup.backup_manifest import Manifest, Part
+from loaders.backup.backup_manifest import Manifest
+from loaders.backup.backup_part import Part
 from loaders.backup.backup_target import BackupTarget
 from loaders.backup.create_backup import describe_manifest
 from loaders.backup.restore_backup import restore_engine, restore_jobs, restore_users
@@ -23,7 +24,8 @@ from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from loaders.tables.verify_table import verify_table
 from tap_service.config import Config
-from tap_service.storage.engine.embedded_engine import EmbeddedEngine, lock_data_path
+from tap_service.storage.engine.data_path import lock_data_path
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.open_storage import open_remote_engine
 

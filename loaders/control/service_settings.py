@@ -6,10 +6,7 @@ from pathlib import Path
 
 from loaders.load_error import LoadError
 from tap_service.config import Config, ConfigError, read_config
-from tap_service.services.site.blocked_networks import BLOCKED_FILE
-from tap_service.storage.accounts import ACCOUNTS_FILE
-from tap_service.storage.registry_store import REGISTRY_FILE
-from tap_service.storage.usage.sqlite_usage_store import USAGE_FILE
+from tap_service.constants import ACCOUNTS_FILE, BLOCKED_FILE, REGISTRY_FILE, USAGE_FILE
 
 
 def read_settings(data_path: Path) -> Config:

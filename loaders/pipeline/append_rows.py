@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from clickhouse_schema.engine_tables import append_record
 from clickhouse_schema.engine_tables.density_table import add_density, read_density_stamp
 from clickhouse_schema.quoting import quote_string
 from loaders.load_error import LoadError
-from loaders.pipeline.chunk_reader import Chunk
 from loaders.pipeline.kept_additions import KeptAdditions
 from loaders.pipeline.latest_rows import open_latest_rows
 from loaders.progress_reporter import Reporter
@@ -28,6 +28,9 @@ from loaders.storage.load_state import AppendState, FinishedLoad, TableState
 from loaders.storage.server_storage import open_server_storage
 from loaders.storage.storage_protocol import TableStorage
 from tap_service.storage.engine.engine import Engine
+
+if TYPE_CHECKING:  # every start finishes killed appends, and reads no files
+    from loaders.pipeline.chunk_reader import Chunk
 
 
 class TableAppends:

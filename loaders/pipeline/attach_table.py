@@ -17,9 +17,10 @@ from loaders.pipeline.attached_columns import fit_table, read_columns
 from loaders.pipeline.attached_density import count_attached_rows
 from loaders.pipeline.latest_rows import refuse_latest_table
 from loaders.pipeline.load_checks import refuse_lookalike
-from loaders.pipeline.load_plan import plan_schema, split_name
+from loaders.pipeline.load_plan import plan_schema
 from loaders.pipeline.named_input import open_input
 from loaders.pipeline.storage_choice import find_begun_storage
+from loaders.pipeline.table_name import split_name
 from loaders.progress_reporter import Reporter
 from tap_service.hats.reading.catalogue_check import check_positions
 from tap_service.hats.reading.catalogue_folder import is_folder_address

@@ -34,8 +34,8 @@ from loaders.progress_reporter import Reporter
 from loaders.storage.correction_table import CorrectionTable
 from loaders.storage.load_state import FinishedLoad, TableState
 from loaders.storage.storage_protocol import TableStorage
-from tap_service.readers import open_source
 from tap_service.readers.conform_rows import Conformer
+from tap_service.readers.file_formats import open_source
 from tap_service.readers.table_source import Fault, Source
 from tap_service.storage.engine.engine import Engine
 

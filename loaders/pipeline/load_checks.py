@@ -6,8 +6,8 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.latest_versions import build_latest_table, find_versioned_table
 from clickhouse_schema.schema_model import Table
 from loaders.load_error import LoadError
-from loaders.pipeline.load_plan import split_name
 from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.table_name import split_name
 from loaders.storage.load_state import TableState
 from loaders.storage.storage_protocol import TableStorage
 

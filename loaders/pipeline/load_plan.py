@@ -11,20 +11,13 @@ from clickhouse_schema.schema_problem import SchemaError
 from clickhouse_schema.vounit import normalise_unit
 from loaders.load_error import LoadError
 from loaders.pipeline.describe_file import describe_source, find_doubtful_types
+from loaders.pipeline.table_name import split_name
 from loaders.progress_reporter import Reporter
 from tap_service.readers.conform_rows import find_matching_name
 from tap_service.readers.table_source import TableHeader
 
 #: Column keys that a YAML file may leave to the data file.
 _COMPLETED_KEYS = ("description", "unit", "ucd", "utype")
-
-
-def split_name(name: str) -> tuple[str, str]:
-    """Return schema and table of ``schema.table``."""
-    schema, dot, table = name.partition(".")
-    if not (schema and dot and table) or "." in table:
-        raise LoadError(f"--table needs schema.table, for example survey.stars, not {name!r}")
-    return schema, table
 
 
 def plan_schema(

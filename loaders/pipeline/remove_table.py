@@ -6,8 +6,8 @@ from clickhouse_schema.engine_tables.append_record import forget_appends
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, unregister_table
 from clickhouse_schema.servers import Servers
 from loaders.cluster.orphan_tables import drop_orphan_tables, find_orphan_tables
-from loaders.pipeline.load_plan import split_name
 from loaders.pipeline.storage_choice import find_begun_storage, find_known_storage
+from loaders.pipeline.table_name import split_name
 from tap_service.storage.engine.engine import Engine
 
 

@@ -6,8 +6,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Table
-from loaders.cluster.cluster_storage import open_cluster_storage
-from loaders.pipeline.load_plan import split_name
+from loaders.pipeline.table_name import split_name
 from loaders.storage.load_state import TableState, parse_state
 from loaders.storage.server_storage import open_server_storage
 from loaders.storage.storage_protocol import TableStorage
@@ -18,7 +17,7 @@ def choose_storage(engine: Engine, schema_name: str, table: Table, catalogue: Ca
     """Return the storage that ``table`` has or will have."""
     if catalogue.sharding is None:
         return open_server_storage(engine, schema_name, table.name)
-    return open_cluster_storage(engine, schema_name, table, catalogue)
+    return _open_on_cluster(engine, schema_name, table, catalogue)
 
 
 def find_known_storage(engine: Engine, name: str, catalogue: Catalogue) -> TableStorage | None:
@@ -27,7 +26,7 @@ def find_known_storage(engine: Engine, name: str, catalogue: Catalogue) -> Table
     if catalogue.sharding is None:
         return open_server_storage(engine, schema_name, table_name)
     entry = catalogue.find_entry(schema_name, table_name)
-    return open_cluster_storage(engine, schema_name, entry.table, catalogue) if entry else None
+    return _open_on_cluster(engine, schema_name, entry.table, catalogue) if entry else None
 
 
 def find_begun_storage(engine: Engine, name: str) -> TableStorage | None:
@@ -44,3 +43,9 @@ def read_live_state(engine: Engine, name: str, catalogue: Catalogue) -> TableSta
     """Return the state of the live table ``name``; None if there is no such table or no record of its load."""
     storage = find_known_storage(engine, name, catalogue)
     return None if storage is None else storage.live.read_state()
+
+
+def _open_on_cluster(engine: Engine, schema_name: str, table: Table, catalogue: Catalogue) -> TableStorage:
+    from loaders.cluster.cluster_storage import open_cluster_storage  # commands without a cluster start faster
+
+    return open_cluster_storage(engine, schema_name, table, catalogue)

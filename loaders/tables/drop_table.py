@@ -6,8 +6,8 @@ from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.latest_versions import build_latest_table
 from loaders.load_error import LoadError
 from loaders.pipeline.latest_rows import refuse_latest_table
-from loaders.pipeline.load_plan import split_name
 from loaders.pipeline.remove_table import remove_table
+from loaders.pipeline.table_name import split_name
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
 

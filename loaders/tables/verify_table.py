@@ -24,8 +24,8 @@ from clickhouse_schema.shape_cover import cover_column, has_cover, has_stored_sh
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import TableAppends
 from loaders.pipeline.latest_rows import open_latest_rows
-from loaders.pipeline.load_plan import split_name
 from loaders.pipeline.storage_choice import find_known_storage
+from loaders.pipeline.table_name import split_name
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import Change, TableState
 from loaders.storage.storage_protocol import TableStorage

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tap_service.config import Config
 from tap_service.factory.query_factory import QueryComponents
 from tap_service.models.work_class import WorkClass
-from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, build_celery_app
 from tap_service.services.jobs.embedded_dispatcher import EmbeddedDispatcher
 from tap_service.services.jobs.engine_patience import EnginePatience
 from tap_service.services.jobs.job_disk import JobDisk, MeteredResults
@@ -18,20 +18,15 @@ from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.services.jobs.job_queues import JobQueue, QueueRules
 from tap_service.services.jobs.job_runner import JobRunner
 from tap_service.services.jobs.watch_jobs import WatchJobs
-from tap_service.services.shares.share_lifetimes import ShareLifetimes
-from tap_service.services.user_tables.user_table_expiry import UserTableExpiry
 from tap_service.services.user_tables.user_table_jobs import UserTableJobs
-from tap_service.storage.engine.engine import Engine
 from tap_service.storage.open_storage import JobStores
+
+if TYPE_CHECKING:
+    from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher
 
 
 def build_job_queue(config: Config, stores: JobStores) -> JobQueue:
     return JobQueue(stores.jobs, QueueRules.from_config(config))
-
-
-def build_job_lifetimes(config: Config, engine: Engine, stores: JobStores) -> JobLifetimes:
-    shares = ShareLifetimes(stores.shares, stores.results)
-    return JobLifetimes(engine, stores.jobs, stores.results, UserTableExpiry(config, engine), shares)
 
 
 def build_job_runner(
@@ -64,6 +59,8 @@ def build_job_runner(
 
 
 def build_celery_dispatcher(config: Config) -> CeleryDispatcher:
+    from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, build_celery_app  # on a cluster alone
+
     return CeleryDispatcher(build_celery_app(config.redis_url, config.async_hard_seconds))
 
 

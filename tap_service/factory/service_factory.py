@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from tap_service.config import Config
 from tap_service.constants import HATS_FILE_SECONDS
-from tap_service.factory.job_factory import build_dispatcher, build_job_lifetimes, build_job_queue
+from tap_service.factory.job_factory import build_dispatcher, build_job_queue
+from tap_service.factory.lifetime_factory import build_job_lifetimes
 from tap_service.factory.query_factory import QueryComponents, build_query_components
 from tap_service.factory.watch_factory import build_watch_rounds, build_watch_service
 from tap_service.models.engine_share import ENGINE_SHARES, Lane

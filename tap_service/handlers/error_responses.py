@@ -27,8 +27,9 @@ from tap_service.documents.error_document import (
 from tap_service.handlers.allowed_methods import list_allowed_methods
 from tap_service.handlers.content_negotiation import JSON, TEXT, choose_media_type, encode_json, read_accept
 from tap_service.handlers.protocol_paths import CONE_SEARCH, TAP, find_protocol
-from tap_service.models.query_errors import QueryError, list_query_errors
+from tap_service.models.query_errors import QueryError
 from tap_service.service_errors import ServiceError, ServiceUnavailable, TooManyPasswords, Unauthorized, UserFault
+from tap_service.services.translation.query_errors import list_query_errors
 
 _log = logging.getLogger("skyhouse")
 

@@ -31,13 +31,14 @@ from tap_service.handlers.request_form import Form, read_query_values, read_requ
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import find_table
-from tap_service.models.query_errors import QueryError, list_query_errors
+from tap_service.models.query_errors import QueryError
 from tap_service.models.work_class import WorkClass
 from tap_service.service_errors import ParameterFault, UserFault
 from tap_service.services.hats.hats_files import is_served
 from tap_service.services.queries.query_estimate import QueryEstimate
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.tap_parameters import read_tap_parameters
+from tap_service.services.translation.query_errors import list_query_errors
 
 router = APIRouter()
 

@@ -32,7 +32,7 @@ from tap_service.handlers.vosi_routes import expiry_header, send_table
 from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair, read_single_values
 from tap_service.models.timestamps import format_instant
-from tap_service.readers import FORMATS
+from tap_service.readers.file_formats import FORMATS
 from tap_service.service_errors import ParameterFault
 from tap_service.services.user_tables.user_table_jobs import CREATE_INDEX, SAVE_TABLE, check_savable
 from tap_service.services.user_tables.user_table_requests import require_user

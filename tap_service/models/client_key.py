@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
+#: the owner of anonymous jobs in a filter; no user can have this name
+ANONYMOUS = "-"
+
 #: how the keys of anonymous clients begin; a name of a user has no blanks
 ANONYMOUS_PREFIX = "anonymous at "
 

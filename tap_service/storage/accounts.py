@@ -25,9 +25,6 @@ from tap_service.models.identity import Identity
 from tap_service.settings.client_limits import ANONYMOUS, CLASS, USERS
 from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, open_file
 
-#: name of the file in the data directory
-ACCOUNTS_FILE = "accounts.sqlite"
-
 #: no colon: it ends the name in Basic authentication, and names of token issuers' users contain one
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]*")
 #: what a header of a mail can hold

@@ -15,9 +15,6 @@ from tap_service.storage.sqlite_file import SqliteFile
 from tap_service.storage.sqlite_versions import execute_script
 from tap_service.xml_text import Markup
 
-#: name of the file in the data directory
-REGISTRY_FILE = "registry.sqlite"
-
 #: ``_STEPS[n]`` brings the file from version n to n + 1
 _STEPS = (
     execute_script("""

@@ -14,7 +14,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.shape_cover import cover_column, shape_column
 from clickhouse_schema.table_ddl import create_table_sql
-from loaders.tables.shipped_schemas import find_schema_file
+from loaders.tables.schema_names import find_schema_file
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import asked

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP
 from tap_service.config import Config
-from tap_service.factory.job_factory import build_job_lifetimes
+from tap_service.factory.lifetime_factory import build_job_lifetimes
 from tap_service.models.uws_job import ExecutionPhase, JobFilter
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.jobs.job_store import NoSuchJob

@@ -10,7 +10,7 @@ from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, RADIO_COLUMNS, find
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
-from loaders.tables.shipped_schemas import find_schema_file
+from loaders.tables.schema_names import find_schema_file
 
 #: Section 4 of the standard: of what is mandatory, what must not be NULL
 NOT_NULL = {"calib_level", "obs_collection", "obs_id", "obs_publisher_did"}

@@ -22,7 +22,7 @@ from clickhouse_schema.obscore import DATA_MODEL, MANDATORY
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.control_client import hand_over
-from loaders.tables.shipped_schemas import find_example_file, find_schema_file
+from loaders.tables.schema_names import find_example_file, find_schema_file
 from tests.conformance.conftest import stilts
 from tests.support.environment import make_environment
 

@@ -22,7 +22,7 @@ TEXT = "x" * 80
 CHILD = """
 import re, sys
 from pathlib import Path
-from tap_service.readers import open_source
+from tap_service.readers.file_formats import open_source
 source = open_source(Path(sys.argv[1]))
 names = tuple(field.name for field in source.fields)
 rows = sum(piece.batch.num_rows for piece in source.read_blocks(names))

@@ -17,7 +17,7 @@ from loaders.load_error import LoadError
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
-from loaders.tables.shipped_schemas import find_example_file, find_schema_file
+from loaders.tables.schema_names import find_example_file, find_schema_file
 from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine

@@ -15,7 +15,7 @@ from tests.loaders.recorder import Recorder
 class Standing:
     """An engine that is not asked for anything."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, lock: object = None) -> None:
         self.is_closed = False
 
     def pin_server(self) -> Standing:

@@ -15,7 +15,7 @@ from loaders.load_error import LoadError
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
-from loaders.tables.shipped_schemas import find_example_file, find_schema_file, list_schema_names, resolve_schema_option
+from loaders.tables.schema_names import find_example_file, find_schema_file, list_schema_names, resolve_schema_option
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.adql.conftest import asked
 from tests.loaders.recorder import Recorder

@@ -8,8 +8,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from loaders.cli.skyhouse_command import app
+from tap_service.constants import ACCOUNTS_FILE
 from tap_service.models.identity import Identity
-from tap_service.storage.accounts import ACCOUNTS_FILE, Accounts
+from tap_service.storage.accounts import Accounts
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from clickhouse_schema.schema_model import Table as Model
 from loaders.pipeline.describe_file import describe_source
-from tap_service.readers import open_source
 from tap_service.readers.conform_rows import Conformer
+from tap_service.readers.file_formats import open_source
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault
 

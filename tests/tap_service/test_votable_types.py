@@ -31,7 +31,7 @@ from loaders.pipeline.describe_file import describe_source
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
-from tap_service.readers import open_source
+from tap_service.readers.file_formats import open_source
 from tap_service.readers.sandboxed_reader import Request, answer_request
 from tap_service.serializers import FORMATS
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine

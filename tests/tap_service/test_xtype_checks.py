@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from clickhouse_schema.schema_model import Column, Table
-from tap_service.readers import open_source
 from tap_service.readers.conform_rows import Conformer
+from tap_service.readers.file_formats import open_source
 
 INF, NAN = float("inf"), float("nan")
 

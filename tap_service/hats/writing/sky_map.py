@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 
 import numpy as np
-from astropy.io import fits
 
 from tap_service.hats.writing.catalogue_plan import CellCounts
 
 
 def write_sky_map(counts: CellCounts) -> bytes:
     """Return a FITS file; only cells with rows are listed where these are less than half."""
+    from astropy.io import fits  # deferred: a third of the start time of the service
+
     size = 12 << 2 * counts.order
     is_whole = 2 * len(counts.cells) >= size
     if is_whole:

@@ -9,15 +9,13 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from tap_service.models.client_key import ANONYMOUS
 from tap_service.models.running_work import shorten_query
 from tap_service.models.timestamps import format_instant, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError, JobFilter, JobReference
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.services.jobs.result_downloads import find_query
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, NoSuchJob
-
-#: the owner of anonymous jobs in a filter; no user can have this name
-ANONYMOUS = "-"
 
 STOPPED = "the operator of this service has stopped it"
 

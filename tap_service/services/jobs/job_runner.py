@@ -21,7 +21,6 @@ from tap_service.constants import (
     STORE_RETRY_SECONDS,
 )
 from tap_service.models.engine_share import ENGINE_SHARES
-from tap_service.models.query_errors import list_query_errors
 from tap_service.models.query_report import QueryReport
 from tap_service.models.result_provenance import ResultProvenance
 from tap_service.models.timestamps import now
@@ -43,6 +42,7 @@ from tap_service.services.queries.query_execution import QueryExecution, transla
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
+from tap_service.services.translation.query_errors import list_query_errors
 from tap_service.services.usage_counter import UsageCounter
 from tap_service.services.user_tables.user_table_jobs import UserTableJobs, find_table_request
 from tap_service.storage.engine.engine import Engine

@@ -8,12 +8,9 @@ import time
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 
-from tap_service.settings.site_settings import Network
+from tap_service.settings.setting_values import Network
 
 _log = logging.getLogger("skyhouse")
-
-#: name of the file in the data directory
-BLOCKED_FILE = "blocked.txt"
 
 _LOOK_SECONDS = 0.5
 _MAX_REMEMBERED = 10_000

@@ -27,9 +27,9 @@ import pyarrow as pa
 from clickhouse_schema import quoting
 from clickhouse_schema.shard_map import ShardStatement
 from clickhouse_schema.tap_schema import TAP_SCHEMA_NAME
-from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
 from tap_service.storage.engine.copied_links import restore_links
 from tap_service.storage.engine.cut_parts import find_cut_parts
+from tap_service.storage.engine.data_path import lock_data_path
 from tap_service.storage.engine.definition_files import NAME, DefinitionFiles, is_remade, split_table_name
 from tap_service.storage.engine.disk_room import (
     choose_part_spare,
@@ -51,7 +51,6 @@ from tap_service.storage.engine.merge_priority import lower_merge_priority
 from tap_service.storage.engine.query_tables import DATABASE
 from tap_service.storage.engine.running_queries import list_running_ids, read_progress
 from tap_service.storage.engine.thread_priority import NICE_SETTING, can_restore_priority
-from tap_service.storage.private_directory import OpenDirectoryError
 
 ARROW_FORMAT = "ArrowStream"
 _READ_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
@@ -78,17 +77,6 @@ _OWN_DATABASES = frozenset({DATABASE, TAP_SCHEMA_NAME})
 _CLOSING_SECONDS = 10
 
 
-class DataPathHeldError(EngineUnavailable):
-    """Another process, ``pid``, holds the data path."""
-
-    def __init__(self, data_path: Path, pid: str) -> None:
-        super().__init__(
-            f"another process (pid {pid}) holds the data path {data_path}: "
-            "stop it, or give this one another path with --data"
-        )
-        self.pid = pid
-
-
 class EmbeddedEngine:
     """The embedded engine. It locks its data path until ``close``.
 
@@ -98,6 +86,8 @@ class EmbeddedEngine:
         The directory of the data; created if missing.
     max_memory
         The memory limit of one query in bytes; 0 means the engine's default, 90 % of the machine's memory.
+    lock
+        What ``lock_data_path`` has returned, if this process holds the path already.
 
     Raises
     ------
@@ -105,11 +95,11 @@ class EmbeddedEngine:
         Another process holds the path (``DataPathHeldError``), or the path is not writable.
     """
 
-    def __init__(self, data_path: Path, *, max_memory: int = 0) -> None:
+    def __init__(self, data_path: Path, *, max_memory: int = 0, lock: TextIO | None = None) -> None:
         self.data_path = Path(data_path).absolute()
         self._defaults = DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
         self._path = self.data_path / "clickhouse"  # or a link to a folder on another disk
-        self._lock_file = lock_data_path(self.data_path)
+        self._lock_file = lock or lock_data_path(self.data_path)
         self._definitions = DefinitionFiles(self._path)
         self._undone: Counter[str] = Counter()
         self._undoing = threading.Lock()
@@ -272,22 +262,6 @@ class EmbeddedEngine:
             raise EngineUnavailable("the embedded engine cannot be used in a forked process")
         with self._handles.lend_handle(wanted, query_id) as handle:
             yield handle
-
-
-def lock_data_path(data_path: Path) -> TextIO:
-    """Create ``data_path`` and lock it for this process; the lock lasts as long as the returned file is open."""
-    if "?" in str(data_path):  # chDB would open another folder, and take the rest for settings
-        raise EngineUnavailable(f"the data path {data_path} contains a question mark: give it another name")
-    try:
-        return lock_directory(data_path, "lock")
-    except DirectoryHeldError as error:
-        raise DataPathHeldError(data_path, error.pid) from error
-    except OpenDirectoryError as error:
-        raise EngineUnavailable(str(error)) from error
-    except OSError as error:
-        raise EngineUnavailable(
-            f"cannot use {data_path} for data: {error.strerror} (give another path, or make it writable for this user)"
-        ) from error
 
 
 def _run_statement(handle: Handle, sql: str, form: str = "Null") -> bytes:

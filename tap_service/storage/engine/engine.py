@@ -24,11 +24,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import pyarrow as pa
+if TYPE_CHECKING:  # the errors are also for commands that hand their work over
+    import pyarrow as pa
 
-from clickhouse_schema.shard_map import ShardStatement
+    from clickhouse_schema.shard_map import ShardStatement
 
 Settings = Mapping[str, str | int | float]
 

@@ -18,9 +18,6 @@ from tap_service.storage.usage.usage_store import (
     UsageUnavailable,
 )
 
-#: name of the file in the data directory
-USAGE_FILE = "usage.sqlite"
-
 #: ``_STEPS[n]`` brings the file from version n to n + 1
 _STEPS = (
     execute_script("""

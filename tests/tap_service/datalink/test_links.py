@@ -19,7 +19,7 @@ from clickhouse_schema.table_ddl import create_table_sql
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
-from loaders.tables.shipped_schemas import find_example_file, find_schema_file
+from loaders.tables.schema_names import find_example_file, find_schema_file
 from loaders.tables.table_grants import grant_access
 from tap_service.constants import LINKS_STANDARD, MAX_LINK_ID_CHARACTERS, MAX_LINK_IDS
 from tap_service.services.datalink import dataset_links

@@ -21,14 +21,14 @@ from typer.testing import CliRunner, Result
 
 from clickhouse_schema.engine_tables.catalogue_log import write_grants
 from loaders.cli.skyhouse_command import app
-from loaders.control import admin_commands, control_client
+from loaders.control import admin_commands
 from loaders.control.admin_commands import Administration
 from loaders.control.control_client import execute_admin_command
 from loaders.control.control_server import ControlServer
 from tap_service.config import Config
-from tap_service.storage.accounts import ACCOUNTS_FILE
+from tap_service.constants import ACCOUNTS_FILE
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tap_service.storage.engine.embedded_engine import DataPathHeldError
+from tap_service.storage.engine.data_path import lock_data_path
 from tap_service.storage.site_state import SiteState, StateKind, open_site_state
 from tests.loaders.recorder import Recorder
 from tests.tap_service.async_client import LABORIOUS, create_job
@@ -70,7 +70,7 @@ class Operator:
 
 @pytest.fixture(scope="module")
 def operator(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
-    """An operator of a service, whose control socket listens as that of ``skyhouse serve`` does."""
+    """An operator of a service that holds its data path and listens on its control socket, as ``skyhouse serve``."""
     data = tmp_path_factory.mktemp("data")
     accounts = write_accounts(data / ACCOUNTS_FILE)
     service = serve(jobs_path=data / "jobs", accounts=accounts, sync_seconds=60)  # queries end when they are stopped
@@ -78,18 +78,9 @@ def operator(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFact
     administration = Administration(services.job_administration, services.work, lambda: nullcontext(services.watches))
     control = ControlServer(services.engine, data, services.catalogue_cache.refresh, administration)
     control.start()
-    yield Operator(data, service)
+    with lock_data_path(data):
+        yield Operator(data, service)
     control.close()
-
-
-@pytest.fixture
-def _held_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The operator's data folder is held, as by ``skyhouse serve``: the tests' engine is in another one."""
-
-    def refuse(data: Path, **_: object) -> AbstractContextManager[Any]:
-        raise DataPathHeldError(data, "1")
-
-    monkeypatch.setattr(control_client, "open_engine", refuse)
 
 
 @pytest.fixture
@@ -347,7 +338,6 @@ def test_documents_of_a_deployment(state: SiteState) -> None:
     assert list(state.read_all(StateKind.NOTES)) == ["b"]
 
 
-@pytest.mark.usefixtures("_held_engine")
 def test_the_commands_of_the_documentation_run(
     operator: Operator, asked: Any, heavy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -380,7 +370,6 @@ def test_the_commands_of_the_documentation_run(
             operator.type(kind, "remove", row[kind if kind == "downtime" else "note"])
 
 
-@pytest.mark.usefixtures("_held_engine")
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -24,7 +24,7 @@ import requests
 from astropy.io import votable
 from astropy.table import MaskedColumn, Table
 
-from tap_service.readers import FORMATS as READABLE
+from tap_service.readers.file_formats import FORMATS as READABLE
 from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served
 

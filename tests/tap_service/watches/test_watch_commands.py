@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from loaders.cli.skyhouse_command import app
 from loaders.control.admin_commands import Administration
 from loaders.control.control_server import ControlServer
-from tap_service.storage.accounts import ACCOUNTS_FILE
+from tap_service.constants import ACCOUNTS_FILE
 from tap_service.storage.history.history_store import HistoryUnavailable
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, write_accounts

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from tap_service.storage.engine import merge_priority, thread_priority
-from tap_service.storage.engine.embedded_engine import EmbeddedEngine, lock_data_path
+from tap_service.storage.engine.data_path import lock_data_path
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import EngineUnavailable
 
 

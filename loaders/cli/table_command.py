@@ -1,0 +1,150 @@
+"""``skyhouse load`` and its like: tables made of files, corrected, checked and dropped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from loaders.cli.command_options import Data, execute_and_exit, run_here_and_exit
+from loaders.tables.schema_names import list_schema_names, resolve_schema_option
+from tap_service.hats.reading.catalogue_folder import is_folder_address
+
+TableName = Annotated[str, typer.Argument(metavar="SCHEMA.TABLE", help="The table's name.")]
+MaxErrors = Annotated[int, typer.Option(help="Bad rows that are rejected before the command stops.", min=0)]
+Rejects = Annotated[Path | None, typer.Option(help="File for bad rows; default: SCHEMA.TABLE.rejects.csv.")]
+Again = Annotated[bool, typer.Option("--again", help="Apply files that were applied before.")]
+
+
+def load_table(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="FITS, VOTable, CSV, TSV, ECSV or Parquet; or a HATS catalogue: its folder or URL (hats, https, s3).",
+        ),
+    ],
+    table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows.")],
+    data: Data,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|NAME",
+            help="YAML that describes the table (see skyhouse describe), or the name of a shipped one: "
+            f"{', '.join(list_schema_names())}.",
+        ),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
+    max_errors: MaxErrors = 100,
+    rejects: Rejects = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the table if it exists.")] = False,
+    append: Annotated[bool, typer.Option("--append", help="Add to the table if it exists.")] = False,
+) -> None:
+    """Load files into a table, which is visible when all is loaded. Start a stopped load again to continue it."""
+    if replace and append:
+        raise typer.BadParameter("give --replace or --append, not both")
+    arguments = {
+        "files": [file if "://" in file else str(Path(file).absolute()) for file in files],
+        "table": table,
+        "schema_file": str(resolve_schema_option(schema)) if schema else None,
+        "strict": strict,
+        "max_errors": max_errors,
+        "rejects": str((rejects or Path(f"{table}.rejects.csv")).absolute()),
+        "mode": "replace" if replace else "append" if append else "create",
+    }
+    execute_and_exit(data, "load", arguments)
+
+
+def attach_catalogue(
+    table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name of the table.")],
+    data: Data,
+    catalogue: Annotated[
+        str, typer.Argument(metavar="CATALOGUE", help="Folder of a HATS catalogue, or its URL (hats, https, s3).")
+    ] = "",
+    schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="YAML that describes the table (see skyhouse describe).")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Read the files of an attached table again, which have changed.")
+    ] = False,
+) -> None:
+    """Make a HATS catalogue a table whose files stay where they are; skyhouse drop forgets it."""
+    arguments = {
+        "address": catalogue if "://" in catalogue or not catalogue else str(Path(catalogue).absolute()),
+        "table": table,
+        "schema_file": str(schema.absolute()) if schema else None,
+        "strict": strict,
+        "refresh": refresh,
+    }
+    execute_and_exit(data, "attach", arguments)
+
+
+def update_rows(
+    table: TableName,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Ids of rows, and the columns to correct.")],
+    data: Data,
+    max_errors: MaxErrors = 100,
+    rejects: Rejects = None,
+    again: Again = False,
+) -> None:
+    """Correct rows by their id: readers see all corrections at once. Start a stopped update again to continue it."""
+    _correct_and_exit(data, "update", table, files, max_errors, rejects, again=again)
+
+
+def delete_rows(
+    table: TableName,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Ids of the rows to delete.")],
+    data: Data,
+    max_errors: MaxErrors = 100,
+    rejects: Rejects = None,
+    again: Again = False,
+) -> None:
+    """Delete rows by their id, all at once. Start a stopped delete again to continue it."""
+    _correct_and_exit(data, "delete", table, files, max_errors, rejects, again=again)
+
+
+def _correct_and_exit(
+    data: Path, command: str, table: str, files: list[Path], max_errors: int, rejects: Path | None, *, again: bool
+) -> NoReturn:
+    arguments = {
+        "files": [str(file.absolute()) for file in files],
+        "table": table,
+        "max_errors": max_errors,
+        "rejects": str((rejects or Path(f"{table}.rejects.csv")).absolute()),
+        "again": again,
+    }
+    execute_and_exit(data, command, arguments)
+
+
+def verify_table(
+    table: Annotated[
+        str, typer.Argument(metavar="SCHEMA.TABLE|CATALOGUE", help="The table's name; or a HATS catalogue, as in load.")
+    ],
+    data: Data,
+    rows: Annotated[bool, typer.Option("--rows", help="Of a catalogue, read all rows, not only the footers.")] = False,
+) -> None:
+    """Check a table's rows, ranges, order and HEALPix index against what was loaded; or a HATS catalogue's files."""
+    if is_folder_address(table):
+        from loaders.tables.verify_catalogue import verify_catalogue
+
+        run_here_and_exit("verify", lambda reporter: verify_catalogue(table, reporter, with_rows=rows))
+    if rows:
+        raise typer.BadParameter("--rows is for catalogues: of a table, all rows are checked")
+    execute_and_exit(data, "verify", {"table": table})
+
+
+def rebuild_table(table: TableName, data: Data) -> None:
+    """Rewrite a table in the layout of this version; queries read the old one until the new one is complete."""
+    execute_and_exit(data, "rebuild", {"table": table})
+
+
+def drop_table(table: TableName, data: Data) -> None:
+    """Remove a table from the catalogue and delete its rows."""
+    execute_and_exit(data, "drop", {"table": table})
+
+
+def list_tables(data: Data) -> None:
+    """List the tables with their rows and sizes."""
+    execute_and_exit(data, "tables", {})

@@ -1,0 +1,35 @@
+"""The standard schemas that are shipped, by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loaders.load_error import LoadError
+
+_SCHEMA_FOLDER = Path(__file__).parents[1] / "schemas"
+
+
+def list_schema_names() -> list[str]:
+    return sorted(path.stem for path in _SCHEMA_FOLDER.glob("*.yaml"))
+
+
+def find_schema_file(name: str) -> Path:
+    """Return the shipped schema file of this name. Raises ``LoadError``."""
+    return _find_shipped_file(name, ".yaml")
+
+
+def find_example_file(name: str) -> Path:
+    """Return the CSV file with example rows for a shipped schema. Raises ``LoadError``."""
+    return _find_shipped_file(name, ".csv")
+
+
+def _find_shipped_file(name: str, suffix: str) -> Path:
+    known = list_schema_names()
+    if name not in known:
+        raise LoadError(f"there is no shipped schema {name!r}; there are {', '.join(known)}")
+    return _SCHEMA_FOLDER / (name + suffix)
+
+
+def resolve_schema_option(value: str) -> Path:
+    """Return the file that ``--schema`` names: a shipped schema, else a path (./NAME for a file of the same name)."""
+    return find_schema_file(value) if value in list_schema_names() else Path(value).absolute()

@@ -1,0 +1,15 @@
+"""What ends jobs and shares: also commands of operators build it, without what executes jobs."""
+
+from __future__ import annotations
+
+from tap_service.config import Config
+from tap_service.services.jobs.job_lifetimes import JobLifetimes
+from tap_service.services.shares.share_lifetimes import ShareLifetimes
+from tap_service.services.user_tables.user_table_expiry import UserTableExpiry
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.open_storage import JobStores
+
+
+def build_job_lifetimes(config: Config, engine: Engine, stores: JobStores) -> JobLifetimes:
+    shares = ShareLifetimes(stores.shares, stores.results)
+    return JobLifetimes(engine, stores.jobs, stores.results, UserTableExpiry(config, engine), shares)

@@ -1,0 +1,32 @@
+"""The errors that ``adql`` has found in a query, with their lines and columns."""
+
+from __future__ import annotations
+
+from adql import NOWHERE, AdqlError, AdqlErrors, offset_to_line_column
+from tap_service.models.query_errors import QueryError, QueryFix
+from tap_service.service_errors import QueryFault, ServiceError
+
+
+def list_query_errors(error: ServiceError) -> tuple[QueryError, ...]:
+    """Return the errors that ``adql`` has found in a query; nothing for other errors."""
+    cause = error.__cause__
+    if not (isinstance(error, QueryFault) and isinstance(cause, AdqlError)):
+        return ()
+    all_errors = cause.errors if isinstance(cause, AdqlErrors) else (cause,)
+    return tuple(_describe_error(each, error.query) for each in all_errors)
+
+
+def _describe_error(error: AdqlError, query: str) -> QueryError:
+    fixes = [QueryFix(start=fix.span.start, end=fix.span.end, text=fix.text) for fix in error.fixes] or None
+    if error.span == NOWHERE:
+        return QueryError(message=error.message, hint=error.hint, fixes=fixes)
+    (line, column), (end_line, end_column) = (offset_to_line_column(query, offset) for offset in error.span)
+    return QueryError(
+        message=error.message,
+        hint=error.hint,
+        fixes=fixes,
+        line=line,
+        column=column,
+        end_line=end_line,
+        end_column=end_column,
+    )
