@@ -104,6 +104,9 @@ class TableAppends:
         self._additions.keep_rows(state.load, self._gateway.rows_sql)
         self._additions.record_load(state.load)
         self._write_record(state.load, finished=state.load.finished)
+        self.drop_gateway()
+
+    def drop_gateway(self) -> None:
         self._gateway.drop_tables()
 
     def _allow_nulls(self) -> None:
@@ -149,7 +152,7 @@ def finish_stopped_append(appends: TableAppends, reporter: Reporter) -> None:
 
 
 def finish_all_appends(engine: Engine) -> None:
-    """Finish killed appends, on an engine that only this process uses."""
+    """Finish killed appends and drop what others left, on an engine that only this process uses."""
     sql = f"SELECT database, name FROM system.tables WHERE endsWith(name, {quote_string(APPEND_SUFFIX)})"
     for row in engine.fetch_table(sql).to_pylist():
         storage = open_server_storage(engine, row["database"], row["name"].removesuffix(APPEND_SUFFIX))
@@ -160,3 +163,5 @@ def finish_all_appends(engine: Engine) -> None:
         unfinished = appends.read_unfinished()
         if unfinished is not None:
             appends.finish_append(unfinished)
+        else:  # of an append that was killed before it was recorded, or after it was done
+            appends.drop_gateway()
