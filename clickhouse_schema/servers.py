@@ -24,6 +24,7 @@ from clickhouse_schema.cluster_topology import (
     read_topology,
 )
 from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.shard_map import CLUSTER_NAME
 
@@ -41,19 +42,27 @@ class Servers(Generic[AnyEngine]):
         self.engine = engine
         self.topology: Topology = read_topology(engine)
 
-    def execute_statement(self, statement: Statement, settings: Mapping[str, str | int | float] | None = None) -> None:
-        _call_each(self.list_engines(statement.target), lambda engine: engine.execute(statement.sql, settings))
+    def execute_statement(
+        self,
+        statement: Statement,
+        settings: Mapping[str, str | int | float] | None = None,
+        *,
+        point: Failpoint | None = None,
+    ) -> None:
+        """Execute a statement on each server of its target; ``point`` is reached by each."""
+        engines = self.list_engines(statement.target)
+        _call_each(engines, lambda engine: engine.execute(statement.sql, settings), point)
 
-    def execute_everywhere(self, *statements: str) -> None:
+    def execute_everywhere(self, *statements: str, point: Failpoint | None = None) -> None:
         """Execute statements on every server, one after the other."""
         for sql in statements:
-            self.execute_statement(Statement(sql))
+            self.execute_statement(Statement(sql), point=point)
 
-    def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch]) -> None:
+    def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], *, point: Failpoint | None = None) -> None:
         """Insert rows into a table that every server has whole."""
         block = list(batches)
         engines = self.list_engines(self.topology.choose_rows_target(is_sharded=False))
-        _call_each(engines, lambda engine: engine.insert_batches(table, block))
+        _call_each(engines, lambda engine: engine.insert_batches(table, block), point)
 
     def list_engines(self, target: Target = Target.EVERY_SERVER) -> list[AnyEngine]:
         """Return the servers of a target, the connected one last.
@@ -107,14 +116,19 @@ class Servers(Generic[AnyEngine]):
             )
 
 
-def _call_each(engines: Sequence[Engine], work: Callable[[Engine], None]) -> None:
+def _call_each(engines: Sequence[Engine], work: Callable[[Engine], None], point: Failpoint | None) -> None:
     """Call ``work`` with each engine: with the last one alone, when the others are done."""
+
+    def call(engine: Engine) -> None:
+        work(engine)
+        reach(point)
+
     *others, connected = engines
     if others:
         with ThreadPoolExecutor(min(len(others), _MAX_THREADS)) as threads:
-            for done in [threads.submit(work, engine) for engine in others]:
+            for done in [threads.submit(call, engine) for engine in others]:
                 done.result()
-    work(connected)
+    call(connected)
 
 
 def _find_place(engine: Engine) -> Place:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.engine_tables.version_sql import fetch_next_version, is_table_sql
+from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.servers import Servers
@@ -161,7 +162,7 @@ def _write_row(
         "finished": [datetime.now(UTC).isoformat(timespec="seconds")],
         "document": [document],
     }
-    Servers(engine).insert_batches(ADDITIONS, [pa.record_batch(row)])
+    Servers(engine).insert_batches(ADDITIONS, [pa.record_batch(row)], point=Failpoint.ADDITIONS_WRITE)
 
 
 def read_last_numbers(engine: Engine) -> dict[tuple[str, str], int]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.engine_tables.version_sql import TABLE_LOGS, fetch_next_version, is_table_sql
+from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.whole_tables import create_whole_table, delete_rows_later
@@ -77,7 +78,7 @@ def write_append(
         "finished": [finished],
         "state": [state],
     }
-    Servers(engine).insert_batches("skyhouse.appends", [pa.record_batch(row)])
+    Servers(engine).insert_batches("skyhouse.appends", [pa.record_batch(row)], point=Failpoint.APPENDS_WRITE)
 
 
 def is_append_done(engine: Engine, origin: AppendOrigin, fingerprint: str) -> bool:

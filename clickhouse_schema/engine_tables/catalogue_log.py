@@ -25,6 +25,7 @@ from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.engine_tables.density_table import delete_density, read_row_counts, rows_per_square_degree
 from clickhouse_schema.engine_tables.tap_schema_tables import write_tap_schema
 from clickhouse_schema.engine_tables.version_sql import TABLE_LOGS, fetch_next_version, is_table_sql
+from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.hats.attachment import Attachment
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Schema, Table
@@ -300,4 +301,4 @@ def _write_document(
         "number": pa.array([number], pa.uint32()),
         "attachment": [attachment],
     }
-    Servers(engine).insert_batches("skyhouse.catalogue", [pa.record_batch(row)])
+    Servers(engine).insert_batches("skyhouse.catalogue", [pa.record_batch(row)], point=Failpoint.CATALOGUE_WRITE)

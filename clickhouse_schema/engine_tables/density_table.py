@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.engine_tables.version_sql import fetch_next_version, is_table_sql
+from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Table
@@ -61,7 +62,7 @@ def write_density(engine: Engine, schema_name: str, table: Table, counts: Mappin
             "bytes": pa.array([round(rows * row_bytes) for rows in counts.values()], pa.uint64()),
         }
     )
-    Servers(engine).insert_batches("skyhouse.density", [batch])
+    Servers(engine).insert_batches("skyhouse.density", [batch], point=Failpoint.DENSITY_WRITE)
     _forget_counts_before(engine, schema_name, table, version)
 
 
@@ -79,7 +80,7 @@ def _insert_counts(
         f" toUInt64({version}) AS version, toUInt32({_cell_sql(table)}) AS cell, count() AS rows,"
         f" toUInt64(count() * {row_bytes}) AS bytes FROM {rows_sql} GROUP BY cell ORDER BY cell"
     )
-    servers.insert_batches("skyhouse.density", counted.to_batches())
+    servers.insert_batches("skyhouse.density", counted.to_batches(), point=Failpoint.DENSITY_WRITE)
 
 
 def _row_bytes_sql(servers: Servers[Engine], schema_name: str, table: Table, base_name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_topology import Statement
 from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.servers import Servers
@@ -48,8 +49,9 @@ def write_tap_schema(engine: Engine, catalogue: Catalogue) -> None:
         live = _quote_tap_schema_table(table.name)
         following = _quote_tap_schema_table(table.name + _NEXT_SUFFIX)
         servers.execute_statement(Statement(f"TRUNCATE TABLE {following}", target))
-        servers.insert_batches(following, [batches[table.name]])
-        servers.execute_statement(Statement(f"ALTER TABLE {live} REPLACE PARTITION tuple() FROM {following}", target))
+        servers.insert_batches(following, [batches[table.name]], point=Failpoint.TAP_SCHEMA_FILL)
+        replace = f"ALTER TABLE {live} REPLACE PARTITION tuple() FROM {following}"
+        servers.execute_statement(Statement(replace, target), point=Failpoint.TAP_SCHEMA_REPLACE)
 
 
 def _quote_tap_schema_table(name: str) -> str:

@@ -10,6 +10,7 @@ import time
 
 from clickhouse_schema.engine_tables.catalogue_log import register_table
 from clickhouse_schema.engine_tables.density_table import update_density
+from clickhouse_schema.failpoints import Failpoint
 from loaders.cluster.cluster_live import refuse_moved_shards
 from loaders.cluster.cluster_staging import ClusterStagingTable
 from loaders.cluster.cluster_tables import ClusterTables
@@ -37,7 +38,8 @@ class ClusterPublication:
             # of a load that was killed here: ClickHouse refuses to drop the column twice at once
             mutations = tables.all_servers_sql("mutations")
             wait_for_mutations(tables.engine, mutations, tables.schema_name, base_name + part)
-            tables.alter_rows(base_name + part, f"DROP COLUMN IF EXISTS {CHUNK_COLUMN}", NO_WAIT_SETTINGS)
+            dropped = f"DROP COLUMN IF EXISTS {CHUNK_COLUMN}"
+            tables.alter_rows(base_name + part, dropped, NO_WAIT_SETTINGS, point=Failpoint.PUBLISH_DROP_CHUNKS)
         update_density(tables.engine, tables.schema_name, tables.table, base_name)
         register_table(tables.engine, state.entry, tables.table, number)
         tables.live_number = number

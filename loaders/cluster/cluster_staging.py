@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 import pyarrow as pa
 
 from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, quote_table
@@ -82,8 +83,9 @@ class ClusterStagingTable:
             if onto_live:
                 self._attach_live_parts(part)
             if has_chunks:
-                tables.alter_rows(tables.next_base + part, f"ADD COLUMN {CHUNK_COLUMN} UInt32", WAIT_SETTINGS)
-        self._write_comment(state)
+                added = f"ADD COLUMN {CHUNK_COLUMN} UInt32"
+                tables.alter_rows(tables.next_base + part, added, WAIT_SETTINGS, point=Failpoint.STAGING_ADD_CHUNKS)
+        tables.write_comment(self.name, state_to_sql(state), point=Failpoint.STAGING_DESCRIBE)
 
     def _attach_live_parts(self, part: str) -> None:
         """Attach the partitions of the live table: links, no copies."""
@@ -93,7 +95,7 @@ class ClusterStagingTable:
         parts = tables.all_servers_sql("parts")
         for partition in list_partitions_sql(self._engine, parts, tables.schema_name, name):
             change = f"ATTACH PARTITION ID {partition} FROM {quote_table(tables.schema_name, name)}"
-            tables.alter_rows(tables.next_base + part, change, WAIT_SETTINGS)
+            tables.alter_rows(tables.next_base + part, change, WAIT_SETTINGS, point=Failpoint.STAGING_ATTACH)
 
     def find_plain_columns(self, table: Table) -> set[str]:
         return self._tables.find_plain_columns(table, self._tables.next_base)
@@ -125,11 +127,13 @@ class ClusterStagingTable:
         name = f"{tables.next_base}{_CHUNK_INFIX}{number}"
         gateway = Gateway(tables.servers, tables.schema_name, name, tables.table, tables.parent, is_kept=False)
         gateway.fill_table(batches)
+        reach(Failpoint.STAGING_INSERT_BEGIN)
         try:
             for part in tables.parts:
                 finished = self._finished.get((part, number), set())
                 shards = [shard for shard in tables.shards if shard not in finished]
                 self._sender.send_rows(gateway, part, tables.next_base, shards, number)
+            reach(Failpoint.STAGING_INSERT)
             return gateway.find_orphans()
         finally:
             gateway.drop_tables()
@@ -138,8 +142,10 @@ class ClusterStagingTable:
         tables = self._tables
         # a replica may learn of the change only after it was looked at, so the engine waits for replicas
         waiting = WAIT_SETTINGS if tables.topology.is_replicated else NO_WAIT_SETTINGS
+        reach(Failpoint.STAGING_CHANGE_BEGIN)
         for part in tables.parts:
-            tables.alter_rows(tables.next_base + part, change, waiting | _EACH_REPLICA)
+            name, settings = tables.next_base + part, waiting | _EACH_REPLICA
+            tables.alter_rows(name, change, settings, point=Failpoint.STAGING_CHANGE)
             for server in tables.servers.list_engines():
                 wait_for_changed_rows(server, tables.schema_name, tables.next_base + part)
 
@@ -151,6 +157,7 @@ class ClusterStagingTable:
     def insert_gateway(self, gateway: Gateway) -> None:
         for part in self._tables.parts:
             self._sender.send_rows(gateway, part, self._tables.next_base, [*self._tables.shards])
+        reach(Failpoint.STAGING_INSERT_GATEWAY)
 
     def find_faults(self) -> list[str]:
         tables = self._tables
@@ -171,15 +178,12 @@ class ClusterStagingTable:
         return faults + verify_shards.find_overlap_faults(self._engine, tables.table, tables.overlap, local, copies)
 
     def mark_verified(self, state: TableState) -> None:
-        self._write_comment(state)
+        self._tables.write_comment(self.name, state_to_sql(state), point=Failpoint.STAGING_VERIFY)
 
     def drop_table(self) -> None:
         self._sender.end_statements()
         self._drop_gateways()
         self._tables.drop_base(self._tables.next_base)
-
-    def _write_comment(self, state: TableState) -> None:
-        self._tables.write_comment(self.name, state_to_sql(state))
 
     def _drop_gateways(self) -> None:
         """Drop the gateway tables of killed processes, on whatever server they were connected to."""

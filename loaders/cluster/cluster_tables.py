@@ -15,6 +15,7 @@ from functools import cached_property
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_ddl import create_margin_sql, create_sharded_sql, drop_sharded_sql
 from clickhouse_schema.cluster_topology import Statement, Topology
+from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Table
@@ -137,7 +138,7 @@ class ClusterTables:
 
     def create_tables(self, table: Table) -> None:
         """Create the tables that are filled next."""
-        self.servers.execute_everywhere(*self._create_sql(table))
+        self.servers.execute_everywhere(*self._create_sql(table), point=Failpoint.STAGING_CREATE)
 
     def _create_sql(self, table: Table) -> list[str]:
         if table.is_sharded:
@@ -161,24 +162,26 @@ class ClusterTables:
                 f"ALTER TABLE {quote_table(self.schema_name, base_name)} {change}",
             )
 
-    def alter_rows(self, name: str, change: str, settings: Mapping[str, int]) -> None:
+    def alter_rows(
+        self, name: str, change: str, settings: Mapping[str, int], *, point: Failpoint | None = None
+    ) -> None:
         """Change rows, columns or indexes of a table, which replicas copy."""
         target = self.topology.choose_rows_target(is_sharded=self.table.is_sharded)
-        self.servers.execute_statement(
-            Statement(f"ALTER TABLE {quote_table(self.schema_name, name)} {change}", target), settings
-        )
+        statement = Statement(f"ALTER TABLE {quote_table(self.schema_name, name)} {change}", target)
+        self.servers.execute_statement(statement, settings, point=point)
 
-    def write_comment(self, name: str, comment_sql: str) -> None:
+    def write_comment(self, name: str, comment_sql: str, *, point: Failpoint) -> None:
         self.servers.execute_everywhere(
-            f"ALTER TABLE {quote_table(self.schema_name, name)} MODIFY COMMENT {comment_sql}"
+            f"ALTER TABLE {quote_table(self.schema_name, name)} MODIFY COMMENT {comment_sql}", point=point
         )
 
     def drop_base(self, base_name: str) -> None:
         if self.table.is_sharded:
-            self.servers.execute_everywhere(*drop_sharded_sql(self.schema_name, base_name, self.topology))
+            statements = drop_sharded_sql(self.schema_name, base_name, self.topology)
         else:
             name = quote_table(self.schema_name, base_name)
-            self.servers.execute_everywhere(f"DROP TABLE IF EXISTS {name}{self.topology.drop_clause}")
+            statements = [f"DROP TABLE IF EXISTS {name}{self.topology.drop_clause}"]
+        self.servers.execute_everywhere(*statements, point=Failpoint.TABLE_DROP)
 
     def drop_replaced(self) -> None:
         """Drop the tables that the live ones have replaced."""

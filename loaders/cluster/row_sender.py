@@ -6,6 +6,7 @@ import hashlib
 import uuid
 from functools import cached_property
 
+from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
 from clickhouse_schema.table_ddl import HPX29
 from loaders.cluster.cluster_tables import ClusterTables
@@ -46,6 +47,7 @@ class RowSender:
             f" SELECT {columns}{chunk_value} FROM {self._assigned_rows_sql(gateway, part)}{where}"
         )
         self._engine.execute(sql, SINGLE_BLOCK_SETTINGS, query_id=f"{self._query_prefix}{uuid.uuid4().hex}")
+        reach(Failpoint.SHARDS_SEND_COPIES if part == OVERLAP else Failpoint.SHARDS_SEND)
 
     def _assigned_rows_sql(self, gateway: Gateway, part: str) -> str:
         """Return SQL of the gateway's rows with the number of the shard that gets them in this part."""

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded_sql
+from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN, Sharding, quote_table
@@ -61,7 +62,8 @@ class TableMover:
         table = self._entry.table
         plain = find_plain_columns(self._engine, table, self._schema_name, [self._get_base_name(self._plan.current)])
         self._plan.servers.execute_everywhere(
-            *create_sharded_sql(store_plainly(table, plain), self._schema_name, base_name, self._topology)
+            *create_sharded_sql(store_plainly(table, plain), self._schema_name, base_name, self._topology),
+            point=Failpoint.MOVE_CREATE,
         )
 
     def copy_rows(self) -> None:
@@ -88,6 +90,7 @@ class TableMover:
                 _MOVE_SETTINGS,
                 query_id=f"{MOVE_PREFIX}{uuid.uuid4().hex}",
             )
+            reach(Failpoint.MOVE_FETCH_COPIES if part == OVERLAP else Failpoint.MOVE_FETCH)
 
         shards = range(self._plan.wanted.map.shard_count)
         with ThreadPoolExecutor(len(shards)) as threads:
@@ -120,7 +123,8 @@ class TableMover:
         old_name = self._get_base_name(self._plan.current) + LOCAL
         comment = find_table_comment(self._engine, self._topology, self._schema_name, old_name)
         name = quote_table(self._schema_name, self._get_base_name(self._plan.wanted), LOCAL)
-        self._plan.servers.execute_everywhere(f"ALTER TABLE {name} MODIFY COMMENT {quote_string(comment)}")
+        described = f"ALTER TABLE {name} MODIFY COMMENT {quote_string(comment)}"
+        self._plan.servers.execute_everywhere(described, point=Failpoint.MOVE_DESCRIBE)
 
     def check_rows(self) -> None:
         """Raise ``LoadError`` unless the new tables have the rows of the old ones, where they belong."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from clickhouse_schema.cluster_topology import NEW_TABLE, Statement
 from clickhouse_schema.engine_tables import addition_record
+from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.table_ddl import create_table_sql, given_columns
@@ -70,9 +71,10 @@ class KeptAdditions:
         servers = Servers(self._engine)
         storage = addition_record.quote_rows(addition_id)
         addition_record.drop_rows(self._engine, [addition_id])
-        servers.execute_everywhere(create_table_sql(self._table, storage, servers.topology, others=NEW_TABLE))
+        create = create_table_sql(self._table, storage, servers.topology, others=NEW_TABLE)
+        servers.execute_everywhere(create, point=Failpoint.ADDITION_CREATE)
         columns = ", ".join(map(quote_identifier, given_columns(self._table)))
         insert = f"INSERT INTO {storage} ({columns}) SELECT {columns} FROM {rows_sql}"
         target = servers.topology.choose_rows_target(is_sharded=False)
-        servers.execute_statement(Statement(insert, target), COPY_SETTINGS)
+        servers.execute_statement(Statement(insert, target), COPY_SETTINGS, point=Failpoint.ADDITION_INSERT)
         wait_for_replicas(servers, [storage])

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_registered
 from clickhouse_schema.engine_tables.density_table import update_density
+from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.latest_versions import (
     build_latest_table,
     find_versioned_table,
@@ -71,6 +72,7 @@ class LatestRows:
             self._allow_nulls(rows_sql)
             target = f"{staging.storage_sql} ({self._columns})"
             self._engine.execute(f"INSERT INTO {target} {latest}", COPY_SETTINGS)
+            reach(Failpoint.LATEST_INSERT)
         else:
             self._insert_rows(latest)
         self._mark_verified(state)
@@ -118,6 +120,7 @@ class LatestRows:
         batches = self._engine.fetch_table(keys_sql).to_batches()
         for engine in self._servers.list_engines():
             engine.insert_batches(self._keys_table, batches)
+            reach(Failpoint.LATEST_FILL_KEYS)
 
     def _insert_rows(self, sql: str) -> None:
         gateway = self.storage.staging.open_gateway(self._latest)

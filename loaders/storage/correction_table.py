@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 
+from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.servers import Servers
@@ -72,6 +73,7 @@ class CorrectionTable:
         self._servers.execute_everywhere(
             f"CREATE TABLE {self._name} ({body}) ENGINE = Memory",
             f"CREATE TABLE {self._values_name} ({body}) ENGINE = {join}",
+            point=Failpoint.CORRECTION_CREATE,
         )
 
     def add_rows(self, batches: Iterable[pa.RecordBatch]) -> None:
@@ -84,6 +86,7 @@ class CorrectionTable:
         for engine in self._servers.list_engines():
             engine.insert_batches(self._name, numbered)
             engine.insert_batches(self._values_name, numbered)
+            reach(Failpoint.CORRECTION_FILL)
 
     def count_ids(self) -> int:
         """Return the number of different ids."""
@@ -126,7 +129,8 @@ class CorrectionTable:
 
     def drop_table(self) -> None:
         self._servers.execute_everywhere(
-            *(f"DROP TABLE IF EXISTS {name} SYNC" for name in (self._values_name, self._name))
+            *(f"DROP TABLE IF EXISTS {name} SYNC" for name in (self._values_name, self._name)),
+            point=Failpoint.CORRECTION_DROP,
         )
 
 

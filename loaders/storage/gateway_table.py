@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import NEW_TABLE, Statement
+from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.healpix import NO_POSITION
 from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.row_store import leave_row_store_out
@@ -96,9 +97,10 @@ class Gateway:
         """Recreate the gateway with these rows."""
         self._recreate_table()
         if self._is_kept:
-            self._servers.insert_batches(self._storage_sql, _number_rows(batches))
+            self._servers.insert_batches(self._storage_sql, _number_rows(batches), point=Failpoint.GATEWAY_FILL)
         else:
             self._engine.insert_batches(self._storage_sql, _number_rows(batches))
+            reach(Failpoint.GATEWAY_FILL)
         self._find_homes()
 
     def fill_from_query(self, sql: str) -> None:
@@ -109,6 +111,7 @@ class Gateway:
         self._engine.execute(
             f"INSERT INTO {self._storage_sql} ({columns}, {_ROW_COLUMN}) {numbered}", {"insert_null_as_default": 0}
         )
+        reach(Failpoint.GATEWAY_FILL)
         self._find_homes()
 
     def _recreate_table(self) -> None:
@@ -163,16 +166,19 @@ class Gateway:
             return
         for statement in _drop_gateway_sql(*self._name):
             self._engine.execute(statement)
+            reach(Failpoint.GATEWAY_DROP)
 
     def _create_table(self, storage_sql: str, columns: list[str]) -> None:
         definition = f"({', '.join(columns)})"
         if not self._is_kept:
             self._engine.execute(f"CREATE TABLE {storage_sql} {definition} ENGINE = Memory")
+            reach(Failpoint.GATEWAY_CREATE)
             return
         topology = self._servers.topology
         place = f"ENGINE = {topology.engine_clause()} ORDER BY {_ROW_COLUMN}"
         self._servers.execute_everywhere(
-            f"CREATE TABLE {storage_sql}{topology.uuid_clause(NEW_TABLE)} {definition} {place}"
+            f"CREATE TABLE {storage_sql}{topology.uuid_clause(NEW_TABLE)} {definition} {place}",
+            point=Failpoint.GATEWAY_CREATE,
         )
 
     def _find_homes_sql(self, parent: TableEntry) -> str:
@@ -222,7 +228,7 @@ class Gateway:
 
 
 def drop_gateway(servers: Servers[Engine], schema_name: str, name: str) -> None:
-    servers.execute_everywhere(*_drop_gateway_sql(schema_name, name))
+    servers.execute_everywhere(*_drop_gateway_sql(schema_name, name), point=Failpoint.GATEWAY_DROP)
 
 
 def _drop_gateway_sql(schema_name: str, name: str) -> list[str]:

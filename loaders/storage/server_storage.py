@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.engine_tables.density_table import update_density
+from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import quote_table
@@ -94,6 +95,7 @@ class ServerLiveTable:
     def drop_table(self) -> None:
         drop_gateway(Servers(self.engine), self.schema_name, self.name + APPEND_SUFFIX)
         self.engine.execute(f"DROP TABLE IF EXISTS {self.rows_sql} SYNC")
+        reach(Failpoint.TABLE_DROP)
 
 
 class ServerStagingTable:
@@ -117,11 +119,13 @@ class ServerStagingTable:
         create_database(Servers(self._engine), schema.name)
         plain = self._live.find_plain_columns(table) if onto_live else list_changeable(table)
         self._engine.execute(create_table_sql(store_plainly(table, plain), self.storage_sql))
+        reach(Failpoint.STAGING_CREATE)
         if onto_live:
             self._attach_live_parts()
         chunks = f"ADD COLUMN {CHUNK_COLUMN} UInt32, " if has_chunks else ""
         change = f"{chunks}MODIFY COMMENT {stored_table.state_to_sql(state)}"
         self._engine.execute(f"ALTER TABLE {self.storage_sql} {change}", WAIT_SETTINGS)
+        reach(Failpoint.STAGING_DESCRIBE)
 
     def _attach_live_parts(self) -> None:
         live_name = (self._live.schema_name, self._live.name)
@@ -129,6 +133,7 @@ class ServerStagingTable:
         for partition in stored_table.list_partitions_sql(self._engine, "system.parts", *live_name):
             change = f"ATTACH PARTITION ID {partition} FROM {self._live.rows_sql}"
             self._engine.execute(f"ALTER TABLE {self.storage_sql} {change}")
+            reach(Failpoint.STAGING_ATTACH)
 
     def find_plain_columns(self, table: Table) -> set[str]:
         return find_plain_columns(self._engine, table, self._live.schema_name, [self.name])
@@ -143,11 +148,15 @@ class ServerStagingTable:
     def insert_chunk(self, number: int, batches: Sequence[pa.RecordBatch]) -> list[Orphan]:
         value = pa.array([number], pa.uint32())
         numbered = (batch.append_column(CHUNK_COLUMN, value.take(pa.repeat(0, batch.num_rows))) for batch in batches)
+        reach(Failpoint.STAGING_INSERT_BEGIN)
         self._engine.insert_batches(self.storage_sql, numbered)
+        reach(Failpoint.STAGING_INSERT)
         return []
 
     def change_rows(self, change: str) -> None:
+        reach(Failpoint.STAGING_CHANGE_BEGIN)
         self._engine.execute(f"ALTER TABLE {self.storage_sql} {change}", NO_WAIT_SETTINGS)
+        reach(Failpoint.STAGING_CHANGE)
         stored_table.wait_for_changed_rows(self._engine, self._live.schema_name, self.name)
 
     def open_gateway(self, table: Table) -> Gateway:
@@ -158,6 +167,7 @@ class ServerStagingTable:
         columns = gateway.columns_sql
         sql = f"INSERT INTO {self.storage_sql} ({columns}) SELECT {columns} FROM {gateway.rows_sql}"
         self._engine.execute(sql, SINGLE_BLOCK_SETTINGS)
+        reach(Failpoint.STAGING_INSERT_GATEWAY)
 
     def find_faults(self) -> list[str]:
         return []
@@ -165,6 +175,7 @@ class ServerStagingTable:
     def mark_verified(self, state: TableState) -> None:
         change = f"MODIFY COMMENT {stored_table.state_to_sql(state)}"
         self._engine.execute(f"ALTER TABLE {self.storage_sql} {change}", WAIT_SETTINGS)
+        reach(Failpoint.STAGING_VERIFY)
 
     def drop_table(self) -> None:
         self._engine.execute(f"DROP TABLE IF EXISTS {self.storage_sql} SYNC")
@@ -197,6 +208,7 @@ class ServerAppendTarget:
             columns = gateway.columns_sql
             sql = f"INSERT INTO {self._live.rows_sql} ({columns}) SELECT {columns} FROM {gateway.rows_sql}"
             self._engine.execute(sql, SINGLE_BLOCK_SETTINGS)
+            reach(Failpoint.APPEND_INSERT)
 
     def refuse_moved_shards(self) -> None:
         """Do nothing: one server has no shards."""
@@ -214,10 +226,13 @@ class ServerPublication:
         stored_table.wait_for_mutations(self._engine, "system.mutations", self._live.schema_name, self._staging.name)
         # the column is invisible at once; its files go later, after running merges
         self._engine.execute(f"ALTER TABLE {staging} DROP COLUMN IF EXISTS {CHUNK_COLUMN}", NO_WAIT_SETTINGS)
+        reach(Failpoint.PUBLISH_DROP_CHUNKS)
         if self._live.has_table():
             self._engine.execute(f"EXCHANGE TABLES {staging} AND {live}")
+            reach(Failpoint.PUBLISH_EXCHANGE)
         else:
             self._engine.execute(f"RENAME TABLE {staging} TO {live}")
+            reach(Failpoint.PUBLISH_RENAME)
         self.finish_publishing()
 
     def finish_publishing(self) -> None:

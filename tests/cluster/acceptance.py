@@ -22,7 +22,7 @@ import pytest
 from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
+from clickhouse_schema.failpoints import Failpoint
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.cluster import cluster_publication
 from loaders.pipeline.load_request import LoadRequest, Mode
@@ -35,7 +35,7 @@ from tap_service.storage.engine.engine import Engine, EngineUnavailable
 from tap_service.storage.open_storage import open_remote_engine
 from tests.adql.conftest import asked, comparable
 from tests.cluster import real
-from tests.cluster.dying import Dying, Killed
+from tests.cluster.dying import killed_at
 from tests.servers.server_cluster import running_cluster, urls_of
 
 STARS, SOURCES = 8_000, 20_000
@@ -219,10 +219,15 @@ def test_the_answers_are_those_of_one_server(both: tuple[Engine, Engine]) -> Non
 
 def test_a_load_that_is_killed_goes_on_where_it_was(both: tuple[Engine, Engine], files: Path) -> None:
     cluster, alone = both
-    sent = [f"{part}', {SHARD_COLUMN}) " for part in (OVERLAP, LOCAL)]
-    for step in ("CREATE TABLE", *sent, "MODIFY COMMENT", "INSERT INTO skyhouse.density"):
-        with pytest.raises(Killed):
-            _load(Dying(cluster, step, 1), files, "stars", "replace", 1, 0)
+    for point in (
+        Failpoint.STAGING_CREATE,
+        Failpoint.SHARDS_SEND_COPIES,
+        Failpoint.SHARDS_SEND,
+        Failpoint.STAGING_VERIFY,
+        Failpoint.DENSITY_WRITE,
+    ):
+        with killed_at(cluster, point) as dying:
+            _load(dying, files, "stars", "replace", 1, 0)
     assert _rows(cluster, QUERIES[0]) == _rows(alone, QUERIES[0])
     _load(cluster, files, "stars", "replace", 1, 0)
     with ConsoleReporter() as reporter:

@@ -1,78 +1,109 @@
-"""An engine as a process has it that is killed at a certain place."""
+"""Processes that are killed at a failpoint: this one as its code meets it, or another one by SIGKILL."""
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import pyarrow as pa
+import pytest
 
-from tap_service.storage.engine.engine import Engine
+from clickhouse_schema import failpoints
+from clickhouse_schema.failpoints import Failpoint
 
 
 class Killed(Exception):
-    pass
+    """What code meets that goes on in a process that was killed."""
 
 
-class _Count:
-    """Counts down; threads of one process share it."""
+class _Alarm:
+    """Calls ``ring`` when ``point`` is reached for the ``count``-th time, on any thread."""
 
-    def __init__(self, left: int) -> None:
-        self.left = left
+    def __init__(self, point: Failpoint, count: int, ring: Callable[[], None]) -> None:
+        self._point = point
+        self._left = count
+        self._ring = ring
         self._lock = threading.Lock()
 
-    def lower(self) -> bool:
-        """Count one; whether it was the last."""
+    def __call__(self, reached: Failpoint) -> None:
+        if reached is not self._point:
+            return
         with self._lock:
-            self.left -= 1
-            return self.left == 0
+            self._left -= 1
+            is_meant = self._left == 0
+        if is_meant:
+            self._ring()
 
 
-class Dying:
-    """The engine as a process has it that is killed after the n-th statement that has ``text``, on any server.
+class _Dying:
+    """The engine of a process: once it is dead, nothing passes."""
 
-    Inserted batches are the statement ``INSERT INTO table``.
-    """
-
-    def __init__(self, engine: Engine, text: str, count: int | _Count) -> None:
+    def __init__(self, engine: Any, death: threading.Event) -> None:
         self._engine = engine
-        self._text = text
-        self._count = count if isinstance(count, _Count) else _Count(count)
+        self._death = death
 
     def __getattr__(self, name: str) -> Any:
-        self._refuse_dead()
+        if self._death.is_set():
+            raise Killed
         return getattr(self._engine, name)
 
-    def list_servers(self) -> list[Dying]:
-        return [self._wrap(each) for each in self._engine.list_servers()]
+    def list_servers(self) -> list[_Dying]:
+        return [_Dying(each, self._death) for each in self.__getattr__("list_servers")()]
 
-    def require_servers(self) -> list[Dying]:
-        return [self._wrap(each) for each in self._engine.require_servers()]
+    def require_servers(self) -> list[_Dying]:
+        return [_Dying(each, self._death) for each in self.__getattr__("require_servers")()]
 
-    def pin_server(self) -> Dying:
-        return self._wrap(self._engine.pin_server())
+    def pin_server(self) -> _Dying:
+        return _Dying(self.__getattr__("pin_server")(), self._death)
 
-    def execute(self, sql: str, *rest: Any, **options: Any) -> None:
-        self._refuse_dead()
-        self._engine.execute(sql, *rest, **options)
-        self._note(sql)
 
-    def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], *rest: Any) -> None:
-        self._refuse_dead()
-        self._engine.insert_batches(table, batches, *rest)
-        self._note(f"INSERT INTO {table}")
+@contextmanager
+def observed(observer: Callable[[Failpoint], None]) -> Iterator[None]:
+    """Let ``observer`` see each failpoint that is reached."""
+    assert failpoints.observer is None
+    failpoints.observer = observer
+    try:
+        yield
+    finally:
+        failpoints.observer = None
 
-    def _wrap(self, engine: Engine) -> Dying:
-        return type(self)(engine, self._text, self._count)
 
-    def _refuse_dead(self) -> None:
-        if self._count.left <= 0:
+@contextmanager
+def killed_at(engine: Any, point: Failpoint, count: int = 1) -> Iterator[Any]:
+    """Yield the engine as a process has it that dies when it reaches ``point`` for the ``count``-th time, as it must."""
+    death = threading.Event()
+    alarm = _Alarm(point, count, death.set)
+
+    def die(reached: Failpoint) -> None:
+        alarm(reached)
+        if death.is_set():
             raise Killed
 
-    def _note(self, sql: str) -> None:
-        if self._text in sql and self._count.lower():
-            self.note_death()
+    with observed(die), pytest.raises(Killed):
+        yield _Dying(engine, death)
 
-    def note_death(self) -> None:
-        raise Killed
+
+@contextmanager
+def interrupted_at(point: Failpoint, count: int, act: Callable[[], None]) -> Iterator[None]:
+    """Call ``act`` when ``point`` is reached for the ``count``-th time."""
+    done: list[bool] = []
+
+    def ring() -> None:
+        done.append(True)
+        act()
+
+    with observed(_Alarm(point, count, ring)):
+        yield
+    assert done, f"{point} was not reached {count} times"
+
+
+def die_at(point: str, count: int, delay: float = 0) -> None:
+    """Let this process, which a test has started, kill itself at a failpoint or ``delay`` seconds later."""
+
+    def kill() -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    failpoints.observer = _Alarm(Failpoint(point), count, threading.Timer(delay, kill).start if delay else kill)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from clickhouse_schema.engine_tables import catalogue_log, density_table
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
+from clickhouse_schema.failpoints import Failpoint
 from loaders.pipeline.load_table import load_files
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
-from tests.cluster.dying import Dying, Killed
+from tests.cluster.dying import killed_at
 from tests.cluster.night_schema import (
     STARS,
     cluster,
@@ -28,26 +28,26 @@ from tests.servers.server_cluster import fetch_everywhere
 __all__ = ["cluster", "folder"]  # fixtures
 
 APPEND_POINTS = [
-    ("CREATE TABLE `night`.`stars__append`", 1),
-    ("INSERT INTO skyhouse.appends", 1),
-    ("INSERT INTO skyhouse.appends", 2),
-    ("stars__overlap', __shard) ", 1),
-    ("stars__local', __shard) ", 1),
-    ("INSERT INTO skyhouse.density", 1),
-    ("INSERT INTO skyhouse.density", 3),
-    ("INSERT INTO skyhouse.appends", 4),
-    ("INSERT INTO skyhouse.appends", 6),
-    ("DROP TABLE IF EXISTS `night`.`stars__append`", 5),
+    (Failpoint.GATEWAY_CREATE, 1),
+    (Failpoint.APPENDS_WRITE, 1),
+    (Failpoint.APPENDS_WRITE, 2),
+    (Failpoint.SHARDS_SEND_COPIES, 1),
+    (Failpoint.SHARDS_SEND, 1),
+    (Failpoint.DENSITY_WRITE, 1),
+    (Failpoint.DENSITY_WRITE, 3),
+    (Failpoint.APPENDS_WRITE, 4),
+    (Failpoint.APPENDS_WRITE, 6),
+    (Failpoint.GATEWAY_DROP, 8),
 ]
 
 
 def test_an_addition_killed_anywhere_is_there_once(cluster: Engine, folder: Path) -> None:
     """Each is finished by what comes next, the same addition again or another one."""
     load_files(cluster, request(folder), Recorder())
-    for number, (text, count) in enumerate(APPEND_POINTS):
+    for number, (point, count) in enumerate(APPEND_POINTS):
         pq.write_table(stars(10_000 * (number + 1), 50), folder / f"killed{number}.parquet")
-        with pytest.raises(Killed):
-            load_files(Dying(cluster, text, count), request(folder, f"killed{number}", "append"), Recorder())
+        with killed_at(cluster, point, count) as dying:
+            load_files(dying, request(folder, f"killed{number}", "append"), Recorder())
         prepare_engine(cluster)  # as each command does
         if number % 2 == 0:
             load_files(cluster, request(folder, f"killed{number}", "append"), Recorder())

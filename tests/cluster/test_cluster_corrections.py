@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
+from clickhouse_schema.failpoints import Failpoint
 from loaders.load_error import LoadError
 from loaders.pipeline.correct_rows import correct_rows
 from loaders.pipeline.correction_request import CorrectionRequest
@@ -18,7 +19,7 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
-from tests.cluster.dying import Dying, Killed
+from tests.cluster.dying import killed_at
 from tests.cluster.night_schema import STARS, cluster, content, entry_of, folder, request
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import fetch_everywhere
@@ -85,18 +86,18 @@ def test_rows_and_copies_are_corrected(cluster: Engine, folder: Path, kind: Any,
     verify(cluster)
 
 
-#: In the order in which a correction comes to them; the second word is of one kind of change
+#: In the order in which a correction comes to them
 POINTS = [
-    ("_values", 2),
-    ("CREATE TABLE", 9),
-    ("ATTACH PARTITION", 2),
-    ("stars__0_1__overlap` {change}", 2),
-    ("stars__0_1__local` {change}", 2),
-    ("MODIFY COMMENT", 5),
-    ("DROP COLUMN IF EXISTS __chunk", 2),
-    ("INSERT INTO skyhouse.density", 1),
+    (Failpoint.CORRECTION_DROP, 2),
+    (Failpoint.STAGING_CREATE, 3),
+    (Failpoint.STAGING_ATTACH, 2),
+    (Failpoint.STAGING_CHANGE, 2),  # copies changed, rows not
+    (Failpoint.STAGING_CHANGE, 5),
+    (Failpoint.STAGING_VERIFY, 2),
+    (Failpoint.PUBLISH_DROP_CHUNKS, 2),
+    (Failpoint.DENSITY_WRITE, 1),
 ]
-MOVES = [("stars__0_1__overlap', __shard)", 1), ("stars__0_1__local', __shard)", 1)]
+MOVES = [(Failpoint.SHARDS_SEND_COPIES, 1), (Failpoint.STAGING_CREATE, 10), (Failpoint.SHARDS_SEND, 1)]
 
 
 @pytest.mark.parametrize(("kind", "change"), CHANGES[:2])
@@ -106,13 +107,12 @@ def test_killed_at_each_step_of_one_correction(
     load_files(cluster, request(folder), Recorder())
     before, wanted = content(cluster), {row["id"]: row for row in fetch(cluster)}
     correction = ask(folder, kind, change)
-    word = "UPDATE" if "name" in change else "DELETE"
-    for text, count in POINTS[:5] + (MOVES if "ra" in change else []) + POINTS[5:]:
-        with pytest.raises(Killed):
-            apply(Dying(cluster, text.format(change=word), count), correction)
+    for point, count in POINTS[:5] + (MOVES if "ra" in change else []) + POINTS[5:]:
+        with killed_at(cluster, point, count) as dying:
+            apply(dying, correction)
         assert content(cluster) == before
-    with pytest.raises(Killed):
-        apply(Dying(cluster, "INSERT INTO skyhouse.catalogue", 3), correction)
+    with killed_at(cluster, Failpoint.CATALOGUE_WRITE, 3) as dying:
+        apply(dying, correction)
     prepare_engine(cluster)  # as each command does
     assert apply(cluster, correction).lines[0].startswith("already applied")
     found = {row["id"]: row for row in fetch(cluster)}

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
+from clickhouse_schema.failpoints import Failpoint
 from loaders.cluster import cluster_publication
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
-from tests.cluster.dying import Dying, Killed
+from tests.cluster.dying import killed_at
 from tests.loaders.recorder import Recorder
 from tests.loaders.test_versions import SCHEMA, Row, correct, find_latest, load, make_rows, write
 from tests.servers.server_cluster import fetch_everywhere
@@ -74,12 +74,13 @@ def test_corrections_give_what_python_computes(cluster: Engine, folder: Path) ->
     check(cluster, rows[:500] + rows[600:])
 
 
-#: After which statement an append is killed
+#: Where an append is killed
 POINTS = [
-    ("INSERT INTO FUNCTION", 1),
-    ("_row_exists", 2),
-    ("object_last__0_1__local', __shard)", 1),
-    ("INSERT INTO skyhouse.catalogue", 1),
+    (Failpoint.SHARDS_SEND_COPIES, 1),
+    (Failpoint.STAGING_CHANGE, 2),
+    (Failpoint.STAGING_CREATE, 10),
+    (Failpoint.STAGING_INSERT_GATEWAY, 1),
+    (Failpoint.CATALOGUE_WRITE, 1),
 ]
 
 
@@ -89,9 +90,8 @@ def test_an_append_that_is_killed_is_finished_by_the_next_command(cluster: Engin
     load(cluster, folder, rows, "create")
     added = make_rows(random, 100)
     append = LoadRequest((write(folder, added),), "versioned.object", folder / "r", mode="append")
-    for text, count in POINTS:
-        dying: Any = Dying(cluster, text, count)
-        with pytest.raises(Killed):
+    for point, count in POINTS:
+        with killed_at(cluster, point, count) as dying:
             load_files(dying, append, Recorder())
     prepare_engine(cluster)  # as each command does
     load_files(cluster, append, Recorder())

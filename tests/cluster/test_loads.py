@@ -15,6 +15,7 @@ import pytest
 from adql.translation import translate
 from clickhouse_schema.engine_tables import catalogue_log, density_table
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
+from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
 from loaders.load_error import LoadError
 from loaders.pipeline.load_table import load_files
@@ -24,7 +25,7 @@ from loaders.tables.table_list import list_tables
 from loaders.tables.verify_table import verify_table
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.storage.engine.engine import Engine
-from tests.cluster.dying import Dying, Killed
+from tests.cluster.dying import killed_at
 from tests.cluster.night_schema import (
     RADIUS,
     STARS,
@@ -44,9 +45,9 @@ from tests.support.environment import make_environment
 
 __all__ = ["cluster", "folder"]  # fixtures
 
-#: Loads in a process of its own, which kills itself while the n-th statement runs that has the text.
+#: Loads in a process of its own, which kills itself a moment after it has reached a failpoint.
 CHILD = """
-import os, signal, sys, threading
+import sys
 from pathlib import Path
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.pipeline import chunk_reader
@@ -56,20 +57,11 @@ from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.open_storage import open_remote_engine
+from tests.cluster.dying import die_at
 
-urls, folder, text, count = sys.argv[1:]
+urls, folder, point, count = sys.argv[1:]
 chunk_reader.CHUNK_ROWS = 1500
-left = [int(count)]
-execute = ClickHouseEngine.execute
-
-def watched(self, sql, *rest, **options):
-    if text in sql:
-        left[0] -= 1
-        if left[0] == 0:
-            threading.Timer(0.002, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
-    execute(self, sql, *rest, **options)
-
-ClickHouseEngine.execute = watched
+die_at(point, int(count), 0.002)
 folder = Path(folder)
 with ConsoleReporter() as reporter:
     request = LoadRequest((folder / "stars.parquet",), "night.stars", folder / "rejects.csv", folder / "night.yaml")
@@ -111,15 +103,15 @@ def test_rows_and_copies(cluster: Engine, folder: Path) -> None:
 
 #: In the order in which a load comes to them
 POINTS = [
-    ("CREATE TABLE", 1),
-    ("ADD COLUMN", 2),
-    ("stars__overlap', __shard) ", 1),  # copies made, rows not
-    ("stars__local', __shard) ", 1),
-    ("MODIFY COMMENT", 1),  # verified on one server
-    ("DROP COLUMN IF EXISTS __chunk", 2),
-    ("INSERT INTO skyhouse.density", 1),
-    ("INSERT INTO skyhouse.density", 3),
-    ("INSERT INTO skyhouse.catalogue", 1),
+    (Failpoint.STAGING_CREATE, 1),
+    (Failpoint.STAGING_ADD_CHUNKS, 2),
+    (Failpoint.SHARDS_SEND_COPIES, 1),  # copies made, rows not
+    (Failpoint.SHARDS_SEND, 1),
+    (Failpoint.STAGING_VERIFY, 1),  # on one server
+    (Failpoint.PUBLISH_DROP_CHUNKS, 2),
+    (Failpoint.DENSITY_WRITE, 1),
+    (Failpoint.DENSITY_WRITE, 3),
+    (Failpoint.CATALOGUE_WRITE, 1),
 ]
 
 
@@ -127,9 +119,9 @@ def test_killed_at_each_step_of_one_load(cluster: Engine, folder: Path) -> None:
     load_files(cluster, request(folder), Recorder())
     undisturbed = content(cluster)
     drop_table(cluster, "night.stars", Recorder())
-    for text, count in POINTS:
-        with pytest.raises(Killed):
-            load_files(Dying(cluster, text, count), request(folder), Recorder())
+    for point, count in POINTS:
+        with killed_at(cluster, point, count) as dying:
+            load_files(dying, request(folder), Recorder())
     prepare_engine(cluster)  # as each command does
     recorder = Recorder()
     load_files(cluster, request(folder), recorder)
@@ -138,12 +130,19 @@ def test_killed_at_each_step_of_one_load(cluster: Engine, folder: Path) -> None:
     assert_same_logs(cluster)
 
 
-@pytest.mark.parametrize("count", [2, 3, 4, 5])
-def test_a_catalogue_that_only_some_servers_know(cluster: Engine, folder: Path, count: int) -> None:
+@pytest.mark.parametrize(
+    ("point", "count"),
+    [
+        (Failpoint.CATALOGUE_WRITE, 2),
+        (Failpoint.CATALOGUE_WRITE, 3),
+        (Failpoint.TAP_SCHEMA_FILL, 1),
+        (Failpoint.TAP_SCHEMA_FILL, 2),
+    ],
+)
+def test_a_catalogue_that_only_some_servers_know(cluster: Engine, folder: Path, point: Failpoint, count: int) -> None:
     """The next command tells the others: killed between two servers, and while TAP_SCHEMA was written."""
-    text = "INSERT INTO skyhouse.catalogue" if count < 4 else "TAP_SCHEMA"
-    with pytest.raises(Killed):
-        load_files(Dying(cluster, text, count), request(folder), Recorder())
+    with killed_at(cluster, point, count) as dying:
+        load_files(dying, request(folder), Recorder())
     prepare_engine(cluster)
     assert_same_logs(cluster)
     names = "SELECT table_name FROM TAP_SCHEMA.tables WHERE schema_name = 'night'"
@@ -175,7 +174,7 @@ def test_killed_between_two_shards_of_a_chunk(
     cluster: Engine, folder: Path, servers_of: Callable[[int], list[ClickHouseServer]]
 ) -> None:
     """A process killed while the engine works for it, and one shard's block of each part taken away."""
-    command = [sys.executable, "-c", CHILD, urls_of(servers_of(3)), str(folder), "stars__local', __shard) ", "2"]
+    command = [sys.executable, "-c", CHILD, urls_of(servers_of(3)), str(folder), Failpoint.SHARDS_SEND_COPIES, "2"]
     killed = subprocess.run(command, check=False, capture_output=True, env=make_environment(folder / "data"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     while cluster.list_running_ids("load "):
@@ -192,8 +191,8 @@ def test_killed_between_two_shards_of_a_chunk(
 def test_what_replaces_a_table_is_seen_at_once(cluster: Engine, folder: Path) -> None:
     load_files(cluster, request(folder), Recorder())
     before = content(cluster)
-    with pytest.raises(Killed):
-        load_files(Dying(cluster, "INSERT INTO skyhouse.density", 1), request(folder, "many", "replace"), Recorder())
+    with killed_at(cluster, Failpoint.DENSITY_WRITE) as dying:
+        load_files(dying, request(folder, "many", "replace"), Recorder())
     assert content(cluster) == before
     assert entry_of(cluster).storage_sql == "`night`.`stars`"
     load_files(cluster, request(folder, "many", "replace"), Recorder())
@@ -253,8 +252,8 @@ def test_verify_names_what_is_wrong(cluster: Engine, folder: Path) -> None:
 
 def test_a_load_of_another_map_is_begun_again(cluster: Engine, folder: Path) -> None:
     """What waits was placed by the map of its time: its names have that map's number."""
-    with pytest.raises(Killed):
-        load_files(Dying(cluster, "stars__local', __shard) ", 1), request(folder), Recorder())
+    with killed_at(cluster, Failpoint.SHARDS_SEND) as dying:
+        load_files(dying, request(folder), Recorder())
     storage = find_known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
     assert storage is None
     recorder = Recorder()

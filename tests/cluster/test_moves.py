@@ -14,6 +14,7 @@ import pytest
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
+from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import LOCAL
 from loaders.cluster import rebalance
@@ -23,7 +24,7 @@ from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
-from tests.cluster.dying import Dying, Killed
+from tests.cluster.dying import interrupted_at, killed_at
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import fetch_everywhere, prepared_engine, running_cluster
 from tests.support.ports import free_port
@@ -131,34 +132,25 @@ def test_a_new_server_gets_the_tables(grown: Engine) -> None:
     assert _counts(grown, catalogue_log.read_catalogue(grown)) == COUNTS
 
 
-class Registering(Dying):
-    """An engine whose catalogue another process changes at a certain place."""
-
-    everywhere: Engine
-
-    def note_death(self) -> None:
-        self._count.left = 1 << 30
-        # without the lock of this process, for it is another that does this
-        catalogue_log._write_document(self.everywhere, "sky", "dropped", "")
-
-
 # in this order: each moves the rows of the one before
 
 
 @pytest.mark.parametrize(
-    ("text", "count", "is_done"),
+    ("point", "count", "is_done"),
     [
-        ("__1__local` (", 1, False),  # one of three shards has fetched its rows
-        ("__1__overlap` (", 2, False),
-        ("INSERT INTO skyhouse.catalogue", 1, False),  # announced to one server
-        ("INSERT INTO skyhouse.catalogue", 3, False),
-        ("INSERT INTO skyhouse.catalogue", 4, True),  # published on one server
+        (Failpoint.MOVE_CREATE, 1, False),
+        (Failpoint.MOVE_CREATE, 5, False),
+        (Failpoint.MOVE_FETCH, 1, False),  # one of three shards has fetched its rows
+        (Failpoint.MOVE_FETCH_COPIES, 2, False),
+        (Failpoint.CATALOGUE_WRITE, 1, False),  # announced to one server
+        (Failpoint.CATALOGUE_WRITE, 3, False),
+        (Failpoint.CATALOGUE_WRITE, 4, True),  # published on one server
     ],
 )
-def test_a_move_that_is_killed(text: str, count: int, is_done: bool, grown: Engine) -> None:
+def test_a_move_that_is_killed(point: Failpoint, count: int, is_done: bool, grown: Engine) -> None:
     before = catalogue_log.read_catalogue(grown)
-    with pytest.raises(Killed):
-        rebalance.move_shards(Dying(grown, text, count), 0, Recorder())
+    with killed_at(grown, point, count) as dying:
+        rebalance.move_shards(dying, 0, Recorder())
     engine_setup.prepare_engine(grown)  # as each command does
     after = catalogue_log.read_catalogue(grown)
     assert (before.sharding != after.sharding) == is_done
@@ -218,10 +210,18 @@ def test_while_something_is_loaded_nothing_moves(grown: Engine, folder: Path) ->
         with pytest.raises(LoadError, match=f"a load into sky.{name} has not ended, so nothing was moved"):
             rebalance.move_shards(grown, 3, Recorder())
         servers.execute_everywhere(*drop_sharded_sql("sky", base, servers.topology))
-    Registering.everywhere = grown
-    for text, count in (("__3__local` (", 1), ("INSERT INTO skyhouse.catalogue", 3)):  # while rows move, and at the end
-        with pytest.raises(LoadError, match="something was loaded during the move, so nothing was moved"):
-            rebalance.move_shards(Registering(grown, text, count), 3, Recorder())
+
+    def register() -> None:
+        # without the lock of this process, for it is another that does this
+        catalogue_log._write_document(grown, "sky", "dropped", "")
+
+    points = ((Failpoint.MOVE_CREATE, 1), (Failpoint.MOVE_FETCH, 1), (Failpoint.CATALOGUE_WRITE, 3))
+    for point, count in points:  # before rows move, meanwhile, and at the end
+        with (
+            interrupted_at(point, count, register),
+            pytest.raises(LoadError, match="something was loaded during the move, so nothing was moved"),
+        ):
+            rebalance.move_shards(grown, 3, Recorder())
         assert not catalogue_log.is_move_announced(grown)
     assert {table.partition("__")[2][0] for table in _tables(grown)} == {"2"}
     with pytest.raises(LoadError, match="the cluster has 3 shards in remote_servers, not 4"):

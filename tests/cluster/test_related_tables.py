@@ -13,6 +13,7 @@ import pytest
 
 from adql.translation import translate
 from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.shard_map import LOCAL, SHARD_COLUMN
 from loaders.cluster.rebalance import prepare_servers
 from loaders.load_error import LoadError
@@ -22,7 +23,7 @@ from loaders.storage import stored_table
 from loaders.tables.drop_table import drop_table
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
-from tests.cluster.dying import Dying, Killed
+from tests.cluster.dying import killed_at
 from tests.cluster.night_schema import (
     STARS,
     all_rows,
@@ -189,10 +190,10 @@ def test_a_table_without_a_place_is_whole(cluster: Engine, folder: Path) -> None
 
 
 WHOLE_POINTS = [
-    ("CREATE TABLE", 2),
-    ("night', 'filters', toUInt16(1)) ", 1),
-    ("MODIFY COMMENT", 2),
-    ("DROP COLUMN IF EXISTS __chunk", 1),
+    (Failpoint.STAGING_CREATE, 2),
+    (Failpoint.SHARDS_SEND, 2),
+    (Failpoint.STAGING_VERIFY, 2),
+    (Failpoint.PUBLISH_DROP_CHUNKS, 1),
 ]
 
 
@@ -200,13 +201,13 @@ def test_a_whole_table_is_on_each_server_once_whenever_its_load_is_killed(cluste
     pq.write_table(pa.table({"id": range(4000), "band": ["g"] * 4000}), folder / "filters.parquet")
     pq.write_table(pa.table({"id": [5000], "band": ["i"]}), folder / "more.parquet")
     whole = request(folder, "filters", table="night.filters")
-    for text, count in WHOLE_POINTS:
-        with pytest.raises(Killed):
-            load_files(Dying(cluster, text, count), whole, Recorder())
+    for point, count in WHOLE_POINTS:
+        with killed_at(cluster, point, count) as dying:
+            load_files(dying, whole, Recorder())
     load_files(cluster, whole, Recorder())
     more = request(folder, "more", "append", "night.filters")
-    with pytest.raises(Killed):
-        load_files(Dying(cluster, "night', 'filters', toUInt16(1)) ", 1), more, Recorder())
+    with killed_at(cluster, Failpoint.SHARDS_SEND, 2) as dying:
+        load_files(dying, more, Recorder())
     load_files(cluster, more, Recorder())
     verify_table(cluster, "night.filters", Recorder())
     storage = entry_of(cluster, "filters").storage_sql

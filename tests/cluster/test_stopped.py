@@ -10,6 +10,7 @@ import pytest
 
 import loaders.pipeline.load_table
 from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
 from loaders.cluster import rebalance
 from loaders.load_error import LoadError
@@ -21,7 +22,7 @@ from loaders.tables.schema_apply import apply_schema
 from loaders.tables.table_list import list_tables
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
-from tests.cluster.dying import Dying, Killed
+from tests.cluster.dying import killed_at
 from tests.cluster.night_schema import SCHEMA, cluster, folder, request, rows_table
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import execute_everywhere, fetch_everywhere, prepared_engine, running_cluster
@@ -45,11 +46,6 @@ def stored(engine: Engine) -> list[str]:
     return sorted({*names})
 
 
-def stop(engine: Engine, text: str, count: int, work: Callable[[Engine], None]) -> None:
-    with pytest.raises(Killed):
-        work(Dying(engine, text, count))  # type: ignore[arg-type]
-
-
 def test_rows_with_missing_values_are_compared_too(cluster: Engine, folder: Path) -> None:
     load_files(cluster, request(folder), Recorder())
     copies, last = rows_table(cluster, OVERLAP), cluster.require_servers()[2]
@@ -68,12 +64,8 @@ def test_an_addition_that_was_stopped_is_finished_before_the_table_changes(
     cluster: Engine, folder: Path, tmp_path: Path
 ) -> None:
     load_files(cluster, request(folder), Recorder())
-    stop(
-        cluster,
-        "INSERT INTO FUNCTION",
-        1,
-        lambda dying: load_files(dying, request(folder, "few", "append"), Recorder()),
-    )
+    with killed_at(cluster, Failpoint.SHARDS_SEND_COPIES) as dying:
+        load_files(dying, request(folder, "few", "append"), Recorder())
     wider = tmp_path / "wider.yaml"
     wider.write_text(WIDER)
     with pytest.raises(LoadError, match=r"few\.parquet to night\.stars was stopped: any load into it finishes it"):
@@ -89,7 +81,8 @@ def test_an_addition_that_was_stopped_is_finished_before_the_table_changes(
 
 
 def test_a_first_load_that_was_stopped_is_no_table_to_change(cluster: Engine, folder: Path) -> None:
-    stop(cluster, "stars__local', __shard) ", 1, lambda dying: load_files(dying, request(folder), Recorder()))
+    with killed_at(cluster, Failpoint.SHARDS_SEND) as dying:
+        load_files(dying, request(folder), Recorder())
     with pytest.raises(LoadError, match=r"a load or drop of .* was stopped: .*, or skyhouse drop night\.stars"):
         apply_schema(cluster, folder / "night.yaml", Recorder())
     recorder = Recorder()
@@ -99,18 +92,23 @@ def test_a_first_load_that_was_stopped_is_no_table_to_change(cluster: Engine, fo
     assert stored(cluster) == []
 
 
-@pytest.mark.parametrize("count", [1, 7, 13])
-def test_a_drop_that_was_stopped_leaves_no_dead_end(cluster: Engine, folder: Path, count: int) -> None:
+@pytest.mark.parametrize(
+    ("point", "count"), [(Failpoint.GATEWAY_DROP, 1), (Failpoint.TABLE_DROP, 1), (Failpoint.TABLE_DROP, 7)]
+)
+def test_a_drop_that_was_stopped_leaves_no_dead_end(
+    cluster: Engine, folder: Path, point: Failpoint, count: int
+) -> None:
     """Of a table that was replaced, whose names have a number."""
     load_files(cluster, request(folder), Recorder())
     load_files(cluster, request(folder, "many", "replace"), Recorder())
-    stop(cluster, "DROP TABLE", count, lambda dying: drop_table(dying, "night.stars", Recorder()))
+    with killed_at(cluster, point, count) as dying:
+        drop_table(dying, "night.stars", Recorder())
     left = stored(cluster)
     assert left
     assert not any(entry.schema.name == "night" for entry in catalogue_log.read_catalogue(cluster).entries)
     with pytest.raises(LoadError, match=r"skyhouse drop night\.stars"):
         apply_schema(cluster, folder / "night.yaml", Recorder())
-    if count == 7:
+    if (point, count) == (Failpoint.TABLE_DROP, 1):
         load_files(cluster, request(folder), Recorder())
         assert not any("__0_1" in name for name in stored(cluster))
         verify_table(cluster, "night.stars", Recorder())
@@ -121,12 +119,8 @@ def test_a_drop_that_was_stopped_leaves_no_dead_end(cluster: Engine, folder: Pat
 def test_what_drop_says_of_a_load_beside_a_table(cluster: Engine, folder: Path) -> None:
     """It would take the table too."""
     load_files(cluster, request(folder), Recorder())
-    stop(
-        cluster,
-        "stars__0_1__local', __shard) ",
-        1,
-        lambda dying: load_files(dying, request(folder, "many", "replace"), Recorder()),
-    )
+    with killed_at(cluster, Failpoint.SHARDS_SEND) as dying:
+        load_files(dying, request(folder, "many", "replace"), Recorder())
     recorder = Recorder()
     list_tables(cluster, recorder)
     assert recorder.reports[0].endswith("a load that was stopped: start it again")
@@ -135,7 +129,8 @@ def test_what_drop_says_of_a_load_beside_a_table(cluster: Engine, folder: Path) 
 def test_what_a_stopped_move_leaves_is_no_load(cluster: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0)
     load_files(cluster, request(folder), Recorder())
-    stop(cluster, "MODIFY COMMENT", 3, lambda dying: rebalance.move_shards(dying, 2, Recorder()))
+    with killed_at(cluster, Failpoint.MOVE_DESCRIBE, 3) as dying:
+        rebalance.move_shards(dying, 2, Recorder())
     recorder = Recorder()
     list_tables(cluster, recorder)
     assert recorder.reports[0].endswith("  left of a move, load or drop that was stopped: start it again")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from adql import translate
 from clickhouse_schema.engine_tables import addition_record, catalogue_log
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
+from clickhouse_schema.failpoints import Failpoint
 from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.engine import Engine
-from tests.cluster.dying import Dying, Killed
+from tests.cluster.dying import killed_at
 from tests.cluster.night_schema import STARS, cluster, folder, request
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import fetch_everywhere
@@ -20,9 +19,9 @@ __all__ = ["cluster", "folder"]  # fixtures
 
 #: the file of each addition, its rows and where its load is killed
 ADDITIONS = (
-    ("few", 300, "INSERT INTO `skyhouse_additions`"),
-    ("many", 2200, "INSERT INTO `skyhouse_additions`"),
-    ("other", 20, "INSERT INTO skyhouse.additions"),
+    ("few", 300, Failpoint.ADDITION_INSERT),
+    ("many", 2200, Failpoint.ADDITION_INSERT),
+    ("other", 20, Failpoint.ADDITIONS_WRITE),
 )
 
 
@@ -30,8 +29,8 @@ def test_additions_are_whole_on_each_server(cluster: Engine, folder: Path) -> No
     load_files(cluster, request(folder), Recorder())
     addition_record.mark_watched(cluster, "night", "stars", is_watched=True)
     for name, _, death in ADDITIONS:
-        with pytest.raises(Killed):
-            load_files(Dying(cluster, death, 2), request(folder, name, "append"), Recorder())
+        with killed_at(cluster, death, 2) as dying:
+            load_files(dying, request(folder, name, "append"), Recorder())
         prepare_engine(cluster)  # as each command does
         load_files(cluster, request(folder, name, "append"), Recorder())
     kept = addition_record.read_kept_additions(cluster)

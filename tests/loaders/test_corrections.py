@@ -14,6 +14,7 @@ import pytest
 
 from adql.translation import translate
 from clickhouse_schema.engine_tables import catalogue_log, density_table, engine_setup
+from clickhouse_schema.failpoints import Failpoint
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.pipeline import correct_rows as correct_rows_module
 from loaders.pipeline.correct_rows import correct_rows
@@ -23,7 +24,7 @@ from loaders.pipeline.load_table import load_files
 from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.cluster.dying import Dying, Killed
+from tests.cluster.dying import killed_at
 from tests.loaders.recorder import Recorder
 
 SOURCES = 20_000
@@ -311,8 +312,8 @@ def test_a_correction_is_noticed_by_stored_results(engine: EmbeddedEngine, folde
 def test_an_append_that_was_killed_is_finished_first(engine: EmbeddedEngine, folder: Path) -> None:
     file = write(folder, make_sources(10, SOURCES))
     append = LoadRequest((file,), "corrections.sources", folder / "rejects.csv", mode="append")
-    with pytest.raises(Killed):
-        load_files(Dying(engine, "INSERT INTO skyhouse.appends", 1), append, Recorder())  # type: ignore[arg-type]
+    with killed_at(engine, Failpoint.APPENDS_WRITE) as dying:
+        load_files(dying, append, Recorder())
     recorder = apply(engine, ask(folder, "update", {"id": [SOURCES], "flux": [1.0]}))
     assert recorder.messages == [f"finishing a stopped append: {file}"]
     assert recorder.lines == ["corrected 1 rows of corrections.sources"]

@@ -12,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from clickhouse_schema.engine_tables import addition_record, catalogue_log, engine_setup
+from clickhouse_schema.failpoints import Failpoint
 from loaders.pipeline import chunk_reader, load_table, startup_cleanup
 from loaders.pipeline.latest_rows import LatestRows
 from loaders.pipeline.load_request import LoadRequest, Mode
 from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.cluster.dying import Dying, Killed
+from tests.cluster.dying import killed_at
 from tests.loaders.recorder import Recorder
 
 TABLE = ("added", "stars")
@@ -39,13 +40,13 @@ def watched(engine: EmbeddedEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         engine.execute(f"ALTER TABLE skyhouse.{record} DELETE WHERE schema_name = 'added'", {"mutations_sync": 2})
 
 
-def add(engine: EmbeddedEngine | Dying, folder: Path, first: int, count: int, mode: Mode = "append") -> None:
+def add(engine: EmbeddedEngine, folder: Path, first: int, count: int, mode: Mode = "append") -> None:
     """Load a file with the ids from ``first``."""
     path = folder / f"{first}.parquet"
     ids = np.arange(first, first + count)
     pq.write_table(pa.table({"id": ids, "ra": ids % 360 + 0.5, "dec": ids % 90 + 0.25}), path, row_group_size=100)
     request = LoadRequest((path,), ".".join(TABLE), folder / "rejects.csv", max_errors=0, mode=mode)
-    load_files(engine, request, Recorder())  # type: ignore[arg-type]
+    load_files(engine, request, Recorder())
 
 
 def read_kept(engine: EmbeddedEngine) -> dict[int, tuple[int, int]]:
@@ -102,37 +103,37 @@ def test_a_table_that_nobody_watches_keeps_nothing(watched: EmbeddedEngine, tmp_
 
 #: where a load is killed, and how many rows it has
 DEATHS = (
-    ("INSERT INTO skyhouse.appends", 50),
-    ("CREATE TABLE `skyhouse_additions`", 50),
-    ("INSERT INTO `skyhouse_additions`", 50),
-    ("INSERT INTO skyhouse.additions", 50),
-    ("INSERT INTO `skyhouse_additions`", 700),
-    ("DROP COLUMN IF EXISTS __chunk", 700),
-    ("EXCHANGE TABLES", 700),
-    ("INSERT INTO skyhouse.catalogue", 700),
-    ("INSERT INTO skyhouse.additions", 700),
+    (Failpoint.APPENDS_WRITE, 50),
+    (Failpoint.ADDITION_CREATE, 50),
+    (Failpoint.ADDITION_INSERT, 50),
+    (Failpoint.ADDITIONS_WRITE, 50),
+    (Failpoint.ADDITION_INSERT, 700),
+    (Failpoint.PUBLISH_DROP_CHUNKS, 700),
+    (Failpoint.PUBLISH_EXCHANGE, 700),
+    (Failpoint.CATALOGUE_WRITE, 700),
+    (Failpoint.ADDITIONS_WRITE, 700),
 )
 
 
 def test_a_killed_load_is_one_addition(watched: EmbeddedEngine, tmp_path: Path) -> None:
     """It is finished by the same load, every other time after a start of the process."""
     wanted = {}
-    for number, (after, count) in enumerate(DEATHS, 1):
-        with pytest.raises(Killed):
-            add(Dying(watched, after, 1), tmp_path, 1000 * number, count)
+    for number, (point, count) in enumerate(DEATHS, 1):
+        with killed_at(watched, point) as dying:
+            add(dying, tmp_path, 1000 * number, count)
         if number % 2:
             startup_cleanup.finish_killed_loads(watched)
         add(watched, tmp_path, 1000 * number, count)
         wanted[number] = (1000 * number, 1000 * number + count - 1)
-        assert read_kept(watched) == wanted, after
+        assert read_kept(watched) == wanted, point
     startup_cleanup.finish_killed_loads(watched)
     assert read_kept(watched) == wanted
     assert addition_record.find_unrecorded(watched, 0) == []
 
 
 def test_a_start_records_a_load_that_was_visible(watched: EmbeddedEngine, tmp_path: Path) -> None:
-    with pytest.raises(Killed):
-        add(Dying(watched, "EXCHANGE TABLES", 1), tmp_path, 1000, 700)
+    with killed_at(watched, Failpoint.PUBLISH_EXCHANGE) as dying:
+        add(dying, tmp_path, 1000, 700)
     assert read_kept(watched) == {}
     startup_cleanup.finish_killed_loads(watched)
     assert read_kept(watched) == {1: (1000, 1699)}

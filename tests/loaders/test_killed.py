@@ -12,11 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from clickhouse_schema.failpoints import Failpoint
+
 ROWS = 40_000
 
-#: Loads with small chunks; kills itself after (or during) the statement that contains the given text for the n-th time.
+#: Loads with small chunks; kills itself at a failpoint, or so many seconds later.
 CHILD = """
-import os, signal, sys, threading
+import sys
 from pathlib import Path
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.engine_opener import open_engine
@@ -24,28 +26,13 @@ from loaders.pipeline import chunk_reader
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.verify_table import verify_table
-from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.cluster.dying import die_at
 
-data, file, table, when, text, count = sys.argv[1:]
+data, file, table, point, delay = sys.argv[1:]
 chunk_reader.CHUNK_ROWS = 10_000
-left = [int(count)]
-kill = lambda: os.kill(os.getpid(), signal.SIGKILL)
-
-def watched(method, before=""):
-    def run(self, sql, *rest):
-        is_meant = text and text in before + sql
-        if is_meant:
-            left[0] -= 1
-            if left[0] == 0 and when == "during":
-                threading.Timer(0.003, kill).start()
-        method(self, sql, *rest)
-        if is_meant and left[0] == 0:
-            kill()
-    return run
-
-EmbeddedEngine.execute = watched(EmbeddedEngine.execute)
-EmbeddedEngine.insert_batches = watched(EmbeddedEngine.insert_batches, "INSERT INTO ")
 with open_engine(Path(data)) as engine, ConsoleReporter() as reporter:
+    if point:
+        die_at(point, 1, float(delay))
     load_files(engine, LoadRequest((Path(file),), table, Path(data) / "rejects.csv"), reporter)
     verify_table(engine, table, reporter)
     sql = "SELECT count() AS n, sum(cityHash64(tuple(*, hpx29))) AS s, uniqExact(id) AS u FROM "
@@ -53,9 +40,9 @@ with open_engine(Path(data)) as engine, ConsoleReporter() as reporter:
 """
 
 POINTS = [
-    ("during", "__loading", 4),
-    ("after", "RENAME TABLE `kill`", 1),
-    ("after", "INSERT INTO skyhouse.catalogue", 2),
+    (Failpoint.STAGING_INSERT_BEGIN, 0.003),  # while the first chunk is inserted
+    (Failpoint.PUBLISH_RENAME, 0),
+    (Failpoint.CATALOGUE_WRITE, 0),
 ]
 
 
@@ -69,8 +56,8 @@ def stars(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def run(data: Path, file: Path, when: str = "", text: str = "", count: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", CHILD, str(data), str(file), "kill.stars", when, text, str(count)]
+def run(data: Path, file: Path, point: str = "", delay: float = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", CHILD, str(data), str(file), "kill.stars", point, str(delay)]
     return subprocess.run(command, check=False, text=True, capture_output=True, timeout=100)
 
 
@@ -81,11 +68,11 @@ def undisturbed(stars: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize(("when", "text", "count"), POINTS)
+@pytest.mark.parametrize(("point", "delay"), POINTS)
 def test_killed_and_started_again(
-    stars: Path, undisturbed: str, tmp_path: Path, when: str, text: str, count: int
+    stars: Path, undisturbed: str, tmp_path: Path, point: Failpoint, delay: float
 ) -> None:
-    killed = run(tmp_path, stars, when, text, count)
+    killed = run(tmp_path, stars, point, delay)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     again = run(tmp_path, stars)
     assert again.returncode == 0, again.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from clickhouse_schema.failpoints import Failpoint
 from tests.loaders.small_disk import can_mount
 
 ROWS = 40_000
@@ -30,35 +32,20 @@ tables:
   skyhouse:layout: {position: [ra, dec], id: [id], indexes: [object]}
 """
 
-#: Runs commands; kills itself after (or during) the statement that contains the given text for the n-th time.
+#: Runs commands; kills itself at a failpoint, or so many seconds later.
 CHILD = """
-import os, signal, sys, threading
+import sys
 from pathlib import Path
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.data_commands import run_command
 from loaders.control.engine_opener import open_engine
-from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.cluster.dying import die_at
 
-folder, commands, when, text, count = sys.argv[1:]
+folder, commands, point, delay = sys.argv[1:]
 folder = Path(folder)
-left = [int(count)]
-kill = lambda: os.kill(os.getpid(), signal.SIGKILL)
-
-def watched(method, before=""):
-    def run(self, sql, *rest, **options):
-        is_meant = text and text in before + sql
-        if is_meant:
-            left[0] -= 1
-            if left[0] == 0 and when == "during":
-                threading.Timer(0.003, kill).start()
-        method(self, sql, *rest, **options)
-        if is_meant and left[0] == 0:
-            kill()
-    return run
-
-EmbeddedEngine.execute = watched(EmbeddedEngine.execute)
-EmbeddedEngine.insert_batches = watched(EmbeddedEngine.insert_batches, "INSERT INTO ")
 with open_engine(folder / "data") as engine, ConsoleReporter() as reporter:
+    if point:
+        die_at(point, 1, float(delay))
     for command in commands.split():
         own = {"schema_file": str(folder / "kill.yaml"), "mode": "create"} if command == "load" else {}
         file = folder / (command + ".parquet")
@@ -71,15 +58,15 @@ with open_engine(folder / "data") as engine, ConsoleReporter() as reporter:
     print("tables", engine.fetch_table(sql).column(0).to_pylist())
 """
 
-#: command, when, in which statement, the n-th of them
+#: command, where it is killed, and how many seconds later
 POINTS = [
-    ("update", "during", " UPDATE ", 1),
-    ("update", "after", "EXCHANGE TABLES", 1),
-    ("move", "during", " DELETE WHERE ", 1),
-    ("move", "after", "INSERT INTO `kill`.`stars__loading`", 2),
-    ("move", "after", "MODIFY COMMENT", 3),
-    ("delete", "during", " DELETE WHERE ", 1),
-    ("delete", "after", "INSERT INTO skyhouse.catalogue", 2),
+    ("update", Failpoint.STAGING_CHANGE_BEGIN, 0.003),
+    ("update", Failpoint.PUBLISH_EXCHANGE, 0),
+    ("move", Failpoint.STAGING_CHANGE_BEGIN, 0.003),
+    ("move", Failpoint.STAGING_INSERT_GATEWAY, 0),
+    ("move", Failpoint.STAGING_DESCRIBE, 0),
+    ("delete", Failpoint.STAGING_CHANGE_BEGIN, 0.003),
+    ("delete", Failpoint.CATALOGUE_WRITE, 0),
 ]
 
 
@@ -114,10 +101,8 @@ with open_engine(folder / "small" / "data") as engine:
 """
 
 
-def run(
-    folder: Path, commands: str, when: str = "", text: str = "", count: int = 0
-) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", CHILD, str(folder), commands, when, text, str(count)]
+def run(folder: Path, commands: str, point: str = "", delay: float = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", CHILD, str(folder), commands, point, str(delay)]
     return subprocess.run(command, check=False, text=True, capture_output=True, timeout=100)
 
 
@@ -139,25 +124,42 @@ def write_files(folder: Path, kind: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the data of a process that has loaded the table."""
+    folder = tmp_path_factory.mktemp("loaded")
+    write_files(folder, "update")
+    done = run(folder, "load")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def copy_data(loaded: Path, folder: Path) -> None:
+    shutil.copytree(loaded / "data", folder / "data", symlinks=True)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(loaded: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
     """The content and the tables after a correction of each kind that nothing disturbs."""
 
     @cache
     def correct(kind: str) -> list[str]:
         folder = tmp_path_factory.mktemp(kind)
-        done = run(folder, f"load {write_files(folder, kind)} verify")
+        command = write_files(folder, kind)
+        copy_data(loaded, folder)
+        done = run(folder, f"{command} verify")
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()[-2:]
 
     return correct
 
 
-@pytest.mark.parametrize(("kind", "when", "text", "count"), POINTS)
+@pytest.mark.parametrize(("kind", "point", "delay"), POINTS)
 def test_killed_and_started_again(
-    tmp_path: Path, undisturbed: Callable[[str], list[str]], kind: str, when: str, text: str, count: int
+    loaded: Path, tmp_path: Path, undisturbed: Callable[[str], list[str]], kind: str, point: Failpoint, delay: float
 ) -> None:
     command = write_files(tmp_path, kind)
-    killed = run(tmp_path, f"load {command}", when, text, count)
+    copy_data(loaded, tmp_path)
+    killed = run(tmp_path, command, point, delay)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     again = run(tmp_path, f"{command} verify")
     assert again.returncode == 0, again.stderr

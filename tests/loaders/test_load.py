@@ -19,6 +19,7 @@ from astropy.table import Table
 from clickhouse_schema import schema_model, table_ddl
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.engine_tables import catalogue_log, density_table, engine_setup
+from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.healpix import NO_POSITION
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.pipeline import chunk_reader, startup_cleanup
@@ -33,7 +34,7 @@ from loaders.tables.table_rebuild import rebuild_table
 from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.cluster.dying import Dying, Killed
+from tests.cluster.dying import killed_at
 from tests.loaders.recorder import Recorder
 
 STARS = 5000
@@ -260,16 +261,14 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
     verify_table(loading, "loadtests.stars", Recorder())
 
 
-@pytest.mark.parametrize(
-    "after", ["INSERT INTO skyhouse.appends", "INSERT INTO `loadtests`.`stars` (", "INSERT INTO skyhouse.density"]
-)
+@pytest.mark.parametrize("point", [Failpoint.APPENDS_WRITE, Failpoint.APPEND_INSERT, Failpoint.DENSITY_WRITE])
 def test_an_addition_that_was_killed_is_finished_without_its_file(
-    loading: EmbeddedEngine, stars: Path, after: str
+    loading: EmbeddedEngine, stars: Path, point: Failpoint
 ) -> None:
     load_files(loading, request(stars), Recorder())
     file = few(stars, 9000, 500)
-    with pytest.raises(Killed):
-        load_files(Dying(loading, after, 1), request(file, "append"), Recorder())
+    with killed_at(loading, point) as dying:
+        load_files(dying, request(file, "append"), Recorder())
     with pytest.raises(LoadError, match=r"the append of .*few9000\.parquet was stopped"):
         verify_table(loading, "loadtests.stars", Recorder())
     startup_cleanup.finish_killed_loads(loading)
@@ -284,10 +283,8 @@ def test_an_addition_that_was_killed_is_finished_without_its_file(
 def test_an_addition_is_counted_though_the_counts_before_it_vanish(loading: EmbeddedEngine, stars: Path) -> None:
     """ClickHouse deletes those of a dropped table of the same name when it has time."""
     load_files(loading, request(stars), Recorder())
-    with pytest.raises(Killed):
-        load_files(
-            Dying(loading, "INSERT INTO `loadtests`.`stars` (", 1), request(few(stars, 9000, 500), "append"), Recorder()
-        )
+    with killed_at(loading, Failpoint.APPEND_INSERT) as dying:
+        load_files(dying, request(few(stars, 9000, 500), "append"), Recorder())
     loading.execute("ALTER TABLE skyhouse.density DELETE WHERE schema_name = 'loadtests'", {"mutations_sync": 2})
     startup_cleanup.finish_killed_loads(loading)
     assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == 500

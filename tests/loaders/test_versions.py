@@ -15,7 +15,7 @@ from adql.translation import translate
 from clickhouse_schema.engine_tables import catalogue_log, density_table, engine_setup
 from clickhouse_schema.engine_tables.table_versions import read_table_versions
 from loaders.load_error import LoadError
-from loaders.pipeline import chunk_reader, startup_cleanup
+from loaders.pipeline import chunk_reader
 from loaders.pipeline.correct_rows import correct_rows
 from loaders.pipeline.correction_request import CorrectionRequest
 from loaders.pipeline.load_request import LoadRequest, Mode
@@ -26,7 +26,6 @@ from loaders.tables.table_list import list_tables
 from loaders.tables.table_rebuild import rebuild_table
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.cluster.dying import Dying, Killed
 from tests.loaders.recorder import Recorder
 
 SCHEMA = """
@@ -318,55 +317,3 @@ def test_verify_finds_a_row_that_is_not_the_latest(engine: EmbeddedEngine, folde
     engine.execute(change, {"mutations_sync": 2})
     with pytest.raises(LoadError, match=r"object_last has .* rows that are not the .* latest versions"):
         verify_table(engine, "versioned.object", Recorder())
-
-
-#: What is done, and after which statement it is killed
-POINTS = [
-    ("append", "INSERT INTO skyhouse.appends", 1),
-    ("append", "INSERT INTO `versioned`.`object` ", 1),
-    ("append", "_row_exists", 1),
-    ("append", "INSERT INTO `versioned`.`object_last__loading`", 1),
-    ("append", "MODIFY COMMENT", 2),
-    ("append", "EXCHANGE TABLES", 1),
-    ("append", "INSERT INTO skyhouse.density", 1),
-    ("large", "INSERT INTO `versioned`.`object_last__loading`", 1),
-    ("large", "EXCHANGE TABLES `versioned`.`object__loading`", 1),
-    ("large", "INSERT INTO skyhouse.catalogue", 1),
-    ("large", "EXCHANGE TABLES `versioned`.`object_last__loading`", 1),
-    ("update", " UPDATE `end`", 1),
-    ("update", "_row_exists", 1),
-    ("update", "MODIFY COMMENT", 4),
-    ("update", "EXCHANGE TABLES `versioned`.`object__loading`", 1),
-    ("update", "INSERT INTO skyhouse.catalogue", 1),
-    ("delete", " DELETE WHERE ", 1),
-    ("delete", "EXCHANGE TABLES `versioned`.`object__loading`", 1),
-    ("delete", "EXCHANGE TABLES `versioned`.`object_last__loading`", 1),
-]
-
-
-@pytest.mark.parametrize(("kind", "text", "count"), POINTS)
-def test_killed_at_any_step_and_started_again(
-    engine: EmbeddedEngine, folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str, text: str, count: int
-) -> None:
-    monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", 400)
-    random = np.random.default_rng(1)
-    rows = make_rows(random, 300)
-    load(engine, folder, rows, "create")
-    added = make_rows(random, {"append": 100, "large": 700}.get(kind, 0))
-    file = write(folder, added or [{"id": row["id"], "start": row["start"], "end": 1.0} for row in rows[:50]])
-
-    def change(engine: Any) -> None:
-        if added:
-            append = LoadRequest((file,), "versioned.object", folder / "rejects.csv", mode="append")
-            load_files(engine, append, Recorder())
-        else:
-            command: Literal["update", "delete"] = "update" if kind == "update" else "delete"
-            correct_rows(engine, CorrectionRequest(command, (file,), "versioned.object", folder / "r"), Recorder())
-
-    with pytest.raises(Killed):
-        change(Dying(engine, text, count))
-    startup_cleanup.finish_killed_loads(engine)  # as each command does
-    change(engine)
-    if kind == "update":
-        rows = [row | {"end": 1.0} for row in rows[:50]] + rows[50:]
-    check(engine, rows[50:] if kind == "delete" else rows + added)

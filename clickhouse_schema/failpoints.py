@@ -1,0 +1,72 @@
+"""Named steps of a change, after which tests let a process die.
+
+In production ``reach`` does nothing. No setting, variable of the environment or request arms it: ``observer`` is None
+until code of the same process sets it, and only tests have such code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+
+class Failpoint(StrEnum):
+    """A step that is done, or begins where the name says so; on a cluster by one server or for one shard."""
+
+    # the tables of a load or correction
+    STAGING_CREATE = "staging.create"
+    STAGING_ATTACH = "staging.attach"
+    STAGING_ADD_CHUNKS = "staging.add_chunks"
+    STAGING_DESCRIBE = "staging.describe"
+    STAGING_INSERT_BEGIN = "staging.insert_begin"
+    STAGING_INSERT = "staging.insert"
+    STAGING_CHANGE_BEGIN = "staging.change_begin"
+    STAGING_CHANGE = "staging.change"
+    STAGING_INSERT_GATEWAY = "staging.insert_gateway"
+    STAGING_VERIFY = "staging.verify"
+    # rows that are sent to their shards, and copies of them to the overlaps of others
+    SHARDS_SEND_COPIES = "shards.send_copies"
+    SHARDS_SEND = "shards.send"
+    # publishing
+    PUBLISH_DROP_CHUNKS = "publish.drop_chunks"
+    PUBLISH_EXCHANGE = "publish.exchange"
+    PUBLISH_RENAME = "publish.rename"
+    # appends into the table itself
+    APPEND_INSERT = "append.insert"
+    GATEWAY_CREATE = "gateway.create"
+    GATEWAY_FILL = "gateway.fill"
+    GATEWAY_DROP = "gateway.drop"
+    # corrections
+    CORRECTION_CREATE = "correction.create"
+    CORRECTION_FILL = "correction.fill"
+    CORRECTION_DROP = "correction.drop"
+    # the table of latest versions
+    LATEST_FILL_KEYS = "latest.fill_keys"
+    LATEST_INSERT = "latest.insert"
+    # the rows of an addition to a watched table
+    ADDITION_CREATE = "addition.create"
+    ADDITION_INSERT = "addition.insert"
+    # what the engine's tables record
+    ADDITIONS_WRITE = "additions.write"
+    APPENDS_WRITE = "appends.write"
+    CATALOGUE_WRITE = "catalogue.write"
+    DENSITY_WRITE = "density.write"
+    TAP_SCHEMA_FILL = "tap_schema.fill"
+    TAP_SCHEMA_REPLACE = "tap_schema.replace"
+    # the end of a table
+    TABLE_DROP = "table.drop"
+    # shards that move
+    MOVE_CREATE = "move.create"
+    MOVE_FETCH = "move.fetch"
+    MOVE_FETCH_COPIES = "move.fetch_copies"
+    MOVE_DESCRIBE = "move.describe"
+
+
+#: Called with each failpoint that is reached, on the thread that reaches it.
+observer: Callable[[Failpoint], None] | None = None
+
+
+def reach(point: Failpoint | None) -> None:
+    """Note that a step is done; None is a step that has no name."""
+    if observer is not None and point is not None:
+        observer(point)
