@@ -1,8 +1,7 @@
-"""Programs as their users start them: ``skyhouse`` and STILTS."""
+"""``skyhouse`` as its users start it."""
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import time
@@ -48,12 +47,6 @@ def _answers(url: str) -> bool:
         return httpx.get(f"{url}/availability").is_success
     except httpx.TransportError:
         return False
-
-
-def stilts(*arguments: str) -> subprocess.CompletedProcess[bytes]:
-    command = shutil.which("stilts")
-    assert command, "these tests need STILTS: install the package stilts of the system"
-    return subprocess.run([command, *arguments], capture_output=True, timeout=100, check=False)
 
 
 @pytest.fixture(scope="session")

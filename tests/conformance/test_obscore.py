@@ -23,8 +23,8 @@ from clickhouse_schema.schema_files.yaml_reader import read_schema
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.control_client import hand_over
 from loaders.tables.schema_names import find_example_file, find_schema_file
-from tests.conformance.conftest import stilts
 from tests.support.environment import make_environment
+from tests.support.stilts import run_stilts
 
 PAGE = (Path(__file__).parents[2] / "docs" / "obscore.md").read_text()
 FIRST, OWN, RADIO = re.findall(r"^```sh\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
@@ -94,7 +94,7 @@ def test_taplint_finds_nothing(obscore: str, demo_data: Path, folder: Path) -> N
         writer.writerows(csv.DictReader(example))
     _command("skyhouse load all.csv --table ivoa.ObsCore --schema obscore --replace --strict", folder, demo_data)
     stages = "TMV TME TMS TMC MDQ OBS EXA"
-    report = stilts("taplint", f"tapurl={obscore}", f"stages={stages}", "report=EWSF").stdout.decode()
+    report = run_stilts("taplint", f"tapurl={obscore}", f"stages={stages}", "report=EWSF").stdout.decode()
     assert re.findall(r"^[EWF]-.*$", report, re.MULTILINE) == []
     assert "ivoa.ObsCore columns: 30/30 required, 30/30 optional, 0 custom" in report
     assert re.search(r"^Totals: Errors: 0; Warnings: 0;.*Failures: 0", report, re.MULTILINE), report
@@ -111,7 +111,9 @@ def test_radio_data_are_a_table_beside_it(obscore: str, demo_data: Path, folder:
         rows = service.search(RADIO_QUERY).to_table()
         assert len(rows) == 5
         assert rows["s_largest_angular_scale"].unit == "arcsec"
-        report = stilts("taplint", f"tapurl={obscore}", "stages=TMV TME TMS TMC OBS EXA", "report=EWSF").stdout.decode()
+        report = run_stilts(
+            "taplint", f"tapurl={obscore}", "stages=TMV TME TMS TMC OBS EXA", "report=EWSF"
+        ).stdout.decode()
         assert re.findall(r"^[EWF]-.*$", report, re.MULTILINE) == []
     finally:
         _drop(demo_data, "ivoa.obscore_radio")
@@ -153,6 +155,6 @@ def test_pyvo_discovers_images(obscore: str) -> None:
 
 def test_stilts_reads_the_table(obscore: str) -> None:
     query = "SELECT obs_id, facility_name, t_min FROM ivoa.ObsCore WHERE dataproduct_type = 'cube' ORDER BY obs_id"
-    result = stilts("tapquery", "sync=true", f"tapurl={obscore}", f"adql={query}", "ofmt=csv")
+    result = run_stilts("tapquery", "sync=true", f"tapurl={obscore}", f"adql={query}", "ofmt=csv")
     assert result.returncode == 0, result.stderr.decode()
     assert result.stdout.decode().splitlines()[:2] == ["obs_id,facility_name,t_min", "array-00,Example Array,60410.0"]

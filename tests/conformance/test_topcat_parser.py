@@ -15,7 +15,8 @@ from pyvo.dal import TAPService
 
 from adql.functions import USER_DEFINED
 from adql.functions.object_name_functions import OBJECT_NAME_FUNCTIONS
-from tests.conformance.conftest import running, skyhouse, stilts
+from tests.conformance.conftest import running, skyhouse
+from tests.support.stilts import run_stilts
 
 _UDF = "ivo://ivoa.net/std/TAPRegExt#features-udf"
 
@@ -97,7 +98,7 @@ def test_topcats_parser_reads_every_declared_function(functions_url: str) -> Non
     [language] = TAPService(functions_url).get_tap_capability().languages
     assert sorted(f.form for f in language.get_feature_list(_UDF)) == sorted(FORMS)
     arguments = (f"tapurl={functions_url}", "stages=TME CAP EXA", "maxrepeat=1000", "report=EWIF")
-    report = stilts("taplint", *arguments).stdout.decode()
+    report = run_stilts("taplint", *arguments).stdout.decode()
     assert len(re.findall("^I-EXA-QSUB", report, re.MULTILINE)) > len(FORMS)
     faults = re.findall("^(?:[EF]-|W-EXA-EX).*$", report, re.MULTILINE)
     assert ["s-functions-1:" in fault and "greatest" in fault for fault in faults] == [True], faults
@@ -105,6 +106,6 @@ def test_topcats_parser_reads_every_declared_function(functions_url: str) -> Non
 
 @pytest.mark.parametrize("query", _NEW_IN_2_1)
 def test_stilts_parses_what_it_sends(query: str, functions_url: str) -> None:
-    result = stilts("tapquery", "parse=true", "sync=true", f"tapurl={functions_url}", f"adql={query}", "ofmt=csv")
+    result = run_stilts("tapquery", "parse=true", "sync=true", f"tapurl={functions_url}", f"adql={query}", "ofmt=csv")
     assert result.returncode == 0, result.stderr.decode()
     assert len(result.stdout.splitlines()) > 1

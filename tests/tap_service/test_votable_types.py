@@ -9,7 +9,6 @@ import base64
 import io
 import re
 import struct
-import subprocess
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -36,6 +35,7 @@ from tap_service.readers.sandboxed_reader import Request, answer_request
 from tap_service.serializers import FORMATS
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.recorder import Recorder
+from tests.support.stilts import read_output
 from tests.tap_service.conftest import Served
 from tests.tap_service.serializers.conftest import write_document
 from tests.tap_service.uploads.test_hostile_files import LIMITS
@@ -300,7 +300,7 @@ def test_what_stilts_writes_comes_back(service: Served, serialization: str, tmp_
     given, copied = tmp_path / "given.vot", tmp_path / "copied.vot"
     given.write_bytes(written([column for column in table("BINARY2") if read_by_stilts(column)], "BINARY2"))
     form = f"votable(format={serialization},version=V14)"
-    subprocess.run(["stilts", "tcopy", f"in={given}", f"out={copied}", f"ofmt={form}"], check=True, timeout=60)
+    read_output("tcopy", f"in={given}", f"out={copied}", f"ofmt={form}")
     fields, rows = read(copied.read_bytes())
     columns = []
     for field, values in zip(fields, zip(*rows, strict=True), strict=True):

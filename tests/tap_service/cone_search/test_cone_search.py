@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from tap_service.serializers.serializer import ResultInfo, Status
 from tap_service.services.cone_search.cone_parameters import read_cone_parameters
 from tap_service.services.cone_search.cone_query import build_cone_query
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.support.stilts import read_output, run_stilts, validate_document
 from tests.tap_service.conftest import Served
 from tests.tap_service.registry.conftest import counted_stars as counted_stars
 
@@ -128,17 +128,14 @@ def test_documents_are_valid(service: Served, parameters: dict[str, str], tmp_pa
     """By votlint, which knows no UCDs of SCS 1.03."""
     path = tmp_path / "document.xml"
     path.write_bytes(ask(service, **parameters).content)
-    run = subprocess.run(["stilts", "votlint", "ucd=false", str(path)], capture_output=True, check=True)
-    assert run.stdout == b""
+    assert read_output("votlint", "ucd=false", str(path)) == b""
 
 
 def test_pyvo_and_stilts_read_the_message(service: Served) -> None:
     url = f"{service.url}/scs/svc.stars"
     with pytest.raises(pyvo.dal.DALQueryError, match=r"SR=200\.0 is out of range"):
         pyvo.dal.conesearch(url, (1, 2), 200)
-    run = subprocess.run(
-        ["stilts", "cone", f"serviceurl={url}", "lon=1", "lat=2", "radius=200"], capture_output=True, check=False
-    )
+    run = run_stilts("cone", f"serviceurl={url}", "lon=1", "lat=2", "radius=200")
     assert b"SR=200.0 is out of range" in run.stderr
 
 
@@ -158,7 +155,7 @@ def test_stilts_matches_a_list(service: Served, tmp_path: Path) -> None:
     path.write_text("a,b\n10.1,20\n200,-45.2\n")
     command = ["coneskymatch", f"serviceurl={service.url}/scs/svc.stars", f"in={path}", "ifmt=csv", "ra=a", "dec=b"]
     options = ["sr=0.5", "verb=1", "find=all", f"out={out}", "erract=abort"]
-    subprocess.run(["stilts", *command, *options], check=True, capture_output=True)
+    read_output(*command, *options)
     rows = [line.split(",")[2] for line in out.read_text().split()[1:]]
     assert rows == ["39250", "16040"]
 
@@ -232,10 +229,7 @@ def test_capabilities(service: Served, tmp_path: Path) -> None:
     path = tmp_path / "capabilities.xml"
     path.write_bytes(answer.content)
     schema = Path(__file__).parents[1] / "registry" / "schemas" / "ConeSearch.xsd"
-    place = f"schemaloc=http://www.ivoa.net/xml/ConeSearch/v1.0={schema}"
-    command = ["stilts", "xsdvalidate", f"doc={path}", "uselocals=true", "verbose=true", place]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert "Validation OK" in run.stdout + run.stderr, run.stdout + run.stderr
+    validate_document(path, {"http://www.ivoa.net/xml/ConeSearch/v1.0": schema})
     capability, *_ = etree.fromstring(answer.content)
     assert capability.get("standardID") == "ivo://ivoa.net/std/ConeSearch"
     told = {name: capability.findtext(f"testQuery/{name}") for name in ("ra", "dec", "sr", "verb")}

@@ -14,7 +14,8 @@ from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, CoordinateS
 from tap_service.documents.error_document import cone_error_document, error_document
 from tap_service.readers.votable_reader import VotableSource
 from tap_service.serializers import UnknownFormatError, find_format, votable_dialect
-from tests.tap_service.serializers.test_stilts import COLUMNS, FIELDS, stilts
+from tests.support.stilts import read_output
+from tests.tap_service.serializers.test_stilts import COLUMNS, FIELDS
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 BODY = CoordinateSystem("BODY", "J2000.0", refposition="GEOCENTER")
@@ -101,7 +102,7 @@ def test_1_4_has_the_former_names_of_frames(write: Any, tmp_path: Path) -> None:
     assert (votable.version, systems) == ("1.4", [("ICRS", "J2016.0"), ("galactic", None)])
     path = tmp_path / "result.vot"
     path.write_bytes(document)
-    assert stilts("votlint", str(path)) == ""
+    assert read_output("votlint", str(path)) == b""
 
 
 @pytest.mark.parametrize("responseformat", VOTABLES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from clickhouse_schema.column_links import InputParam, Link, PlacedLink, PlacedS
 from clickhouse_schema.datatypes import CHAR, DOUBLE, ICRS, INT, TIMESTAMP, ColumnType, Field
 from tap_service.serializers import ResultInfo, overflow_status
 from tap_service.serializers.arrow_serializer import CONTENT_KEY
+from tests.support.stilts import read_output, run_stilts
 
 VOTABLES = ("votable/b2", "votable/b", "votable/td")
 
@@ -146,8 +146,8 @@ def test_validators_find_nothing(write: Any, tmp_path: Path, responseformat: str
     path.write_bytes(write(form, [FIELDS[0], replace(FIELDS[1], name="x"), *FIELDS[2:]], COLUMNS, info=INFO))
     said = io.StringIO()
     assert validate(str(path), output=said), said.getvalue()
-    run = subprocess.run(["stilts", "votlint", str(path)], capture_output=True, text=True, timeout=60, check=False)
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    run = run_stilts("votlint", str(path))
+    assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
 
 
 def _embedded(form: str, document: bytes) -> bytes:
@@ -176,8 +176,7 @@ def test_topcats_library_takes_them_over(write: Any, tmp_path: Path, form: str, 
     """What STIL has understood it writes again."""
     path = tmp_path / "result"
     path.write_bytes(write(form, FIELDS, COLUMNS, info=INFO))
-    command = ["stilts", "tcopy", f"in={path}", f"ifmt={known_as}", "ofmt=votable-tabledata", "out=-"]
-    document = subprocess.run(command, capture_output=True, timeout=60, check=True).stdout
+    document = read_output("tcopy", f"in={path}", f"ifmt={known_as}", "ofmt=votable-tabledata", "out=-")
     results = parse(io.BytesIO(document)).resources[0]
     table = next(results.iter_tables())
     assert [link.href for link in table.fields[2].links] == ["http://a/${a_b}"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from clickhouse_schema.datatypes import (
     Field,
 )
 from tap_service.serializers import overflow_status
+from tests.support.stilts import read_output
 
 FIELDS = [
     Field("ra", DOUBLE, "deg", "pos.eq.ra;meta.main", "", "Right ascension", nullable=False),
@@ -60,12 +60,6 @@ COLUMNS = [
 ]
 
 
-def stilts(*arguments: str) -> str:
-    run = subprocess.run(["stilts", *arguments], capture_output=True, text=True, timeout=60, check=False)
-    assert run.returncode == 0, run.stderr + run.stdout
-    return run.stdout
-
-
 VOTABLES = ["votable/b2", "votable/b", "votable/td"]
 
 
@@ -81,14 +75,14 @@ def test_votlint_finds_nothing(write, tmp_path, responseformat):
     path: Path = tmp_path / "result.vot"
     status = overflow_status(2, "Ask for more.")
     path.write_bytes(write(responseformat, fields, columns, status=status))
-    assert stilts("votlint", str(path)) == ""
+    assert read_output("votlint", str(path)) == b""
 
 
 @pytest.mark.parametrize("responseformat", VOTABLES)
 def test_votable_values_are_read(write, tmp_path, responseformat):
     path = tmp_path / "result.vot"
     path.write_bytes(write(responseformat, FIELDS, COLUMNS))
-    lines = stilts("tcopy", "ifmt=votable", "ofmt=csv", f"in={path}", "out=-").splitlines()
+    lines = read_output("tcopy", "ifmt=votable", "ofmt=csv", f"in={path}", "out=-").decode().splitlines()
     assert lines == [
         "ra,ra,id,two words,code,at,good,bits,n,p,c,r,v,s,i",
         '1.5,0.1,9007199254740993,"é, ""<&>""",ab,2000-01-01T12:00:00,true,254,-1,"(10.0, -20.0)","(10.0, -20.0, 1.0)",'
@@ -102,7 +96,7 @@ def test_csv_is_read_with_its_types(write, tmp_path):
     columns = [[value, value] for value, _ in COLUMNS]
     columns[0] = [float("inf"), float("nan")]
     path.write_bytes(write("csv", FIELDS, columns))
-    shown = stilts("tpipe", f"in={path}", "ifmt=csv", "cmd=keepcols '$1 $3 $4 $6 $7'", "ofmt=ascii")
+    shown = read_output("tpipe", f"in={path}", "ifmt=csv", "cmd=keepcols '$1 $3 $4 $6 $7'", "ofmt=ascii").decode()
     assert [line.split(None, 2)[:2] for line in shown.splitlines()[1:]] == [
         ["Infinity", "9007199254740993"],
         ['""', "9007199254740993"],
@@ -120,7 +114,7 @@ def test_arrays_of_two_axes_are_read(write, tmp_path, responseformat):
         columns.append([[1, 2, 3, 4], [5, 6]])
     path.write_bytes(write(responseformat, fields, columns))
     kind = responseformat.partition("/")[0]
-    first, second = stilts("tcopy", f"ifmt={kind}", "ofmt=csv", f"in={path}", "out=-").splitlines()[1:]
+    first, second = read_output("tcopy", f"ifmt={kind}", "ofmt=csv", f"in={path}", "out=-").decode().splitlines()[1:]
     more = (',"((1, 2), (3, 4))"', ',"((5, 6))"') if responseformat in VOTABLES else ("", "")
     assert first == '"((1.0, 2.0), (3.0, 4.0), (5.0, 6.0))",1' + more[0]
     assert second == '"((6.0, 5.0), (4.0, 3.0), (2.0, 1.0))",2' + more[1]

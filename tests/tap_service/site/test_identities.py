@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -25,6 +24,7 @@ from tap_service.handlers.response_headers import CommonHeaders
 from tap_service.models.identity import Identity
 from tap_service.services.site.authentication import BEARER
 from tap_service.storage.accounts import Accounts
+from tests.support.stilts import run_stilts
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, temporary_user, write_accounts
 
@@ -211,8 +211,7 @@ def test_stilts_logs_in(closed_service: Served, tmp_path: Path) -> None:
     """STILTS answers the challenge, like TOPCAT, here without a terminal."""
     properties = {"auth.username": ALICE[0], "auth.password": ALICE[1]}
     properties |= {"star.basicauth.user": ALICE[0], "star.basicauth.password": ALICE[1]}  # of older versions
-    java = [f"-D{name}={value}" for name, value in properties.items()]
     query = [f"tapurl={closed_service.tap}", "sync=true", f"adql={MINE}", f"out={tmp_path / 'mine.vot'}"]
-    ran = subprocess.run(["stilts", *java, "tapquery", *query], capture_output=True, text=True, timeout=60)
-    assert ran.returncode == 0, ran.stderr
+    ran = run_stilts("tapquery", *query, properties=properties)
+    assert ran.returncode == 0, ran.stderr.decode()
     assert parse_single_table(tmp_path / "mine.vot").array["a"].tolist() == [1, 2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +26,7 @@ from tap_service.services.uploads.table_files import TableFileReader
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.site_state import open_site_state
+from tests.support.stilts import run_stilts
 from tests.tap_service.async_client import Job
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import User, temporary_user
@@ -107,12 +107,12 @@ def test_stilts_asks_with_a_password(alice: User, serve: Callable[..., Served], 
     assert alice.put("mydb.stars", ROWS, "text/tab-separated-values").status_code == 201
     service = serve(accounts=accounts, anonymous=False, user_tables=0)
     name, password = alice.auth
-    command = ["stilts", f"-Dstar.basicauth.user={name}", f"-Dstar.basicauth.password={password}", "tapquery"]
+    login = {"star.basicauth.user": name, "star.basicauth.password": password}
     query = "adql=SELECT id, name FROM mydb.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10.5, 20.5, 0.1))"
     out = tmp_path / "out.csv"
-    asked = [*command, f"tapurl={service.tap}", "sync=true", query, f"out={out}", "ofmt=csv"]
-    run = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
-    assert run.returncode == 0, run.stderr
+    asked = (f"tapurl={service.tap}", "sync=true", query, f"out={out}", "ofmt=csv")
+    run = run_stilts("tapquery", *asked, properties=login)
+    assert run.returncode == 0, run.stderr.decode()
     assert out.read_text().splitlines() == ["id,name", "1,alpha"]
     answer = User(service, "alice").put("mydb.mine", DEFINITION, "text/xml")
     assert answer.status_code == 403
