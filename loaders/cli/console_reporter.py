@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
+if TYPE_CHECKING:  # most commands say nothing but their result
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
 
 _LOG_INTERVAL_SECONDS = 5.0
 
@@ -17,8 +19,21 @@ class ConsoleReporter:
     """Results on stdout, remarks and progress on stderr: a bar on a terminal, a line every few seconds elsewhere."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True, soft_wrap=True, highlight=False)
-        self._bar = Progress(
+        self._task: TaskID | None = None
+        self._began = time.monotonic()
+        self._last_line = self._began
+
+    @cached_property
+    def _console(self) -> Console:
+        from rich.console import Console
+
+        return Console(stderr=True, soft_wrap=True, highlight=False)
+
+    @cached_property
+    def _bar(self) -> Progress:
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+        return Progress(
             BarColumn(),
             TaskProgressColumn(),
             TextColumn("{task.fields[rows]:,} rows, {task.fields[speed]:,.0f} rows/s, time left"),
@@ -26,9 +41,6 @@ class ConsoleReporter:
             console=self._console,
             transient=True,
         )
-        self._task: TaskID | None = None
-        self._began = time.monotonic()
-        self._last_line = self._began
 
     def __enter__(self) -> Self:
         return self

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from loaders.cli.console_reporter import ConsoleReporter
 
@@ -67,6 +64,10 @@ def print_fields(row: Mapping[str, Any]) -> None:
 
 
 def _print_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(*columns, box=None, pad_edge=False)
     for row in rows:
         # no markup: the text is users'

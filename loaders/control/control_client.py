@@ -19,9 +19,6 @@ from loaders.progress_reporter import Reporter
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.data_path import DataPathHeldError, lock_data_path
 from tap_service.storage.engine.engine import EngineError
-from tap_service.storage.jobs.job_store import JobStoreUnavailable
-from tap_service.storage.shares.share_store import ShareStoreUnavailable
-from tap_service.storage.site_state import SiteStateUnavailable
 
 
 def execute_command(data_path: Path, command: str, arguments: Arguments, reporter: Reporter) -> int:
@@ -33,11 +30,20 @@ def run_and_report(name: str, command: Callable[[], int], reporter: Reporter, st
     """Run the command ``name`` and return its exit code; errors are reported, and that it was ``stopped``."""
     try:
         return command()
-    except (ReadError, EngineError, JobStoreUnavailable, ShareStoreUnavailable, SiteStateUnavailable, OSError) as error:
+    except _list_faults() as error:  # which is called when there is an error
         reporter.message(f"error: {explain_error(error)}")
     except (KeyboardInterrupt, LoadCancelled):
         reporter.message(stopped.format(command=name))
     return EXIT_FAILED
+
+
+def _list_faults() -> tuple[type[Exception], ...]:
+    """Return the errors with a message for the user."""
+    from tap_service.storage.jobs.job_store import JobStoreUnavailable
+    from tap_service.storage.shares.share_store import ShareStoreUnavailable
+    from tap_service.storage.site_state import SiteStateUnavailable
+
+    return ReadError, EngineError, JobStoreUnavailable, ShareStoreUnavailable, SiteStateUnavailable, OSError
 
 
 def _run_or_hand_over(data_path: Path, command: str, arguments: Arguments, reporter: Reporter) -> int:
