@@ -137,7 +137,7 @@ def test_a_user_stays_until_all_is_removed(
 ) -> None:
     alice.services.catalogue_cache._groups.accounts.add_user("dave", "a secret of dave")
     run("watch", "add", "daves", "--user", "dave", "--query", BRIGHT)
-    monkeypatch.setattr("loaders.cli.user_command.open_history_store", _fail)
+    monkeypatch.setattr("loaders.cli.user_removal.open_history_store", _fail)
     said = run("user", "remove", "dave", fails=True)
     assert "the history of dave is not removed: no room" in said
     assert "dave\tuser" in run("user", "list")
