@@ -6,12 +6,14 @@ are kept in build/screenshots.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +29,11 @@ from tests.tap_service.users import write_accounts
 ROOT = Path(__file__).parents[2]
 
 _AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+#: Its copies of style sheets, which no rule here needs, are inline styles that the page's policy reports. All that passes is much.
+_RUN_AXE = """async () => {
+    const found = await axe.run({ resultTypes: ['violations'], preload: false });
+    return { violations: found.violations, passes: found.passes.length };
+}"""
 _SHOTS = ROOT / "build" / "screenshots"
 _LAPTOP = {"width": 1440, "height": 900}
 _PHONE = {"width": 390, "height": 844}
@@ -84,25 +91,55 @@ def portal_url(portal: Served) -> str:
     return portal.url + "/"
 
 
+class _Driver:
+    """Playwright and its Chromium without windows, for all files: they take most of a second of processor time to start.
+
+    Between its calls Playwright marks its event loop as the running one, which forbids others. ``used`` limits that to a
+    file, for tests of other files in this process run event loops of their own.
+    """
+
+    def __init__(self, playwright: Playwright) -> None:
+        self.playwright = playwright
+        self._loop = asyncio.get_running_loop()
+        self._open = ExitStack()
+
+    @cached_property
+    def chromium(self) -> Browser:
+        return self._open.enter_context(_launch_browser(self.playwright, _LIGHT_BROWSERS))
+
+    @contextmanager
+    def used(self) -> Iterator[Playwright]:
+        asyncio._set_running_loop(self._loop)
+        yield self.playwright
+        asyncio._set_running_loop(None)
+
+    def close(self) -> None:
+        asyncio._set_running_loop(self._loop)
+        self._open.close()
+
+
+@pytest.fixture(scope="session")
+def _driver() -> Iterator[_Driver]:
+    with sync_playwright() as playwright, closing(_Driver(playwright)) as driver:
+        yield driver
+
+
 @pytest.fixture(scope="module")
-def playwright() -> Iterator[Playwright]:
-    """One per file: Playwright's event loop excludes others while it runs."""
-    with sync_playwright() as playwright:
+def playwright(_driver: _Driver) -> Iterator[Playwright]:
+    with _driver.used() as playwright:
         yield playwright
 
 
 @pytest.fixture(scope="module")
 def browser(
-    request: pytest.FixtureRequest, playwright: Playwright, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, _driver: _Driver, playwright: Playwright, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Browser]:
     """The browser of ``--browser``; a file may ask for both with ``parametrize("browser", BOTH_BROWSERS, indirect=True)``."""
-    name = getattr(request, "param", request.config.getoption("--browser"))
-    if name == "firefox":
-        launched = _launch_firefox(playwright, tmp_path_factory.mktemp("firefox"))
+    if getattr(request, "param", request.config.getoption("--browser")) == "firefox":
+        with _launch_firefox(playwright, tmp_path_factory.mktemp("firefox")) as firefox:
+            yield firefox
     else:
-        launched = _launch_browser(playwright, _LIGHT_BROWSERS)
-    with launched as browser:
-        yield browser
+        yield _driver.chromium
 
 
 @contextmanager
@@ -192,13 +229,13 @@ def accessible() -> Callable[[Page], None]:
     source = _AXE.read_text(encoding="utf-8")
 
     def check(page: Page) -> None:
-        page.evaluate(source)
-        # its copies of style sheets, which no rule here needs, are inline styles that the page's policy reports
-        found = page.evaluate("() => axe.run({resultTypes: ['violations'], preload: false})")
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(source)
+        found = page.evaluate(_RUN_AXE)
         serious = [
             _describe_finding(entry) for entry in found["violations"] if entry["impact"] in ("serious", "critical")
         ]
-        assert found["passes"], "axe has looked at nothing"
+        assert found["passes"] > 0, "axe has looked at nothing"
         assert not serious, "\n".join(serious)
 
     return check
