@@ -28,7 +28,7 @@ def alerts(portal: Served, tmp_path: Path) -> Iterator[None]:
 def test_a_query_watches_new_rows(
     page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None], tmp_path: Path
 ) -> None:
-    page.goto(portal_url)
+    page.goto(f"{portal_url}#/watches")
     sign_in(page, "alice")
     page.goto(f"{portal_url}#/watches?adql={BRIGHT}")
     expect(page.get_by_text("You have no watches yet.")).to_be_visible()
@@ -74,7 +74,7 @@ def test_a_query_watches_new_rows(
 
 @pytest.mark.usefixtures("alerts")
 def test_the_editor_offers_its_query(page: Page, portal_url: str) -> None:
-    page.goto(portal_url)
+    page.goto(f"{portal_url}#/watches")
     sign_in(page, "bob")
     page.goto(f"{portal_url}#/query?adql={BRIGHT}")
     page.get_by_role("button", name="Watch", exact=True).click()
@@ -83,7 +83,7 @@ def test_the_editor_offers_its_query(page: Page, portal_url: str) -> None:
 
 @pytest.mark.usefixtures("alerts")
 def test_a_fault_of_the_query(page: Page, portal_url: str, shot: Shot) -> None:
-    page.goto(portal_url)
+    page.goto(f"{portal_url}#/watches")
     sign_in(page, "carol")
     page.goto(f"{portal_url}#/watches?adql=SELECT id FROM sky.alerts WHERE magnitude < 2")
     page.get_by_role("button", name="Make watch").click()

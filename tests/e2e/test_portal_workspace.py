@@ -10,7 +10,15 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.e2e.conftest import Shot
 from tests.e2e.test_portal_plots import OBJECTS, drag_over, plot_picture, read_drawn, run_query
-from tests.e2e.test_portal_query import query_editor, query_tabs, read_query, result_section, row_count, write_query
+from tests.e2e.test_portal_query import (
+    query_editor,
+    query_tabs,
+    read_query,
+    result_section,
+    row_count,
+    type_query,
+    write_query,
+)
 
 STALE = "This is the result of an earlier query."
 CLOSED = "This query was closed in another window."
@@ -85,16 +93,16 @@ class TestArrangement:
 class TestWindows:
     def test_two_windows_share_their_queries_and_lose_none(self, page: Page, portal_url: str, shot: Shot) -> None:
         open_query(page, portal_url)
-        write_query(page, "SELECT TOP 7 ra, dec FROM tycho2.bright")
+        type_query(page, "SELECT TOP 7 ra, dec FROM tycho2.bright")
         other = open_query(page.context.new_page(), portal_url)
         expect(query_editor(other)).to_contain_text("TOP 7")
 
         # both write: each in a query of its own, and in the same one
         page.get_by_role("button", name="New query").click()
-        write_query(page, "SELECT 'one'")
+        type_query(page, "SELECT 'one'")
         expect(query_tabs(other)).to_have_text(["Query 1", "Query 2"])
         other.get_by_role("button", name="New query").click()
-        write_query(other, "SELECT 'other'")
+        type_query(other, "SELECT 'other'")
         expect(query_tabs(page)).to_have_text(["Query 1", "Query 2", "Query 3"])
         query_tabs(other).nth(1).click()
         query_editor(other).click()
