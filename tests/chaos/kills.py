@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ _TICK_SECONDS = 0.1
 
 @dataclass
 class Killer:
-    """``parts`` by kind; ``mean_seconds`` lie between two kills. ``log`` gets each with its time.
+    """``parts`` by kind, each killed once in a round; ``mean_seconds`` lie between two kills. ``log`` gets each with its time.
 
     Servers end with the thread that starts them: use the main thread.
     """
@@ -34,16 +34,21 @@ class Killer:
     def kill_for(self, seconds: float) -> None:
         dice = random.Random(self.seed)
         until = time.monotonic() + seconds
-        while True:
-            pause, kind = dice.uniform(0.2, 1.8) * self.mean_seconds, dice.choice(list(self.parts))
+        for kind in self._draw_kinds(dice):
+            pause = dice.uniform(0.2, 1.8) * self.mean_seconds
             part, away = dice.choice(self.parts[kind]), dice.uniform(0.2, _MAX_AWAY_SECONDS)
             if time.monotonic() + pause > until:
-                return self._tend_for(until - time.monotonic())
+                break
             self._tend_for(pause)
             if part.kill():
                 self.kills[kind] += 1
                 self._away[id(part)] = time.monotonic() + away
                 self._note(part, "killed")
+        self._tend_for(until - time.monotonic())
+
+    def _draw_kinds(self, dice: random.Random) -> Iterator[str]:
+        while True:
+            yield from dice.sample(list(self.parts), len(self.parts))
 
     def tend_until(self, is_over: Callable[[], bool]) -> None:
         """Start what is not running, a killed part when its time has come, until ``is_over``."""

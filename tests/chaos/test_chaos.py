@@ -9,12 +9,14 @@ import pytest
 
 from tests.chaos.run import build_plan, run_chaos
 
-SECONDS, SEED, SHARDS, LOADS = 24, 16, 2, 2
+#: each kind of part is killed once, and the loader
+SECONDS, SECONDS_BETWEEN_KILLS, SEED, SHARDS, LOADS = 12, 2, 22, 2, 2
 
 
 @pytest.mark.timeout(900)
 def test_any_part_may_be_killed(tmp_path: Path) -> None:
-    report = run_chaos(tmp_path, replace(build_plan(SECONDS, SEED, SHARDS), loads=LOADS))
+    plan = build_plan(SECONDS, SEED, SHARDS)
+    report = run_chaos(tmp_path, replace(plan, loads=LOADS, seconds_between_kills=SECONDS_BETWEEN_KILLS))
     print("\n".join(report.lines()))
     assert report.faults == []
     assert set(report.kills) == {"ClickHouse server", "Redis", "worker", "process of a worker", "service"}
