@@ -38,7 +38,7 @@ def main() -> None:
         elif given.delete:
             delete_data(folder)
         else:
-            with open_seed_service(folder, workload, given.size) as service:
+            with open_seed_service(folder, given.size) as service:
                 run_measures(service, workload, file, set(given.only))
 
 

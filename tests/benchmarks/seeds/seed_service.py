@@ -20,7 +20,7 @@ from rich.progress import Progress
 
 from loaders.pipeline.load_request import LoadRequest, Mode
 from loaders.pipeline.load_table import load_files
-from tests.benchmarks.seeds.seed_workload import SeedTable, SeedWorkload, Size
+from tests.benchmarks.seeds.seed_workload import SeedTable, Size
 from tests.benchmarks.service_process import ServiceProcess, read_processor_seconds
 from tests.loaders.recorder import Recorder
 from tests.servers.clickhouse_server import ClickHouseServer
@@ -85,10 +85,9 @@ class SeedService:
         Keep the files of rows after they are loaded, for whoever compares answers.
     """
 
-    def __init__(self, folder: Path, workload: SeedWorkload, size: Size, *, keeps_files: bool) -> None:
+    def __init__(self, folder: Path, size: Size, *, keeps_files: bool) -> None:
         self.folder = folder
         self.size = size
-        self._workload = workload
         self._keeps_files = keeps_files
         self._console = Console(stderr=True, highlight=False)
         self._client = httpx.Client(timeout=None, headers={"Accept-Encoding": "identity"})
@@ -104,7 +103,7 @@ class SeedService:
 
     def _start_service(self) -> ServiceProcess:
         settings = _NO_LIMITS | {"spool_path": self.folder / "spool", "clickhouse_url": self.server.url}
-        service = ServiceProcess(self.folder / "service", **(settings | dict(self._workload.settings)))
+        service = ServiceProcess(self.folder / "service", **settings)
         service.start()
         return service
 
@@ -267,11 +266,9 @@ class SeedService:
 
 
 @contextmanager
-def open_seed_service(
-    folder: Path, workload: SeedWorkload, size: Size, *, keeps_files: bool = False
-) -> Iterator[SeedService]:
+def open_seed_service(folder: Path, size: Size, *, keeps_files: bool = False) -> Iterator[SeedService]:
     """Start the servers of a run."""
-    service = SeedService(folder, workload, size, keeps_files=keeps_files)
+    service = SeedService(folder, size, keeps_files=keeps_files)
     try:
         yield service
     finally:

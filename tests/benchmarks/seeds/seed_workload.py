@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -112,13 +112,12 @@ class Activity:
 
 @dataclass(frozen=True)
 class SeedWorkload:
-    """``number``: of the seed; ``source``: the publication and its machines; ``settings``: of the service."""
+    """``number``: of the seed; ``source``: the publication and its machines."""
 
     number: str
     title: str
     source: str
     measures: Sequence[Measure | Activity]
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def tables(self) -> list[SeedTable]:
