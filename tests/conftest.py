@@ -21,7 +21,7 @@ from loaders.tables.shipped_schemas import load_demo
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 # How long an example takes is the machine's business; make fuzz tries more of them.
-settings.register_profile("skyhouse", deadline=None, max_examples=60)
+settings.register_profile("skyhouse", deadline=None, max_examples=int(os.environ.get("FUZZ_EXAMPLES", "60")))
 settings.load_profile("skyhouse")
 
 

@@ -137,7 +137,7 @@ _FORMS = (
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(form=st.sampled_from((*_FORMS[:2] * 3, *_FORMS)), condition=_CONDITION, is_eager=st.booleans())
 def test_answers_are_those_without_an_index(texted: Engine, form: str, condition: str, is_eager: bool) -> None:
     query = form.format(condition)
