@@ -240,8 +240,9 @@ def eventually() -> Callable[[Callable[[], bool]], None]:
     """Wait until a condition holds; the time limit of the test ends a futile wait."""
 
     def wait(condition: Callable[[], bool]) -> None:
-        while not condition():
-            time.sleep(0.02)
+        began = time.monotonic()
+        while not condition():  # seldom when it takes long: most conditions are requests to a service
+            time.sleep(min(0.2, 0.02 + (time.monotonic() - began) / 20))
 
     return wait
 
