@@ -10,7 +10,7 @@ NPM := cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm --loglevel=error
 # Tests start hundreds of processes: none compiles the sources again. Empty is as good as unset.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test durations quick check $(CHECKS) portal bench bench-seeds equality fuzz chaos soak cluster-test lock release clean
+.PHONY: demo test durations quick check $(CHECKS) portal bench bench-seeds equality fuzz nightly chaos soak cluster-test lock release clean
 
 demo: $(VENV)/demo
 	$(BIN)/skyhouse demo
@@ -83,7 +83,16 @@ equality: $(VENV)/test
 EXAMPLES ?= 5000
 fuzz: $(VENV)/test
 	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/adql/test_fuzz.py tests/adql/test_differential.py \
-	    tests/tap_service/handlers/test_fuzzed_requests.py --timeout 0
+	    tests/adql/test_text_indexes.py tests/adql/test_correlated.py tests/tap_service/handlers/test_fuzzed_requests.py --timeout 0
+
+# The long forms of what make test does in seconds: other faults need hours, not other kinds of test.
+nightly: $(VENV)/test
+	$(MAKE) fuzz
+	$(MAKE) chaos MINUTES=30
+	$(MAKE) soak MINUTES=30
+	$(MAKE) soak MINUTES=30 SHARDS=2
+	$(MAKE) bench-seeds SIZE=S
+	$(MAKE) equality
 
 # Parts are killed while clients run jobs and tables are loaded: make chaos MINUTES=60, SEED=7 for the same order again.
 chaos: $(VENV)/test

@@ -21,7 +21,7 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 #: libraries and packages that take a tenth of a second or more
 HEAVY = {
     "adql", "astropy", "asyncio", "celery", "chdb", "clickhouse_connect", "fastapi", "fsspec", "numpy", "pyarrow",
-    "pydantic_settings", "redis", "starlette", "uvicorn", "workers", "yaml",
+    "redis", "starlette", "uvicorn", "workers", "yaml",
 }  # fmt: skip
 
 #: of a command that opens the embedded engine itself
