@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,31 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from clickhouse_schema.failpoints import Failpoint
+from tests.loaders.forked import Ended, run_forked
+from tests.loaders.killed_work import load_stars
 
 ROWS = 40_000
-
-#: Loads with small chunks; kills itself at a failpoint, or so many seconds later.
-CHILD = """
-import sys
-from pathlib import Path
-from loaders.cli.console_reporter import ConsoleReporter
-from loaders.control.engine_opener import open_engine
-from loaders.pipeline import chunk_reader
-from loaders.pipeline.load_request import LoadRequest
-from loaders.pipeline.load_table import load_files
-from loaders.tables.verify_table import verify_table
-from tests.cluster.dying import die_at
-
-data, file, table, point, delay = sys.argv[1:]
-chunk_reader.CHUNK_ROWS = 10_000
-with open_engine(Path(data)) as engine, ConsoleReporter() as reporter:
-    if point:
-        die_at(point, 1, float(delay))
-    load_files(engine, LoadRequest((Path(file),), table, Path(data) / "rejects.csv"), reporter)
-    verify_table(engine, table, reporter)
-    sql = "SELECT count() AS n, sum(cityHash64(tuple(*, hpx29))) AS s, uniqExact(id) AS u FROM "
-    print("content", engine.fetch_table(sql + table).to_pylist())
-"""
 
 POINTS = [
     (Failpoint.STAGING_INSERT_BEGIN, 0.003),  # while the first chunk is inserted
@@ -56,9 +33,8 @@ def stars(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def run(data: Path, file: Path, point: str = "", delay: float = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", CHILD, str(data), str(file), "kill.stars", point, str(delay)]
-    return subprocess.run(command, check=False, text=True, capture_output=True, timeout=100)
+def run(data: Path, file: Path, point: str = "", delay: float = 0) -> Ended:
+    return run_forked(load_stars, data, file, point, delay)
 
 
 @pytest.fixture(scope="module")

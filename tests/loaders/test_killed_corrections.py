@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from clickhouse_schema.failpoints import Failpoint
+from tests.loaders.forked import Ended, run_forked
+from tests.loaders.killed_work import run_commands
 from tests.loaders.small_disk import can_mount
 
 ROWS = 40_000
@@ -30,32 +32,6 @@ tables:
   - {name: dec, datatype: double}
   - {name: object, datatype: long}
   skyhouse:layout: {position: [ra, dec], id: [id], indexes: [object]}
-"""
-
-#: Runs commands; kills itself at a failpoint, or so many seconds later.
-CHILD = """
-import sys
-from pathlib import Path
-from loaders.cli.console_reporter import ConsoleReporter
-from loaders.control.data_commands import run_command
-from loaders.control.engine_opener import open_engine
-from tests.cluster.dying import die_at
-
-folder, commands, point, delay = sys.argv[1:]
-folder = Path(folder)
-with open_engine(folder / "data") as engine, ConsoleReporter() as reporter:
-    if point:
-        die_at(point, 1, float(delay))
-    for command in commands.split():
-        own = {"schema_file": str(folder / "kill.yaml"), "mode": "create"} if command == "load" else {}
-        file = folder / (command + ".parquet")
-        files = {"files": [str(file)], "rejects": str(folder / "rejects.csv")} if file.exists() else {}
-        if run_command(engine, command, {"table": "kill.stars"} | files | own, reporter):
-            sys.exit(1)
-    sql = "SELECT count() AS n, sum(cityHash64(tuple(*, hpx29))) AS s FROM kill.stars"
-    print("content", engine.fetch_table(sql).to_pylist())
-    sql = "SELECT name FROM system.tables WHERE database = 'kill' OR startsWith(name, 'correction_') ORDER BY name"
-    print("tables", engine.fetch_table(sql).column(0).to_pylist())
 """
 
 #: command, where it is killed, and how many seconds later
@@ -102,9 +78,8 @@ with open_engine(folder / "small" / "data") as engine:
 """
 
 
-def run(folder: Path, commands: str, point: str = "", delay: float = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", CHILD, str(folder), commands, point, str(delay)]
-    return subprocess.run(command, check=False, text=True, capture_output=True, timeout=100)
+def run(folder: Path, commands: str, point: str = "", delay: float = 0) -> Ended:
+    return run_forked(run_commands, folder, commands, point, delay)
 
 
 def write_files(folder: Path, kind: str) -> str:
