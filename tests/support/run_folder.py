@@ -20,7 +20,7 @@ from tests.support.audited import sitecustomize
 ROOT = Path(__file__).parents[2]
 
 #: variables of this machine that would change what a test does
-_FOREIGN = ("AWS_", "CELERY_", "PYTHON", "REDIS_", "SKYHOUSE_", "XDG_")
+_FOREIGN = ("AWS_", "CELERY_", "PYTHON", "REDIS_", "SKYHOUSE_", "SSL_CERT_", "XDG_")
 _FOREIGN_ENDS = ("_PROXY", "_proxy")
 _KEPT = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
 
@@ -38,7 +38,7 @@ def _enter_run(folder: Path) -> None:
     for name in list(os.environ):
         if (name.startswith(_FOREIGN) or name.endswith(_FOREIGN_ENDS)) and name not in _KEPT:
             del os.environ[name]
-    for name in ("home", "tmp"):
+    for name in ("certificates", "home", "tmp"):
         (folder / name).mkdir(mode=0o700)
     paths = (ROOT, Path(sitecustomize.__file__).parent)
     os.environ |= {
@@ -46,6 +46,8 @@ def _enter_run(folder: Path) -> None:
         "HOME": str(folder / "home"),
         "TMPDIR": str(folder / "tmp"),
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
+        # of nobody: tests reach this machine alone, and httpx would load hundreds at each call
+        "SSL_CERT_DIR": str(folder / "certificates"),
         "SKYHOUSE_CONFIG": "",  # no settings file
     }
     tempfile.tempdir = None
