@@ -8,38 +8,42 @@ Other packages import from four modules:
 ``adql.regions``         shapes on the sky, MOCs and covers
 """
 
-from adql.division import Division, Piece, Undivided, choose_borders, divide_query
-from adql.errors import (
-    NOWHERE,
-    AdqlError,
-    AdqlErrors,
-    AdqlSemanticError,
-    AdqlSyntaxError,
-    AdqlUnsupported,
-    Fix,
-    FormError,
-    Span,
-    make_printable,
-    offset_to_line_column,
-)
-from adql.functions import GEOMETRY_NAMES, LANGUAGE_FEATURES, USER_DEFINED
-from adql.functions.object_name_functions import (
-    MAX_NAME_CHARACTERS,
-    OBJECT_NAME_FUNCTIONS,
-    NameLookupError,
-    PositionLookup,
-)
-from adql.resolve.tableless_check import check_without_tables
-from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
-from adql.translation import (
-    BoundQuery,
-    SqlStatement,
-    StoredRowStatement,
-    Translation,
-    emit_look_ups,
-    emit_statement,
-    translate,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adql.division import Division, Piece, Undivided, choose_borders, divide_query
+    from adql.errors import (
+        NOWHERE,
+        AdqlError,
+        AdqlErrors,
+        AdqlSemanticError,
+        AdqlSyntaxError,
+        AdqlUnsupported,
+        Fix,
+        FormError,
+        Span,
+        make_printable,
+        offset_to_line_column,
+    )
+    from adql.functions import GEOMETRY_NAMES, LANGUAGE_FEATURES, USER_DEFINED
+    from adql.functions.object_name_functions import (
+        MAX_NAME_CHARACTERS,
+        OBJECT_NAME_FUNCTIONS,
+        NameLookupError,
+        PositionLookup,
+    )
+    from adql.resolve.tableless_check import check_without_tables
+    from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
+    from adql.translation import (
+        BoundQuery,
+        SqlStatement,
+        StoredRowStatement,
+        Translation,
+        emit_look_ups,
+        emit_statement,
+        translate,
+    )
 
 __all__ = [
     "EXTENSIONS",
@@ -76,3 +80,61 @@ __all__ = [
     "offset_to_line_column",
     "translate",
 ]
+
+#: The modules that have the names above. A name's module is imported when the name is first used: who needs regions
+#: alone, such as the readers of uploads, does not load the translator.
+_HOMES = {
+    "adql.division": (
+        "Division",
+        "Piece",
+        "Undivided",
+        "choose_borders",
+        "divide_query",
+    ),
+    "adql.errors": (
+        "NOWHERE",
+        "AdqlError",
+        "AdqlErrors",
+        "AdqlSemanticError",
+        "AdqlSyntaxError",
+        "AdqlUnsupported",
+        "Fix",
+        "FormError",
+        "Span",
+        "make_printable",
+        "offset_to_line_column",
+    ),
+    "adql.functions": (
+        "GEOMETRY_NAMES",
+        "LANGUAGE_FEATURES",
+        "USER_DEFINED",
+    ),
+    "adql.functions.object_name_functions": (
+        "MAX_NAME_CHARACTERS",
+        "OBJECT_NAME_FUNCTIONS",
+        "NameLookupError",
+        "PositionLookup",
+    ),
+    "adql.resolve.tableless_check": ("check_without_tables",),
+    "adql.syntax.extensions": (
+        "EXTENSIONS",
+        "FEATURE_TYPE",
+    ),
+    "adql.translation": (
+        "BoundQuery",
+        "SqlStatement",
+        "StoredRowStatement",
+        "Translation",
+        "emit_look_ups",
+        "emit_statement",
+        "translate",
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(module), name)
+            return value
+    raise AttributeError(f"module 'adql' has no attribute '{name}'")
