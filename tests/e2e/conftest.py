@@ -23,6 +23,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Playwright
 
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.support.ports import free_port
 from tests.tap_service.conftest import Served, served
 from tests.tap_service.users import write_accounts
 
@@ -102,10 +103,22 @@ class _Driver:
         self.playwright = playwright
         self._loop = asyncio.get_running_loop()
         self._open = ExitStack()
+        #: what pages reach at SAMP's own port, where a hub of this machine's user may be
+        self.samp_port = free_port()
 
     @cached_property
     def chromium(self) -> Browser:
-        return self._open.enter_context(_launch_browser(self.playwright, _LIGHT_BROWSERS))
+        return self._open.enter_context(self.launch(_LIGHT_BROWSERS))
+
+    @contextmanager
+    def launch(self, names: Sequence[str]) -> Iterator[Browser]:
+        programs = [program for name in names if (program := shutil.which(name))]
+        assert programs, "these tests need Debian's chromium: apt-get install chromium"
+        rules = ", ".join(f"MAP {address} 127.0.0.1:{self.samp_port}" for address in _SAMP)
+        options = [*_OPTIONS, f"--host-resolver-rules={rules}"]
+        browser = self.playwright.chromium.launch(executable_path=programs[0], args=options)
+        yield browser
+        browser.close()
 
     @contextmanager
     def used(self) -> Iterator[Playwright]:
@@ -122,6 +135,12 @@ class _Driver:
 def _driver() -> Iterator[_Driver]:
     with sync_playwright() as playwright, closing(_Driver(playwright)) as driver:
         yield driver
+
+
+@pytest.fixture(scope="session")
+def samp_port(_driver: _Driver) -> int:
+    """The port of a test's SAMP hub: pages in Chromium reach it at port 21012."""
+    return _driver.samp_port
 
 
 @pytest.fixture(scope="module")
@@ -159,17 +178,8 @@ def _launch_firefox(playwright: Playwright, folder: Path) -> Iterator[Browser]:
     browser.close()
 
 
-@contextmanager
-def _launch_browser(playwright: Playwright, names: Sequence[str]) -> Iterator[Browser]:
-    programs = [program for name in names if (program := shutil.which(name))]
-    assert programs, "these tests need Debian's chromium: apt-get install chromium"
-    browser = playwright.chromium.launch(executable_path=programs[0], args=_OPTIONS)
-    yield browser
-    browser.close()
-
-
 @pytest.fixture
-def open_page(browser: Browser, playwright: Playwright, portal: Served) -> Iterator[Callable[..., Page]]:
+def open_page(browser: Browser, _driver: _Driver, portal: Served) -> Iterator[Callable[..., Page]]:
     """Open a page in a new browser profile, with these options of Playwright's contexts.
 
     A page that is permitted something is in the browser with windows. Console errors, failing scripts and requests to hosts other than ``host`` (default: the service's) and ``others``
@@ -181,7 +191,7 @@ def open_page(browser: Browser, playwright: Playwright, portal: Served) -> Itera
 
     def opened(*, host: str = "", others: Sequence[str] = (), **options: Any) -> Page:
         own = host or urlsplit(portal.url).netloc
-        used = browsers.enter_context(_launch_browser(playwright, _BROWSERS)) if options.get("permissions") else browser
+        used = browsers.enter_context(_driver.launch(_BROWSERS)) if options.get("permissions") else browser
         context = used.new_context(**{"viewport": _LAPTOP, "reduced_motion": "reduce", **options})
         context.set_default_timeout(20_000)
         contexts.append(context)

@@ -100,9 +100,11 @@ def who() -> Iterator[User]:
 
 
 @pytest.fixture
-def hub(who: User, tmp_path: Path) -> Iterator[SAMPHubServer]:
-    server = SAMPHubServer(web_profile=True, web_profile_dialog=who, lockfile=str(tmp_path / "hub"), mode="multiple")
+def hub(who: User, samp_port: int, tmp_path: Path) -> Iterator[SAMPHubServer]:
+    web = {"web_profile": True, "web_profile_dialog": who, "web_port": samp_port}
+    server = SAMPHubServer(**web, lockfile=str(tmp_path / "hub"), mode="multiple")
     server.start()
+    server._web_port = 21012  # in the addresses that it gives to pages
     yield server
     if server.is_running:
         server.stop()
