@@ -16,10 +16,10 @@ from clickhouse_schema.shard_map import LOCAL, OVERLAP
 from loaders.cluster import cluster_publication
 from loaders.pipeline import chunk_reader
 from loaders.pipeline.load_request import LoadRequest, Mode
-from loaders.tables.drop_table import drop_table
+from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.engine import Engine
+from tests.cluster.kept_state import KeptState
 from tests.loaders.recorder import Recorder
-from tests.servers.server_cluster import execute_everywhere
 
 STARS = 3000
 CHUNK = 1500
@@ -71,17 +71,34 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def states(cluster_of: Callable[[int], Engine]) -> Iterator[dict[str, KeptState]]:
+    """Of three shards and the schema night: ``empty``, and ``loaded`` once a test has asked for it."""
+    states = {"empty": KeptState(cluster_of(3), "night")}
+    yield states
+    for state in states.values():
+        state.forget()
+
+
 @pytest.fixture
-def cluster(cluster_of: Callable[[int], Engine], monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+def cluster(
+    cluster_of: Callable[[int], Engine], states: dict[str, KeptState], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Engine]:
     """Three shards, small chunks; tables of the schema night are gone afterwards."""
-    engine = cluster_of(3)
     monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", CHUNK)
     monkeypatch.setattr(cluster_publication, "LINGER_SECONDS", 0)
-    yield engine
-    for entry in catalogue_log.read_catalogue(engine).entries:
-        if entry.schema.name == "night":
-            drop_table(engine, entry.qualified_name, Recorder())
-    execute_everywhere(engine, "DROP DATABASE IF EXISTS night SYNC")
+    yield cluster_of(3)
+    states["empty"].restore()
+
+
+@pytest.fixture
+def loaded(cluster: Engine, states: dict[str, KeptState], folder: Path) -> None:
+    """The stars are in the cluster: loaded for the first test of a file, for others as that load has left them."""
+    if "loaded" in states:
+        states["loaded"].restore()
+    else:
+        load_files(cluster, request(folder), Recorder())
+        states["loaded"] = KeptState(cluster, "night")
 
 
 def request(folder: Path, name: str = "stars", mode: Mode = "create", table: str = "night.stars") -> LoadRequest:

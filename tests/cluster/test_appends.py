@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from clickhouse_schema.engine_tables import catalogue_log, density_table
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
@@ -14,18 +15,11 @@ from loaders.pipeline.load_table import load_files
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
 from tests.cluster.dying import killed_at
-from tests.cluster.night_schema import (
-    STARS,
-    cluster,
-    entry_of,
-    folder,
-    request,
-    stars,
-)
+from tests.cluster.night_schema import STARS, cluster, entry_of, folder, loaded, request, stars, states
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import fetch_everywhere
 
-__all__ = ["cluster", "folder"]  # fixtures
+__all__ = ["cluster", "folder", "loaded", "states"]  # fixtures
 
 APPEND_POINTS = [
     (Failpoint.GATEWAY_CREATE, 1),
@@ -41,9 +35,9 @@ APPEND_POINTS = [
 ]
 
 
+@pytest.mark.usefixtures("loaded")
 def test_an_addition_killed_anywhere_is_there_once(cluster: Engine, folder: Path) -> None:
     """Each is finished by what comes next, the same addition again or another one."""
-    load_files(cluster, request(folder), Recorder())
     for number, (point, count) in enumerate(APPEND_POINTS):
         pq.write_table(stars(10_000 * (number + 1), 50), folder / f"killed{number}.parquet")
         with killed_at(cluster, point, count) as dying:
@@ -62,9 +56,9 @@ def test_an_addition_killed_anywhere_is_there_once(cluster: Engine, folder: Path
     assert sum(density_table.read_density(cluster, "night", "stars")["rows"].to_pylist()) == rows
 
 
+@pytest.mark.usefixtures("loaded")
 def test_an_append_with_the_first_nulls(cluster: Engine, folder: Path) -> None:
     """They reach the tables of rows, the views of both parts, and the table over all shards."""
-    load_files(cluster, request(folder), Recorder())
     types = "SELECT DISTINCT type FROM system.columns WHERE database = 'night' AND name = 'name'"
     assert {*fetch_everywhere(cluster, types).column(0).to_pylist()} == {"String"}
     nameless = stars(STARS, 300).set_column(3, "name", pa.array([*[None] * 250, *["Ω"] * 50], pa.string()))
@@ -78,8 +72,8 @@ def test_an_append_with_the_first_nulls(cluster: Engine, folder: Path) -> None:
     verify_table(cluster, "night.stars", Recorder())
 
 
+@pytest.mark.usefixtures("loaded")
 def test_additions_small_and_large(cluster: Engine, folder: Path) -> None:
-    load_files(cluster, request(folder), Recorder())
     first = entry_of(cluster).storage_sql
     before = catalogue_log.read_content_stamps(cluster, [("night", "stars")])
     load_files(cluster, request(folder, "few", "append"), Recorder())

@@ -20,11 +20,11 @@ from loaders.pipeline.load_table import load_files
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
 from tests.cluster.dying import killed_at
-from tests.cluster.night_schema import STARS, cluster, content, entry_of, folder, request
+from tests.cluster.night_schema import STARS, cluster, content, entry_of, folder, loaded, request, states
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import fetch_everywhere
 
-__all__ = ["cluster", "folder"]  # fixtures
+__all__ = ["cluster", "folder", "loaded", "states"]  # fixtures
 
 
 def ask(
@@ -68,10 +68,10 @@ CHANGES: list[tuple[Literal["update", "delete"], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.usefixtures("loaded")
 @pytest.mark.parametrize(("kind", "change"), CHANGES)
 def test_rows_and_copies_are_corrected(cluster: Engine, folder: Path, kind: Any, change: dict[str, Any]) -> None:
     """Verify compares every copy with its row, and each row with the shard of its position."""
-    load_files(cluster, request(folder), Recorder())
     wanted = {row["id"]: row for row in fetch(cluster)}
     verb = "corrected" if kind == "update" else "deleted"
     assert apply(cluster, ask(folder, kind, change)).lines == [f"{verb} {STARS // 3:,} rows of night.stars"]
@@ -100,11 +100,11 @@ POINTS = [
 MOVES = [(Failpoint.SHARDS_SEND_COPIES, 1), (Failpoint.STAGING_CREATE, 10), (Failpoint.SHARDS_SEND, 1)]
 
 
+@pytest.mark.usefixtures("loaded")
 @pytest.mark.parametrize(("kind", "change"), CHANGES[:2])
 def test_killed_at_each_step_of_one_correction(
     cluster: Engine, folder: Path, kind: Any, change: dict[str, Any]
 ) -> None:
-    load_files(cluster, request(folder), Recorder())
     before, wanted = content(cluster), {row["id"]: row for row in fetch(cluster)}
     correction = ask(folder, kind, change)
     for point, count in POINTS[:5] + (MOVES if "ra" in change else []) + POINTS[5:]:
@@ -125,8 +125,8 @@ def test_killed_at_each_step_of_one_correction(
     assert fetch_everywhere(cluster, f"SELECT name FROM system.tables WHERE {left}").num_rows == 0
 
 
+@pytest.mark.usefixtures("loaded")
 def test_a_source_with_another_star_moves_to_its_shard(cluster: Engine, folder: Path) -> None:
-    load_files(cluster, request(folder), Recorder())
     load_sources(cluster, folder)
     stars = {row["id"]: row for row in fetch(cluster)}
     targets = [*range(600, 700)]

@@ -7,7 +7,7 @@ These are queries of the tests of ADQL, and random ones: most of them on three s
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -17,6 +17,7 @@ import pytest
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_topology import Statement, read_topology
+from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import OVERLAP
 from clickhouse_schema.whole_tables import create_database
@@ -166,16 +167,14 @@ class Tables:
 SCHEMAS = (SMALL, SKY, MATCHES)
 
 
-def filled(engine: Engine) -> Tables:
+def filled(engine: Engine, schemas: Sequence[Schema] = SCHEMAS) -> Tables:
     """The tables of the tests of ADQL."""
-    for schema in SCHEMAS:
+    contents = {"small": CONTENT, "sky": sky_rows(), "matches": Sky().batches()}
+    for schema in schemas:
         create_database(Servers(engine), schema.name)
-    contents = [("small", table, batch) for table, batch in CONTENT]
-    contents += [("sky", table, batch) for table, batch in sky_rows()]
-    contents += [("matches", table, batch) for table, batch in Sky().batches()]
-    for name, table, batch in contents:
-        store(engine, name, table, [batch])
-    return Tables(engine, catalogue_of(engine, *SCHEMAS))
+        for table, batch in contents[schema.name]:
+            store(engine, schema.name, table, [batch])
+    return Tables(engine, catalogue_of(engine, *schemas))
 
 
 @pytest.fixture(scope="module")
@@ -184,10 +183,11 @@ def one_server(engine: Engine) -> Tables:
 
 
 @pytest.fixture(scope="module")
-def tables_of(cluster_of: Callable[[int], Engine]) -> Iterator[Callable[[int], Tables]]:
-    """The tables on a cluster of so many shards; on the real one, if one is given."""
+def tables_of(cluster_of: Callable[[int], Engine], request: pytest.FixtureRequest) -> Iterator[Callable[[int], Tables]]:
+    """The tables on a cluster of so many shards, on seven those that are asked for; on the real one, if one is given."""
     if not real.IS_GIVEN:
-        yield cache(lambda shards: filled(cluster_of(shards)))
+        all_on = request.config.getoption("--shards") or 3
+        yield cache(lambda shards: filled(cluster_of(shards), SCHEMAS if shards == all_on else [MATCHES]))
         return
     engine = real.engine()
     names = [schema.name for schema in SCHEMAS]

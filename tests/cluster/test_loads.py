@@ -34,16 +34,18 @@ from tests.cluster.night_schema import (
     content,
     entry_of,
     folder,
+    loaded,
     request,
     rows_table,
     stars,
+    states,
 )
 from tests.loaders.recorder import Recorder
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import execute_everywhere, fetch_everywhere, urls_of
 from tests.support.environment import make_environment
 
-__all__ = ["cluster", "folder"]  # fixtures
+__all__ = ["cluster", "folder", "loaded", "states"]  # fixtures
 
 #: Loads in a process of its own, which kills itself a moment after it has reached a failpoint.
 CHILD = """
@@ -115,8 +117,8 @@ POINTS = [
 ]
 
 
+@pytest.mark.usefixtures("loaded")
 def test_killed_at_each_step_of_one_load(cluster: Engine, folder: Path) -> None:
-    load_files(cluster, request(folder), Recorder())
     undisturbed = content(cluster)
     drop_table(cluster, "night.stars", Recorder())
     for point, count in POINTS:
@@ -150,8 +152,8 @@ def test_a_catalogue_that_only_some_servers_know(cluster: Engine, folder: Path, 
     verify_table(cluster, "night.stars", Recorder())
 
 
+@pytest.mark.usefixtures("loaded")
 def test_rows_that_one_server_has_still_to_delete_do_not_come_back(cluster: Engine, folder: Path) -> None:
-    load_files(cluster, request(folder), Recorder())
     slow = cluster.require_servers()[1]
     slow.execute("SYSTEM STOP MERGES skyhouse.density")
     density_table.update_density(cluster, "night", entry_of(cluster).table)
@@ -188,8 +190,8 @@ def test_killed_between_two_shards_of_a_chunk(
     verify_table(cluster, "night.stars", recorder)
 
 
+@pytest.mark.usefixtures("loaded")
 def test_what_replaces_a_table_is_seen_at_once(cluster: Engine, folder: Path) -> None:
-    load_files(cluster, request(folder), Recorder())
     before = content(cluster)
     with killed_at(cluster, Failpoint.DENSITY_WRITE) as dying:
         load_files(dying, request(folder, "many", "replace"), Recorder())
@@ -211,9 +213,9 @@ class _Rates:
         pass
 
 
+@pytest.mark.usefixtures("loaded")
 def test_what_replaces_a_table_is_estimated(cluster: Engine, folder: Path) -> None:
     """By its rows and the size of its columns, which ClickHouse knows for wide parts."""
-    load_files(cluster, request(folder), Recorder())
     load_files(cluster, request(folder, "many", "replace"), Recorder())
     rows = rows_table(cluster, LOCAL)
     wide = "min_bytes_for_wide_part = 0, min_rows_for_wide_part = 0"
@@ -236,8 +238,8 @@ DAMAGE = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("loaded")
 def test_verify_names_what_is_wrong(cluster: Engine, folder: Path) -> None:
-    load_files(cluster, request(folder), Recorder())
     copies = all_rows(cluster, OVERLAP)
     sql = f"SELECT id FROM {copies} WHERE id > 10 GROUP BY id HAVING count() = 1 ORDER BY id LIMIT 3"
     one, two, three = cluster.fetch_table(sql).column(0).to_pylist()

@@ -30,14 +30,16 @@ from tests.cluster.night_schema import (
     cluster,
     entry_of,
     folder,
+    loaded,
     request,
     rows_table,
     stars,
+    states,
 )
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import fetch_everywhere
 
-__all__ = ["cluster", "folder"]  # fixtures
+__all__ = ["cluster", "folder", "loaded", "states"]  # fixtures
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "loading.md"
 
@@ -58,10 +60,10 @@ def check_latest(cluster: Engine, sources: dict[str, np.ndarray]) -> None:
     assert dict(zip(*(found.column(number).to_pylist() for number in (0, 1)), strict=True)) == latest
 
 
+@pytest.mark.usefixtures("loaded")
 def test_children_are_with_their_parents(cluster: Engine, folder: Path) -> None:
     """One without a parent is put aside, as those whose distance from it is too large or unknown; one without a
     position stays. Some lie in the cells of another shard."""
-    load_files(cluster, request(folder), Recorder())
     random = np.random.default_rng(9)
     parents = stars(0, STARS).slice(2)
     of = random.integers(0, len(parents), 2000)
@@ -148,9 +150,9 @@ def test_a_change_that_always_fails_is_told(cluster: Engine, monkeypatch: pytest
     stored_table.wait_for_mutations(cluster, "system.mutations", "night", "stuck")
 
 
+@pytest.mark.usefixtures("loaded")
 def test_children_are_not_left_behind(cluster: Engine, folder: Path) -> None:
     """Replacing the parents, or loading them again, is refused until the children are dropped."""
-    load_files(cluster, request(folder), Recorder())
     parents, recorder = stars(0, STARS), Recorder()
     names = ("id", "ra", "dec")
     children = {"number": range(2, 99), "star": parents["id"][2:99], "mjd": [60000.0] * 97}

@@ -23,11 +23,11 @@ from loaders.tables.table_list import list_tables
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
 from tests.cluster.dying import killed_at
-from tests.cluster.night_schema import SCHEMA, cluster, folder, request, rows_table
+from tests.cluster.night_schema import SCHEMA, cluster, folder, loaded, request, rows_table, states
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import execute_everywhere, fetch_everywhere, prepared_engine, running_cluster
 
-__all__ = ["cluster", "folder"]  # fixtures
+__all__ = ["cluster", "folder", "loaded", "states"]  # fixtures
 
 WIDER = SCHEMA.replace(
     "{name: name, datatype: unicode}", "{name: name, datatype: unicode}\n  - {name: mag, datatype: float}"
@@ -46,8 +46,8 @@ def stored(engine: Engine) -> list[str]:
     return sorted({*names})
 
 
+@pytest.mark.usefixtures("loaded")
 def test_rows_with_missing_values_are_compared_too(cluster: Engine, folder: Path) -> None:
-    load_files(cluster, request(folder), Recorder())
     copies, last = rows_table(cluster, OVERLAP), cluster.require_servers()[2]
     for part in (LOCAL, OVERLAP):
         for change in ("MODIFY COLUMN name Nullable(String)", "UPDATE name = NULL WHERE 1"):
@@ -60,10 +60,10 @@ def test_rows_with_missing_values_are_compared_too(cluster: Engine, folder: Path
         verify_table(cluster, "night.stars", Recorder())
 
 
+@pytest.mark.usefixtures("loaded")
 def test_an_addition_that_was_stopped_is_finished_before_the_table_changes(
     cluster: Engine, folder: Path, tmp_path: Path
 ) -> None:
-    load_files(cluster, request(folder), Recorder())
     with killed_at(cluster, Failpoint.SHARDS_SEND_COPIES) as dying:
         load_files(dying, request(folder, "few", "append"), Recorder())
     wider = tmp_path / "wider.yaml"
@@ -92,6 +92,7 @@ def test_a_first_load_that_was_stopped_is_no_table_to_change(cluster: Engine, fo
     assert stored(cluster) == []
 
 
+@pytest.mark.usefixtures("loaded")
 @pytest.mark.parametrize(
     ("point", "count"), [(Failpoint.GATEWAY_DROP, 1), (Failpoint.TABLE_DROP, 1), (Failpoint.TABLE_DROP, 7)]
 )
@@ -99,7 +100,6 @@ def test_a_drop_that_was_stopped_leaves_no_dead_end(
     cluster: Engine, folder: Path, point: Failpoint, count: int
 ) -> None:
     """Of a table that was replaced, whose names have a number."""
-    load_files(cluster, request(folder), Recorder())
     load_files(cluster, request(folder, "many", "replace"), Recorder())
     with killed_at(cluster, point, count) as dying:
         drop_table(dying, "night.stars", Recorder())
@@ -116,9 +116,9 @@ def test_a_drop_that_was_stopped_leaves_no_dead_end(
     assert stored(cluster) == []
 
 
+@pytest.mark.usefixtures("loaded")
 def test_what_drop_says_of_a_load_beside_a_table(cluster: Engine, folder: Path) -> None:
     """It would take the table too."""
-    load_files(cluster, request(folder), Recorder())
     with killed_at(cluster, Failpoint.SHARDS_SEND) as dying:
         load_files(dying, request(folder, "many", "replace"), Recorder())
     recorder = Recorder()
@@ -126,9 +126,9 @@ def test_what_drop_says_of_a_load_beside_a_table(cluster: Engine, folder: Path) 
     assert recorder.reports[0].endswith("a load that was stopped: start it again")
 
 
+@pytest.mark.usefixtures("loaded")
 def test_what_a_stopped_move_leaves_is_no_load(cluster: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0)
-    load_files(cluster, request(folder), Recorder())
     with killed_at(cluster, Failpoint.MOVE_DESCRIBE, 3) as dying:
         rebalance.move_shards(dying, 2, Recorder())
     recorder = Recorder()
@@ -168,10 +168,10 @@ def test_files_that_are_in_already_are_not_added_among_others(
     verify_table(cluster, "night.stars", Recorder())
 
 
+@pytest.mark.usefixtures("loaded")
 def test_shards_that_move_while_a_file_is_read(cluster: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows would go into the tables that were moved from, and be dropped with them."""
     monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0)
-    load_files(cluster, request(folder), Recorder())
     read = chunk_reader.read_chunks
 
     def moving(*given: Any) -> Iterator[chunk_reader.Chunk]:

@@ -11,11 +11,11 @@ from clickhouse_schema.failpoints import Failpoint
 from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.engine import Engine
 from tests.cluster.dying import killed_at
-from tests.cluster.night_schema import STARS, cluster, folder, request
+from tests.cluster.night_schema import STARS, cluster, folder, request, states
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import fetch_everywhere
 
-__all__ = ["cluster", "folder"]  # fixtures
+__all__ = ["cluster", "folder", "states"]  # fixtures
 
 #: the file of each addition, its rows and where its load is killed
 ADDITIONS = (
