@@ -70,7 +70,7 @@ def test_check_of_what_settings_name(file: Path, tmp_path: Path) -> None:
         f'token_issuers = "{tmp_path}/issuers.yaml"\nclickhouse_url = "http://127.0.0.1:{port}"\n'
         f'redis_url = "redis://127.0.0.1:{port}/0"\nresults_url = "{tmp_path}/file"\nhost = "192.0.2.1"\n'
         f'request_log = "{tmp_path}/logs/requests"\nblocked = "{tmp_path}/file"\nusage = "{tmp_path}/file/usage"\n'
-        f'registry = "{tmp_path}/registry.yaml"\npublic_url = "https://tap.example.org"\n'
+        f'registry = "{tmp_path}/registry.yaml"\npublic_url = "https://tap.example.org"\nport = {free_port()}\n'
     )
     checked = run("config", "check", file)
     assert checked.exit_code == 1
@@ -94,8 +94,9 @@ def test_check_of_rights(tmp_path: Path) -> None:
 
 
 def test_an_occupied_port_is_the_service(file: Path, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        assert find_faults(Config(data=tmp_path, port=taken.getsockname()[1])) == []
+    port = free_port()
+    with socket.create_server(("127.0.0.1", port)):
+        assert find_faults(Config(data=tmp_path, port=port)) == []
 
 
 def test_commands_change_the_files_that_the_settings_name(file: Path, tmp_path: Path) -> None:

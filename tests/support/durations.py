@@ -42,6 +42,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        return
     longest = sorted(_measured.items(), key=lambda each: -each[1])
     if len(longest) > 1:
         terminalreporter.section(f"the {min(_TOLD, len(longest))} files that took longest")

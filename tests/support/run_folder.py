@@ -31,7 +31,14 @@ _HAS_PASSED = pytest.StashKey[bool]()
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests() -> None:
     if sitecustomize.RUN_FOLDER not in os.environ:  # else this is a worker of a run
-        _enter_run(Path(tempfile.mkdtemp(prefix="skyhouse-tests-")).resolve())
+        _enter_run(Path(tempfile.mkdtemp(prefix="sky-")).resolve())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Put the tests' folders directly below the run's: the path of a Unix socket has at most 107 bytes."""
+    if not hasattr(config, "workerinput") and not config.option.basetemp:
+        config.option.basetemp = _folder() / "t"
 
 
 def _enter_run(folder: Path) -> None:

@@ -39,9 +39,10 @@ def _run_import(file: str, folder: str, name: str) -> None:
         byte_pixel_threshold=None,
         highest_healpix_order=7,
     )
-    # without an address the scheduler's HTTP server would take Dask's port 8787
+    # without an address the scheduler's HTTP server would take Dask's port 8787, and the worker's one of each interface
     addresses = {"dashboard_address": "127.0.0.1:0", "dashboard": False}
-    with Client(processes=False, n_workers=1, threads_per_worker=2, scheduler_kwargs=addresses) as client:
+    threads = {"n_workers": 1, "threads_per_worker": 2, "worker_dashboard_address": "127.0.0.1:0"}
+    with Client(processes=False, **threads, scheduler_kwargs=addresses) as client:
         run(wanted, client)
 
 

@@ -53,8 +53,9 @@ def test_an_occupied_address(
 ) -> None:
     from tests.tap_service.worker_processes import Workers
 
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        address = f"127.0.0.1:{other.getsockname()[1]}"
+    port = free_port()
+    with socket.create_server(("127.0.0.1", port)):
+        address = f"127.0.0.1:{port}"
         workers = Workers(cluster_settings(worker_metrics=address), tmp_path / "output")
         try:
             eventually(lambda: workers.has_said(f"the metrics of the workers cannot be served at {address}: "))
