@@ -35,7 +35,8 @@ def main() -> int:
         f"{len(changed)} changed files; {len(chosen)} test files of {len(chosen) + len(others)} that depend on them",
         flush=True,
     )
-    return max((run(command, ROOT / folder) for folder, command in list_commands(changed, chosen)), default=0)
+    failures = [command for folder, command in list_commands(changed, chosen) if not run(command, ROOT / folder)]
+    return 1 if failures else 0
 
 
 def find_changes(since: str) -> list[str]:
@@ -120,11 +121,12 @@ def name_test_file(module: str) -> str:
     return path if Path(path).name.startswith("test_") else ""
 
 
-def run(command: list[str], folder: Path) -> int:
-    code = subprocess.run(command, cwd=folder, check=False).returncode
-    if code:
+def run(command: list[str], folder: Path) -> bool:
+    """Run a command, and return whether it has succeeded; one that a signal has ended has not."""
+    has_succeeded = subprocess.run(command, cwd=folder, check=False).returncode == 0
+    if not has_succeeded:
         print(f"failed: {' '.join(command)[:200]}", flush=True)
-    return code
+    return has_succeeded
 
 
 if __name__ == "__main__":
