@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.support.audited.sitecustomize import name_reservation
+
 #: browsers refuse some below, such as 10080
 _FIRST = 11_000
 
@@ -22,9 +24,9 @@ def free_port() -> int:
     when this process ends.
     """
     ports = range(_FIRST, int(_OUTGOING.read_text().split()[0])) or range(_FIRST, 65_536)  # it may give them all
-    for port in random.SystemRandom().sample(ports, len(ports)):
+    for port in random.Random().sample(ports, len(ports)):
         with suppress(OSError), socket.socket(socket.AF_UNIX) as reservation:
-            reservation.bind(f"\0skyhouse-tests-port-{port}")
+            reservation.bind(name_reservation(port))
             socket.create_server(("127.0.0.1", port)).close()
             reservation.detach()  # open until this process ends
             return port

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.audited import sitecustomize
-
-ROOT = Path(__file__).parents[2]
+from tests.support.environment import ROOT
 
 #: variables of this machine that would change what a test does
 _FOREIGN = ("AWS_", "CELERY_", "PYTHON", "REDIS_", "SKYHOUSE_", "SSL_CERT_", "XDG_")

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.support import ports
+from tests.support.environment import ROOT
 from tests.support.ports import closed_port, free_port
-
-ROOT = Path(__file__).parents[2]
 
 _OTHER_RUN = "from tests.support.ports import free_port; print(free_port(), flush=True); input()"
 

@@ -103,11 +103,15 @@ def _is_missing(path: str) -> bool:
     return not os.path.lexists(path)
 
 
+def name_reservation(port: int) -> str:
+    """Return the abstract Unix socket that reserves a port: ``tests.support.ports`` binds it."""
+    return f"\0skyhouse-tests-port-{port}"
+
+
 def _is_reserved(port: int) -> bool:
-    """Tell whether ``tests.support.ports`` has given the port to a test."""
     with socket.socket(socket.AF_UNIX) as probe:
         try:
-            probe.bind(f"\0skyhouse-tests-port-{port}")
+            probe.bind(name_reservation(port))
         except OSError:
             return True
     return False
