@@ -28,6 +28,7 @@ from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 from tap_service.storage.jobs.redis_persistence import find_loss_risks
 from tap_service.storage.open_storage import open_job_stores, open_remote_engine
+from tap_service.unused_libraries import leave_out_unused_libraries
 
 _log = logging.getLogger("skyhouse")
 
@@ -137,4 +138,5 @@ def main(parent: int, metrics_folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    leave_out_unused_libraries()
     main(int(sys.argv[1]), Path(sys.argv[2]))

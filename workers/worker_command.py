@@ -23,6 +23,7 @@ from tap_service.process_end import report_crashes
 from tap_service.services.jobs.celery_dispatcher import celery_queue_name
 from tap_service.services.jobs.job_queues import QueueRules
 from tap_service.settings.settings_file import DEFAULT_FILE, FILE_VARIABLE
+from tap_service.unused_libraries import leave_out_unused_libraries
 
 _log = logging.getLogger("skyhouse")
 
@@ -53,6 +54,7 @@ ConfigFile = Annotated[
 
 def main() -> None:
     report_crashes()
+    leave_out_unused_libraries()
     os.umask(0o077)  # results are for this user only
     return_freed_memory()
     typer.run(run_workers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_topology import Statement
 from clickhouse_schema.engine_protocol import Engine
@@ -37,7 +39,7 @@ def _create_table(servers: Servers[Engine], table: Table, name: str) -> None:
 
 
 def write_tap_schema(engine: Engine, catalogue: Catalogue) -> None:
-    """Replace the content of each table in one step, so that no reader sees half of it.
+    """Replace the content of each table that differs in one step, so that no reader sees half of it.
 
     Exchanging the tables would leave one to drop, and DROP waits for its readers. No table is ever empty, because
     TAP_SCHEMA describes itself.
@@ -45,13 +47,27 @@ def write_tap_schema(engine: Engine, catalogue: Catalogue) -> None:
     batches = build_tap_schema(catalogue)
     servers = Servers(engine)
     target = servers.topology.choose_rows_target(is_sharded=False)
+    readers = servers.list_engines(target)
     for table in TAP_SCHEMA.tables:
         live = _quote_tap_schema_table(table.name)
+        if all(_has_rows(each, live, batches[table.name]) for each in readers):
+            continue
         following = _quote_tap_schema_table(table.name + _NEXT_SUFFIX)
         servers.execute_statement(Statement(f"TRUNCATE TABLE {following}", target))
         servers.insert_batches(following, [batches[table.name]], point=Failpoint.TAP_SCHEMA_FILL)
         replace = f"ALTER TABLE {live} REPLACE PARTITION tuple() FROM {following}"
         servers.execute_statement(Statement(replace, target), point=Failpoint.TAP_SCHEMA_REPLACE)
+
+
+def _has_rows(engine: Engine, table: str, wanted: pa.RecordBatch) -> bool:
+    """Whether a table has these rows, in any order."""
+    names = wanted.schema.names
+    found = engine.fetch_table(f"SELECT {', '.join(map(quote_identifier, names))} FROM {table}")
+    order = [(name, "ascending") for name in names]
+    return bool(
+        found.num_rows == wanted.num_rows
+        and found.cast(wanted.schema).sort_by(order).equals(pa.table(wanted).sort_by(order))
+    )
 
 
 def _quote_tap_schema_table(name: str) -> str:

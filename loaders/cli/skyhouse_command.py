@@ -10,6 +10,7 @@ import typer
 from loaders.cli.command_options import ConfigFile
 from loaders.cli.lazy_group import build_group_class
 from tap_service.process_end import report_crashes
+from tap_service.unused_libraries import leave_out_unused_libraries
 
 #: the function of a command, or the app of a group of them, in the order of the help text
 COMMANDS = {
@@ -59,6 +60,7 @@ app = typer.Typer(
 
 def main() -> None:
     report_crashes()
+    leave_out_unused_libraries()
     os.umask(0o077)  # data, jobs, results and rejected rows are for this user only
     app()
 

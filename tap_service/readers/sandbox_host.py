@@ -16,10 +16,10 @@ import socket
 import sys
 import traceback
 from dataclasses import dataclass
-from importlib.abc import MetaPathFinder
 
 from tap_service.child_processes import end_with_parent
 from tap_service.readers import sandboxed_reader
+from tap_service.unused_libraries import leave_out_unused_libraries
 
 #: File descriptors in a message
 FILES = 4
@@ -105,15 +105,7 @@ def _run_reader(files: list[int]) -> None:
         os._exit(code)
 
 
-class _NoPandas(MetaPathFinder):
-    """Hides pandas: Arrow looks for it at its first array; each reader would import it for 0.2 s and not use it."""
-
-    def find_spec(self, name: str, *_: object) -> None:
-        if name == "pandas":
-            raise ModuleNotFoundError("readers of files use no pandas", name=name)
-
-
 if __name__ == "__main__":
-    sys.meta_path.insert(0, _NoPandas())
+    leave_out_unused_libraries()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service handles it, and ends this process
     _Host(socket.socket(fileno=int(sys.argv[1]))).serve()

@@ -25,7 +25,7 @@ from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.support.ports import free_port
 from tests.tap_service.conftest import Served, served
-from tests.tap_service.users import write_accounts
+from tests.tap_service.users import remove_user_tables, write_accounts
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,6 +84,7 @@ def portal(dist: Path, demo_engine: EmbeddedEngine, tmp_path_factory: pytest.Tem
     config = Config(query_log="", accounts=write_accounts(folder / "accounts.sqlite"), **paths)
     with served(config, demo_engine, portal=dist) as service:
         yield service
+    remove_user_tables(demo_engine)
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 #: libraries and packages that take a tenth of a second or more
 HEAVY = {
     "adql", "astropy", "asyncio", "celery", "chdb", "clickhouse_connect", "fastapi", "fsspec", "numpy", "pyarrow",
-    "redis", "starlette", "uvicorn", "workers", "yaml",
+    "pandas", "redis", "starlette", "uvicorn", "workers", "yaml",
 }  # fmt: skip
 
 #: of a command that opens the embedded engine itself
@@ -30,12 +30,13 @@ NEEDED_BY_ENGINE = {"chdb", "numpy", "pyarrow"}
 #: Runs commands one after the other, and prints their exit codes and what has been imported after each.
 RUN = """
 import contextlib, io, json, sys
-from loaders.cli.skyhouse_command import app
+from loaders.cli.skyhouse_command import main
 done = []
 for words in json.loads(sys.argv[1]):
     with contextlib.redirect_stdout(io.StringIO()):
         try:
-            app(words, prog_name="skyhouse")
+            sys.argv = ["skyhouse", *words]
+            main()
         except SystemExit as end:
             done.append([end.code, list(sys.modules)])
 print(json.dumps(done))

@@ -28,7 +28,7 @@ from tap_service.storage.engine.engine import Engine
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import running_server
 from tests.tap_service.storage.redis_server import redis_server
-from tests.tap_service.users import write_accounts
+from tests.tap_service.users import remove_user_tables, write_accounts
 from tests.tap_service.worker_processes import Workers
 
 #: rows of svc.numbers: n from 0, half = n / 2, word = 'row n'
@@ -166,6 +166,7 @@ def clickhouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseS
 def serve(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Served]]:
     """Start a server with these settings for the tests of one file."""
     with ExitStack() as stack:
+        stack.callback(remove_user_tables, svc_engine)
 
         def start(**settings: Any) -> Served:
             config = Config(**{"query_log": "", "jobs_path": tmp_path_factory.mktemp("jobs"), **settings})
@@ -202,6 +203,7 @@ def serve_cluster(
             started.append(Workers(whole, tmp_path_factory.mktemp("workers") / "output"))
             engine = ClickHouseEngine(whole["clickhouse_url"])
             stack.callback(engine.close)
+            stack.callback(remove_user_tables, engine)
             return stack.enter_context(served(Config(**whole), engine))
 
         yield start

@@ -11,7 +11,9 @@ import httpx
 import pyvo
 import requests
 
+from clickhouse_schema.engine_tables import user_table_record
 from tap_service.storage.accounts import Accounts
+from tap_service.storage.engine.engine import Engine
 from tests.tap_service.async_client import Job
 
 if TYPE_CHECKING:
@@ -87,3 +89,13 @@ def temporary_user(service: Served, name: str, password: str = "") -> Iterator[U
     for table in found.tables:
         assert found.http("DELETE", f"tables/{table}").status_code == 204
     found.session.close()
+
+
+def remove_user_tables(engine: Engine) -> None:
+    """Remove what tests have left in the schemas of users, for the users of other files have the same names."""
+    records = user_table_record.read_all_user_tables(engine)
+    for record in records:
+        user_table_record.remove_user_table(engine, record.owner, record.table.name)
+        user_table_record.drop_storage(engine, record.storage)
+    described = [name for record in records for name in record.descriptions]
+    user_table_record.forget_user_tables(engine, described, [record.storage for record in records])
