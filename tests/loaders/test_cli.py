@@ -309,9 +309,9 @@ def test_what_users_own(service: Service) -> None:
     code, _, err = skyhouse(service.folder, "user", "drop-table", "alice", "mydb.two")
     assert (code, err) == (1, "error: alice has no table mydb.two; see skyhouse user tables alice\n")
     asked("sync?QUERY=SELECT+table_name+FROM+TAP_SCHEMA.tables")
-    assert [each["status"] for each in json.loads(asked("history"))["queries"]] == ["OK"]
     asked("async?PHASE=RUN&QUERY=SELECT+table_name+FROM+TAP_SCHEMA.tables", "POST", b"")
     assert b"<uws:jobref " in asked("async")
+    wait_for(lambda: [each["status"] for each in json.loads(asked("history"))["queries"]] == ["OK", "OK"])
     code, out, said_too = skyhouse(service.folder, "user", "remove", "alice")
     assert "deleted 1 job of alice" in said_too
     said = ["dropped mydb.one of alice", "dropped mydb.three of alice", "alice is removed"]

@@ -55,6 +55,7 @@ def _enter_run(folder: Path) -> None:
         # of nobody: tests reach this machine alone, and httpx would load hundreds at each call
         "SSL_CERT_DIR": str(folder / "certificates"),
         "SKYHOUSE_CONFIG": "",  # no settings file
+        "OPENBLAS_NUM_THREADS": "1",  # numpy would start one for each core in each process, and nothing uses them
     }
     tempfile.tempdir = None
     sitecustomize.install_audit()
