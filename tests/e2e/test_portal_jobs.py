@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import re
 import zipfile
 from collections.abc import Callable, Iterator
@@ -23,7 +22,6 @@ from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, User, temporary_user
 
 #: pyvo leaves streams open
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 QUICK = "SELECT type, COUNT(*) AS n\nFROM openngc.objects\nGROUP BY type\nORDER BY n DESC"
 #: every pair of stars: more than a minute of work, with rows from the start
@@ -76,13 +74,12 @@ def sign_in(page: Page, name: str, password: str = "") -> None:
 
 @pytest.fixture(autouse=True)
 def no_jobs(portal: Served) -> Iterator[None]:
-    """Leave no jobs and no open streams of pyvo to the next test. An administrator sees anonymous jobs too."""
+    """Leave no jobs to the next test. An administrator sees anonymous jobs too."""
     yield
     root = User(portal, "root")
     for job in root.vo.get_job_list():
         assert root.http("DELETE", f"async/{job.jobid}").status_code == 303
     root.session.close()
-    gc.collect()
 
 
 @pytest.fixture

@@ -367,7 +367,7 @@ def sky(mine: Table, stars: Table) -> Sky:
 
 class TestWizard:
     def test_a_table_may_be_chosen_before_the_tables_are_read(self, page: Page, portal_url: str) -> None:
-        """On a slow connection a user types the name of a table, and Enter, while the list is still empty."""
+        """On a slow connection a user types the name of a table, and Enter, while the list is still empty, and goes on."""
         waiting: list[Route] = []
         page.route("**/tap/tables?detail=min", lambda route: waiting.append(route))
         page.goto(f"{portal_url}#/uploads/match")
@@ -376,6 +376,7 @@ class TestWizard:
         box.fill("tycho2.bright")
         expect(side.get_by_role("listbox")).to_contain_text("Loading")
         box.press("Enter")
+        page.get_by_label("Radius, arcsec").fill("60")
         for route in waiting:
             route.continue_()
         expect(side.get_by_label("Right ascension", exact=True)).to_be_visible()

@@ -3,7 +3,6 @@ archive's."""
 
 from __future__ import annotations
 
-import gc
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -21,9 +20,6 @@ from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.conftest import Served
-
-#: pyvo asks with stream=True and leaves connections to be collected
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 DATALINK = "application/x-votable+xml;content=datalink"
 _COLUMNS = ("ID", "access_url", "service_def", "error_message", "description", "semantics", "content_type")
@@ -73,13 +69,6 @@ def archive() -> Iterator[ThreadingHTTPServer]:
     server.shutdown()
     thread.join()
     server.server_close()
-
-
-@pytest.fixture(autouse=True)
-def swept() -> Iterator[None]:
-    """Close what pyvo leaves open within the test that opened it."""
-    yield
-    gc.collect()
 
 
 def schema_with(archive: str) -> Schema:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gc
 from collections.abc import Callable, Iterator
 
 import httpx
@@ -28,9 +27,6 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.recorder import Recorder
 from tests.tap_service.conftest import Served
 
-#: pyvo asks with stream=True and leaves connections to be collected
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 DATALINK = "application/x-votable+xml;content=datalink"
 IMAGE, VISIBILITY, STRANGE = (
     f"ivo://example.org/skyhouse?{name}" for name in ("ex0001", "ex0026", "it's \"%\\x' OR 1")
@@ -48,13 +44,6 @@ CUTOUT = """  skyhouse:services:
     inputParams: [{name: ID, ref: obs_publisher_did}, {name: TARGET, ref: target_name}]
 """
 PREVIEW = '{name: preview_url, datatype: string, "ivoa:ucd": "meta.ref.url;meta.preview"}'
-
-
-@pytest.fixture(autouse=True)
-def swept() -> Iterator[None]:
-    """Close what pyvo leaves open within the test that opened it."""
-    yield
-    gc.collect()
 
 
 @pytest.fixture(scope="module")

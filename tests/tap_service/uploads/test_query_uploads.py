@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import gzip
 import io
 import re
@@ -28,17 +27,7 @@ from tap_service.readers.file_formats import FORMATS as READABLE
 from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served
 
-#: pyvo asks with stream=True and leaves connections to be collected
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 NAMES = ["id", "ra", "dec", "name", "flag", "spectrum"]
-
-
-@pytest.fixture(autouse=True)
-def swept() -> Iterator[None]:
-    """Close what pyvo leaves open within the test that opened it."""
-    yield
-    gc.collect()
 
 
 def stars() -> Table:

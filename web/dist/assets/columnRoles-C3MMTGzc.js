@@ -1,4 +1,4 @@
-import{C as e,x as t}from"./uploadType-DyjKRlMt.js";import{a as n,r,s as i}from"./index-COMNQesG.js";var a=84;function o(e){let{left:t,right:r}=e;if(e.keep===`unmatched`)return s(e);let a=m(t.columns,r.columns);return[`SELECT`,[...p(`a`,t.columns,a.left),...p(`b`,r.columns,a.right),`${l(`IN_UNIT`,[l(`DISTANCE`,[n(`a`,t),n(`b`,r)]),`'arcsec'`])} AS ${a.separation}`].map(e=>`  ${e}`).join(`,
+import{C as e,x as t}from"./uploadType-DyjKRlMt.js";import{a as n,r,s as i}from"./index-D9kM_GP1.js";var a=84;function o(e){let{left:t,right:r}=e;if(e.keep===`unmatched`)return s(e);let a=m(t.columns,r.columns);return[`SELECT`,[...p(`a`,t.columns,a.left),...p(`b`,r.columns,a.right),`${l(`IN_UNIT`,[l(`DISTANCE`,[n(`a`,t),n(`b`,r)]),`'arcsec'`])} AS ${a.separation}`].map(e=>`  ${e}`).join(`,
 `),`FROM ${i(`a`,t)}`,`${e.keep===`left`?`LEFT JOIN`:`JOIN`} ${i(`b`,r)}`,`  ON ${c(e)}${u(e)}`].join(`
 `)}function s(e){let{left:t,right:n}=e,r=t.columns.length>0?t.columns:t.all;return[`SELECT`,p(`a`,r,m(r,[]).left).map(e=>`  ${e}`).join(`,
 `),`FROM ${i(`a`,t)}`,`WHERE NOT EXISTS (`,`  SELECT * FROM ${i(`b`,n)}`,`  WHERE ${c({...e,choice:`all`})}${u(e)})`].join(`
