@@ -1,4 +1,7 @@
-"""Some seconds of ``make chaos``: no job is lost, no answer is wrong, no load is lost or doubled, nothing is left behind."""
+"""Some seconds of ``make chaos``: no job is lost, no answer is wrong, no load is lost or doubled, nothing is left behind.
+
+It takes a minute: each kind of part is killed and starts again, and then all jobs and loads must end.
+"""
 
 from __future__ import annotations
 

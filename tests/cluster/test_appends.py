@@ -37,7 +37,7 @@ APPEND_POINTS = [
 
 @pytest.mark.usefixtures("loaded")
 def test_an_addition_killed_anywhere_is_there_once(cluster: Engine, folder: Path) -> None:
-    """Each is finished by what comes next, the same addition again or another one."""
+    """Each is finished by what comes next, the same addition again or another one. It takes a load for each point."""
     for number, (point, count) in enumerate(APPEND_POINTS):
         pq.write_table(stars(10_000 * (number + 1), 50), folder / f"killed{number}.parquet")
         with killed_at(cluster, point, count) as dying:

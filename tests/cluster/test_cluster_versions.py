@@ -1,4 +1,8 @@
-"""Versions on three shards with overlaps: the latest of each key, whichever shard its versions are on."""
+"""Versions on three shards with overlaps: the latest of each key, whichever shard its versions are on.
+
+Each test takes 20 s beside others: every load and correction writes two sharded tables with overlaps on three servers,
+and ``verify_table`` reads them whole.
+"""
 
 from __future__ import annotations
 

@@ -56,7 +56,10 @@ def shards(request: pytest.FixtureRequest) -> int:
 def engines(
     shards: int, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Engine, Engine]]:
-    """One server, and a cluster, whose rows have moved since they were loaded."""
+    """One server, and a cluster, whose rows have moved since they were loaded.
+
+    Half a minute: four servers start, the tables are loaded into both, and those of the cluster move. Queries change nothing.
+    """
     is_thorough = bool(request.config.getoption("--shards"))
     folder = tmp_path_factory.mktemp("night")
     write_files(folder)

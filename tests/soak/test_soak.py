@@ -1,4 +1,7 @@
-"""Some seconds of ``make soak``: every answer is right, and everything is measured."""
+"""Some seconds of ``make soak``: every answer is right, and everything is measured.
+
+A trend needs several measures: this is a quarter of a minute, and its service's start and end.
+"""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ Eventually = Callable[[Callable[[], bool]], None]
 
 @pytest.fixture(scope="module", params=["embedded", "cluster"])
 def piecewise(request: pytest.FixtureRequest) -> Iterator[Served]:
-    """Queries estimated at more than 0.1 milliseconds run in pieces."""
+    """Queries estimated at more than 0.2 milliseconds run in pieces."""
     start = request.getfixturevalue("serve" if request.param == "embedded" else "serve_cluster")
-    served: Served = start(piece_seconds=1e-4)
+    served: Served = start(piece_seconds=2e-4)
     with cut_tables(served.engine):
         served.refresh()
         yield served
