@@ -22,7 +22,7 @@ dataDir={folder}
 clientPort={port}
 clientPortAddress=127.0.0.1
 admin.enableServer=false
-4lw.commands.whitelist=ruok
+4lw.commands.whitelist=srvr
 """
 
 
@@ -36,10 +36,11 @@ class ZooKeeper:
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         return [line for line in said.splitlines() if line.startswith("/")]
 
-    def is_well(self) -> bool:
+    def is_serving(self) -> bool:
+        """``ruok`` would say that it has started: it refuses sessions for a while after that."""
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as connection:
-            connection.sendall(b"ruok")
-            return connection.recv(4) == b"imok"
+            connection.sendall(b"srvr")
+            return connection.recv(64).startswith(b"Zookeeper version")
         return False
 
 
@@ -53,7 +54,7 @@ def zookeeper(folder: Path) -> Iterator[ZooKeeper]:
         command = [*_JAVA, "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(configuration)]
         process = subprocess.Popen(command, stdout=log, stderr=log)
     try:
-        while not server.is_well():
+        while not server.is_serving():
             assert process.poll() is None, (folder / "log").read_text()
             time.sleep(0.05)
         yield server

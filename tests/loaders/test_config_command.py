@@ -90,7 +90,7 @@ def test_check_of_what_settings_name(file: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_check_of_rights(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    assert "may not make" in dict(find_faults(Config(data=tmp_path / "data")))["data"]
+    assert "may not make" in dict(find_faults(Config(data=tmp_path / "data", port=free_port())))["data"]
 
 
 def test_an_occupied_port_is_the_service(file: Path, tmp_path: Path) -> None:

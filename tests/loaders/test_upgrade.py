@@ -36,7 +36,8 @@ engine.close()
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
     with tarfile.open(ROOT / "tests" / "loaders" / "data_0.1.0.tar.xz") as archive:
-        archive.extractall(tmp_path, filter="tar")
+        archive.extraction_filter = getattr(tarfile, "tar_filter", None)  # Python 3.11.2, of Debian 12, has none
+        archive.extractall(tmp_path)
     return tmp_path
 
 
