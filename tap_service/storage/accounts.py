@@ -246,10 +246,13 @@ class Accounts:
         with self._lock:
             return dict(self._connection.execute("SELECT user, class FROM user_class ORDER BY user").fetchall())
 
-    def add_token(self, name: str, label: str, days: float | None) -> str:
-        """Create and return a token, valid for ``days`` or forever; only its hash is stored. Raise AccountError."""
+    def add_token(self, name: str, label: str, days: float | None, *, latest: float = math.inf) -> str:
+        """Create and return a token; only its hash is stored. Raise AccountError.
+
+        It is valid for ``days`` or forever; for ``days`` at most until ``latest``, in seconds since 1970.
+        """
         token = _TOKEN_PREFIX + secrets.token_urlsafe(32)
-        expires = None if days is None else time.time() + days * 86400
+        expires = None if days is None else min(time.time() + days * 86400, latest)
         with self._begin_transaction() as connection:
             self._require_user(name)
             connection.execute("INSERT INTO token VALUES (?, ?, ?, ?)", (_hash_token(token), name, label, expires))

@@ -66,7 +66,7 @@ class OwnTokens:
         if len(accounts.list_tokens(user.name)) >= _MAX_TOKENS:
             raise TooManyTokens(f"you have {_MAX_TOKENS} tokens, the maximum: revoke one that you do not need")
         with _translate_errors():
-            value = accounts.add_token(user.name, label, days)
+            value = accounts.add_token(user.name, label, days, latest=user.valid_until)
         [made] = [token for token in accounts.list_tokens(user.name) if token.is_of(value)]
         return {**_describe_token(made), "token": value}
 

@@ -65,6 +65,16 @@ def test_a_token_makes_none_that_lives_longer(service: Served) -> None:
         send(service, "DELETE", f"/tokens/{token['id']}")
 
 
+def test_a_token_ends_with_the_one_that_made_it(path: Path) -> None:
+    """However much time is between the check of its days and its making."""
+    accounts = Accounts(path)
+    latest = time.time() + 1000
+    value = accounts.add_token("carol", "child", 1, latest=latest)
+    assert [each.expires for each in accounts.list_tokens("carol") if each.is_of(value)] == [latest]
+    accounts.revoke_tokens("carol", "child")
+    accounts.close()
+
+
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [
