@@ -56,13 +56,11 @@ class OwnTokens:
         if not 0 < len(label) <= _MAX_LABEL or not label.isprintable():
             raise ParameterFault(f"label has 1 to {_MAX_LABEL} printable characters: what the token is for")
         left = (user.valid_until - time.time()) / _DAY_SECONDS
-        if days > left:
-            if not is_capped:
-                raise Forbidden(
-                    f"your own token is valid for {left:.2g} days only, and the one that it makes cannot live longer: "
-                    "ask for fewer days, or sign in with your password"
-                )
-            days = left
+        if days > left and not is_capped:
+            raise Forbidden(
+                f"your own token is valid for {left:.2g} days only, and the one that it makes cannot live longer: "
+                "ask for fewer days, or sign in with your password"
+            )
         if len(accounts.list_tokens(user.name)) >= _MAX_TOKENS:
             raise TooManyTokens(f"you have {_MAX_TOKENS} tokens, the maximum: revoke one that you do not need")
         with _translate_errors():
