@@ -63,6 +63,6 @@ def _rewrite_unit(text: str, format_: str) -> str | None:
         try:
             unit = str(units.Unit(text, format=format_).to_string("vounit"))
             units.Unit(unit, format="vounit")
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, ArithmeticError):  # the last where a power is too high
             return None
     return unit

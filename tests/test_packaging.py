@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-ROOT = Path(__file__).parents[1]
+from tests.support.environment import ROOT
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 

@@ -109,7 +109,7 @@ def _parse_unit(unit: str) -> UnitBase | None:
         warnings.simplefilter("ignore", units.UnitsWarning)  # deprecated units, such as erg, are valid
         try:
             return units.Unit(unit, format="vounit")
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, ArithmeticError):
             return None
 
 

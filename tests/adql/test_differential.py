@@ -46,7 +46,6 @@ def reference() -> Iterator[Reference]:
 
 @settings(
     max_examples=int(_EXAMPLES or 100),
-    derandomize=not _EXAMPLES,
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 
 import pytest
 
@@ -27,8 +26,9 @@ from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine, ValueFault
 from tests.adql.conftest import Ask, asked
+from tests.support.environment import ROOT
 
-_DOCS = Path(__file__).parents[2] / "docs"
+_DOCS = ROOT / "docs"
 _TEXT = (_DOCS / "adql.md").read_text(encoding="utf-8")
 _FUNCTIONS = (_DOCS / "functions.md").read_text(encoding="utf-8")
 _ROWS = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| `([^`]+)` \| ([^|]+) \|$", _FUNCTIONS, re.MULTILINE)

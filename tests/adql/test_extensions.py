@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,9 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.reserved_words import RESERVED
 from clickhouse_schema.schema_model import Column, Schema, Table
 from tests.adql.conftest import Ask, Rows
+from tests.support.environment import ROOT
 
-_TEXT = (Path(__file__).parents[2] / "docs" / "adql.md").read_text(encoding="utf-8")
+_TEXT = (ROOT / "docs" / "adql.md").read_text(encoding="utf-8")
 _EXTENSIONS = _TEXT.split("## Extensions")[1].split("\n## ")[0]
 
 #: The form of each extension -> a query and its answer

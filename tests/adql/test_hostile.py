@@ -196,7 +196,7 @@ _SPITEFUL = st.lists(st.sampled_from([*"\\'\"`%_{}:;-?\n\t", "''", "\\'", "--", 
 _ANY = st.one_of(_TEXTS, _SPITEFUL)
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(text=_ANY, name=_ANY)
 def test_a_text_and_a_name_come_back_as_they_went_in(text: str, name: str, engine: Engine, small: Catalogue) -> None:
     literal, alias = "'" + text.replace("'", "''") + "'", '"' + (name or "x").replace('"', '""') + '"'
@@ -207,7 +207,7 @@ def test_a_text_and_a_name_come_back_as_they_went_in(text: str, name: str, engin
     assert engine.fetch_table(translation.sql, translation.settings).column(0).to_pylist() == [text]
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(text=_ANY, other=_ANY)
 def test_a_pattern_matches_by_its_two_wildcards_alone(text: str, other: str, engine: Engine, small: Catalogue) -> None:
     def matches(pattern: str) -> int:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
+from tests.support.environment import ROOT
 
-_TEXT = (Path(__file__).parents[2] / "docs" / "adql.md").read_text(encoding="utf-8")
+_TEXT = (ROOT / "docs" / "adql.md").read_text(encoding="utf-8")
 _SECTION = _TEXT.split("## Cross-matches\n")[1].split("\n## ")[0]
 
 

@@ -14,8 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.service_process import ROOT
-from tests.support.environment import make_environment
+from tests.support.environment import ROOT, make_environment
 
 
 class BareEngine:

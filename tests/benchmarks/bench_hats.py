@@ -32,11 +32,12 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.engine import Engine
 from tests.loaders.recorder import Recorder
+from tests.support.environment import ROOT
 
 COPIES = 20
 ROUNDS = 3
 TABLE = "bench.stars"
-DEMO = Path(__file__).parents[2] / "loaders" / "demo" / "tycho2_bright.parquet"
+DEMO = ROOT / "loaders" / "demo" / "tycho2_bright.parquet"
 
 
 def write_stars(path: Path, copies: int) -> int:

@@ -29,8 +29,9 @@ from statistics import fmean, median
 from tests.benchmarks.bare_engine import BareEngine
 from tests.benchmarks.light_client import Answers, LightClients
 from tests.benchmarks.light_tables import QUERIES, write_tables
-from tests.benchmarks.service_process import ROOT, ServiceProcess, read_processor_seconds
+from tests.benchmarks.service_process import ServiceProcess, read_processor_seconds
 from tests.servers.server_cluster import running_server
+from tests.support.environment import ROOT
 
 #: slices of each side for each query and number of clients
 ROUNDS = 4

@@ -35,7 +35,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tests.benchmarks.light_client import Answers, LightClients
-from tests.benchmarks.service_process import ROOT, ServiceProcess
+from tests.benchmarks.service_process import ServiceProcess
+from tests.support.environment import ROOT
 
 LOW, HIGH = 50, 20
 JITTER = 0.02  # degrees

@@ -30,6 +30,7 @@ from loaders.control.engine_opener import open_engine
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.engine import Engine
+from tests.support.environment import ROOT
 
 #: rows, and bytes of a row as it is defined: Wang et al. 2011, "Qserv", table 1
 OBJECTS, SOURCES, FORCED = (26e9, 2000), (1.8e12, 650), (21e12, 30)
@@ -83,7 +84,7 @@ def main() -> None:
 
 def _files() -> list[Path]:
     folder = os.environ.get("BENCH_DATA")
-    shipped = Path(__file__).parents[2] / "loaders" / "demo"
+    shipped = ROOT / "loaders" / "demo"
     names = ("gaia_bright.parquet", "tycho2.parquet") if folder else ("tycho2_bright.parquet", "openngc.parquet")
     return [Path(folder or shipped) / name for name in names]
 

@@ -28,7 +28,8 @@ import httpx
 from tests.benchmarks.attackers import ATTACKS, AttackPlan, RouteAttack, attacked
 from tests.benchmarks.light_client import Answers, LightClients
 from tests.benchmarks.light_tables import QUERIES, write_tables
-from tests.benchmarks.service_process import ROOT, ServiceProcess
+from tests.benchmarks.service_process import ServiceProcess
+from tests.support.environment import ROOT
 from tests.support.ports import free_port
 from tests.tap_service.route_requests import list_operations
 

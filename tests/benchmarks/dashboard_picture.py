@@ -27,9 +27,9 @@ import matplotlib as mpl
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
+from tests.support.environment import ROOT
 from tests.tap_service.monitoring import promql
 
-ROOT = Path(__file__).parents[2]
 SCRAPE_SECONDS = 5.0
 _SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
 _LABEL = re.compile(r'(\w+)="([^"]*)"')

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.support.environment import make_environment
+from tests.support.environment import ROOT, make_environment
 from tests.support.ports import free_port
 
-ROOT = Path(__file__).parents[2]
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
@@ -12,8 +11,9 @@ from clickhouse_schema.column_links import InputParam, Link, Service
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table, Versions
 from clickhouse_schema.system_keys import CoordinateKeys, PhotometryKeys, TimeKeys
+from tests.support.environment import ROOT
 
-PAGE = (Path(__file__).parents[2] / "docs" / "schema-yaml.md").read_text()
+PAGE = (ROOT / "docs" / "schema-yaml.md").read_text()
 SAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 #: what stands before the table of each model's keys

@@ -10,8 +10,8 @@ import pytest
 from clickhouse_schema import failpoints
 from clickhouse_schema.failpoints import Failpoint, reach
 from tests.cluster.dying import interrupted_at, killed_at
+from tests.support.environment import ROOT
 
-ROOT = Path(__file__).parents[2]
 PACKAGES = ("adql", "clickhouse_schema", "loaders", "tap_service", "workers")
 
 

@@ -74,7 +74,9 @@ def test_same_quantity(said: str, same: units.Unit) -> None:
     assert units.Unit(rewritten, format="vounit").to(same) == pytest.approx(1.0, rel=1e-12)
 
 
-@pytest.mark.parametrize("said", ["furlong", "h:m:s", "m//s", "()", "/", "\0", "10", "mag(AB)", "s" * 200, "log(1)"])
+@pytest.mark.parametrize(
+    "said", ["furlong", "h:m:s", "m//s", "()", "/", "\0", "10", "mag(AB)", "s" * 200, "log(1)", "dyr^44"]
+)
 def test_no_unit(said: str) -> None:
     assert normalise_unit(said) is None
 

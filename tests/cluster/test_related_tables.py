@@ -38,10 +38,11 @@ from tests.cluster.night_schema import (
 )
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import fetch_everywhere
+from tests.support.environment import ROOT
 
 __all__ = ["cluster", "folder", "loaded", "states"]  # fixtures
 
-DOCUMENTATION = Path(__file__).parents[2] / "docs" / "loading.md"
+DOCUMENTATION = ROOT / "docs" / "loading.md"
 
 
 def check_latest(cluster: Engine, sources: dict[str, np.ndarray]) -> None:

@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.compose.serving import PASSWORDS, configured_cluster
-from tests.servers.clickhouse_server import ROOT, ClickHouseServer
-from tests.support.environment import make_environment
+from tests.servers.clickhouse_server import ClickHouseServer
+from tests.support.environment import ROOT, make_environment
 from tests.support.ports import free_port
 
 PAGE = ROOT / "docs" / "cluster.md"

@@ -26,7 +26,7 @@ from clickhouse_schema.table_ddl import create_table_sql
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 from tests.cluster.zookeeper import zookeeper
 from tests.compose.serving import ENVIRONMENT, users_file
-from tests.servers.clickhouse_server import ROOT
+from tests.support.environment import ROOT
 
 CLUSTER = Topology(2, is_replicated=True)
 SERVERS = {"clickhouse-1a": "1", "clickhouse-1b": "1", "clickhouse-2a": "2", "clickhouse-2b": "2"}

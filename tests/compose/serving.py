@@ -8,7 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.servers.clickhouse_server import ROOT, ClickHouseServer
+from tests.servers.clickhouse_server import ClickHouseServer
+from tests.support.environment import ROOT
 from tests.support.ports import free_port
 
 CONFIGURATION = ROOT / "compose" / "clickhouse"

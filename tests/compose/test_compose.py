@@ -24,8 +24,8 @@ from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.compose.serving import ENVIRONMENT, users_file
-from tests.servers.clickhouse_server import ROOT
 from tests.servers.server_cluster import running_server
+from tests.support.environment import ROOT
 from tests.support.ports import closed_port
 from tests.tap_service.conftest import served
 from tests.tap_service.storage.faulty_proxy import Faults, faulty_proxy

@@ -26,8 +26,8 @@ from tap_service.config import Config
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.open_storage import open_remote_engine
 from tests.compose.serving import PASSWORDS, USERS, configured_cluster
-from tests.servers.clickhouse_server import ROOT
 from tests.servers.server_cluster import urls_of
+from tests.support.environment import ROOT
 from tests.tap_service.conftest import Served, served
 from tests.tap_service.hats.hats_files import write_catalogue
 from tests.tap_service.users import User, write_accounts

@@ -23,8 +23,8 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import EngineUnavailable
 from tap_service.storage.open_storage import open_remote_engine
 from tests.compose.test_compose import COMPOSE, read
-from tests.servers.clickhouse_server import ROOT
 from tests.servers.server_cluster import running_server
+from tests.support.environment import ROOT
 from tests.support.ports import free_port
 from tests.tap_service.conftest import served
 from tests.tap_service.site.test_client_address import FORGED

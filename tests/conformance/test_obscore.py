@@ -23,10 +23,10 @@ from clickhouse_schema.schema_files.yaml_reader import read_schema
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.control_client import hand_over
 from loaders.tables.schema_names import find_example_file, find_schema_file
-from tests.support.environment import make_environment
+from tests.support.environment import ROOT, make_environment
 from tests.support.stilts import run_stilts
 
-PAGE = (Path(__file__).parents[2] / "docs" / "obscore.md").read_text()
+PAGE = (ROOT / "docs" / "obscore.md").read_text()
 FIRST, OWN, RADIO = re.findall(r"^```sh\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 RADIO_QUERY, QUERY = re.findall(r"^```sql\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 

@@ -23,11 +23,10 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Playwright
 
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.support.environment import ROOT
 from tests.support.ports import free_port
 from tests.tap_service.conftest import Served, served
 from tests.tap_service.users import remove_user_tables, write_accounts
-
-ROOT = Path(__file__).parents[2]
 
 _AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 #: Its copies of style sheets, which no rule here needs, are inline styles that the page's policy reports. All that passes is much.

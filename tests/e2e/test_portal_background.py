@@ -14,9 +14,10 @@ from playwright.sync_api import Page, Response, expect
 
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.e2e.conftest import ROOT, Shot
+from tests.e2e.conftest import Shot
 from tests.e2e.test_portal_home import drawn, sky_map, wait_until_drawn
 from tests.servers.survey_server import colour_at, serve_survey
+from tests.support.environment import ROOT
 from tests.support.ports import closed_port
 from tests.tap_service.conftest import Served, served
 

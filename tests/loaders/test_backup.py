@@ -31,8 +31,7 @@ from tap_service.models.watch import Watch
 from tap_service.storage.watches.sqlite_watch_store import SqliteWatchStore
 from tests.loaders.recorder import Recorder
 from tests.loaders.test_cli import Service, skyhouse, start, started
-from tests.servers.clickhouse_server import ROOT
-from tests.support.environment import make_environment
+from tests.support.environment import ROOT, make_environment
 
 ROWS, MORE = 30_000, 500
 COUNT = "SELECT COUNT(*) FROM s.stars"

@@ -17,7 +17,7 @@ import pytest
 
 from tests.loaders.test_backup import stop
 from tests.loaders.test_cli import Service, skyhouse, started
-from tests.servers.clickhouse_server import ROOT
+from tests.support.environment import ROOT
 
 TOKEN = "Bearer sky_kYTLNT9GVSFAyyfR7oWl5V3KSjKiDI4WOq5mM6Fhj2w"
 PASSWORD = "Basic " + base64.b64encode(b"alice:the password of alice").decode()

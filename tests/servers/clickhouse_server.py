@@ -15,9 +15,8 @@ import pytest
 import requests
 
 from tests.servers.chdb_library import IS_SUPPORTED
+from tests.support.environment import ROOT
 from tests.support.ports import free_port
-
-ROOT = Path(__file__).parents[2]
 
 _START_SECONDS = 120
 

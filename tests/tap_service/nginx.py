@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.servers.clickhouse_server import ROOT
+from tests.support.environment import ROOT
 from tests.support.ports import free_port
 
 #: where the service is mounted

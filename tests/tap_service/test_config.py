@@ -13,8 +13,7 @@ from pydantic import ValidationError
 from tap_service.config import Config, ConfigError, divide_limits, read_config
 from tap_service.constants import VERSION
 from tap_service.settings.client_limits import ClientLimit
-
-ROOT = Path(__file__).parents[2]
+from tests.support.environment import ROOT
 
 
 def test_every_setting_is_documented() -> None:

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from loaders.installation import read_installation_file
-from tests.servers.clickhouse_server import ROOT
+from tests.support.environment import ROOT
 from tests.support.ports import free_port
 from tests.tap_service.conftest import Served
 from tests.tap_service.nginx import make_certificate, running_nginx

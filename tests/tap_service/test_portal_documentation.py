@@ -9,9 +9,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from tests.support.environment import ROOT
 from tests.tap_service.conftest import Served
 
-TEXT = (Path(__file__).parents[2] / "docs" / "portal.md").read_text()
+TEXT = (ROOT / "docs" / "portal.md").read_text()
 
 
 def names(told: Any) -> set[str]:

@@ -21,12 +21,11 @@ from loaders import installation
 from loaders.cli import serve_command
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tests.support.environment import name_settings
+from tests.support.environment import ROOT, name_settings
 from tests.support.ports import free_port
 from tests.tap_service.conftest import served
 from tests.tap_service.unit_sandbox import can_analyze, find_missing, list_calls, read_unit
 
-ROOT = Path(__file__).parents[2]
 UNITS = Path(installation.__file__).parent
 SERVICE, WORKER, BACKUP = (UNITS / f"{name}.service" for name in ("skyhouse", "skyhouse-worker", "skyhouse-backup"))
 TIMER = UNITS / "skyhouse-backup.timer"

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tap_service.config import Config
-from tests.support.environment import make_environment
+from tests.support.environment import ROOT, make_environment
 from tests.tap_service.processes import children, said_by
-
-ROOT = Path(__file__).parents[2]
 
 
 class Workers:

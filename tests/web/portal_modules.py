@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-_SOURCES = Path(__file__).parents[2] / "web" / "src"
+from tests.support.environment import ROOT
+
+_SOURCES = ROOT / "web" / "src"
 #: modules of the portal name others without their extension, which the build adds
 _RESOLVE = (
     "data:text/javascript,import { registerHooks } from 'node:module';"

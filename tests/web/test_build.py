@@ -8,8 +8,7 @@ import tomllib
 from pathlib import Path, PurePosixPath
 
 import web
-
-ROOT = Path(__file__).parents[2]
+from tests.support.environment import ROOT
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:

@@ -16,7 +16,7 @@ from tests.benchmarks.seeds.measuring import FiguresFile, run_measures
 from tests.benchmarks.seeds.seed_service import delete_data, open_seed_service
 from tests.benchmarks.seeds.seed_workload import SIZES
 from tests.benchmarks.seeds.workloads import WORKLOADS
-from tests.benchmarks.service_process import ROOT
+from tests.support.environment import ROOT
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 
 from tests.benchmarks.seeds.measuring import FiguresFile
 from tests.benchmarks.seeds.seed_workload import SIZES
-from tests.benchmarks.service_process import ROOT
+from tests.support.environment import ROOT
 
 Rows = Sequence[dict[str, Any]]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.servers.clickhouse_server import ROOT
+from tests.support.environment import ROOT
 from tests.tap_service.conftest import Served
 
 FOR_EVERYBODY, FOR_USERS, FOR_OPERATORS = (

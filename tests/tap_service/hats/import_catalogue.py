@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+from tests.support.environment import ROOT
 
 #: Rows that a partition has at most
 PIXEL_THRESHOLD = 300

@@ -11,11 +11,12 @@ import httpx
 import pytest
 
 from tap_service.config import Config
+from tests.support.environment import ROOT
 from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import User
 
-TEXT = (Path(__file__).parents[3] / "docs" / "async.md").read_text()
+TEXT = (ROOT / "docs" / "async.md").read_text()
 
 
 def test_the_commands_run(own: Served, tmp_path: Path) -> None:

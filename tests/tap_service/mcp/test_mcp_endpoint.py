@@ -16,7 +16,7 @@ import pytest
 from tap_service.config import Config
 from tap_service.handlers.mcp_tools import TOOLS
 from tap_service.settings import site_settings
-from tests.servers.clickhouse_server import ROOT
+from tests.support.environment import ROOT
 from tests.tap_service.conftest import Served
 from tests.tap_service.mcp.agent import Agent
 from tests.tap_service.users import USERS

@@ -11,8 +11,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from tap_service.metrics_sharing import MetricsSocket, SharedMetrics
 from tap_service.prometheus_metrics import ServiceMetrics
-
-ROOT = Path(__file__).parents[3]
+from tests.support.environment import ROOT
 
 _ROW = re.compile(r"^\| `(\w+)` \| (\w+) \|([^|]*)\| [^|]+ \|", re.MULTILINE)
 

@@ -15,8 +15,9 @@ from tap_service.models.engine_share import Lane
 from tap_service.models.work_class import WorkClass
 from tap_service.prometheus_metrics import REFUSED_LOGINS
 from tap_service.storage.engine import engine
+from tests.support.environment import ROOT
 from tests.tap_service.monitoring import promql
-from tests.tap_service.monitoring.exposed_metrics import ROOT, read_page
+from tests.tap_service.monitoring.exposed_metrics import read_page
 
 FOLDER = ROOT / "compose" / "monitoring"
 DASHBOARD = json.loads((FOLDER / "dashboard.json").read_text())

@@ -14,8 +14,9 @@ from tap_service.models.registry_metadata import Collection, Contact, RegistryMe
 from tap_service.services.registry.metadata_file import RegistryFileError, parse_registry_file, read_registry_file
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.recorder import Recorder
+from tests.support.environment import ROOT
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = ROOT / "docs"
 EXAMPLE = DOCS / "registry-example.yaml"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,9 +14,10 @@ from astropy.io import fits
 from clickhouse_schema.column_links import InputParam, Link, PlacedLink, PlacedService, ResultLinks, Service
 from clickhouse_schema.datatypes import CHAR, FLOAT, POINT, SCALARS, TEXT, TIMESTAMP, UNICODE, ColumnType, Field, Scalar
 from tap_service.serializers import FORMATS, ResultInfo, overflow_status
+from tests.support.environment import ROOT
 from tests.tap_service.serializers.values import ALL, LOSSES
 
-PAGE = (Path(__file__).parents[3] / "docs" / "formats.md").read_text()
+PAGE = (ROOT / "docs" / "formats.md").read_text()
 #: cells of the lines of all tables, without the marks of code
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("|")]
 

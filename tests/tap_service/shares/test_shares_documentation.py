@@ -9,9 +9,10 @@ import subprocess
 from pathlib import Path
 
 from tap_service.config import Config
+from tests.support.environment import ROOT
 from tests.tap_service.conftest import Served
 
-TEXT = (Path(__file__).parents[3] / "docs" / "shares.md").read_text()
+TEXT = (ROOT / "docs" / "shares.md").read_text()
 
 
 def test_the_commands_run(service: Served, tmp_path: Path) -> None:

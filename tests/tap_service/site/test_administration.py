@@ -31,11 +31,12 @@ from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.data_path import lock_data_path
 from tap_service.storage.site_state import SiteState, StateKind, open_site_state
 from tests.loaders.recorder import Recorder
+from tests.support.environment import ROOT
 from tests.tap_service.async_client import LABORIOUS, create_job
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, write_accounts
 
-TEXT = (Path(__file__).parents[3] / "docs" / "administration.md").read_text()
+TEXT = (ROOT / "docs" / "administration.md").read_text()
 VOSI = "{http://www.ivoa.net/xml/VOSIAvailability/v1.0}"
 
 

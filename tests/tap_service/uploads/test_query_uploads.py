@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -24,6 +23,7 @@ from astropy.io import votable
 from astropy.table import MaskedColumn, Table
 
 from tap_service.readers.file_formats import FORMATS as READABLE
+from tests.support.environment import ROOT
 from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served
 
@@ -374,7 +374,7 @@ def test_a_match_with_a_stored_table(service: Served) -> None:
 
 
 def test_the_documentation_lists_the_formats() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "uploads.md").read_text()
+    text = (ROOT / "docs" / "uploads.md").read_text()
     table = re.findall(r"^\| (\w+) \| (`[a-z/+., `-]+`) \|", text, re.MULTILINE)
     assert [name for name, _ in table] == [form.name for form in READABLE]
     for (_, types), form in zip(table, READABLE, strict=True):

@@ -9,10 +9,11 @@ import subprocess
 from pathlib import Path
 
 from tap_service.config import Config
+from tests.support.environment import ROOT
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import temporary_user
 
-TEXT = (Path(__file__).parents[3] / "docs" / "user-tables.md").read_text()
+TEXT = (ROOT / "docs" / "user-tables.md").read_text()
 
 
 def test_the_commands_and_the_code_run(own: Served, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from tap_service.config import Config
@@ -13,8 +12,9 @@ from tap_service.documents.watch_documents import describe_watch, webhook_messag
 from tap_service.handlers import watch_routes
 from tap_service.models.watch import Delivery, RunState, Watch, WatchRun
 from tap_service.services.watches.watch_messages import sign_message
+from tests.support.environment import ROOT
 
-TEXT = (Path(__file__).parents[3] / "docs" / "watchlists.md").read_text()
+TEXT = (ROOT / "docs" / "watchlists.md").read_text()
 T0 = datetime(2026, 1, 31, tzinfo=UTC)
 SAMPLE = json.dumps({"columns": ["id"], "rows": [[1]]})
 RUN = WatchRun("a", 1, T0, 3, T0, T0, RunState.DONE, "job", sample=SAMPLE, deliveries=(Delivery("webhook", T0),))
