@@ -48,7 +48,7 @@ def test_a_line_for_each_request(serve: Serve, tmp_path: Path, accounts: Path, e
     }  # fmt: skip
     assert (found["kind"], found["client"], found["user"]) == ("request", "198.51.100.7", name)
     assert (found["method"], found["route"], found["path"]) == ("GET", "/tap/sync", "/tap/sync")
-    assert (found["lane"], found["status"], found["bytes"]) == ("light", 200, len(answer.content))
+    assert (found["lane"], found["status"], found["bytes"]) == ("light", 200, answer.num_bytes_downloaded)
     assert found["agent"] == agent[:300]
     assert found["seconds"] > 0
     assert (missing["route"], missing["status"], missing["user"]) == ("none", 404, None)
