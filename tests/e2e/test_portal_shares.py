@@ -87,6 +87,7 @@ def test_a_file_that_the_query_does_not_name_stays_here(
     expect(page.locator(".cm-content")).to_contain_text("TAP_UPLOAD.my")
     expect(row_status(page)).to_be_visible()
     expect(page.get_by_text("sends my")).to_be_visible()
+    expect(page.locator(".estimate.stale")).to_have_count(0)  # it is asked half a second later, with the file
 
     sent: list[Request] = []
     page.on("request", lambda request: sent.append(request))
