@@ -79,7 +79,8 @@ equality: $(VENV)/test
 	    $(BIN)/python -m pytest tests/adql tests/cluster/test_equality.py tests/cluster/test_random_queries.py --shards $$shards --timeout 600 \
 	        --ignore tests/adql/test_planning.py --ignore tests/adql/test_obscore.py || exit 1; done
 
-# Random texts, queries, conditions and requests, so many of each and other ones each time: make fuzz EXAMPLES=50000
+# Random texts, queries, conditions and requests, so many of each unless its test names a number, and other ones each time:
+# make fuzz EXAMPLES=50000
 EXAMPLES ?= 5000
 fuzz: $(VENV)/test
 	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/adql/test_fuzz.py tests/tap_service/handlers/test_fuzzed_requests.py --timeout 0
