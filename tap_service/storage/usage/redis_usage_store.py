@@ -60,14 +60,15 @@ class RedisUsageStore:
 
     def find_key(self, name: str, seconds: float) -> bytes:
         key = f"{_PREFIX}secret:{name}"
-        with _translate_errors():
-            self._redis.set(key, secrets.token_bytes(32), nx=True, ex=int(seconds))
-            found = self._redis.get(key)
-        if found is None:
-            raise UsageUnavailable(
-                "Redis has dropped a new key at once: give it more memory, and maxmemory-policy noeviction"
-            )
-        return bytes(found)
+        for _ in range(2):  # an earlier key may end between the two commands; a new one does not
+            with _translate_errors():
+                self._redis.set(key, secrets.token_bytes(32), nx=True, ex=int(seconds))
+                found = self._redis.get(key)
+            if found is not None:
+                return bytes(found)
+        raise UsageUnavailable(
+            "Redis has dropped a new key at once: give it more memory, and maxmemory-policy noeviction"
+        )
 
     def close(self) -> None:
         self._redis.close()

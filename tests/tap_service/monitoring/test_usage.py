@@ -67,11 +67,31 @@ def test_sums_of_several_processes(open_store: Callable[[], UsageStore]) -> None
 
 def test_keys_are_common_and_forgotten(open_store: Callable[[], UsageStore], eventually: Eventually) -> None:
     one, other = open_store(), open_store()
-    key = one.find_key("log 2026-11-23", 1)
+    key = one.find_key("log 2026-11-23", 100)
     assert len(key) == 32
     assert other.find_key("log 2026-11-23", 100) == key
     assert other.find_key("log 2026-11-24", 100) != key
-    eventually(lambda: other.find_key("log 2026-11-23", 100) != key)
+    short = one.find_key("log 2026-11-22", 1)
+    eventually(lambda: other.find_key("log 2026-11-22", 100) != short)
+
+
+def test_a_new_key_follows_one_that_ends_while_it_is_read(
+    redis_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = RedisUsageStore(redis_url())
+    get = store._redis.get
+
+    def get_too_late(key: str) -> None:
+        store._redis.delete(key)
+        monkeypatch.setattr(store._redis, "get", get)
+
+    first = store.find_key("log 2026-11-23", 100)
+    monkeypatch.setattr(store._redis, "get", get_too_late)
+    second = store.find_key("log 2026-11-23", 100)
+    assert len(second) == len(first)
+    assert second != first
+    assert store.find_key("log 2026-11-23", 100) == second
+    store.close()
 
 
 def test_a_forgotten_key_leaves_the_file(tmp_path: Path) -> None:
