@@ -118,7 +118,9 @@ class ClickHouseServer:
         self._process.wait()
 
     def stall(self) -> None:
+        """Stop all threads of the server, and wait until the last has stopped: until then it may still answer."""
         self._process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.pid, os.WSTOPPED)
 
     def resume(self) -> None:
         self._process.send_signal(signal.SIGCONT)
