@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from loaders.cli.console_reporter import ConsoleReporter
+from loaders.cli.file_options import Comment, Delimiter, Format, Hdu, Header, Null, TableIndex, describe_options
 from loaders.control.command_outcome import EXIT_FAILED
 from tap_service.readers.read_error import ReadError
 
@@ -17,22 +18,33 @@ def describe_file(
         typer.Argument(help="FITS, VOTable, CSV, TSV, ECSV or Parquet; the folder or the URL of a HATS catalogue."),
     ],
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name for the YAML.")] = "",
+    format_: Format = "",
+    hdu: Hdu = "",
+    table_index: TableIndex = "",
+    delimiter: Delimiter = "",
+    header: Header = None,
+    comment: Comment = "#",
+    null: Null = None,
 ) -> None:
     """Print the YAML that describes a file's table, to edit and to pass to load as --schema."""
     from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
     from loaders.pipeline.describe_file import describe_source, find_doubtful_types
     from loaders.pipeline.named_input import describe_input
     from loaders.pipeline.table_name import split_name
+    from tap_service.readers.read_options import build_options
 
+    options = build_options(describe_options(format_, hdu, table_index, delimiter, header, comment, null))
     with ConsoleReporter() as reporter:
         try:
             names = split_name(table) if table else ("my_schema", file.rstrip("/").rpartition("/")[2].split(".")[0])
-            header = describe_input(file)
-            document = describe_source(header, *names, suggests_text_indexes=True, leaves_out_unusable=True)
+            found = describe_input(file, options)
+            document = describe_source(found, *names, suggests_text_indexes=True, leaves_out_unusable=True)
             reporter.output(document_to_yaml(document).rstrip())
-            for name, reason in header.unusable.items():
+            for note in found.notes:
+                reporter.message(f"note: {note}")
+            for name, reason in found.unusable.items():
                 reporter.message(f"warning: {name} is left out, it cannot be loaded: {reason}")
-            for warning in find_doubtful_types(header):
+            for warning in find_doubtful_types(found):
                 reporter.message(f"warning: {warning}")
         except ReadError as error:
             reporter.message(f"error: {error}")

@@ -8,6 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from loaders.cli.command_options import Data, execute_and_exit, run_here_and_exit
+from loaders.cli.file_options import Comment, Delimiter, Format, Hdu, Header, Null, TableIndex, describe_options
 from loaders.tables.schema_names import list_schema_names, resolve_schema_option
 from tap_service.hats.reading.catalogue_folder import is_folder_address
 
@@ -36,6 +37,13 @@ def load_table(
         ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
+    format_: Format = "",
+    hdu: Hdu = "",
+    table_index: TableIndex = "",
+    delimiter: Delimiter = "",
+    header: Header = None,
+    comment: Comment = "#",
+    null: Null = None,
     max_errors: MaxErrors = 100,
     rejects: Rejects = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the table if it exists.")] = False,
@@ -49,6 +57,7 @@ def load_table(
         "table": table,
         "schema_file": str(resolve_schema_option(schema)) if schema else None,
         "strict": strict,
+        "options": describe_options(format_, hdu, table_index, delimiter, header, comment, null),
         "max_errors": max_errors,
         "rejects": str((rejects or Path(f"{table}.rejects.csv")).absolute()),
         "mode": "replace" if replace else "append" if append else "create",

@@ -26,11 +26,13 @@ Command = Callable[[Engine, Arguments, Reporter], None]
 def _load_files(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
     from loaders.pipeline.load_request import LoadRequest
     from loaders.pipeline.load_table import load_files
+    from tap_service.readers.read_options import build_options
 
     schema_file = arguments.pop("schema_file")
     request = LoadRequest(
         files=tuple(file if "://" in file else Path(file) for file in arguments.pop("files")),
         rejects=Path(arguments.pop("rejects")),
+        options=build_options(arguments.pop("options", {})),
         schema_file=Path(schema_file) if schema_file else None,
         **arguments,
     )

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from tap_service.readers.read_options import AS_DETECTED, ReadOptions
+
 Mode = Literal["create", "replace", "append"]
 
 
@@ -21,6 +23,8 @@ class LoadRequest:
         ``schema.table``.
     rejects
         Path of the rejects file.
+    options
+        What the operator says of the files.
     schema_file
         YAML that describes the table; by default the description is taken from the first file.
     strict
@@ -36,6 +40,7 @@ class LoadRequest:
     files: tuple[Path | str, ...]
     table: str
     rejects: Path
+    options: ReadOptions = AS_DETECTED
     schema_file: Path | None = None
     strict: bool = False
     max_errors: int = 100

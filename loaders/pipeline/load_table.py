@@ -93,7 +93,9 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
 
 
 def _prepare_load(engine: Engine, catalogue: Catalogue, request: LoadRequest, reporter: Reporter) -> _LoadJob:
-    inputs = open_inputs(request.files, reporter)
+    inputs = open_inputs(request.files, reporter, request.options)
+    for note in inputs[0].sources[0].notes:
+        reporter.message(f"note: {note}")
     live = read_live_state(engine, request.table, catalogue)
     if live is not None and request.mode == "append" and request.schema_file is None:
         schema = live.entry

@@ -17,6 +17,7 @@ from tap_service.hats.reading.partition_file import PartitionFile
 from tap_service.hats.reading.partition_source import PartitionSource
 from tap_service.readers.file_formats import open_source
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import Source, TableHeader
 
 
@@ -39,13 +40,17 @@ class NamedInput:
     sources: tuple[Source, ...]
 
 
-def open_inputs(files: Iterable[Path | str], reporter: Reporter) -> list[NamedInput]:
+def open_inputs(
+    files: Iterable[Path | str], reporter: Reporter, options: ReadOptions = AS_DETECTED
+) -> list[NamedInput]:
     """Open all files and catalogues. Raises ``ReadError``; ``LoadCancelled`` if the user stops it."""
-    return [open_input(file, reporter) for file in files]
+    return [open_input(file, reporter, options) for file in files]
 
 
-def open_input(file: Path | str, reporter: Reporter) -> NamedInput:
+def open_input(file: Path | str, reporter: Reporter, options: ReadOptions = AS_DETECTED) -> NamedInput:
     """Open a file, or a HATS catalogue: a folder, or a URL as text. The footers of all its partitions are checked.
+
+    ``options`` are about table files: a catalogue shows all that matters.
 
     Raises
     ------
@@ -56,8 +61,8 @@ def open_input(file: Path | str, reporter: Reporter) -> NamedInput:
     """
     if not is_folder_address(str(file)):
         path = Path(file)
-        source = open_source(path)  # says what is wrong with a file that cannot be hashed either
-        return NamedInput(str(path), hash_file(path), (source,))
+        source = open_source(path, options)  # says what is wrong with a file that cannot be hashed either
+        return NamedInput(str(path), _hash_choice(path, options), (source,))
 
     def report(done: int, partitions: int) -> None:
         reporter.check()
@@ -76,14 +81,22 @@ def open_input(file: Path | str, reporter: Reporter) -> NamedInput:
     return NamedInput(catalogue.address, _hash_versions(files), sources)
 
 
-def describe_input(file: Path | str) -> TableHeader:
+def describe_input(file: Path | str, options: ReadOptions = AS_DETECTED) -> TableHeader:
     """Return the columns of a file or of a catalogue, of which only the metadata are read. Raises ``ReadError``."""
     if not is_folder_address(str(file)):
-        return open_source(Path(file))
+        return open_source(Path(file), options)
     try:
         return describe_columns(open_catalogue(open_folder(str(file))))
     except HatsProblem as error:
         raise ReadError(str(error)) from error
+
+
+def _hash_choice(path: Path, options: ReadOptions) -> str:
+    """Return a hash of what is read: another table of the same file is other input."""
+    digest = hash_file(path)
+    if options == AS_DETECTED:
+        return digest
+    return hashlib.sha256(f"{digest}\n{options}".encode()).hexdigest()
 
 
 def hash_file(path: Path) -> str:

@@ -36,6 +36,7 @@ class ArrowColumns:
     fields: tuple[Field, ...]
     description: str = ""
     unusable: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def read_arrow_schema(schema: pa.Schema, name: str) -> ArrowColumns:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from tap_service.readers.arrow_columns import read_arrow_schema
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import RowBlock, count_block_rows, number_rows_from
 
 _FILE, _END = b"ARROW1\0\0", b"ARROW1"
@@ -23,13 +24,15 @@ class ArrowSource:
     unit = "row"
     nan_is_null = False
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
+        self.nulls = options.nulls
         self.rows: int | None = None
         _check_end(path)
         with self._open_stream() as reader:
             columns = read_arrow_schema(reader.schema, str(path))
         self.fields, self.description, self.unusable = columns.fields, columns.description, columns.unusable
+        self.notes = columns.notes
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         first = 1

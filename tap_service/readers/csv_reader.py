@@ -20,6 +20,7 @@ import pyarrow.csv as pacsv
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field, arrow_to_column_type
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_HEADER_BYTES, MAX_ROW_BYTES, Fault, RowBlock
 
 _BLOCK_BYTES = 4 << 20
@@ -54,9 +55,16 @@ class CsvSource:
     description = ""
 
     def __init__(
-        self, path: Path, dialect: Dialect | None = None, fields: tuple[Field, ...] = (), description: str = ""
+        self,
+        path: Path,
+        options: ReadOptions = AS_DETECTED,
+        dialect: Dialect | None = None,
+        fields: tuple[Field, ...] = (),
+        description: str = "",
     ) -> None:
         self.path = path
+        self.nulls = options.nulls
+        self.notes: tuple[str, ...] = ()
         self.unusable: dict[str, str] = {}
         self.description = description
         self._dialect = dialect or _detect_dialect(path, self.delimiters)

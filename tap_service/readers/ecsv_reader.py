@@ -12,6 +12,7 @@ from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.csv_reader import CsvSource, Dialect
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_HEADER_BYTES
 from tap_service.readers.votable_xml_reader import find_column_type
 
@@ -37,7 +38,7 @@ _DATATYPES = {
 
 
 class EcsvSource(CsvSource):
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         header, line = _read_header(path)
         columns = header.get("datatype")
         if not isinstance(columns, list) or not columns:
@@ -52,7 +53,9 @@ class EcsvSource(CsvSource):
         meta = _as_mapping(header.get("meta"))
         if (delimiter := header.get("delimiter", " ")) not in (" ", ","):
             raise ReadError(f"{path}: the delimiter in the ECSV header is neither a space nor a comma")
-        super().__init__(path, Dialect(delimiter, names, line + 1), fields, _scalar_to_text(meta.get("description")))
+        super().__init__(
+            path, options, Dialect(delimiter, names, line + 1), fields, _scalar_to_text(meta.get("description"))
+        )
         self.unusable = unusable
 
 

@@ -18,6 +18,7 @@ from tap_service.readers.ecsv_reader import EcsvSource
 from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.parquet_reader import ParquetSource
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import Source
 from tap_service.readers.votable_reader import VotableSource
 
@@ -30,7 +31,7 @@ class Format:
     extensions: tuple[str, ...]
     types: tuple[str, ...]
     starts: tuple[bytes, ...]
-    open: Callable[[Path], Source]
+    open: Callable[[Path, ReadOptions], Source]
 
 
 ECSV = Format("ECSV", (".ecsv",), ("application/x-ecsv", "text/x-ecsv"), (b"# %ECSV",), EcsvSource)
@@ -65,13 +66,15 @@ FORMATS = (
 )
 
 
-def open_source(path: Path) -> Source:
+def open_source(path: Path, options: ReadOptions = AS_DETECTED) -> Source:
     """Open the table in a file.
 
     Parameters
     ----------
     path : Path
         The file, optionally compressed with gzip. Its extension matters only if its first bytes identify no format.
+    options : ReadOptions
+        What the sender says of the file.
 
     Returns
     -------
@@ -88,12 +91,12 @@ def open_source(path: Path) -> Source:
         name = path.name.lower().removesuffix(".gz")
         found = next((format for format in FORMATS if name.endswith(format.extensions)), None)
     if found is not None:
-        return found.open(path)
+        return found.open(path, options)
     known = ", ".join(f"{format.name} ({' '.join(format.extensions)})" for format in FORMATS)
     raise ReadError(f"{path} has an unknown format; supported formats are {known}")
 
 
-def open_upload(path: Path, content_type: str) -> Source:
+def open_upload(path: Path, content_type: str, options: ReadOptions = AS_DETECTED) -> Source:
     """Open the table in an uploaded file, which has no name.
 
     Parameters
@@ -103,6 +106,8 @@ def open_upload(path: Path, content_type: str) -> Source:
     content_type : str
         The Content-Type of the upload. If it names no known format, the first bytes decide; a text file that they do
         not identify is read as CSV.
+    options : ReadOptions
+        What the sender says of the file.
 
     Returns
     -------
@@ -124,7 +129,7 @@ def open_upload(path: Path, content_type: str) -> Source:
     if found is None and declared is None and b"\0" in start:
         known = ", ".join(format.name for format in FORMATS)
         raise ReadError(f"{path} is not a table in a known format; supported formats are {known}")
-    return (found or declared or CSV).open(path)
+    return (found or declared or CSV).open(path, options)
 
 
 def _find_format_by_start(start: bytes) -> Format | None:

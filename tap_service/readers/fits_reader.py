@@ -18,6 +18,7 @@ from clickhouse_schema.datatypes import Field
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.fits_column_reader import FitsColumn, Header, Heap, parse_fits_columns
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import (
     MAX_FILE_COLUMNS,
     MAX_HEADER_BYTES,
@@ -37,8 +38,10 @@ class FitsSource:
     unit = "row"
     nan_is_null = True
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
+        self.nulls = options.nulls
+        self.notes: tuple[str, ...] = ()
         with ByteStream(path) as stream:
             header = _read_table_header(stream)
             numbers = _HeaderIntegers(header, path)

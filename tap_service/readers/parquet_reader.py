@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from tap_service.readers.arrow_columns import read_arrow_schema
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import RowBlock, count_block_rows, number_rows_from
 
 
@@ -17,8 +18,9 @@ class ParquetSource:
     unit = "row"
     nan_is_null = False
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
+        self.nulls = options.nulls
         try:
             self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
             schema = self._file.schema_arrow
@@ -32,6 +34,7 @@ class ParquetSource:
         # metadata added when the file was closed is in the footer only, not in the Arrow schema stored there
         columns = read_arrow_schema(schema.with_metadata(self._file.metadata.metadata), str(path))
         self.fields, self.description, self.unusable = columns.fields, columns.description, columns.unusable
+        self.notes = columns.notes
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         total = self.rows or 1

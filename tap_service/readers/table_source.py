@@ -80,6 +80,8 @@ class TableHeader(Protocol):
         The columns that cannot be stored, each with the reason.
     description : str
         The description of the table; '' if there is none.
+    notes : tuple of str
+        What a sender should know of how the file is read: other tables in it, types that were chosen.
     """
 
     @property
@@ -90,6 +92,8 @@ class TableHeader(Protocol):
     def unusable(self) -> dict[str, str]: ...
     @property
     def description(self) -> str: ...
+    @property
+    def notes(self) -> tuple[str, ...]: ...
 
 
 class Source(TableHeader, Protocol):
@@ -103,6 +107,8 @@ class Source(TableHeader, Protocol):
         Whether the format marks a missing number by NaN.
     rows : int or None
         The number of rows; None if the header does not contain it.
+    nulls : tuple of str
+        The tokens that mark a missing value in any column, besides the marks of the format.
     """
 
     @property
@@ -111,6 +117,8 @@ class Source(TableHeader, Protocol):
     def nan_is_null(self) -> bool: ...
     @property
     def rows(self) -> int | None: ...
+    @property
+    def nulls(self) -> tuple[str, ...]: ...
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         """Read the rows in blocks, which are the same each time the same file is read.

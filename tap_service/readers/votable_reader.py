@@ -15,6 +15,7 @@ from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.column_casts import NO_VALUE, replace_with_null
 from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import (
     MAX_BLOCK_ROWS,
     MAX_HEADER_BYTES,
@@ -40,8 +41,10 @@ class VotableSource:
     unit = "row"
     nan_is_null = True
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
+        self.nulls = options.nulls
+        self.notes: tuple[str, ...] = ()
         parser = VotableParser(str(path))
         length = 0
         with ByteStream(path) as stream:

@@ -36,12 +36,15 @@ class CatalogueColumns:
         Those that cannot, each with the reason.
     description
         Of the catalogue; '' if it has none.
+    notes
+        What an operator should know of the types of the columns.
     """
 
     path: str
     fields: tuple[Field, ...]
     unusable: dict[str, str]
     description: str
+    notes: tuple[str, ...]
     _parts: dict[str, tuple[str, int]]
 
     def list_file_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -78,7 +81,7 @@ def describe_columns(catalogue: HatsCatalogue) -> CatalogueColumns:
     identity = _find_identity(catalogue)
     fields = tuple(_complete_field(field, catalogue.properties, identity) for field in found.fields)
     description = catalogue.properties.description or found.description
-    return CatalogueColumns(catalogue.address, fields, found.unusable, description, parts)
+    return CatalogueColumns(catalogue.address, fields, found.unusable, description, found.notes, parts)
 
 
 def _flatten_structs(fields: list[pa.Field]) -> tuple[list[pa.Field], dict[str, tuple[str, int]]]:

@@ -21,6 +21,7 @@ class PartitionSource:
     columns: CatalogueColumns
     unit: str = "row"
     nan_is_null: bool = False
+    nulls: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -37,6 +38,10 @@ class PartitionSource:
     @property
     def description(self) -> str:
         return self.columns.description
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.columns.notes
 
     @property
     def rows(self) -> int:

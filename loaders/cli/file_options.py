@@ -1,0 +1,47 @@
+"""The options of ``load`` and ``describe`` that say what a table file does not show."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+FORMAT_NAMES = "Parquet, Arrow, ECSV, TSV, CSV, VOTable, FITS"
+
+Format = Annotated[str, typer.Option("--format", metavar="NAME", help=f"Format of the files: {FORMAT_NAMES}.")]
+Hdu = Annotated[str, typer.Option("--hdu", metavar="N|NAME", help="HDU of FITS files, by number from 0 or EXTNAME.")]
+TableIndex = Annotated[
+    str, typer.Option("--table-index", metavar="N|NAME", help="TABLE of VOTables, by number from 1, name or ID.")
+]
+Delimiter = Annotated[
+    str, typer.Option(metavar="CHARACTER", help="Between the fields of a text: a character, 'tab' or 'blanks'.")
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header", help="Whether the first line of a text names its columns.", show_default="detected"
+    ),
+]
+Comment = Annotated[str, typer.Option(metavar="CHARACTER", help="Begins a comment line of a text.")]
+Null = Annotated[list[str] | None, typer.Option("--null", metavar="TOKEN", help="A text that means NULL; repeatable.")]
+
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "blanks": " ", "space": " "}
+
+
+def describe_options(
+    format_: str, hdu: str, table: str, delimiter: str, header: bool | None, comment: str, nulls: list[str] | None
+) -> dict[str, Any]:
+    """Return the options as the keys of ``tap_service.readers.read_options``. Raises ``BadParameter``."""
+    delimiter = _DELIMITERS.get(delimiter, delimiter)
+    for name, value in (("--delimiter", delimiter), ("--comment", comment)):
+        if len(value) > 1 or (value and (not value.isascii() or value in '"\r\n')):
+            raise typer.BadParameter(f"{name} takes one ASCII character, not {value!r}")
+    return {
+        "format": format_,
+        "hdu": hdu,
+        "table": table,
+        "delimiter": delimiter,
+        "header": header,
+        "comment": comment,
+        "nulls": nulls or [],
+    }
