@@ -6,13 +6,13 @@ sandbox: see ``sandboxed_reader``.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tap_service.readers.arrow_reader import ArrowSource
+from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.compression import strip_compression
 from tap_service.readers.csv_reader import CsvSource, TsvSource
 from tap_service.readers.ecsv_reader import EcsvSource
 from tap_service.readers.fits_reader import FitsSource
@@ -72,7 +72,7 @@ def open_source(path: Path, options: ReadOptions = AS_DETECTED) -> Source:
     Parameters
     ----------
     path : Path
-        The file, optionally compressed with gzip. Its extension matters only if its first bytes identify no format.
+        The file, optionally compressed. Its extension matters only if its first bytes identify no format.
     options : ReadOptions
         What the sender says of the file.
 
@@ -88,7 +88,7 @@ def open_source(path: Path, options: ReadOptions = AS_DETECTED) -> Source:
     """
     found = _find_format_by_start(read_first_bytes(path))
     if found is None:
-        name = path.name.lower().removesuffix(".gz")
+        name = strip_compression(path.name.lower())
         found = next((format for format in FORMATS if name.endswith(format.extensions)), None)
     if found is not None:
         return found.open(path, options)
@@ -102,7 +102,7 @@ def open_upload(path: Path, content_type: str, options: ReadOptions = AS_DETECTE
     Parameters
     ----------
     path : Path
-        The file, optionally compressed with gzip.
+        The file, optionally compressed.
     content_type : str
         The Content-Type of the upload. If it names no known format, the first bytes decide; a text file that they do
         not identify is read as CSV.
@@ -138,14 +138,8 @@ def _find_format_by_start(start: bytes) -> Format | None:
 
 def read_first_bytes(path: Path) -> bytes:
     """Return the first bytes of a file after decompression, without byte order mark and leading white space."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(64)
-        if start.startswith(b"\x1f\x8b"):
-            with gzip.open(path) as unzipped:
-                start = unzipped.read(64)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ReadError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    with ByteStream(path) as stream:
+        start = stream.read(64)
     if not start:
         raise ReadError(f"{path} is empty")
     return start.removeprefix(b"\xef\xbb\xbf").lstrip()

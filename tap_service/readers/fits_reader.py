@@ -95,7 +95,7 @@ class FitsSource:
         """Open the heap for random access, in the file itself or, if that is compressed, in a copy on disk."""
         with ByteStream(self.path) as stream:
             start = _find_table_start(stream) + self._heap_start
-        if not stream.is_gzip:
+        if stream.compression is None:
             with self.path.open("rb") as file:
                 yield Heap(file, start, self.path)
             return
