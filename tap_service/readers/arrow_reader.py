@@ -22,11 +22,12 @@ _FILE, _END = b"ARROW1\0\0", b"ARROW1"
 
 class ArrowSource:
     unit = "row"
+    form = ""
     nan_is_null = False
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
-        self.nulls = options.nulls
+        self.options = options
         self.rows: int | None = None
         _check_end(path)
         with self._open_stream() as reader:

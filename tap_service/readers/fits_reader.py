@@ -36,11 +36,12 @@ _MAX_HDUS = 1000
 
 class FitsSource:
     unit = "row"
+    form = ""
     nan_is_null = True
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
-        self.nulls = options.nulls
+        self.options = options
         self.notes: tuple[str, ...] = ()
         with ByteStream(path) as stream:
             header = _read_table_header(stream)

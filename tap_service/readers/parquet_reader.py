@@ -16,11 +16,12 @@ from tap_service.readers.table_source import RowBlock, count_block_rows, number_
 
 class ParquetSource:
     unit = "row"
+    form = ""
     nan_is_null = False
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
-        self.nulls = options.nulls
+        self.options = options
         try:
             self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
             schema = self._file.schema_arrow

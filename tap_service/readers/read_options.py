@@ -26,9 +26,11 @@ class ReadOptions:
     columns : tuple of str
         The columns of text without a header, in the order of the file.
     comment : str
-        The character that begins a comment line of delimited text; '' for none.
+        The character that begins a comment line of delimited text; '' for ``#``, above the first row only.
     nulls : tuple of str
         The tokens that mark a missing value in any column.
+    case_matters : bool
+        Whether columns may have names that differ in case alone: in uploads they may, in stored tables not.
     """
 
     format: str = ""
@@ -37,14 +39,17 @@ class ReadOptions:
     delimiter: str = ""
     header: bool | None = None
     columns: tuple[str, ...] = ()
-    comment: str = "#"
+    comment: str = ""
     nulls: tuple[str, ...] = ()
+    case_matters: bool = False
 
     def replace_given(self, other: ReadOptions) -> ReadOptions:
         """Return the options with the choices of ``other`` in place of these, where it makes any."""
-        names = [field.name for field in fields(other)]
-        given = {name: value for name in names if (value := getattr(other, name)) != getattr(AS_DETECTED, name)}
-        return replace(self, **given)
+        return replace(self, **{name: getattr(other, name) for name in other.list_given()})
+
+    def list_given(self) -> set[str]:
+        """Return the names of the choices that are made."""
+        return {field.name for field in fields(self) if getattr(self, field.name) != field.default}
 
 
 def build_options(given: Mapping[str, Any]) -> ReadOptions:

@@ -39,11 +39,12 @@ def read_metadata(document: bytes, name: str) -> VotableTable:
 
 class VotableSource:
     unit = "row"
+    form = ""
     nan_is_null = True
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
-        self.nulls = options.nulls
+        self.options = options
         self.notes: tuple[str, ...] = ()
         parser = VotableParser(str(path))
         length = 0
