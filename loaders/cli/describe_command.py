@@ -31,7 +31,7 @@ def describe_file(
     from loaders.pipeline.describe_file import describe_source, find_doubts
     from loaders.pipeline.named_input import describe_input
     from loaders.pipeline.table_name import split_name
-    from tap_service.readers.read_options import build_options
+    from tap_service.models.read_options import build_options
 
     options = build_options(describe_options(format_, hdu, table_index, delimiter, header, comment, null))
     with ConsoleReporter() as reporter:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 
 Mode = Literal["create", "replace", "append"]
 

@@ -15,9 +15,9 @@ from tap_service.hats.reading.catalogue_folder import is_folder_address, open_fo
 from tap_service.hats.reading.hats_catalogue import open_catalogue
 from tap_service.hats.reading.partition_file import PartitionFile
 from tap_service.hats.reading.partition_source import PartitionSource
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.file_formats import describe_form, open_source
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import Source, TableHeader
 
 

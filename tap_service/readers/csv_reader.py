@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock
 from tap_service.readers.text_dialect import BLANKS, DELIMITER_NAMES, Dialect, detect_dialect
 from tap_service.readers.type_guess import NULL_WORDS, find_rounded_integer, find_wide_integer, guess_fields
@@ -31,6 +31,8 @@ _BLOCK_BYTES = 4 << 20
 _MAX_SHOWN = 200
 
 _NUMBER = r"^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$"
+
+_REJECT_HINT = "to reject such rows, give the column's datatype in a --schema file"
 
 #: The fraction of numbers among the values of a text column above which it probably should be numeric
 _MIN_NUMBER_SHARE = 0.5
@@ -65,6 +67,7 @@ class CsvSource:
         self._dialect = dialect or detect_dialect(path, self.delimiters, options)
         self.notes = self._dialect.notes
         self._is_guessed = not fields
+        self._doubts: tuple[str, ...] = ()
         self.fields = fields or self._guess_fields()
 
     @property
@@ -129,8 +132,9 @@ class CsvSource:
                 break
         return found
 
-    def list_misguessed(self) -> Iterator[str]:
-        """Describe the columns that a few of the first values make text although most values are numbers."""
+    def list_doubts(self) -> Iterator[str]:
+        """Describe what may be guessed wrong: longitudes in hours, and numbers that a few of the values make text."""
+        yield from self._doubts
         texts = tuple(field.name for field in self.fields if field.type == UNICODE) if self._is_guessed else ()
         block = next(self._read_text_blocks(), None) if texts else None
         if block is None:
@@ -150,7 +154,7 @@ class CsvSource:
                 value = table[name][row].as_py().decode(errors="replace")[:_MAX_SHOWN]
                 line = _LineNumbers(block, tuple(broken)).find_good_row_line(row)
                 why = f"because of values such as {value!r} in line {line}; most of its values are numbers"
-                yield f"column {name} is read as text {why}"
+                yield f"column {name} is read as text {why}: {_REJECT_HINT}"
 
     def _guess_fields(self) -> tuple[Field, ...]:
         block = next(self._read_text_blocks(), None)
@@ -161,6 +165,7 @@ class CsvSource:
         guess = guess_fields(texts, types)
         self.options = replace(self.options, nulls=tuple(dict.fromkeys((*self.options.nulls, *guess.nulls))))
         self.notes += guess.notes
+        self._doubts = guess.doubts
         return guess.fields
 
     @property

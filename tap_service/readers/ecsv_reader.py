@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import yaml
 
 from clickhouse_schema.datatypes import ColumnType, Field
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_HEADER_BYTES
 from tap_service.readers.text_dialect import Dialect
 from tap_service.readers.votable_xml_reader import find_column_type

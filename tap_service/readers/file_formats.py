@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_reader import ArrowSource
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.csv_reader import CsvSource, TsvSource
@@ -17,7 +18,6 @@ from tap_service.readers.ecsv_reader import EcsvSource
 from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.parquet_reader import ParquetSource
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import Source
 from tap_service.readers.votable_reader import VotableSource
 

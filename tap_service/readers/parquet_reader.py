@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_columns import read_arrow_schema
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import RowBlock, count_block_rows, number_rows_from
 
 

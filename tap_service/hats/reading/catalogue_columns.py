@@ -12,8 +12,8 @@ from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.hats.hats_properties import CATALOG_FILES, CatalogProperties
 from tap_service.hats.reading.folder_backend import FileMissing
 from tap_service.hats.reading.hats_catalogue import MAX_PROPERTIES_BYTES, HatsCatalogue, join_path
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_columns import read_arrow_schema
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 
 #: Columns of the partitioning, which older catalogues have in their files
 _PARTITION_COLUMNS = ("Norder", "Dir", "Npix")

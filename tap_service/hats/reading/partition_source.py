@@ -9,8 +9,8 @@ from clickhouse_schema.datatypes import Field
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.hats.reading.catalogue_columns import CatalogueColumns
 from tap_service.hats.reading.partition_file import PartitionFile
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import MAX_BLOCK_BYTES, MAX_BLOCK_ROWS, RowBlock, number_rows_from
 
 
