@@ -106,7 +106,7 @@ def _prepare_load(engine: Engine, catalogue: Catalogue, request: LoadRequest, re
         schema = wanted
     _report_form(inputs, reporter)
     table = schema.tables[0]
-    load_input = LoadInput(inputs, table)
+    load_input = LoadInput(inputs, table, request.options)
     storage = choose_storage(engine, schema.name, table, catalogue)
     appends = None if live is None else TableAppends(storage, live)
     return _LoadJob(request, reporter, schema, load_input, storage, live, appends)

@@ -115,9 +115,9 @@ def describe_input(file: Path | str, options: ReadOptions = AS_DETECTED) -> Tabl
 def _hash_choice(path: Path, options: ReadOptions) -> str:
     """Return a hash of what is read: another table of the same file is other input."""
     digest = hash_file(path)
-    if options == AS_DETECTED:
+    if not (options.hdu or options.table):
         return digest
-    return hashlib.sha256(f"{digest}\n{options}".encode()).hexdigest()
+    return hashlib.sha256(f"{digest}\n{options.hdu}\n{options.table}".encode()).hexdigest()
 
 
 def hash_file(path: Path) -> str:
