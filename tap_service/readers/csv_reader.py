@@ -306,7 +306,21 @@ _ESCAPED = re.compile(rb"\\\\.", re.DOTALL)
 
 def _join_blanks(text: bytes) -> bytes:
     """Return the text with one blank for several outside quotation marks, and none at the ends of lines."""
-    parts = text.split(b'"')
-    for place in range(0, len(parts), 2):
-        parts[place] = re.sub(rb"[ \t]+", b" ", parts[place])
-    return re.sub(rb"(?m)^ | (?=\r?$)", b"", b'"'.join(parts))
+    if b'"' in text:
+        return _join_unquoted_blanks(text)
+    text = text.replace(b"\t", b" ")
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    return text.replace(b"\n ", b"\n").replace(b" \n", b"\n").replace(b" \r\n", b"\r\n").strip(b" ")
+
+
+def _join_unquoted_blanks(text: bytes) -> bytes:
+    characters = np.frombuffer(text, np.uint8)
+    is_quoted = (np.cumsum(characters == ord('"'), dtype=np.uint8) & 1).astype(bool)
+    is_blank = ((characters == ord(" ")) | (characters == ord("\t"))) & ~is_quoted
+    is_end = (characters == ord("\n")) | (characters == ord("\r"))
+    is_superfluous = is_blank & np.r_[True, (is_blank | is_end)[:-1]]  # behind a blank, or at the start of a line
+    is_kept = ~is_superfluous
+    ends_line = is_blank[is_kept] & np.r_[is_end[is_kept][1:], True]
+    joined: bytes = np.where(is_blank, np.uint8(ord(" ")), characters)[is_kept][~ends_line].tobytes()
+    return joined

@@ -93,6 +93,12 @@ def test_several_blanks_are_one_delimiter(tmp_path: Path) -> None:
     assert (rows, faults) == ([(1, "M  31", 3.4), (22, "M  33", 5.7)], [])
 
 
+def test_blanks_are_joined_where_nothing_is_quoted(tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    path.write_bytes(b"  id \t mag\r\n   1      3.4  \r\n  22  \t  5.7\r\n")
+    assert read_rows(path, ReadOptions(delimiter=" ")) == ([(1, 3.4), (22, 5.7)], [])
+
+
 def test_the_delimiter_is_what_divides_all_lines_alike(tmp_path: Path) -> None:
     source = open_source(write(tmp_path, "id|name, unit|v\n1|a|2.5\n2|b, c, d|3.5\n"))
     assert list_types(source) == {"id": "BIGINT", "name, unit": "CHAR", "v": "DOUBLE"}
