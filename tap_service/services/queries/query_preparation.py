@@ -25,6 +25,7 @@ from tap_service.models.uws_job import Job
 from tap_service.models.work_class import Estimate, ResultRows, SmallReading
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import ResultInfo, Serializer
+from tap_service.serializers.output_formats import TooManyColumnsError
 from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.estimates.cost_estimate import Estimator
@@ -151,6 +152,10 @@ class QueryPreparation:
         translation = self._translate_query(parameters.query, limit, tables)
         if tables.notes:
             translation = replace(translation, warnings=(*translation.warnings, *tables.notes))
+        try:
+            parameters.format.check_columns(len(translation.fields))
+        except TooManyColumnsError as error:
+            raise QueryFault(str(error)) from error
         small = self._find_small_reading(translation) if is_hasty else None
         # a region's rows are counted by its cover, which took the time of the translation
         is_slow = is_long(parameters.query) and translation.cells
