@@ -12,30 +12,49 @@ from pathlib import Path
 
 from tap_service.readers.arrow_reader import ArrowSource
 from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.cds_reader import CdsSource, is_described_beside, is_mrt_start
 from tap_service.readers.compression import strip_compression
 from tap_service.readers.csv_reader import CsvSource, TsvSource
 from tap_service.readers.ecsv_reader import EcsvSource
 from tap_service.readers.fits_reader import FitsSource
+from tap_service.readers.ipac_header import is_ipac_start
+from tap_service.readers.ipac_reader import IpacSource
 from tap_service.readers.parquet_reader import ParquetSource
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import Source
+from tap_service.readers.vizier_header import is_vizier_start
+from tap_service.readers.vizier_reader import VizierSource
 from tap_service.readers.votable_reader import VotableSource
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A readable format. ``starts``: the first bytes that identify it, after decompression and leading white space."""
+    """A readable format.
+
+    ``starts``: the first bytes that identify it, after decompression and leading white space. ``is_start`` tells it by
+    the first ``_START_BYTES``.
+    """
 
     name: str
     extensions: tuple[str, ...]
     types: tuple[str, ...]
     starts: tuple[bytes, ...]
     open: Callable[[Path, ReadOptions], Source]
+    is_start: Callable[[bytes], bool] | None = None
 
 
 ECSV = Format("ECSV", (".ecsv",), ("application/x-ecsv", "text/x-ecsv"), (b"# %ECSV",), EcsvSource)
 CSV = Format("CSV", (".csv",), ("text/csv",), (), CsvSource)
+IPAC = Format("IPAC", (".tbl",), (), (), IpacSource, is_ipac_start)
+CDS = Format("CDS", (".mrt",), (), (), CdsSource, is_mrt_start)
+VIZIER = Format("VizieR", (), (), (), VizierSource, is_vizier_start)
+
+#: The texts that servers also send as CSV or TSV
+_DESCRIBED_TEXTS = (ECSV, IPAC, CDS, VIZIER)
+
+#: The bytes by which a format is detected: VizieR describes columns above their names
+_START_BYTES = 1 << 16
 
 FORMATS = (
     Format(
@@ -63,6 +82,9 @@ FORMATS = (
         VotableSource,
     ),
     Format("FITS", (".fits", ".fit", ".fts"), ("application/fits", "image/fits"), (b"SIMPLE  =",), FitsSource),
+    IPAC,
+    CDS,
+    VIZIER,
 )
 
 
@@ -87,12 +109,14 @@ def open_source(path: Path, options: ReadOptions = AS_DETECTED) -> Source:
         The file cannot be read, or its format is unknown.
     """
     found = _find_format_by_start(read_first_bytes(path))
+    if found is None and is_described_beside(path):
+        found = CDS
     if found is None:
         name = strip_compression(path.name.lower())
         found = next((format for format in FORMATS if name.endswith(format.extensions)), None)
     if found is not None:
         return found.open(path, options)
-    known = ", ".join(f"{format.name} ({' '.join(format.extensions)})" for format in FORMATS)
+    known = ", ".join(f"{format.name} ({' '.join(format.extensions) or 'by content'})" for format in FORMATS)
     raise ReadError(f"{path} has an unknown format; supported formats are {known}")
 
 
@@ -123,7 +147,7 @@ def open_upload(path: Path, content_type: str, options: ReadOptions = AS_DETECTE
     declared = next((format for format in FORMATS if kind in format.types), None)
     start = read_first_bytes(path)
     found = _find_format_by_start(start)
-    if declared is not None and found is not declared and (found not in (None, ECSV) or declared.starts):
+    if declared is not None and found is not declared and (found not in (None, *_DESCRIBED_TEXTS) or declared.starts):
         actual = f"is a {found.name} file" if found else f"does not start like a {declared.name} file"
         raise ReadError(f"{path} {actual}, but its Content-Type is for {declared.name}: correct one of them")
     if found is None and declared is None and b"\0" in start:
@@ -133,13 +157,19 @@ def open_upload(path: Path, content_type: str, options: ReadOptions = AS_DETECTE
 
 
 def _find_format_by_start(start: bytes) -> Format | None:
-    return next((format for format in FORMATS if format.starts and start.startswith(format.starts)), None)
+    return next((format for format in FORMATS if _matches_start(format, start)), None)
+
+
+def _matches_start(format: Format, start: bytes) -> bool:
+    if format.is_start is not None:
+        return format.is_start(start)
+    return bool(format.starts) and start.startswith(format.starts)
 
 
 def read_first_bytes(path: Path) -> bytes:
     """Return the first bytes of a file after decompression, without byte order mark and leading white space."""
     with ByteStream(path) as stream:
-        start = stream.read(64)
+        start = stream.read(_START_BYTES)
     if not start:
         raise ReadError(f"{path} is empty")
     return start.removeprefix(b"\xef\xbb\xbf").lstrip()
