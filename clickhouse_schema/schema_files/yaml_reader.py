@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from clickhouse_schema import obscore
 from clickhouse_schema.column_links import InputParam, Link, Service
+from clickhouse_schema.file_form import FileForm
 from clickhouse_schema.name_columns import NameColumn
 from clickhouse_schema.schema_files.felis_references import resolve_references
 from clickhouse_schema.schema_files.schema_checks import find_problems
@@ -44,6 +45,7 @@ _MODELS: dict[str, type[BaseModel]] = {
     "skyhouse:links": Link,
     "skyhouse:services": Service,
     "skyhouse:names": NameColumn,
+    "skyhouse:files": FileForm,
     "inputParams": InputParam,
 }
 

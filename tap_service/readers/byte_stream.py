@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, ClassVar, Self
 
-from tap_service.readers.compression import DECOMPRESSION_ERRORS, find_compression
+from tap_service.readers.compression import DECOMPRESSION_ERRORS, find_compression, strip_compression
 from tap_service.readers.read_error import ReadError
 
 
@@ -64,6 +65,13 @@ class ByteStream:
             return self._count_bytes(self._file.readline(max_bytes))
         except DECOMPRESSION_ERRORS as error:
             raise self._build_error(error) from error
+
+    @property
+    def name(self) -> str:
+        """The name of the unpacked file."""
+        if isinstance(self._file, zipfile.ZipExtFile):
+            return self._file.name
+        return strip_compression(self.path.name)
 
     def _build_error(self, error: Exception) -> ReadError:
         packed = f" ({self.compression.name})" if self.compression else ""

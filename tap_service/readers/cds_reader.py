@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from clickhouse_schema.datatypes import DOUBLE, ICRS, Field
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.cds_columns import find_format_type, parse_explanation
 from tap_service.readers.cds_positions import Degrees, Position, compute_degrees, find_position
@@ -23,7 +24,6 @@ from tap_service.readers.cds_readme import CdsColumn, CdsTable, ReadMe, is_descr
 from tap_service.readers.compression import strip_compression
 from tap_service.readers.fixed_width_rows import FixedColumn, FixedLayout, FixedRows
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import MAX_HEADER_BYTES, Fault, RowBlock
 from tap_service.readers.text_lines import Start, decode_text, read_line_blocks, read_text
 from tap_service.readers.unique_names import name_columns
@@ -53,12 +53,13 @@ class CdsSource:
     """A table with a byte-by-byte description. ``readme``: the path of the ReadMe beside it; None for an MRT."""
 
     unit = "line"
+    form = "fixed widths"
     nan_is_null = False
     rows: int | None = None
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
-        self.nulls = options.nulls
+        self.options = options
         self.unusable: dict[str, str] = {}
         own = _read_own_description(path)
         self.readme = None if own else find_readme(path)
@@ -66,10 +67,10 @@ class CdsSource:
         self._start = found.rows
         self.description = ". ".join(text.rstrip(".") for text in (found.readme.title, found.caption) if text)
         columns = found.table.columns
-        names, notes = name_columns([column.label for column in columns])
+        names, notes = name_columns([column.label for column in columns], case_matters=options.case_matters)
         described = [_describe_column(self.readme or path, *each) for each in zip(columns, names, strict=True)]
         self._layout = FixedLayout([column for column, _ in described], found.table.width, found.source)
-        self._position = find_position(columns)
+        self._position = find_position(_rename_columns(columns, names))
         self._position_names = _choose_names(names, self._position)
         fields = [
             replace(field, description=_add_notes(field.description, column.label, found.table.notes))
@@ -185,6 +186,10 @@ def _read_own_description(path: Path) -> _Description | None:
 def _list_names(names: list[str]) -> str:
     more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
     return ", ".join(names[:_MAX_LISTED]) + more
+
+
+def _rename_columns(columns: list[CdsColumn], names: tuple[str, ...]) -> list[CdsColumn]:
+    return [replace(column, label=name) for column, name in zip(columns, names, strict=True)]
 
 
 def _describe_column(path: Path, column: CdsColumn, name: str) -> tuple[FixedColumn, Field]:

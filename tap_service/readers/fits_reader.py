@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from clickhouse_schema.datatypes import Field
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.fits_column_reader import FitsColumn, Header, Heap, parse_fits_columns
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import (
     MAX_FILE_COLUMNS,
     MAX_HEADER_BYTES,
@@ -36,11 +36,12 @@ _MAX_HDUS = 1000
 
 class FitsSource:
     unit = "row"
+    form = ""
     nan_is_null = True
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
-        self.nulls = options.nulls
+        self.options = options
         self.notes: tuple[str, ...] = ()
         with ByteStream(path) as stream:
             header = _read_table_header(stream)

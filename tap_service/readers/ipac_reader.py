@@ -12,11 +12,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from clickhouse_schema.datatypes import DOUBLE, INT, LONG, UNICODE, ColumnType, Field
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.fixed_width_rows import FixedColumn, FixedLayout
 from tap_service.readers.ipac_header import IpacColumn, find_ipac_type, parse_ipac_header
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import RowBlock
 from tap_service.readers.text_lines import read_line_blocks, read_text
 from tap_service.readers.text_values import guess_datatype
@@ -33,18 +33,19 @@ class IpacSource:
     """An IPAC table."""
 
     unit = "line"
+    form = "fixed widths"
     nan_is_null = False
     rows: int | None = None
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
-        self.nulls = options.nulls
+        self.options = options
         self.unusable: dict[str, str] = {}
         with ByteStream(path) as stream:
             header = parse_ipac_header(path, read_text(stream))
         self.description = header.description
         self._start = header.rows
-        names, notes = name_columns([column.name for column in header.columns])
+        names, notes = name_columns([column.name for column in header.columns], case_matters=options.case_matters)
         types = [_find_type(path, column) for column in header.columns]
         given = zip(header.columns, names, types, strict=True)
         layout = [_describe_bytes(column, name, type_, header.has_nulls) for column, name, type_ in given]

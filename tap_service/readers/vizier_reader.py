@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from clickhouse_schema.datatypes import DOUBLE, LONG, UNICODE, ColumnType, Field
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.cds_columns import FORMAT, Explanation, find_format_type, parse_explanation
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import Fault, RowBlock
 from tap_service.readers.text_lines import LineBlock, read_line_blocks
 from tap_service.readers.text_values import guess_datatype, trim_values
@@ -32,18 +32,19 @@ class VizierSource:
     """A table of an output of VizieR: the first with rows, or the one that ``options.table`` chooses."""
 
     unit = "line"
+    form = ""
     nan_is_null = False
     rows: int | None = None
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
-        self.nulls = options.nulls
+        self.options = options
         self.unusable: dict[str, str] = {}
         with ByteStream(path) as stream:
             tables = list_vizier_tables(stream)
         self._table = table = _choose_table(path, tables, options.table)
         self.description = table.title
-        self._names, notes = name_columns(table.names)
+        self._names, notes = name_columns(table.names, case_matters=options.case_matters)
         self._explanations = {
             unique: parse_explanation(column.explanation) if (column := table.columns.get(name)) else Explanation("")
             for unique, name in zip(self._names, table.names, strict=True)

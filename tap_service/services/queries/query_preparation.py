@@ -49,11 +49,15 @@ _NAME_CHARACTERS = 8
 
 @dataclass(frozen=True, slots=True)
 class _QueryTables:
-    """What a query may read: the tables of its owner, its uploads, and of one table perhaps an addition alone."""
+    """What a query may read: the tables of its owner, its uploads, and of one table perhaps an addition alone.
+
+    ``notes``: how the uploads were read.
+    """
 
     owner: str | None
     uploads: tuple[TableEntry, ...] = ()
     addition: Addition | None = None
+    notes: tuple[str, ...] = ()
 
 
 class QueryPreparation:
@@ -124,7 +128,7 @@ class QueryPreparation:
         uploads = self._uploads.load_tables(parameters.uploads, query_id)
         read = time.monotonic() - began
         try:
-            tables = _QueryTables(owner, uploads.entries, addition)
+            tables = _QueryTables(owner, uploads.entries, addition, uploads.notes)
             execution = self._build_execution(parameters, tables, query_id, limit, hard_maxrec, is_hasty)
         except BaseException:
             uploads.drop_tables()
@@ -145,6 +149,8 @@ class QueryPreparation:
     ) -> QueryExecution:
         began = time.monotonic()
         translation = self._translate_query(parameters.query, limit, tables)
+        if tables.notes:
+            translation = replace(translation, warnings=(*translation.warnings, *tables.notes))
         small = self._find_small_reading(translation) if is_hasty else None
         # a region's rows are counted by its cover, which took the time of the translation
         is_slow = is_long(parameters.query) and translation.cells

@@ -29,3 +29,9 @@ def test_a_name_for_a_position_is_not_taken_twice() -> None:
 def test_a_long_name_keeps_the_length_of_names() -> None:
     names, _ = name_columns(["x" * 64, "x" * 64])
     assert names == ("x" * 64, "x" * 62 + "_2")
+
+
+def test_a_name_that_is_too_long_is_cut() -> None:
+    names, notes = name_columns(["x" * 65, "x" * 70])
+    assert names == ("x" * 64, "x" * 62 + "_2")
+    assert notes[0] == f"column {'x' * 65} is called {'x' * 64}"

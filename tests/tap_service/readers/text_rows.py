@@ -14,9 +14,9 @@ from astropy.table import Table
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from loaders.pipeline.describe_file import describe_source
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.conform_rows import Conformer
 from tap_service.readers.file_formats import open_source
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import Fault, Source
 from tests.support.stilts import read_output
 
