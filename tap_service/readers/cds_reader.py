@@ -121,7 +121,7 @@ def find_readme(path: Path) -> Path:
     except OSError:
         beside = {}
     for name in _README_NAMES:
-        if name in beside:
+        if name in beside and (path.parent / beside[name]).is_file():
             return path.parent / beside[name]
     raise ReadError(
         f"{path} has no byte-by-byte description, and there is no ReadMe beside it: "
@@ -130,16 +130,21 @@ def find_readme(path: Path) -> Path:
 
 
 def is_described_beside(path: Path) -> bool:
-    """Whether a ReadMe in the folder of a file describes it."""
+    """Whether a ReadMe in the folder of a file describes it, or names it and is broken."""
     try:
         readme = find_readme(path)
         if readme.name == path.name:
             return False
         with ByteStream(readme) as stream:
             text = read_text(stream)
-        return is_description(text) and _find_table(parse_readme(readme, decode_text(text)), path) is not None
     except ReadError:
         return False
+    if not is_description(text):
+        return False
+    try:
+        return _find_table(parse_readme(readme, decode_text(text)), path) is not None
+    except ReadError:
+        return strip_compression(path.name) in decode_text(text)
 
 
 def is_mrt_start(start: bytes) -> bool:
