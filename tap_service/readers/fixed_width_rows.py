@@ -154,8 +154,14 @@ class _Lines:
     def __init__(self, texts: list[bytes], width: int) -> None:
         self.texts = texts
         self.lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        padded = b"".join([text[:width].ljust(width) for text in texts])
-        self.matrix: Matrix = np.frombuffer(padded, np.uint8).reshape(len(texts), width)
+        self.matrix: Matrix = self._build_matrix(width)
+
+    def _build_matrix(self, width: int) -> Matrix:
+        length = int(self.lengths[0])
+        if length < width or (self.lengths != length).any():
+            text = b"".join([text[:width].ljust(width) for text in self.texts])
+            return np.frombuffer(text, np.uint8).reshape(-1, width)
+        return np.frombuffer(b"".join(self.texts), np.uint8).reshape(-1, length)[:, :width]
 
 
 def _list_edges(columns: Iterable[FixedColumn], width: int) -> Iterator[tuple[str, int, int]]:

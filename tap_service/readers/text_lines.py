@@ -49,8 +49,9 @@ def read_line_blocks(stream: ByteStream, start: Start) -> Iterator[LineBlock]:
         rest += read
         cut = rest.rfind(b"\n") + 1
         if cut:
-            block = LineBlock(rest[:cut].replace(b"\r\n", b"\n"), line, stream.fraction_read)
-            line += block.text.count(b"\n")
+            text = rest[:cut]
+            block = LineBlock(text.replace(b"\r\n", b"\n") if b"\r" in text else text, line, stream.fraction_read)
+            line += text.count(b"\n")
             rest = rest[cut:]
             yield block
         if len(rest) > MAX_LINE_BYTES:

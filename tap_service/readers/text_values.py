@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -29,20 +32,25 @@ def trim_values(texts: pa.Array, nulls: tuple[str, ...] = (), *, is_number: bool
         The values.
     """
     trimmed = pc.ascii_trim_whitespace(texts)
-    missing = pc.equal(trimmed, "")
-    for token in nulls:
-        missing = pc.or_(missing, _find_token(trimmed, token, is_number=is_number))
-    present = pc.invert(pc.fill_null(missing, True)).to_numpy(zero_copy_only=False)
+    _, offsets, values = trimmed.buffers()
+    ends = np.frombuffer(offsets, np.int32, len(trimmed) + 1, trimmed.offset * 4)
+    present = np.diff(ends) > 0
+    if nulls:
+        present &= ~_find_tokens(trimmed, nulls, is_number=is_number)
     bitmap = pa.py_buffer(np.packbits(present, bitorder="little"))
-    return pa.Array.from_buffers(pa.binary(), len(trimmed), [bitmap, *trimmed.buffers()[1:]], offset=trimmed.offset)
+    return pa.Array.from_buffers(
+        pa.binary(), len(trimmed), [bitmap, pa.py_buffer(ends), values], null_count=int((~present).sum())
+    )
 
 
-def _find_token(values: pa.Array, token: str, *, is_number: bool) -> pa.Array:
-    is_token = pc.equal(values, token)
-    if not (is_number and pc.match_substring_regex(pa.scalar(token), _NUMBER).as_py()):
-        return is_token
-    numbers, _ = parse_numbers(values)
-    return pc.or_(is_token, pc.fill_null(pc.equal(numbers, parse_numbers(pa.array([token]))[0][0]), False))
+def _find_tokens(values: pa.Array, tokens: tuple[str, ...], *, is_number: bool) -> npt.NDArray[np.bool_]:
+    found = pc.is_in(values, pa.array(tokens, pa.string()))
+    numbers = pa.array([token for token in tokens if is_number and re.fullmatch(_NUMBER, token)], pa.string())
+    if len(numbers):
+        marks, _ = parse_numbers(numbers)
+        given, _ = parse_numbers(values)
+        found = pc.or_(found, pc.and_(pc.is_valid(given), pc.is_in(given, marks)))
+    return np.asarray(found.to_numpy(zero_copy_only=False))
 
 
 def parse_numbers(values: pa.Array) -> tuple[pa.Array, pa.Array]:
