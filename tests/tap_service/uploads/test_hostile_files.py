@@ -206,7 +206,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "no number": (fits(4, "'five'", ["1E"]), "NAXIS2 is not a number"),
     "repeat": (fits(4, 5, ["99999999999E"]), "the columns take 399999999996 bytes of a row"),
     "letter": (fits(4, 5, ["1Z"]), "TFORM letter Z"),
-    "scale": (fits(2, 1, ["1I"], card("TZERO1", "'inf'")), "cannot convert float infinity"),
+    "scale": (fits(2, 1, ["1I"], card("TZERO1", "'inf'")), "TZERO1 is not a number"),
     "heap place": (
         fits(8, 2, ["1PE"], card("THEAP", 1 << 60), data=struct.pack(">iiii", 5, 0, 5, 0) * 180),
         "ends inside its variable arrays",
@@ -221,7 +221,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         "more than 1073741824 bytes",
     ),
     "endless header": (
-        gzip.compress(PRIMARY + b"COMMENT".ljust(80) * 300_000, 1),
+        gzip.compress(PRIMARY + b"XTENSION= 'BINTABLE'".ljust(80) + b"COMMENT".ljust(80) * 300_000, 1),
         "header of more than 16777216 bytes",
     ),
     "endless parts": (PRIMARY + EMPTY_PART * 1100, "no binary table among its first 1000 HDUs"),
