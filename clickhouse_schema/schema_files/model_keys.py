@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from clickhouse_schema.column_links import InputParam, Link, Service
+from clickhouse_schema.file_form import FileForm
 from clickhouse_schema.name_columns import NameColumn
 from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, Schema, Table, Versions
 from clickhouse_schema.schema_problem import YamlPath
@@ -22,6 +23,7 @@ MODELS: Mapping[str, type[StrictModel]] = {
     "skyhouse:links": Link,
     "skyhouse:services": Service,
     "skyhouse:names": NameColumn,
+    "skyhouse:files": FileForm,
     "inputParams": InputParam,
 }
 

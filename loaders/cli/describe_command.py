@@ -23,15 +23,15 @@ def describe_file(
     table_index: TableIndex = "",
     delimiter: Delimiter = "",
     header: Header = None,
-    comment: Comment = "#",
+    comment: Comment = "",
     null: Null = None,
 ) -> None:
     """Print the YAML that describes a file's table, to edit and to pass to load as --schema."""
     from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
-    from loaders.pipeline.describe_file import describe_source, find_doubtful_types
+    from loaders.pipeline.describe_file import describe_source, find_doubts
     from loaders.pipeline.named_input import describe_input
     from loaders.pipeline.table_name import split_name
-    from tap_service.readers.read_options import build_options
+    from tap_service.models.read_options import build_options
 
     options = build_options(describe_options(format_, hdu, table_index, delimiter, header, comment, null))
     with ConsoleReporter() as reporter:
@@ -44,7 +44,7 @@ def describe_file(
                 reporter.message(f"note: {note}")
             for name, reason in found.unusable.items():
                 reporter.message(f"warning: {name} is left out, it cannot be loaded: {reason}")
-            for warning in find_doubtful_types(found):
+            for warning in find_doubts(found):
                 reporter.message(f"warning: {warning}")
         except ReadError as error:
             reporter.message(f"error: {error}")

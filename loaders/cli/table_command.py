@@ -43,7 +43,7 @@ def load_table(
     table_index: TableIndex = "",
     delimiter: Delimiter = "",
     header: Header = None,
-    comment: Comment = "#",
+    comment: Comment = "",
     null: Null = None,
     max_errors: MaxErrors = 100,
     rejects: Rejects = None,

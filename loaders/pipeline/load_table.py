@@ -22,9 +22,9 @@ from loaders.pipeline.load_checks import (
     refuse_taken_name,
 )
 from loaders.pipeline.load_input import LoadInput
-from loaders.pipeline.load_plan import plan_schema
+from loaders.pipeline.load_plan import choose_options, complete_schema, describe_schema, read_wanted_schema
 from loaders.pipeline.load_request import LoadRequest
-from loaders.pipeline.named_input import open_inputs
+from loaders.pipeline.named_input import NamedInput, open_inputs
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.pipeline.remove_table import remove_table
 from loaders.pipeline.staging_fill import StagingFill
@@ -33,7 +33,7 @@ from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import FinishedLoad, TableState
 from loaders.storage.storage_protocol import TableStorage
 from tap_service.readers.conform_rows import Conformer
-from tap_service.readers.table_source import Source
+from tap_service.readers.table_source import Source, TableHeader
 from tap_service.storage.engine.engine import Engine
 
 
@@ -93,21 +93,40 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
 
 
 def _prepare_load(engine: Engine, catalogue: Catalogue, request: LoadRequest, reporter: Reporter) -> _LoadJob:
-    inputs = open_inputs(request.files, reporter, request.options)
-    for note in inputs[0].sources[0].notes:
-        reporter.message(f"note: {note}")
     live = read_live_state(engine, request.table, catalogue)
-    if live is not None and request.mode == "append" and request.schema_file is None:
-        schema = live.entry
+    wanted = _find_wanted_schema(request, live, reporter)
+    options = choose_options(wanted.tables[0] if wanted else None, request.options)
+    inputs = open_inputs(request.files, reporter, options)
+    sources: list[TableHeader] = [found.sources[0] for found in inputs]
+    if wanted is None:
+        schema = describe_schema(request.table, sources, request.strict, reporter)
+    elif request.schema_file is not None:
+        schema = complete_schema(wanted, sources, request.schema_file, request.strict, reporter)
     else:
-        schema = plan_schema(
-            request.table, [found.sources[0] for found in inputs], request.schema_file, request.strict, reporter
-        )
+        schema = wanted
+    _report_form(inputs, reporter)
     table = schema.tables[0]
-    load_input = LoadInput(inputs, table)
+    load_input = LoadInput(inputs, table, request.options)
     storage = choose_storage(engine, schema.name, table, catalogue)
     appends = None if live is None else TableAppends(storage, live)
     return _LoadJob(request, reporter, schema, load_input, storage, live, appends)
+
+
+def _report_form(inputs: list[NamedInput], reporter: Reporter) -> None:
+    """Report how the first file is read, and which other files are read otherwise."""
+    last = ""
+    for found in inputs:
+        notes = ([found.form] if found.form else []) + [*found.header.notes]
+        if notes and "; ".join(notes) != last:
+            last = "; ".join(notes)
+            reporter.message(f"note: {found.name}: {last}")
+
+
+def _find_wanted_schema(request: LoadRequest, live: TableState | None, reporter: Reporter) -> Schema | None:
+    """Return the schema of the schema file or, for an append without one, of the table; None if the files imply it."""
+    if request.schema_file is not None:
+        return read_wanted_schema(request.table, request.schema_file, request.strict, reporter)
+    return live.entry if live is not None and request.mode == "append" else None
 
 
 def _is_loaded(job: _LoadJob) -> bool:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_columns import read_arrow_schema
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import RowBlock, count_block_rows, number_rows_from
 
 _FILE, _END = b"ARROW1\0\0", b"ARROW1"
@@ -22,11 +22,12 @@ _FILE, _END = b"ARROW1\0\0", b"ARROW1"
 
 class ArrowSource:
     unit = "row"
+    form = ""
     nan_is_null = False
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
-        self.nulls = options.nulls
+        self.options = options
         self.rows: int | None = None
         _check_end(path)
         with self._open_stream() as reader:

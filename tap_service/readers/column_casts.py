@@ -171,7 +171,9 @@ def _replace_elements(lists: pa.Array, values: pa.Array) -> pa.Array:
 
 
 def _text_to_array(wanted: ColumnType) -> Caster:
-    """Parse arrays in text: JSON (ECSV), or values separated by blanks or commas (VOTable, DALI)."""
+    """Parse arrays in text: JSON (ECSV), or values separated by blanks or commas (VOTable, DALI), also in parentheses,
+    as in Gaia's CSV.
+    """
     if wanted.datatype == "boolean":
         parse = _parse_boolean_list
     else:
@@ -180,12 +182,17 @@ def _text_to_array(wanted: ColumnType) -> Caster:
 
     def cast(array: pa.Array) -> pa.Array:
         try:
-            rows = [parse(text) if text else None for text in _cast_to_text(array).to_pylist()]
+            rows = [parse(_strip_parentheses(text)) if text else None for text in _cast_to_text(array).to_pylist()]
             return _cast_lists(wanted)(pa.array(rows, pa.list_(wanted.scalar.arrow)))
         except (ArithmeticError, RecursionError, TypeError) as error:
             raise ValueError(str(error)) from error
 
     return cast
+
+
+def _strip_parentheses(text: str) -> str:
+    bare = text.strip()
+    return bare[1:-1] if bare.startswith("(") and bare.endswith(")") else text
 
 
 def _flatten_values(values: list[Any]) -> list[Any]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
 from clickhouse_schema.datatypes import ColumnType, Field
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
-from tap_service.readers.csv_reader import CsvSource, Dialect
+from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_HEADER_BYTES
+from tap_service.readers.text_dialect import Dialect
 from tap_service.readers.votable_xml_reader import find_column_type
 
 #: The limit for arrays in schema files
@@ -38,6 +39,11 @@ _DATATYPES = {
 
 
 class EcsvSource(CsvSource):
+    """``null``, not only an empty field, is NULL: Gaia's files have it in columns of every type."""
+
+    null_words: ClassVar[tuple[str, ...]] = ("null",)
+    _joins_blanks: ClassVar[bool] = False
+
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         header, line = _read_header(path)
         columns = header.get("datatype")
@@ -54,7 +60,7 @@ class EcsvSource(CsvSource):
         if (delimiter := header.get("delimiter", " ")) not in (" ", ","):
             raise ReadError(f"{path}: the delimiter in the ECSV header is neither a space nor a comma")
         super().__init__(
-            path, options, Dialect(delimiter, names, line + 1), fields, _scalar_to_text(meta.get("description"))
+            path, options, Dialect(delimiter, names, line + 1, line), fields, _scalar_to_text(meta.get("description"))
         )
         self.unusable = unusable
 

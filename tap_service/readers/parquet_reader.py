@@ -8,19 +8,20 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_columns import read_arrow_schema
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import RowBlock, count_block_rows, number_rows_from
 
 
 class ParquetSource:
     unit = "row"
+    form = ""
     nan_is_null = False
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
-        self.nulls = options.nulls
+        self.options = options
         try:
             self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
             schema = self._file.schema_arrow

@@ -11,11 +11,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.column_casts import NO_VALUE, replace_with_null
 from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import (
     MAX_BLOCK_ROWS,
     MAX_HEADER_BYTES,
@@ -39,11 +39,12 @@ def read_metadata(document: bytes, name: str) -> VotableTable:
 
 class VotableSource:
     unit = "row"
+    form = ""
     nan_is_null = True
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
-        self.nulls = options.nulls
+        self.options = options
         self.notes: tuple[str, ...] = ()
         parser = VotableParser(str(path))
         length = 0

@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from clickhouse_schema.column_links import InputParam, Link, Service
+from clickhouse_schema.file_form import FileForm
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table, Versions
 from clickhouse_schema.system_keys import CoordinateKeys, PhotometryKeys, TimeKeys
@@ -29,6 +30,7 @@ WHERE = {
     Link: "A link has:",
     Service: "A service has:",
     InputParam: "An input parameter takes",
+    FileForm: "The keys are:",
 }
 
 

@@ -12,6 +12,7 @@ from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.hats.hats_properties import CATALOG_FILES, CatalogProperties
 from tap_service.hats.reading.folder_backend import FileMissing
 from tap_service.hats.reading.hats_catalogue import MAX_PROPERTIES_BYTES, HatsCatalogue, join_path
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_columns import read_arrow_schema
 
 #: Columns of the partitioning, which older catalogues have in their files
@@ -38,6 +39,8 @@ class CatalogueColumns:
         Of the catalogue; '' if it has none.
     notes
         What an operator should know of the types of the columns.
+    options
+        None: a catalogue shows how it is read.
     """
 
     path: str
@@ -46,6 +49,7 @@ class CatalogueColumns:
     description: str
     notes: tuple[str, ...]
     _parts: dict[str, tuple[str, int]]
+    options: ReadOptions = AS_DETECTED
 
     def list_file_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the columns of the files that have these columns."""

@@ -9,6 +9,7 @@ from clickhouse_schema.datatypes import Field
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.hats.reading.catalogue_columns import CatalogueColumns
 from tap_service.hats.reading.partition_file import PartitionFile
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_BLOCK_BYTES, MAX_BLOCK_ROWS, RowBlock, number_rows_from
 
@@ -20,8 +21,9 @@ class PartitionSource:
     file: PartitionFile
     columns: CatalogueColumns
     unit: str = "row"
+    form: str = ""
     nan_is_null: bool = False
-    nulls: tuple[str, ...] = ()
+    options: ReadOptions = AS_DETECTED
 
     @property
     def path(self) -> str:
