@@ -146,3 +146,26 @@ def test_the_check_of_a_faulty_file_and_of_a_good_one(tmp_path: Path) -> None:
         1,
         f"error: {tmp_path}/no.yaml: cannot be read: No such file or directory\n",
     )
+
+
+def test_a_load_names_the_lines_of_columns_that_a_file_lacks(engine: EmbeddedEngine, tmp_path: Path) -> None:
+    columns = "".join(f"  - name: c{i}\n    datatype: int\n" for i in range(1000))
+    schema, rows = tmp_path / "wide.yaml", tmp_path / "rows.csv"
+    schema.write_text(f"name: wide\ntables:\n- name: t\n  columns:\n{columns}")
+    rows.write_text("c0,C1,x\n1,2,3\n")
+    with pytest.raises(LoadError) as caught:
+        load_files(engine, LoadRequest((rows,), "wide.t", tmp_path / "r", schema_file=schema), Recorder())
+    listed = ", ".join(f"c{i} ({schema}:{5 + 2 * i})" for i in range(2, 12))
+    assert str(caught.value).startswith(f"{rows} has no column {listed} and 988 more of table t (it has c0, C1, x): ")
+
+
+def test_describe_tells_what_is_wrong_with_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "t.ecsv"
+    names = "".join(f"# - {{name: c{i}, datatype: int32, unit: furlong}}\n" for i in range(1000))
+    header = f"# %ECSV 1.0\n# ---\n# datatype:\n{names}"
+    path.write_text(f"{header}{' '.join(f'c{i}' for i in range(1000))}\n{'1 ' * 999}1\n")
+    result = CliRunner().invoke(app, ["describe", str(path), "--table", "s.t"])
+    [warning] = [line for line in result.stderr.splitlines() if line.startswith("warning: ")]
+    said = warning.removeprefix(f"warning: skyhouse describe {path}:")
+    assert said.partition(": ")[0] == str(result.stdout.splitlines().index("    ivoa:unit: furlong") + 1)
+    assert said.endswith("(1,000 times; next on line 10, 13, 16)")
