@@ -19,9 +19,14 @@ from clickhouse_schema.schema_problem import Problem, YamlPath
 from clickhouse_schema.strict_model import StrictModel
 from clickhouse_schema.vounit import normalise_unit
 
+_PLAIN = "the file is read as YAML, not as JSON-LD"
+
 #: Keys that have no effect here, and why.
-_IGNORED = {
+_IGNORED: dict[type[StrictModel], dict[str, str]] = {
+    Schema: {"@context": _PLAIN, "@type": _PLAIN},
+    Table: {"@type": _PLAIN},
     Column: {
+        "@type": _PLAIN,
         "value": "missing values are NULL",
         "defaultValue": "missing values are NULL",
         "autoincrement": "values come from the files",
@@ -151,7 +156,7 @@ class _Simplifier:
         if length is None or datatype not in FELIS:
             return
         if not has_length:
-            self._note((*path, "length"), f"length is ignored: a {datatype!r} has none (arrays: votable:arraysize)")
+            self._note((*path, "length"), f"length is ignored: {datatype} has none (arrays have votable:arraysize)")
             del column["length"]
         elif isinstance(size, str) and size not in ("", "*") and re.split("[x*]", size)[0] != str(length):
             self._report((*path, "votable:arraysize"), f"votable:arraysize {size!r} contradicts length {length}")
