@@ -126,6 +126,12 @@ def test_defaults_may_be_of_the_type(keys: str) -> None:
     assert read_column(f"datatype: {keys}")[1] == ["4: value is ignored: missing values are NULL"]
 
 
+@pytest.mark.parametrize("units", ["ivoa:unit: deg", "fits:tunit: deg", "ivoa:unit: '', fits:tunit: deg"])
+def test_an_empty_unit_is_none(units: str) -> None:
+    column, warnings = read_column(f"datatype: int, {units}")
+    assert (column.unit, warnings) == ("deg", [])
+
+
 def test_a_kind_of_warning_is_said_once_with_its_count() -> None:
     columns = "".join(f"  - {{name: c{i}, datatype: int, mysql:datatype: INT, b:x: 1}}\n" for i in range(1000))
     assert read_table(f"  columns:\n{columns}")[1] == [
