@@ -24,6 +24,7 @@ from loaders.pipeline.load_checks import (
 from loaders.pipeline.load_input import LoadInput
 from loaders.pipeline.load_plan import choose_options, complete_schema, describe_schema, read_wanted_schema
 from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.missing_columns import refuse_missing_columns
 from loaders.pipeline.named_input import NamedInput, open_inputs
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.pipeline.remove_table import remove_table
@@ -86,6 +87,7 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
         return
     refuse_mode(request, job.live, job.storage, job.table)
     for found in job.load_input.inputs:
+        refuse_missing_columns(job.table, found.sources[0], request.schema_file)
         Conformer(job.table, found.sources[0])  # raises if a file lacks columns, before anything is created
     load = _load_rows(job)
     bad_rows = f"; {load.rejected:,} bad rows are in {request.rejects}" if load.rejected else ""
