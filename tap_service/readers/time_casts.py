@@ -8,15 +8,13 @@ import pyarrow.compute as pc
 _NAIVE = pa.timestamp("us")
 _TIMESTAMP = pa.timestamp("us", tz="UTC")
 
+#: The note on a column whose times are finer than TIMESTAMP, as the end of a sentence
+CUT_TIMES = "has times that are cut to microseconds: the datatype string keeps all digits"
+
 #: A time with more than six decimals, and a date or a time without a zone
 _FINER = r"^([^.]*\.[0-9]{6})[0-9]+(Z|[-+][0-9:]+)?$"
 _DATE = r"^([-+]?[0-9]+-[0-9]{2}-[0-9]{2})$"
 _ZONELESS = r"^(.*[T ][0-9:.]+)$"
-
-
-def describe_cut_times(name: str) -> str:
-    """Return the note for a column whose times have more decimals than TIMESTAMP."""
-    return f"the times of column {name} are cut to microseconds; as the datatype string they keep all digits"
 
 
 def has_finer_times(texts: pa.Array) -> bool:

@@ -22,7 +22,7 @@ from tap_service.readers.table_source import (
     RowBlock,
     number_rows_from,
 )
-from tap_service.readers.time_casts import describe_cut_times, has_finer_times
+from tap_service.readers.time_casts import CUT_TIMES, has_finer_times
 from tap_service.readers.unique_names import name_columns
 from tap_service.readers.votable_binary_reader import BinaryRows
 from tap_service.readers.votable_link_reader import DeclaredLinks, read_declared_links
@@ -101,7 +101,7 @@ class VotableSource:
         except ReadError:  # it is reported when the rows are read
             return ()
         cut = [name for name in names if block and has_finer_times(block.batch.column(name))]
-        return tuple(describe_cut_times(name) for name in cut)
+        return tuple(f"column {name} {CUT_TIMES}" for name in cut)
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         if self._table.serialization == "TABLEDATA":

@@ -174,7 +174,7 @@ def choose_table(tables: list[TableHeading], wanted: str, path: Path) -> TableHe
 def list_other_tables(tables: list[TableHeading], chosen: TableHeading) -> tuple[str, ...]:
     """Return a note that names the tables that are not read; none if there are none."""
     others = [table for table in tables if table is not chosen]
-    return (f"TABLE {chosen} is read, of {len(tables)}; the others are {_join_headings(others)}",) if others else ()
+    return (f"the file has other TABLEs: {_join_headings(others)}",) if others else ()
 
 
 def _join_headings(tables: list[TableHeading]) -> str:

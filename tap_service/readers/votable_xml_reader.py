@@ -178,10 +178,13 @@ class VotableParser:
 
     def _read_null(self, attributes: dict[str, str]) -> None:
         """Keep the null of a VALUES, or of the VALUES to which it refers; a FIELD may have two, one without null."""
-        null = attributes.get("null", self._nulls.get(attributes.get("ref", ""), ""))
+        null = attributes.get("null", "")
+        if not null and "ref" in attributes:
+            null = self._nulls.get(attributes["ref"], "")
         if null:
             self._column.setdefault("null", null)
-            self._nulls[attributes.get("ID", "")] = null
+            if "ID" in attributes:
+                self._nulls[attributes["ID"]] = null
 
     def _skip_text(self, _: str) -> None:
         self._pending_bytes = 0
