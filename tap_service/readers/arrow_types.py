@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from clickhouse_schema.datatypes import CHAR, DOUBLE, LONG, TIMESTAMP, UNICODE, ColumnType, arrow_to_column_type
-from tap_service.readers.time_casts import CUT_TIMES
+from tap_service.readers.time_casts import CUT_NANOSECONDS
 
 #: Return bounds of the integers of a column, or of its times in the unit of its type; None if they are unknown.
 #: ``may_scan``: whether the column may be read for them.
@@ -94,7 +94,7 @@ def _find_time_type(kind: pa.DataType, found: tuple[int, int] | None) -> tuple[C
     low, high = (_seconds_to_unit(seconds, kind) for seconds in _TIME_RANGE)
     if found is not None and (found[0] < low or found[1] >= high):
         return CHAR, "stays text: it has times outside the years 1900 to 2299"
-    return TIMESTAMP, CUT_TIMES if pa.types.is_timestamp(kind) and kind.unit == "ns" else ""
+    return TIMESTAMP, CUT_NANOSECONDS if pa.types.is_timestamp(kind) and kind.unit == "ns" else ""
 
 
 def _seconds_to_unit(seconds: int, kind: pa.DataType) -> int:

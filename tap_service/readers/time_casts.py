@@ -8,8 +8,9 @@ import pyarrow.compute as pc
 _NAIVE = pa.timestamp("us")
 _TIMESTAMP = pa.timestamp("us", tz="UTC")
 
-#: The note on a column whose times are finer than TIMESTAMP, as the end of a sentence
+#: The notes on columns whose times are, or may be, finer than TIMESTAMP, as the ends of sentences
 CUT_TIMES = "has times that are cut to microseconds: the datatype string keeps all digits"
+CUT_NANOSECONDS = "is in nanoseconds, which are cut to microseconds: the datatype string keeps all digits"
 
 #: A time with more than six decimals, and a date or a time without a zone
 _FINER = r"^([^.]*\.[0-9]{6})[0-9]+(Z|[-+][0-9:]+)?$"
