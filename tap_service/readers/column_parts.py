@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -21,21 +22,21 @@ class Part:
         Its position among the columns of the same name.
     child : int or None
         The position of the list in a struct; None for the column itself.
-    mask : str
-        The column that is true where the value is missing; '' for none.
+    mask : str or None
+        The column that is true where the value is missing; None if there is none.
     """
 
     column: str
     nth: int = 0
     child: int | None = None
-    mask: str = ""
+    mask: str | None = None
 
     def take(self, batch: pa.RecordBatch) -> pa.Array:
         """Return the column of a batch of the file."""
         values = batch.column(batch.schema.get_all_field_indices(self.column)[self.nth])
         if self.child is not None:
             values = pc.struct_field(values, self.child)
-        return _mask_values(values, batch.column(self.mask)) if self.mask else values
+        return _mask_values(values, batch.column(self.mask)) if self.mask is not None else values
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,9 @@ class ColumnParts:
     def list_file_columns(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the columns of the file that have these columns."""
         found = (self.parts[name] for name in names)
-        return tuple(dict.fromkeys(column for part in found for column in (part.column, part.mask) if column))
+        return tuple(
+            dict.fromkeys(column for part in found for column in (part.column, part.mask) if column is not None)
+        )
 
     def take_columns(self, batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
         """Return these columns of a batch that has at least ``list_file_columns(names)``."""
@@ -67,12 +70,14 @@ def flatten_structs(fields: Sequence[pa.Field]) -> Iterator[tuple[pa.Field, Part
     tuple of pyarrow.Field and Part
         A field, in a struct with the name ``column_list``, and where it is found.
     """
-    names = [field.name for field in fields]
-    for number, column in enumerate(fields):
-        nth = names[:number].count(column.name)
+    names = {field.name for field in fields}
+    seen: Counter[str] = Counter()
+    for column in fields:
+        nth = seen[column.name]
+        seen[column.name] += 1
         inner = list(column.type) if pa.types.is_struct(column.type) else []
         flat = [f"{column.name}_{part.name}" for part in inner]
-        if not inner or {*names} & {*flat} or not all(_is_list(part.type) for part in inner):
+        if not inner or names & {*flat} or not all(_is_list(part.type) for part in inner):
             yield column, Part(column.name, nth)
         else:
             for child, (part, name) in enumerate(zip(inner, flat, strict=True)):

@@ -59,7 +59,9 @@ def _integers_to_floats(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     is_inside = pc.and_(pc.greater_equal(floats, low), pc.less(floats, high))  # the cast back is undefined beyond
     back = pc.if_else(is_inside, floats, 0.0).cast(array.type, safe=False)
     if pc.any(pc.or_(pc.invert(is_inside), pc.not_equal(back, array))).as_py():
-        raise Misfit(f"an integer that {_name_float(wanted)} would round")
+        raise Misfit(
+            f"an integer that {_name_float(wanted)} would round: the datatype long in a --schema file keeps it"
+        )
     return floats
 
 
@@ -69,7 +71,9 @@ def _floats_to_integers(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     floats = array.cast(pa.float64())
     floats = pc.if_else(pc.is_nan(floats), pa.scalar(None, pa.float64()), floats)
     if pc.any(pc.greater_equal(pc.abs(floats), limit)).as_py():
-        raise Misfit(f"a {_name_float(array.type)} in the file, which rounds integers of this size")
+        raise Misfit(
+            f"a {_name_float(array.type)} in the file, which rounds integers of this size: the datatype double takes it"
+        )
     return floats.cast(wanted)
 
 
