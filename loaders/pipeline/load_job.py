@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 
 from clickhouse_schema.catalogue import Catalogue
@@ -125,8 +126,9 @@ def load_rows(
     if not state.verified:
         appended_rows = job.appends.sum_appends().rows if job.base and job.appends else 0
         fill = StagingFill(job.storage, job.request, job.load_input, state.rows + appended_rows, job.reporter)
-        insert_rows(fill)
-        state = fill.finish(state)
+        with closing(fill.rejects):
+            insert_rows(fill)
+            state = fill.finish(state)
     _publish_rows(job, state)
     return state.loads[-1]
 

@@ -27,6 +27,8 @@ class RejectsFile:
 
     def start(self, kept_bytes: int = 0, kept_rows: int = 0) -> None:
         """Begin the file, or go on after ``kept_bytes`` with ``kept_rows`` bad rows, if it has as many bytes."""
+        self.close()
+        self._file = None
         self.count = kept_rows
         try:
             if kept_bytes and self.size >= kept_bytes:

@@ -63,6 +63,12 @@ class StagingFill:
         """Expect chunks that the staging table has, and that are not read again."""
         self._wanted |= rows
 
+    def delete_chunks(self, numbers: range) -> None:
+        """Delete what the staging table has of chunks whose file has changed."""
+        self._wanted = {number: rows for number, rows in self._wanted.items() if number not in numbers}
+        self._storage.staging.delete_chunks(numbers)
+        del self.present
+
     def insert_chunks(self, chunks_to_read: Iterator[Chunk]) -> dict[int, int]:
         """Insert the chunks that are missing; return the rows of all of them by number."""
         staging = self._storage.staging
@@ -93,7 +99,6 @@ class StagingFill:
 
     def finish(self, state: TableState) -> TableState:
         """Verify all rows and mark the staging table as verified; return its state."""
-        self.rejects.close()
         self._reporter.check()
         self._verify_rows()
         return self._mark_verified(state)
