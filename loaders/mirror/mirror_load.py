@@ -13,6 +13,7 @@ from loaders.mirror.mirror_origin import FileMirrorOrigin, MirrorOrigin
 from loaders.mirror.mirror_request import MirrorRequest
 from loaders.mirror.mirror_rows import MirrorRows
 from loaders.mirror.mirror_state import MirrorState, Plan, PlannedFile
+from loaders.mirror.published_pieces import PublishedPieces
 from loaders.mirror.recipe import Recipe, read_recipe
 from loaders.mirror.recipe_schema import choose_read_options, keep_columns, parse_schema, plan_schema
 from loaders.mirror.row_filter import check_row_condition, open_row_filter
@@ -118,25 +119,20 @@ def load_plan(
         mode=request.mode,
         insert_threads=request.insert_threads,
     )
-    load_input = LoadInput([NamedInput(plan.name, _hash_plan(plan), ())], schema.tables[0])
-    catalogue = read_catalogue(engine)
-    job = open_load(engine, catalogue, load_request, load_input, schema, reporter)
-    if is_loaded(job, catalogue):
-        state.remove()
-        return
+    options = choose_read_options(whole.tables[0])
     with open_row_filter(engine, schema, request.where) as choose_rows:
-        rows = MirrorRows(
-            origin,
-            state,
-            len(plan.files),
-            job.table,
-            choose_read_options(whole.tables[0]),
-            choose_rows,
-            request.max_files,
-            reporter,
-        )
-        load = load_rows(job, rows.insert_rows)
-    report_load(job, load)
+        if request.publishes_early:
+            pieces = PublishedPieces(engine, load_request, schema, origin, state, options, choose_rows, reporter)
+            pieces.load_all(len(plan.files), request.max_files)
+        else:
+            load_input = LoadInput([NamedInput(plan.name, _hash_plan(plan), ())], schema.tables[0])
+            catalogue = read_catalogue(engine)
+            job = open_load(engine, catalogue, load_request, load_input, schema, reporter)
+            if not is_loaded(job, catalogue):
+                rows = MirrorRows(
+                    origin, state, len(plan.files), job.table, options, choose_rows, request.max_files, reporter
+                )
+                report_load(job, load_rows(job, rows.insert_rows))
     state.remove()
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.schema_model import Schema
-from loaders.pipeline.chunk_reader import read_chunks, reject_orphans
+from loaders.pipeline.chunk_reader import ChooseRows, read_chunks, reject_orphans
 from loaders.pipeline.load_checks import refuse_attached
 from loaders.pipeline.load_input import LoadInput
 from loaders.pipeline.load_job import LoadJob, is_loaded, load_rows, open_load, report_load
@@ -42,7 +42,7 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
     for found in job.load_input.inputs:
         Conformer(job.table, found.sources[0])  # raises if a file lacks columns, before anything is created
     sources = [source for found in job.load_input.inputs for source in found.sources]
-    load = load_rows(job, lambda fill: fill.insert_sources(sources), lambda: _append_few_rows(job, sources))
+    load = load_rows(job, lambda fill: fill.insert_sources(sources), lambda: append_few_rows(job, sources))
     report_load(job, load)
 
 
@@ -79,13 +79,16 @@ def _find_wanted_schema(request: LoadRequest, live: TableState | None, reporter:
     return live.entry if live is not None and request.mode == "append" else None
 
 
-def _append_few_rows(job: LoadJob, sources: list[Source]) -> FinishedLoad | None:
-    """Append the rows to the live table if they are one chunk at most; else return None without a change."""
+def append_few_rows(job: LoadJob, sources: list[Source], choose_rows: ChooseRows | None = None) -> FinishedLoad | None:
+    """Append the rows to the live table if they are one chunk at most; else return None without a change.
+
+    ``choose_rows``: returns which rows of a block are wanted; None for all.
+    """
     if job.base is None or job.appends is None:
         return None
     rejects = RejectsFile(job.request.rejects, job.request.max_errors)
     rejects.start()
-    chunks = list(islice(read_chunks(job.table, sources, rejects), 2))
+    chunks = list(islice(read_chunks(job.table, sources, rejects, choose_rows=choose_rows), 2))
     if len(chunks) > 1:
         rejects.close()
         return None
