@@ -50,7 +50,7 @@ class Download:
         try:
             if not self._target.exists():
                 self._fetch_part()
-            return self._hash_file(self._target, "sha256")
+            return hash_file(self._target, "sha256", self._check)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise build_room_error(self._target.parent, self._file.name) from error
@@ -64,7 +64,7 @@ class Download:
     def _fetch_part(self) -> None:
         for attempt in range(1, _WRONG_SUMS + 1):
             self._fetch_bytes()
-            found = self._hash_file(self._part, self._file.algorithm) if self._file.checksum else ""
+            found = hash_file(self._part, self._file.algorithm, self._check) if self._file.checksum else ""
             if found == self._file.checksum:
                 break
             self.forget()
@@ -137,13 +137,15 @@ class Download:
             self._version_file.write_text(json.dumps({"version": version, "size": total}))
         return total
 
-    def _hash_file(self, path: Path, algorithm: str) -> str:
-        digest = hashlib.new(algorithm, usedforsecurity=False)
-        with path.open("rb") as file:
-            while piece := file.read(1 << 20):
-                digest.update(piece)
-                self._check()
-        return digest.hexdigest()
+
+def hash_file(path: Path, algorithm: str, check: Callable[[], None]) -> str:
+    """Return the hexadecimal digest of a file; ``check`` is called now and then."""
+    digest = hashlib.new(algorithm, usedforsecurity=False)
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+            check()
+    return digest.hexdigest()
 
 
 def _begins_at(answer: OriginAnswer, start: int) -> bool:

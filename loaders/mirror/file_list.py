@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from html.parser import HTMLParser
 from itertools import product
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from loaders.load_error import LoadError
-from loaders.mirror.recipe import FileOrigin
+from loaders.mirror.recipe import RowOrigin
 from loaders.origin.origin_client import OriginAnswer, OriginClient, check_address
 
 #: Files of one mirror; the numbers of their chunks are below 2^32
@@ -42,16 +44,20 @@ class OriginFile:
         return _ALGORITHMS[len(self.checksum)] if self.checksum else ""
 
 
-def list_origin_files(origin: FileOrigin, client: OriginClient) -> list[OriginFile]:
+def list_origin_files(origin: RowOrigin, client: OriginClient) -> list[OriginFile]:
     """Return the files in the order in which they are loaded. Raises ``LoadError``."""
     sums = _read_sums(origin.checksums, client) if origin.checksums else {}
     if origin.files:
-        addresses = [address for pattern in origin.files for address in expand_pattern(pattern)]
+        addresses = _expand_patterns(origin.files)
     else:
-        names = sorted(name for name in sums if fnmatchcase(name.rpartition("/")[2], origin.match or "*"))
-        addresses = [_join_name(origin.checksums, name) for name in names]
+        pages = _expand_patterns(origin.pages)
+        listed = [(page, name) for page in pages for name in read_links(client.get(page, _read_text))]
+        listed += [(origin.checksums, name) for name in sums] if not pages else []
+        wanted = [each for each in listed if fnmatchcase(each[1].rpartition("/")[2], origin.match or "*")]
+        addresses = sorted({_join_name(place, name) for place, name in wanted})
         if not addresses:
-            raise LoadError(f"{origin.checksums} names no file like {origin.match}: correct match in the recipe")
+            place = pages[0] if pages else origin.checksums
+            raise LoadError(f"{place} names no file like {origin.match or '*'}: correct match in the recipe")
     if len(addresses) > MAX_FILES:
         raise LoadError(f"the recipe names {len(addresses):,} files; the limit is {MAX_FILES:,}")
     by_name = {name.rpartition("/")[2]: found for name, found in sums.items()}
@@ -91,14 +97,33 @@ def _expand_range(pattern: str, first: str | None, last: str | None, a: str | No
     return found
 
 
+def _expand_patterns(patterns: Sequence[str]) -> list[str]:
+    return [address for pattern in patterns for address in expand_pattern(pattern)]
+
+
+def _read_text(answer: OriginAnswer) -> str:
+    return b"".join(answer.read_pieces(_MAX_LIST_BYTES)).decode("utf-8", "replace")
+
+
+def read_links(page: str) -> list[str]:
+    """Return the files to which a page of HTML links, relative to itself; links elsewhere are left out."""
+    found: list[str] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            link = dict(attrs).get("href") if tag == "a" else None
+            if link and not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:|/|\?|#|\.\.", link) and not link.endswith("/"):
+                found.append(unquote(link))
+
+    Reader().feed(page)
+    return list(dict.fromkeys(found))
+
+
 def _read_sums(address: str, client: OriginClient) -> dict[str, str]:
     """Return the sums by the names as they are written."""
 
-    def read_text(answer: OriginAnswer) -> str:
-        return b"".join(answer.read_pieces(_MAX_LIST_BYTES)).decode("utf-8", "replace")
-
     sums: dict[str, str] = {}
-    for number, line in enumerate(client.get(address, read_text).splitlines(), 1):
+    for number, line in enumerate(client.get(address, _read_text).splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         name, checksum = _split_sum_line(line.strip())

@@ -4,33 +4,44 @@ from __future__ import annotations
 
 import difflib
 import re
-from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from clickhouse_schema.file_form import FileForm
 from clickhouse_schema.schema_files.yaml_document import Document, read_document
 from clickhouse_schema.schema_model import MAX_COLUMNS, Layout
 from clickhouse_schema.schema_problem import SchemaError, YamlPath
-from clickhouse_schema.strict_model import Name, StrictModel, Text
+from clickhouse_schema.strict_model import Name, StrictModel, Text, check_datatype
 from clickhouse_schema.system_keys import CoordinateKeys
 from loaders.load_error import LoadError
 from loaders.pipeline.table_name import split_name
 
-_MAX_BYTES = 1_000_000
+_MAX_CHARACTERS = 1_000_000
 
 
 def _wrap_text(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
+def _name_types(value: Any) -> Any:
+    """Return a list of names as a mapping to no datatypes."""
+    if isinstance(value, tuple) and all(isinstance(name, str) for name in value):
+        return dict.fromkeys(value, "")
+    return value
+
+
+def _check_type(value: str) -> str:
+    return value and check_datatype(value)
+
+
+Datatype = Annotated[str, AfterValidator(_check_type)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_wrap_text)]
 
 
-class FileOrigin(StrictModel):
-    """The files of the origin.
+class RowOrigin(StrictModel):
+    """The files of the origin, or its TAP service.
 
     Attributes
     ----------
@@ -38,23 +49,38 @@ class FileOrigin(StrictModel):
         Addresses, http or https; ``{000..185}`` and ``{a..z}`` stand for each number or letter of a range.
     checksums
         Address of a file of MD5 or SHA sums. Without ``files`` it names them, relative to itself.
+    pages
+        Addresses of pages with links to the files, with ranges as in ``files``.
     match
-        Pattern of the names that are taken from ``checksums``, such as ``GaiaSource_*.csv.gz``.
+        Pattern of the names that are taken from ``checksums`` or ``pages``, such as ``GaiaSource_*.csv.gz``.
     form
         How the files are read: the keys of ``skyhouse:files``.
+    tap
+        Address of a TAP service that has the rows, instead of files.
+    table
+        The name of the table there.
+    by
+        The column by whose ranges the service is asked; by default the position, else the id.
     """
 
     files: Texts = ()
     checksums: Text = ""
+    pages: Texts = ()
     match: Text = ""
     form: FileForm = FileForm()
+    tap: Text = ""
+    table: Text = ""
+    by: Text = ""
 
     @model_validator(mode="after")
-    def _check_files(self) -> FileOrigin:
-        if not (self.files or self.checksums):
-            raise ValueError("origin needs files, or checksums that name them")
+    def _check_files(self) -> RowOrigin:
+        has_files = bool(self.files or self.checksums or self.pages)
+        if has_files == bool(self.tap):
+            raise ValueError("origin needs files, checksums or pages that name them, or tap: one of these")
         if self.match and self.files:
-            raise ValueError("match chooses among the names of checksums: leave out files or match")
+            raise ValueError("match chooses among the names of checksums or pages: leave out files or match")
+        if bool(self.tap) != bool(self.table) or (self.by and not self.tap):
+            raise ValueError("tap needs table, the name of the table there; table and by are for tap alone")
         return self
 
 
@@ -114,7 +140,8 @@ class Recipe(StrictModel):
     table
         The name that the table gets, ``schema.table``.
     columns
-        The columns of files without a header, in their order.
+        The columns of files without a header, in their order: names, or names with datatypes as in schema files. A
+        datatype that is not given comes from the metadata.
     renamed
         Names in the metadata, and those that the files have instead.
     layout
@@ -131,10 +158,10 @@ class Recipe(StrictModel):
     title: Text = ""
     status: Literal["", "draft"] = ""
     table: Text
-    origin: FileOrigin
+    origin: RowOrigin
     metadata: MetadataOrigin = MetadataOrigin()
-    columns: Annotated[tuple[Name, ...], Field(max_length=MAX_COLUMNS)] = ()
-    renamed: Annotated[dict[str, str], Field(default_factory=dict)]
+    columns: Annotated[dict[Name, Datatype], BeforeValidator(_name_types), Field(max_length=MAX_COLUMNS)] = {}  # noqa: RUF012  frozen
+    renamed: dict[str, str] = {}  # noqa: RUF012  frozen
     layout: Layout = Layout()
     coosys: CoordinateKeys | None = None
     crossmatch: Crossmatch | None = None
@@ -152,19 +179,10 @@ class Recipe(StrictModel):
         return self
 
 
-def read_recipe(path: Path) -> Recipe:
-    """Read a recipe. Raises ``LoadError`` that names each fault with its line."""
-    try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise LoadError(f"{path}:1: larger than {_MAX_BYTES:,} bytes: is this a recipe?")
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LoadError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
-    return parse_recipe(text, str(path))
-
-
 def parse_recipe(text: str, source: str) -> Recipe:
     """Read the text of a recipe, which messages call ``source``. Raises ``LoadError``."""
+    if len(text) > _MAX_CHARACTERS:
+        raise LoadError(f"{source}:1: more than {_MAX_CHARACTERS:,} characters: is this a recipe?")
     try:
         document = read_document(text, source)
     except SchemaError as error:

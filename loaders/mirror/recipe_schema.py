@@ -16,6 +16,7 @@ from clickhouse_schema.schema_problem import SchemaError
 from loaders.load_error import LoadError
 from loaders.mirror.recipe import Recipe
 from loaders.mirror.row_filter import find_named_columns
+from loaders.mirror.tap_table import TapTable
 from loaders.origin.origin_client import OriginAnswer, OriginClient
 from loaders.pipeline.describe_file import describe_source, find_doubts
 from loaders.pipeline.table_name import split_name
@@ -25,6 +26,9 @@ from tap_service.readers.file_formats import open_source
 from tap_service.readers.read_options import ReadOptions, build_options
 
 Document = dict[str, Any]
+
+#: What metadata say of the type of a column
+_TYPE_KEYS = ("name", "datatype", "length", "votable:datatype", "votable:arraysize", "votable:xtype")
 
 
 def plan_schema(
@@ -96,7 +100,11 @@ def choose_read_options(table: Table) -> ReadOptions:
 
 
 def _read_tap(recipe: Recipe, name: str, client: OriginClient, reporter: Reporter) -> Document:
-    raise NotImplementedError
+    table = TapTable(client, recipe.metadata.tap, recipe.metadata.table, reporter.check)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "first.vot"
+        table.fetch_rows(f"SELECT TOP 1 * FROM {table.table_adql}", 1, path)
+        return describe_source(open_source(path), *split_name(name), leaves_out_unusable=True)
 
 
 def _read_schema_file(recipe: Recipe, folder: Path, client: OriginClient) -> Document:
@@ -129,7 +137,7 @@ def _read_text(answer: OriginAnswer, place: str) -> str:
 
 def _describe_first_file(recipe: Recipe, path: Path, name: str, reporter: Reporter) -> Document:
     options = build_options(recipe.origin.form.model_dump(exclude_defaults=True))
-    source = open_source(path, replace(options, columns=recipe.columns))
+    source = open_source(path, replace(options, columns=tuple(recipe.columns)))
     if isinstance(source, CsvSource):
         source.keep_digits()
     for doubt in find_doubts(source):
@@ -165,7 +173,8 @@ def _apply_recipe(recipe: Recipe, document: Document, name: str, reporter: Repor
 def _order_columns(recipe: Recipe, columns: list[Document], reporter: Reporter) -> list[Document]:
     """Return the columns in the order of the files. Raises ``LoadError`` if the metadata lack one."""
     by_name = {column["name"].lower(): column for column in columns}
-    if missing := [name for name in recipe.columns if name.lower() not in by_name]:
+    typed = recipe.columns.items()
+    if missing := [name for name, datatype in typed if not datatype and name.lower() not in by_name]:
         raise LoadError(
             f"the metadata of {recipe.name} have no column {', '.join(missing)}, which the recipe names: correct its"
             " columns, or say in renamed what they are called"
@@ -173,7 +182,15 @@ def _order_columns(recipe: Recipe, columns: list[Document], reporter: Reporter) 
     wanted = {name.lower() for name in recipe.columns}
     if others := [column["name"] for column in columns if column["name"].lower() not in wanted]:
         reporter.message(f"note: the files do not have these columns of the metadata: {', '.join(others)}")
-    return [by_name[name.lower()] | {"name": name} for name in recipe.columns]
+    return [_type_column(name, datatype, by_name.get(name.lower(), {})) for name, datatype in typed]
+
+
+def _type_column(name: str, datatype: str, found: Document) -> Document:
+    """Return the column with the recipe's name, its type if the recipe has one, and the metadata that were found."""
+    if not datatype:
+        return found | {"name": name}
+    kept = {key: value for key, value in found.items() if key not in _TYPE_KEYS}
+    return {"name": name, "datatype": datatype} | kept
 
 
 def _dump(model: Any) -> Document:

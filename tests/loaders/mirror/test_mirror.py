@@ -30,6 +30,7 @@ def test_verify_finds_no_fault(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) 
     verify_table(mirror_engine, TABLE, recorder)
     assert recorder.lines == [
         f"{TABLE}: 400 rows, 400 were loaded from 1 inputs",
+        "positions: 400, 0 rows have none",
         "hpx29: 400 rows followed back to the sky, order of 400 rows checked",
     ]
 
@@ -48,7 +49,8 @@ def test_no_more_files_than_wanted_are_on_the_disk(
     read = mirror_rows.read_chunks
 
     def count_files(*arguments: object) -> object:
-        seen.append(len([*(gaia.folder / "work" / "mirror_files").iterdir()]))
+        names = [path.name for path in (gaia.folder / "work" / "mirror_files").iterdir()]
+        seen.append(len([name for name in names if not name.endswith(".json")]))
         return read(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(mirror_rows, "read_chunks", count_files)
