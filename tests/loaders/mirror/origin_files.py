@@ -106,3 +106,8 @@ def write_sums(folder: Path, name: str = "_MD5SUM.txt") -> None:
     files = sorted(path for path in folder.iterdir() if path.name != name)
     lines = [f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
     (folder / name).write_text("".join(lines))
+
+
+def sort_sources(files: Sequence[Sequence[Row]]) -> list[str]:
+    """Return the ids of all rows in their order, as CSV has them."""
+    return [str(number) for number in sorted(row["source_id"] for rows in files for row in rows)]
