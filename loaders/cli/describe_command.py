@@ -15,7 +15,10 @@ from tap_service.readers.read_error import ReadError
 def describe_file(
     file: Annotated[
         str,
-        typer.Argument(help="FITS, VOTable, CSV, TSV, ECSV or Parquet; the folder or the URL of a HATS catalogue."),
+        typer.Argument(
+            help="FITS, VOTable, CSV, TSV, ECSV, Parquet, IPAC, CDS, MRT, VizieR's; "
+            "the folder or the URL of a HATS catalogue."
+        ),
     ],
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name for the YAML.")] = "",
     format_: Format = "",

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-FORMAT_NAMES = "Parquet, Arrow, ECSV, TSV, CSV, VOTable, FITS"
+FORMAT_NAMES = "Parquet, Arrow, ECSV, TSV, CSV, VOTable, FITS, IPAC, CDS, VizieR"
 
 Format = Annotated[str, typer.Option("--format", metavar="NAME", help=f"Format of the files: {FORMAT_NAMES}.")]
 Hdu = Annotated[str, typer.Option("--hdu", metavar="N|NAME", help="HDU of FITS files, by number from 0 or EXTNAME.")]

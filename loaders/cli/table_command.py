@@ -24,7 +24,8 @@ def load_table(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="FITS, VOTable, CSV, TSV, ECSV or Parquet; or a HATS catalogue: its folder or URL (hats, https, s3).",
+            help="FITS, VOTable, CSV, TSV, ECSV, Parquet, IPAC, CDS, MRT, VizieR's; "
+            "or a HATS catalogue: its folder or URL (hats, https, s3).",
         ),
     ],
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows.")],

@@ -18,7 +18,7 @@ class LoadRequest:
     Attributes
     ----------
     files
-        FITS, VOTable, CSV, TSV, ECSV or Parquet files; folders of HATS catalogues, or their URLs as text.
+        Table files (``tap_service.readers.file_formats``); folders of HATS catalogues, or their URLs as text.
     table
         ``schema.table``.
     rejects

@@ -65,7 +65,7 @@ class ByteStream:
         """Skip ``size`` bytes; return whether the file has as many."""
         if self.compression is None:
             end = self._raw.tell() + size
-            self._raw.seek(end)
+            self._raw.seek(min(end, self._size))
             return end <= self._size
         while size > 0 and (block := self.read(min(size, _PIECE_BYTES))):
             size -= len(block)

@@ -16,7 +16,7 @@ from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.column_casts import find_caster, replace_with_null
 from tap_service.readers.fits_column_reader import Heap, describe_field, read_fixed_text
 from tap_service.readers.fits_hdus import Header, read_text
-from tap_service.readers.fits_scaling import read_zero
+from tap_service.readers.fits_scaling import read_scale_and_zero
 
 _FORM = re.compile(r" *([AIFED])([0-9]+)(\.[0-9]+)? *")
 
@@ -63,7 +63,7 @@ def parse_ascii_columns(header: Header) -> Iterator[AsciiColumn]:
         start = int(header[f"TBCOL{number}"]) - 1
         if width < 1 or start < 0 or start + width > int(header["NAXIS1"]):
             raise ValueError(f"column {number} has characters {start + 1} to {start + width} of a row that is shorter")
-        scale, zero = float(header.get(f"TSCAL{number}", 1)), read_zero(header.get(f"TZERO{number}", 0))
+        scale, zero = read_scale_and_zero(header, "", number)
         is_scaled = letter != "A" and (scale, zero) != (1, 0)
         field = describe_field(header, "", number, _DOUBLE if is_scaled else _find_type(letter, width))
         null = read_text(header, f"TNULL{number}")

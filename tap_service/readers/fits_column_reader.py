@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.fits_hdus import Header, read_text
-from tap_service.readers.fits_scaling import Scaling, read_zero
+from tap_service.readers.fits_scaling import Scaling, read_scale_and_zero
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_FILE_COLUMNS
 
@@ -193,8 +193,7 @@ def _parse_column(header: Header, prefix: str, number: int, offset: int) -> tupl
 
 def _read_scaling(header: Header, prefix: str, number: int, letter: str) -> Scaling:
     null = header.get(f"{prefix}TNULL{number}") if letter in "BIJK" else None
-    scale = float(header.get(f"{prefix}TSCAL{number}", 1))
-    zero = read_zero(header.get(f"{prefix}TZERO{number}", 0))
+    scale, zero = read_scale_and_zero(header, prefix, number)
     return Scaling(letter, scale, zero, null if type(null) is int else None)
 
 

@@ -20,7 +20,7 @@ _BLOCK_BYTES = 2880
 _CARD_BYTES = 80
 
 #: HDUs searched for tables
-_MAX_HDUS = 1000
+MAX_HDUS = 1000
 
 #: The extensions that are tables
 TABLES = ("BINTABLE", "TABLE")
@@ -75,7 +75,7 @@ def iterate_hdus(stream: ByteStream) -> Iterator[Hdu]:
         A header is broken. What follows the last HDU is none (section 3.5) and ends the file.
     """
     position = 0
-    for number in range(_MAX_HDUS):
+    for number in range(MAX_HDUS):
         cards = _read_cards(stream, is_first=not number)
         if not cards:
             return

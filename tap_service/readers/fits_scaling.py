@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+from tap_service.readers.fits_hdus import Header
 
 #: TFORM letter of integers -> bits, and the smallest value
 _INTEGERS = {"B": (8, 0), "I": (16, -(2**15)), "J": (32, -(2**31)), "K": (64, -(2**63))}
@@ -79,7 +82,15 @@ def _shift_long(values: NDArray[Any], zero: int, mask: NDArray[np.bool_] | None)
     return pa.array(exact, pa.decimal128(38, 0), mask=mask)
 
 
-def read_zero(value: Any) -> int | float:
+def read_scale_and_zero(header: Header, prefix: str, number: int) -> tuple[float, int | float]:
+    """Return TSCAL and TZERO of a column. Raises ``ValueError`` if one is not a finite number."""
+    values = [header.get(f"{prefix}{key}{number}", default) for key, default in (("TSCAL", 1), ("TZERO", 0))]
+    for key, value in zip(("TSCAL", "TZERO"), values, strict=True):
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"{key}{number} is not a number: {str(value)[:40]!r}")
+    return float(values[0]), read_zero(values[1])
+
+
+def read_zero(value: float) -> int | float:
     """Return TZERO as an integer if it is one, however it is written: 32768, 32768.0, 9.223372036854775808E18."""
-    number = float(value) if not isinstance(value, int) else value
-    return int(number) if isinstance(number, float) and number.is_integer() else number
+    return int(value) if isinstance(value, float) and value.is_integer() else value

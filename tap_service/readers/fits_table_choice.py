@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tap_service.readers.byte_stream import ByteStream
-from tap_service.readers.fits_hdus import Hdu, iterate_hdus, read_text
+from tap_service.readers.fits_hdus import MAX_HDUS, Hdu, iterate_hdus, read_text
 from tap_service.readers.read_error import ReadError
 
 #: The table of FITS_LDAC files that holds the header of an image; the catalogue follows it
@@ -48,8 +48,10 @@ def choose_table(path: Path, wanted: str) -> TableChoice:
     """
     chosen: Hdu | None = None
     tables: list[Hdu] = []
+    last = 0
     with ByteStream(path) as stream:
         for hdu in iterate_hdus(stream):
+            last = hdu.number
             if hdu.is_table:
                 tables.append(hdu)
             if chosen is None and _is_wanted(hdu, wanted):
@@ -59,7 +61,8 @@ def choose_table(path: Path, wanted: str) -> TableChoice:
     if chosen is None and not wanted and tables:
         chosen = tables[0]
     if chosen is None or not chosen.is_table:
-        raise ReadError(f"{path} has no {_describe_wanted(wanted)}{_list_tables(tables)}")
+        limit = f" among its first {MAX_HDUS} HDUs" if last == MAX_HDUS - 1 else ""
+        raise ReadError(f"{path} has no {_describe_wanted(wanted)}{limit}{_list_tables(tables)}")
     if "T" in (read_text(chosen.header, "ZIMAGE"), read_text(chosen.header, "ZTABLE")):
         raise ReadError(f"{path} holds a compressed image or table: unpack it with funpack first")
     others = [hdu for hdu in tables if hdu.number != chosen.number]

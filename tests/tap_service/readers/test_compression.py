@@ -69,6 +69,48 @@ def test_all_members_of_a_file_are_read(tmp_path: Path, extension: str) -> None:
     assert unpack(path) == DATA + b"end"
 
 
+#: Streams of bzip2 as pbzip2 writes them: short ones, and between them one that takes longer than others
+STREAMS = [DATA[start : start + 100_000] for start in range(0, 600_000, 100_000)]
+
+
+@pytest.mark.parametrize("extra", [b"", DATA * 6])
+def test_short_streams_of_bzip2_are_unpacked_side_by_side(tmp_path: Path, extra: bytes) -> None:
+    path = tmp_path / "data.bz2"
+    path.write_bytes(b"".join(map(bz2.compress, [*STREAMS, extra, *STREAMS])) + b"\0" * 3_000_000)
+    assert unpack(path) == b"".join([*STREAMS, extra, *STREAMS])
+
+
+def test_a_long_stream_behind_short_ones_is_unpacked_in_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "data.bz2"
+    long = np.random.default_rng(39).bytes(18_000_000)
+    path.write_bytes(b"".join(map(bz2.compress, [*STREAMS, long, *STREAMS])))
+    assert unpack(path) == b"".join([*STREAMS, long, *STREAMS])
+
+
+@pytest.mark.parametrize("lost", [1, 9, 50_000, 250_000])
+def test_short_streams_that_break_off_are_an_error(tmp_path: Path, lost: int) -> None:
+    path = tmp_path / "data.bz2"
+    path.write_bytes(b"".join(map(bz2.compress, STREAMS[:4]))[:-lost])
+    with pytest.raises(ReadError, match="is broken"):
+        unpack(path)
+
+
+def test_a_changed_byte_in_short_streams_is_an_error(tmp_path: Path) -> None:
+    packed = bytearray(b"".join(map(bz2.compress, STREAMS[:4])))
+    packed[150_000] ^= 1
+    (tmp_path / "data.bz2").write_bytes(packed)
+    with pytest.raises(ReadError, match="is broken"):
+        unpack(tmp_path / "data.bz2")
+
+
+def test_a_bomb_among_short_streams_is_stopped_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "bomb.bz2"
+    path.write_bytes(bz2.compress(b"a") + bz2.compress(b"0" * 200_000_000) + bz2.compress(b"b"))
+    monkeypatch.setattr(ByteStream, "max_bytes", 1_000_000)
+    with pytest.raises(ReadError, match="has more than 1000000 bytes when unpacked"):
+        unpack(path)
+
+
 @pytest.mark.parametrize("extension", [".gz", ".bz2", ".xz"])
 def test_zeros_behind_the_last_member_are_ignored(tmp_path: Path, extension: str) -> None:
     path = tmp_path / f"data{extension}"
