@@ -128,7 +128,10 @@ def parse_outside_data(
     parser.StartDoctypeDeclHandler = refuse_doctype
     try:
         _feed_document(parser, path)
-    except (expat.ExpatError, LookupError, ValueError) as error:
+    except expat.ExpatError as error:
+        reason = f"is not well-formed XML: {expat.ErrorString(error.code)}"
+        raise ReadError(f"{path}, line {parser.CurrentLineNumber}: the VOTable {reason}") from error
+    except (LookupError, ValueError) as error:
         raise ReadError(f"{path}, line {parser.CurrentLineNumber}: the VOTable cannot be read: {error}") from error
 
 
