@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from loaders.load_error import LoadError
 from loaders.origin.origin_client import ORIGIN_PATIENCE, OriginClient
-from loaders.origin.origin_problem import OriginProblem
 from loaders.origin.origin_table import read_origin_table
 from loaders.origin.tap_address import find_tap_service
 from loaders.pipeline.describe_origin import describe_origin
@@ -42,6 +41,6 @@ def print_origin_table(text: str, table: str, as_: str, reporter: Reporter) -> b
 
 def explain_address(text: str, error: Exception) -> str:
     """Return what to add to an error of a HATS catalogue whose address might have been a TAP service."""
-    if isinstance(error, OriginProblem) or not text.startswith(("http://", "https://")):
+    if isinstance(error, LoadError) or not text.startswith(("http://", "https://")):
         return ""
     return f". Nor do its capabilities and tables answer as a TAP service: write tap+{text} if it is one"

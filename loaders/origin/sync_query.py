@@ -47,7 +47,7 @@ class SyncQueries:
                 status.feed(piece)
             file.flush()
             if status.value == "ERROR":
-                raise OriginProblem(f"{self._address} refuses the query: {status.text or 'without a reason'}")
+                raise OriginProblem(f"{self._address} refuses the query: {status.message or 'without a reason'}")
             if status.value == "OVERFLOW":
                 raise OriginProblem(f"{self._address} cuts the answer off: its limit of rows is too small")
             try:
@@ -84,6 +84,10 @@ class _StatusReader:
         self._parser.EndElementHandler = self._end_element
         self._parser.CharacterDataHandler = self._add_text
 
+    @property
+    def message(self) -> str:
+        return " ".join(self.text.split())[:_MAX_MESSAGE]
+
     def feed(self, data: bytes) -> None:
         if self._is_broken:
             return
@@ -104,4 +108,4 @@ class _StatusReader:
 
     def _add_text(self, text: str) -> None:
         if self._is_inside and len(self.text) < _MAX_MESSAGE:
-            self.text = " ".join((self.text + text).split())[:_MAX_MESSAGE]
+            self.text += text
