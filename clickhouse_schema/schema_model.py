@@ -23,8 +23,10 @@ from clickhouse_schema.datatypes import (
     XTYPES,
     ColumnType,
     Field,
+    complete_arraysize,
     is_integer_in_range,
 )
+from clickhouse_schema.file_form import FileForm, NullTokens
 from clickhouse_schema.name_columns import NameColumn
 from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.strict_model import (
@@ -51,7 +53,7 @@ class Column(StrictModel):
     Attributes
     ----------
     length
-        Maximal length of a text.
+        Maximal length of a text, or of a binary value in bytes.
     unit
         VOUnit; '' for none.
     ucd
@@ -63,6 +65,10 @@ class Column(StrictModel):
         it; '' refuses the file.
     null
         The integer that stands for NULL within arrays in files; None if no element is NULL.
+    nulls
+        The tokens that mark a missing value in files, besides those of all columns (``Table.files``).
+    wrap
+        Add 360 to the negative values of files: a longitude from -180 to 180 degrees.
     """
 
     name: Name
@@ -87,6 +93,8 @@ class Column(StrictModel):
     values: tuple[Value, ...] = felis_key("skyhouse:values", ())
     if_missing: Literal["", "fill", "leave_out"] = felis_key("skyhouse:if_missing")
     null: int | None = felis_key("skyhouse:null", None)
+    nulls: NullTokens = felis_key("skyhouse:nulls", ())
+    wrap: bool = felis_key("skyhouse:wrap", False)
 
     @model_validator(mode="after")
     def _check_systems(self) -> Column:
@@ -105,7 +113,7 @@ class Column(StrictModel):
             raise ValueError(
                 f"votable:datatype {self.votable_datatype!r} contradicts datatype {self.datatype!r}: drop it"
             )
-        if self.length is not None and own not in TEXT:
+        if self.length is not None and own not in TEXT and self.datatype != "binary":
             raise ValueError(f"length is for text: a {self.datatype!r} has none (arrays have votable:arraysize)")
         if self.xtype == "timestamp" and own != "char":
             raise ValueError("votable:xtype 'timestamp' is for datatype 'timestamp'")
@@ -134,6 +142,8 @@ class Column(StrictModel):
         wrong = next((value for value in self.values if not _can_hold(value, kind)), None)
         if wrong is not None:
             raise ValueError(f"skyhouse:values has {wrong!r}, which no {self.datatype!r} can be")
+        if self.wrap and not kind.is_numeric:
+            raise ValueError(f"skyhouse:wrap is for longitudes in degrees, not for {self.datatype!r}")
         if self.if_missing and not self.nullable:
             raise ValueError("skyhouse:if_missing is for nullable columns: the others must be in every file")
         return self
@@ -143,9 +153,7 @@ class Column(StrictModel):
         if self.datatype == "timestamp" or self.xtype == "timestamp":
             return TIMESTAMP
         datatype = self.votable_datatype or FELIS[self.datatype]
-        arraysize = self.arraysize
-        if datatype in TEXT and not arraysize:
-            arraysize = f"{self.length}*" if self.length else "*"
+        arraysize = complete_arraysize(self.datatype, datatype, self.arraysize, self.length)
         return ColumnType(datatype, arraysize, self.xtype, self.null)
 
     @property
@@ -252,7 +260,15 @@ class ForeignKey(StrictModel):
 
 
 class Table(StrictModel):
-    """A table. ``coordinates``: the system of its position, shapes and proper motions; None for ICRS alone."""
+    """A table.
+
+    Attributes
+    ----------
+    coordinates
+        The system of its position, shapes and proper motions; None for ICRS alone.
+    files
+        How its files are read.
+    """
 
     name: QualifierName
     id: Text = felis_key("@id")
@@ -266,6 +282,7 @@ class Table(StrictModel):
     coordinates: CoordinateKeys | None = felis_key("skyhouse:coosys", None)
     services: tuple[Service, ...] = felis_key("skyhouse:services", ())
     names: tuple[NameColumn, ...] = felis_key("skyhouse:names", ())
+    files: FileForm = felis_key("skyhouse:files", FileForm())
 
     def get_column(self, name: str) -> Column:
         """Return the column of exactly this name. Raises ``KeyError``."""

@@ -17,7 +17,7 @@ from loaders.pipeline.attached_columns import fit_table, read_columns
 from loaders.pipeline.attached_density import count_attached_rows
 from loaders.pipeline.latest_rows import refuse_latest_table
 from loaders.pipeline.load_checks import refuse_lookalike
-from loaders.pipeline.load_plan import plan_schema
+from loaders.pipeline.load_plan import complete_schema, describe_schema, read_wanted_schema
 from loaders.pipeline.named_input import open_input
 from loaders.pipeline.storage_choice import find_begun_storage
 from loaders.pipeline.table_name import split_name
@@ -101,7 +101,10 @@ def _plan_schema(
     """Return the description of the file, of the present table, or of the catalogue."""
     if request.schema_file is None and entry is not None:
         return entry.schema.model_copy(update={"tables": (entry.table,)})
-    return plan_schema(request.table, [*sources], request.schema_file, request.strict, reporter)
+    if request.schema_file is None:
+        return describe_schema(request.table, [*sources], request.strict, reporter)
+    wanted = read_wanted_schema(request.table, request.schema_file, request.strict, reporter)
+    return complete_schema(wanted, [*sources], request.schema_file, request.strict, reporter)
 
 
 def _replace_table(schema: Schema, table: Table) -> Schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from clickhouse_schema.schema_files.yaml_reader import read_schema
@@ -10,37 +11,59 @@ from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
 from clickhouse_schema.vounit import normalise_unit
 from loaders.load_error import LoadError
-from loaders.pipeline.describe_file import describe_source, find_doubtful_types
+from loaders.pipeline.describe_file import describe_source, find_doubts
 from loaders.pipeline.table_name import split_name
 from loaders.progress_reporter import Reporter
+from tap_service.models.read_options import ReadOptions, build_options
 from tap_service.readers.conform_rows import find_matching_name
+from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.table_source import TableHeader
 
 #: Column keys that a YAML file may leave to the data file.
 _COMPLETED_KEYS = ("description", "unit", "ucd", "utype")
 
 
-def plan_schema(
-    name: str, sources: list[TableHeader], schema_file: Path | None, strict: bool, reporter: Reporter
-) -> Schema:
-    """Return the schema with this table alone. Metadata that the YAML omits are taken from the first file.
+def read_wanted_schema(name: str, schema_file: Path, strict: bool, reporter: Reporter) -> Schema:
+    """Return the schema of a file with this table alone. Raises ``LoadError``.
 
-    Warnings (an unknown unit, a unit that differs from the file's, an invalid UCD) are reported; ``strict`` makes them
-    errors.
+    Warnings (an unknown unit, an invalid UCD) are reported; ``strict`` makes them errors.
     """
-    schema_name, table_name = split_name(name)
-    source = sources[0]
-    if schema_file is None:
-        for warning in find_doubtful_types(source):
-            reporter.message(f"warning: {warning}")
-        document = describe_source(source, schema_name, table_name)
-        return _read_schema(document_to_yaml(document), _describe_command(source), strict, reporter)
     schema = _read_schema(schema_file, str(schema_file), strict, reporter)
-    table = _find_table(schema, schema_name, table_name, schema_file)
-    table = _drop_missing_columns(table, sources, reporter)
-    _compare_units(table, sources, schema_file, strict, reporter)
-    table = _complete_table(table, source, reporter)
+    table = _find_table(schema, *split_name(name), schema_file)
     return schema.model_copy(update={"tables": (table,)})
+
+
+def choose_options(table: Table | None, given: ReadOptions) -> ReadOptions:
+    """Return how the files of a table are read: as ``given`` or, where nothing is given, as its schema file says."""
+    if table is None:
+        return given
+    options = build_options(table.files.model_dump(exclude_defaults=True)).replace_given(given)
+    if options.header is False and not options.columns:
+        options = replace(options, columns=tuple(column.name for column in table.columns))
+    return options
+
+
+def describe_schema(name: str, sources: list[TableHeader], strict: bool, reporter: Reporter) -> Schema:
+    """Return the schema that the first file implies. Raises ``LoadError``."""
+    for source in sources:
+        if isinstance(source, CsvSource):
+            source.keep_digits()
+    for warning in find_doubts(sources[0]):
+        reporter.message(f"warning: {warning}")
+    document = describe_source(sources[0], *split_name(name))
+    return _read_schema(document_to_yaml(document), _describe_command(sources[0]), strict, reporter)
+
+
+def complete_schema(
+    schema: Schema, sources: list[TableHeader], schema_file: Path, strict: bool, reporter: Reporter
+) -> Schema:
+    """Return the schema with the metadata of the first file where it has none itself. Raises ``LoadError``.
+
+    A unit that differs from the file's is reported; ``strict`` makes it an error.
+    """
+    table = _drop_missing_columns(schema.tables[0], sources, reporter)
+    _compare_units(table, sources, schema_file, strict, reporter)
+    return schema.model_copy(update={"tables": (_complete_table(table, sources[0], reporter),)})
 
 
 def _describe_command(source: TableHeader) -> str:

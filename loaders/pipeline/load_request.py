@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 
 Mode = Literal["create", "replace", "append"]
 
@@ -18,13 +18,11 @@ class LoadRequest:
     Attributes
     ----------
     files
-        FITS, VOTable, CSV, TSV, ECSV or Parquet files; folders of HATS catalogues, or their URLs as text.
+        Table files (``tap_service.readers.file_formats``); folders of HATS catalogues, or their URLs as text.
     table
         ``schema.table``.
     rejects
         Path of the rejects file.
-    options
-        What the operator says of the files.
     schema_file
         YAML that describes the table; by default the description is taken from the first file.
     strict
@@ -35,14 +33,16 @@ class LoadRequest:
         What to do with an existing table.
     insert_threads
         Chunks that are inserted at a time: ClickHouse sorts and compresses a chunk on one core.
+    options
+        What the operator says of the files.
     """
 
     files: tuple[Path | str, ...]
     table: str
     rejects: Path
-    options: ReadOptions = AS_DETECTED
     schema_file: Path | None = None
     strict: bool = False
     max_errors: int = 100
     mode: Mode = "create"
     insert_threads: int = 2
+    options: ReadOptions = AS_DETECTED

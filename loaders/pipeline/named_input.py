@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clickhouse_schema.hats.hats_problem import HatsProblem
@@ -15,9 +15,10 @@ from tap_service.hats.reading.catalogue_folder import is_folder_address, open_fo
 from tap_service.hats.reading.hats_catalogue import open_catalogue
 from tap_service.hats.reading.partition_file import PartitionFile
 from tap_service.hats.reading.partition_source import PartitionSource
-from tap_service.readers.file_formats import open_source
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
+from tap_service.readers.cds_reader import CdsSource
+from tap_service.readers.file_formats import describe_form, open_source
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import Source, TableHeader
 
 
@@ -33,24 +34,42 @@ class NamedInput:
         Of the file's bytes; of a catalogue, of the versions of its files.
     sources
         The file, or those of the partitions, which all have the same columns; at least one.
+    form
+        How a file is read, for messages; '' for a catalogue.
     """
 
     name: str
     digest: str
     sources: tuple[Source, ...]
+    form: str = ""
+
+    @property
+    def header(self) -> Source:
+        """The source with the columns and the notes of all."""
+        return self.sources[0]
 
 
 def open_inputs(
     files: Iterable[Path | str], reporter: Reporter, options: ReadOptions = AS_DETECTED
 ) -> list[NamedInput]:
-    """Open all files and catalogues. Raises ``ReadError``; ``LoadCancelled`` if the user stops it."""
-    return [open_input(file, reporter, options) for file in files]
+    """Open all files and catalogues. Raises ``ReadError``; ``LoadCancelled`` if the user stops it.
+
+    NULL tokens that are recognised in a file count in the files behind it, too.
+    """
+    inputs: list[NamedInput] = []
+    recognised: tuple[str, ...] = ()
+    for file in files:
+        inputs.append(open_input(file, reporter, options, recognised))
+        recognised = inputs[-1].sources[0].options.nulls
+    return inputs
 
 
-def open_input(file: Path | str, reporter: Reporter, options: ReadOptions = AS_DETECTED) -> NamedInput:
+def open_input(
+    file: Path | str, reporter: Reporter, options: ReadOptions = AS_DETECTED, recognised: tuple[str, ...] = ()
+) -> NamedInput:
     """Open a file, or a HATS catalogue: a folder, or a URL as text. The footers of all its partitions are checked.
 
-    ``options`` are about table files: a catalogue shows all that matters.
+    ``options`` are about table files: a catalogue shows all that matters. ``recognised``: further NULL tokens.
 
     Raises
     ------
@@ -61,8 +80,11 @@ def open_input(file: Path | str, reporter: Reporter, options: ReadOptions = AS_D
     """
     if not is_folder_address(str(file)):
         path = Path(file)
-        source = open_source(path, options)  # says what is wrong with a file that cannot be hashed either
-        return NamedInput(str(path), _hash_choice(path, options), (source,))
+        nulls = tuple(dict.fromkeys((*options.nulls, *recognised)))
+        source = open_source(
+            path, replace(options, nulls=nulls)
+        )  # says what is wrong with a file that cannot be hashed either
+        return NamedInput(str(path), _hash_choice(path, options, source), (source,), describe_form(path, source))
 
     def report(done: int, partitions: int) -> None:
         reporter.check()
@@ -91,12 +113,14 @@ def describe_input(file: Path | str, options: ReadOptions = AS_DETECTED) -> Tabl
         raise ReadError(str(error)) from error
 
 
-def _hash_choice(path: Path, options: ReadOptions) -> str:
-    """Return a hash of what is read: another table of the same file is other input."""
+def _hash_choice(path: Path, options: ReadOptions, source: Source) -> str:
+    """Return a hash of what is read: another table of the same file, or another ReadMe beside it, is other input."""
     digest = hash_file(path)
-    if options == AS_DETECTED:
+    if isinstance(source, CdsSource) and source.readme:
+        return hashlib.sha256(f"{digest}\n{hash_file(source.readme)}".encode()).hexdigest()
+    if not (options.hdu or options.table):
         return digest
-    return hashlib.sha256(f"{digest}\n{options}".encode()).hexdigest()
+    return hashlib.sha256(f"{digest}\n{options.hdu}\n{options.table}".encode()).hexdigest()
 
 
 def hash_file(path: Path) -> str:

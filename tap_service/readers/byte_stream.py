@@ -1,19 +1,21 @@
-"""A sequential reader of a file, which decompresses gzip and counts its progress."""
+"""A sequential reader of a file, which decompresses it and counts its progress."""
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
+import zipfile
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, ClassVar, Self, cast
+from typing import BinaryIO, ClassVar, Self
 
+from tap_service.readers.compression import DECOMPRESSION_ERRORS, find_compression, strip_compression
 from tap_service.readers.read_error import ReadError
+
+_PIECE_BYTES = 1 << 20
 
 
 class ByteStream:
-    """Read ``path`` once. Raises ``ReadError`` if the file cannot be read or its gzip data is broken.
+    """Read ``path`` once. Raises ``ReadError`` if the file cannot be read or its compressed data are broken.
 
     ``max_bytes``: the limit of every stream of this process, after decompression; None is no limit.
     """
@@ -25,12 +27,20 @@ class ByteStream:
         self._count = 0
         try:
             self._raw = path.open("rb")
-            self.is_gzip = self._raw.read(2) == b"\x1f\x8b"
-            self._raw.seek(0)
             self._size = max(os.fstat(self._raw.fileno()).st_size, 1)
+            self.compression = find_compression(self._raw)
         except OSError as error:
             raise ReadError(f"{path} cannot be read: {error.strerror}") from error
-        self._file: BinaryIO = cast(BinaryIO, gzip.GzipFile(fileobj=self._raw)) if self.is_gzip else self._raw
+        self._file = self._open_file()
+
+    def _open_file(self) -> BinaryIO:
+        if self.compression is None:
+            return self._raw
+        try:
+            return self.compression.open(self._raw)
+        except DECOMPRESSION_ERRORS as error:
+            self._raw.close()
+            raise self._build_error(error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -48,15 +58,36 @@ class ByteStream:
         """Read ``size`` bytes, fewer only at the end."""
         try:
             return self._count_bytes(self._file.read(size))
-        except (OSError, EOFError, zlib.error) as error:
-            raise ReadError(f"{self.path} is broken: {error}") from error
+        except DECOMPRESSION_ERRORS as error:
+            raise self._build_error(error) from error
+
+    def skip(self, size: int) -> bool:
+        """Skip ``size`` bytes; return whether the file has as many."""
+        if self.compression is None:
+            end = self._raw.tell() + size
+            self._raw.seek(min(end, self._size))
+            return end <= self._size
+        while size > 0 and (block := self.read(min(size, _PIECE_BYTES))):
+            size -= len(block)
+        return size <= 0
 
     def readline(self, max_bytes: int = -1) -> bytes:
         """Read the rest of the line, at most ``max_bytes``."""
         try:
             return self._count_bytes(self._file.readline(max_bytes))
-        except (OSError, EOFError, zlib.error) as error:
-            raise ReadError(f"{self.path} is broken: {error}") from error
+        except DECOMPRESSION_ERRORS as error:
+            raise self._build_error(error) from error
+
+    @property
+    def name(self) -> str:
+        """The name of the unpacked file."""
+        if isinstance(self._file, zipfile.ZipExtFile):
+            return self._file.name
+        return strip_compression(self.path.name)
+
+    def _build_error(self, error: Exception) -> ReadError:
+        packed = f" ({self.compression.name})" if self.compression else ""
+        return ReadError(f"{self.path} is broken{packed}: {error}")
 
     def _count_bytes(self, data: bytes) -> bytes:
         self._count += len(data)

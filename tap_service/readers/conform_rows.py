@@ -25,13 +25,18 @@ from clickhouse_schema.schema_model import Column, Table
 from clickhouse_schema.shape_cover import cover_column, has_stored_shapes, shape_column
 from tap_service.readers import shape_columns
 from tap_service.readers.column_casts import NULL_INSIDE, find_caster, replace_with_null
+from tap_service.readers.null_tokens import replace_tokens
+from tap_service.readers.number_casts import Misfit
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, RowBlock, Source
 from tap_service.readers.xtype_checks import Check, list_interval_checks, list_text_checks
 
 #: The range of DateTime64(6) in ClickHouse
-_TIME_RANGE = (datetime(1900, 1, 1, tzinfo=UTC), datetime(2299, 12, 31, 23, 59, 59, 999999, tzinfo=UTC))
+TIME_RANGE = (datetime(1900, 1, 1, tzinfo=UTC), datetime(2299, 12, 31, 23, 59, 59, 999999, tzinfo=UTC))
 _MAX_SHOWN = 200
+
+#: The way out for times that cannot be stored as such
+_TEXT_HINT = ": the datatype string in a --schema file keeps it as text"
 
 #: The errors of a cast for values, or types, without an equivalent
 _CAST_ERRORS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError)
@@ -44,6 +49,7 @@ class _Fitting:
     column: Column
     source_name: str
     nan_is_null: bool
+    nulls: tuple[str, ...]
     checks: tuple[Check, ...]
 
 
@@ -86,6 +92,7 @@ class Conformer:
                 column,
                 found[column.name] or "",
                 source.nan_is_null and column.nullable and column.type.datatype in FLOATS and not column.type.is_array,
+                tuple(dict.fromkeys((*source.options.nulls, *column.nulls))),
                 _list_checks(column, table, checks_texts),
             )
             for column in table.columns
@@ -117,7 +124,7 @@ class Conformer:
         arrays = []
         hidden: list[pa.Array] = []
         for fitting in self._fittings:
-            given = _find_given_column(block.batch, fitting)
+            given = replace_tokens(_find_given_column(block.batch, fitting), fitting.nulls)
             array, bad = _fit_column(given, fitting)
             if has_stored_shapes(fitting.column.type):
                 shapes, covers, invalid = shape_columns.read_regions(fitting.column.type, array)
@@ -164,9 +171,12 @@ def _fit_column(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int,
     type_ = fitting.column.type
     cast = find_caster(given.type, type_)
     array, misfits = _cast_column(cast, given, type_.arrow)
+    if fitting.column.wrap:
+        array = _wrap_longitudes(array)
     if fitting.column.values and type_.is_text:
         array = replace_with_null(array, "")
-    bad = {row: reason or f"does not fit the type {type_.adql}" for row, reason in misfits.items()}
+    hint = _TEXT_HINT if type_.is_timestamp else ""
+    bad = {row: reason or f"does not fit the type {type_.adql}{hint}" for row, reason in misfits.items()}
     for check in fitting.checks:
         mask, reason = check(given, array)
         if mask is None or not pc.any(mask).as_py():
@@ -202,18 +212,19 @@ def _find_misfits(cast: Callable[[pa.Array], pa.Array], given: pa.Array, offset:
         cast(given)
     except _CAST_ERRORS as error:
         if len(given) < 2:
-            return dict.fromkeys(range(offset, offset + len(given)), _shorten_reason(str(error)))
+            return dict.fromkeys(range(offset, offset + len(given)), _shorten_reason(error))
         middle = len(given) // 2
         first = _find_misfits(cast, given.slice(0, middle), offset)
         return first | _find_misfits(cast, given.slice(middle), offset + middle)
     return {}
 
 
-def _shorten_reason(message: str) -> str:
+def _shorten_reason(error: Exception) -> str:
     """Return the reason in the error message of a cast; '' if it is only that the value does not fit."""
+    message = str(error)
     if "UTF8" in message:
         return "not valid UTF-8"
-    return message if message == NULL_INSIDE else ""
+    return message if message == NULL_INSIDE or isinstance(error, Misfit) else ""
 
 
 def _list_checks(column: Column, table: Table, checks_texts: bool) -> tuple[Check, ...]:
@@ -240,6 +251,8 @@ def _list_checks(column: Column, table: Table, checks_texts: bool) -> tuple[Chec
     position = table.layout.position
     if position and column.name in position:
         is_longitude = column.name == position[0]
+        if is_longitude:
+            checks.append(_check_sign)
         checks.append(_check_range(0.0, 360.0, "longitude") if is_longitude else _check_range(-90.0, 90.0, "latitude"))
     return tuple(checks)
 
@@ -276,8 +289,8 @@ def _find_overflow(given: pa.Array, array: pa.Array) -> tuple[pa.Array | None, s
 
 
 def _find_times_out_of_range(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
-    low, high = (pa.scalar(bound, array.type) for bound in _TIME_RANGE)
-    return pc.or_(pc.less(array, low), pc.greater(array, high)), "a time outside the years 1900 to 2299"
+    low, high = (pa.scalar(bound, array.type) for bound in TIME_RANGE)
+    return pc.or_(pc.less(array, low), pc.greater(array, high)), f"a time outside the years 1900 to 2299{_TEXT_HINT}"
 
 
 def _check_max_length(length: int, datatype: str) -> Check:
@@ -305,12 +318,25 @@ def _check_length_step(step: int) -> Check:
     return check
 
 
+def _check_sign(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
+    """Find longitudes that a count from -180 to 180 degrees has."""
+    is_negative = pc.and_(pc.less(array, 0), pc.greater_equal(array, -180))
+    return is_negative, "a longitude outside [0, 360]: skyhouse:wrap of its column in a --schema adds 360"
+
+
 def _check_range(low: float, high: float, axis: str) -> Check:
     """Check the range of a coordinate; NULL and NaN pass, since comparisons with them are NULL or false."""
     return lambda _, array: (
         pc.or_(pc.less(array, low), pc.greater(array, high)),
         f"a {axis} outside [{low:g}, {high:g}]",
     )
+
+
+def _wrap_longitudes(longitudes: pa.Array) -> pa.Array:
+    """Return longitudes from -180 to 360 degrees as longitudes from 0 to 360."""
+    turned = pc.add(longitudes, pa.scalar(360, longitudes.type))
+    is_negative = pc.and_(pc.less(longitudes, 0), pc.greater_equal(longitudes, -180))
+    return pc.if_else(is_negative, turned, longitudes)
 
 
 def _replace_null_lists(lists: pa.Array) -> pa.Array:

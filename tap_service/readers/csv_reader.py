@@ -1,4 +1,4 @@
-"""Reader of CSV and TSV: the first line that is not a comment names the columns; types are guessed from the first rows.
+"""Reader of delimited text (CSV, TSV, and files with other delimiters); types are guessed from the first rows.
 
 The text is cut into blocks at row ends. Arrow parses each block into binary columns, so that a bad value or a broken
 line costs one row. An empty field is NULL; a quoted empty field ("") is an empty text.
@@ -6,22 +6,25 @@ line costs one row. An empty field is NULL; a quoted empty field ("") is an empt
 
 from __future__ import annotations
 
-import csv
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field, arrow_to_column_type
+from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
-from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_HEADER_BYTES, MAX_ROW_BYTES, Fault, RowBlock
+from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock
+from tap_service.readers.text_dialect import BLANKS, DELIMITER_NAMES, Dialect, detect_dialect
+from tap_service.readers.type_guess import NULL_WORDS, find_rounded_integer, find_wide_integer, guess_fields
 
 _BLOCK_BYTES = 4 << 20
 
@@ -29,28 +32,23 @@ _MAX_SHOWN = 200
 
 _NUMBER = r"^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$"
 
+_REJECT_HINT = "to reject such rows, give the column's datatype in a --schema file"
+
 #: The fraction of numbers among the values of a text column above which it probably should be numeric
 _MIN_NUMBER_SHARE = 0.5
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """The syntax of the rows: the delimiter, the column names in order, and the line of the first row."""
-
-    delimiter: str
-    names: tuple[str, ...]
-    first_line: int
-
-
 class CsvSource:
-    """A CSV file. ``dialect`` and ``fields`` are detected unless given (ECSV).
+    """A file of delimited text. ``dialect`` and ``fields`` are detected unless given (ECSV).
 
-    ``delimiters``: the candidates; the first one that occurs in the header line is used.
+    ``delimiters``: the candidates, in order of preference. ``null_words``: the unquoted texts that are NULL in every
+    file of this format.
     """
 
     unit = "line"
     nan_is_null = False
-    delimiters: tuple[str, ...] = (",", "\t", ";", "|")
+    delimiters: ClassVar[tuple[str, ...]] = (",", "\t", ";", "|")
+    null_words: ClassVar[tuple[str, ...]] = ()
     rows: int | None = None
     description = ""
 
@@ -63,13 +61,22 @@ class CsvSource:
         description: str = "",
     ) -> None:
         self.path = path
-        self.nulls = options.nulls
-        self.notes: tuple[str, ...] = ()
+        self.options = options
         self.unusable: dict[str, str] = {}
         self.description = description
-        self._dialect = dialect or _detect_dialect(path, self.delimiters)
+        self._dialect = dialect or detect_dialect(path, self.delimiters, options)
+        self.notes = self._dialect.notes
         self._is_guessed = not fields
-        self.fields = fields or tuple(self._guess_fields())
+        self._doubts: tuple[str, ...] = ()
+        self.fields = fields or self._guess_fields()
+
+    @property
+    def form(self) -> str:
+        """Delimiter, header and quotation marks, for messages."""
+        mark = self._dialect.delimiter
+        header = f"names in line {self._dialect.header_line}" if self._dialect.header_line else "no header"
+        escapes = ', quotation marks inside fields as \\"' if self._dialect.has_escapes else ""
+        return f"delimiter {DELIMITER_NAMES.get(mark, mark)}, {header}{escapes}"
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         for block in self._read_text_blocks():
@@ -82,23 +89,54 @@ class CsvSource:
                 faults.append(Fault(row.number - 1, "", row.text[:_MAX_SHOWN], reason))
                 return "skip"
 
-            table = self._parse_block(block.text, dict.fromkeys(columns, pa.binary()), skip)
+            table = self._parse_texts(block, columns, skip)
             lines = _LineNumbers(block, tuple(broken))
             located = tuple(replace(fault, where=lines.find_line(fault.where)) for fault in faults)
-            selected = table.select(list(columns))
-            batches = selected.combine_chunks().to_batches()
-            batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=selected.schema)
+            batches = table.combine_chunks().to_batches()
+            batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
             yield RowBlock(batch, lines.find_good_row_line, block.fraction, located)
 
     def widen_type(self, column: Field) -> ColumnType | None:
         """Return the next wider type for a guessed column whose values do not fit; None if it is text already."""
         if column.type == UNICODE:
             return None
-        return DOUBLE if column.type.is_integer else UNICODE
+        is_whole = column.type.is_integer and self._find_inexact(Field(column.name, DOUBLE)) is None
+        return DOUBLE if is_whole else UNICODE
 
-    def list_misguessed(self) -> Iterator[str]:
-        """Describe the columns that a few of the first values make text although most values are numbers."""
-        texts = [field.name for field in self.fields if field.type == UNICODE] if self._is_guessed else []
+    def keep_digits(self) -> None:
+        """Read all rows, and make guessed numbers text if a value would lose digits; add a note for each column."""
+        if not self._is_guessed:
+            return
+        numbers = [field for field in self.fields if field.type.is_numeric]
+        inexact = self._find_inexact_columns(numbers)
+        self.fields = tuple(replace(field, type=UNICODE) if field.name in inexact else field for field in self.fields)
+        self.notes += tuple(f"column {name} stays text: {reason}" for name, reason in inexact.items())
+
+    def _find_inexact(self, column: Field) -> str | None:
+        return self._find_inexact_columns([column]).get(column.name)
+
+    def _find_inexact_columns(self, columns: list[Field]) -> dict[str, str]:
+        """Return the columns of which some value would lose digits, each with the reason."""
+        found: dict[str, str] = {}
+        remaining = {column.name: column for column in columns}
+        for block in self._read_text_blocks() if columns else ():
+            table = self._parse_texts(block, tuple(remaining), lambda _: "skip")
+            for name in table.column_names:
+                if remaining[name].type.is_integer:
+                    number, why = find_wide_integer(table[name]), "{} is beyond BIGINT"
+                else:
+                    number, why = find_rounded_integer(table[name]), "DOUBLE would round {}"
+                if number is not None:
+                    found[name] = why.format(number)
+                    del remaining[name]
+            if not remaining:
+                break
+        return found
+
+    def list_doubts(self) -> Iterator[str]:
+        """Describe what may be guessed wrong: longitudes in hours, and numbers that a few of the values make text."""
+        yield from self._doubts
+        texts = tuple(field.name for field in self.fields if field.type == UNICODE) if self._is_guessed else ()
         block = next(self._read_text_blocks(), None) if texts else None
         if block is None:
             return
@@ -108,7 +146,7 @@ class CsvSource:
             broken.append(row.number - 1)
             return "skip"
 
-        table = self._parse_block(block.text, dict.fromkeys(texts, pa.binary()), skip)
+        table = self._parse_texts(block, texts, skip)
         for name in texts:
             fits = pc.match_substring_regex(table[name], _NUMBER)
             share = pc.mean(fits).as_py() or 0
@@ -117,18 +155,33 @@ class CsvSource:
                 value = table[name][row].as_py().decode(errors="replace")[:_MAX_SHOWN]
                 line = _LineNumbers(block, tuple(broken)).find_good_row_line(row)
                 why = f"because of values such as {value!r} in line {line}; most of its values are numbers"
-                yield f"column {name} is read as text {why}"
+                yield f"column {name} is read as text {why}: {_REJECT_HINT}"
 
-    def _guess_fields(self) -> Iterator[Field]:
+    def _guess_fields(self) -> tuple[Field, ...]:
         block = next(self._read_text_blocks(), None)
         if block is None:
-            yield from (Field(name, UNICODE) for name in self._dialect.names)
-            return
-        table = self._parse_block(block.text, {}, lambda _: "skip")
-        for column in table.schema:
-            yield Field(column.name, _guess_type(column.type))
+            return tuple(Field(name, UNICODE) for name in self._dialect.names)
+        texts = self._parse_texts(block, self._dialect.names, lambda _: "skip")
+        types = self._parse_block(block.text, {}, (*self._null_texts, *NULL_WORDS), lambda _: "skip").schema
+        guess = guess_fields(texts, types)
+        self.options = replace(self.options, nulls=tuple(dict.fromkeys((*self.options.nulls, *guess.nulls))))
+        self.notes += guess.notes
+        self._doubts = guess.doubts
+        return guess.fields
 
-    def _parse_block(self, text: bytes, types: dict[str, pa.DataType], skip: object) -> pa.Table:
+    @property
+    def _null_texts(self) -> tuple[str, ...]:
+        """The unquoted texts that are NULL."""
+        return ("", *self.null_words, *self.options.nulls)
+
+    def _parse_texts(self, block: _Block, columns: tuple[str, ...], skip: object) -> pa.Table:
+        """Return columns of a block as binary."""
+        return self._parse_block(block.text, dict.fromkeys(columns, pa.binary()), self._null_texts, skip)
+
+    def _parse_block(
+        self, text: bytes, types: dict[str, pa.DataType], nulls: tuple[str, ...], skip: object
+    ) -> pa.Table:
+        """Parse the columns of ``types``; all of them, with the types that Arrow infers, if it is empty."""
         try:
             return pacsv.read_csv(
                 pa.BufferReader(text),
@@ -137,11 +190,15 @@ class CsvSource:
                     column_names=self._dialect.names, use_threads=False, block_size=len(text) + 1
                 ),
                 parse_options=pacsv.ParseOptions(
-                    delimiter=self._dialect.delimiter, newlines_in_values=True, invalid_row_handler=skip
+                    delimiter=self._dialect.delimiter,
+                    escape_char="\\" if self._dialect.has_escapes else False,
+                    newlines_in_values=True,
+                    invalid_row_handler=skip,
                 ),
                 convert_options=pacsv.ConvertOptions(
                     column_types=types,
-                    null_values=[""],
+                    include_columns=list(types),
+                    null_values=list(nulls),
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=False,
                     check_utf8=False,
@@ -160,11 +217,11 @@ class CsvSource:
             while True:
                 read = stream.read(_BLOCK_BYTES)
                 rest += read
-                cut = _find_last_row_end(rest) if read else len(rest)
+                cut = _find_last_row_end(self._blind_escapes(rest)) if read else len(rest)
                 if cut:
-                    block, rest = _Block(rest[:cut], line, stream.fraction_read), rest[cut:]
-                    line += block.text.count(b"\n")
-                    yield block
+                    text, rest = rest[:cut], rest[cut:]
+                    yield _Block(self._prepare_text(text), line, stream.fraction_read)
+                    line += text.count(b"\n")
                 elif len(rest) > MAX_ROW_BYTES:
                     raise ReadError(
                         f"{self.path}: a row has more than {MAX_ROW_BYTES} bytes; "
@@ -173,9 +230,27 @@ class CsvSource:
                 if not read:
                     return
 
+    def _blind_escapes(self, text: bytes) -> bytes:
+        """Return the text with escaped quotation marks replaced by other bytes."""
+        return _ESCAPED.sub(b"..", text) if self._dialect.has_escapes else text
+
+    def _prepare_text(self, text: bytes) -> bytes:
+        """Return the text as Arrow can parse it, with the same lines."""
+        if self._dialect.comment:
+            text = re.sub(rb"(?m)^" + re.escape(self._dialect.comment.encode()) + rb"[^\n]*", b"", text)
+        if self._dialect.delimiter == BLANKS and self._joins_blanks:
+            text = _join_blanks(text)
+        if self._dialect.has_escapes:  # of \\N Arrow would make N
+            mark = re.escape(self._dialect.delimiter.encode())
+            text = re.sub(rb"(?m)(^|" + mark + rb")\\N(?=" + mark + rb"|\r?$)", rb"\1", text)
+        return text
+
+    #: Whether several blanks are one delimiter
+    _joins_blanks: ClassVar[bool] = True
+
 
 class TsvSource(CsvSource):
-    delimiters = ("\t",)
+    delimiters: ClassVar[tuple[str, ...]] = ("\t",)
 
 
 @dataclass(frozen=True)
@@ -227,47 +302,26 @@ def _find_last_row_end(text: bytes) -> int:
     return found
 
 
-def _detect_dialect(path: Path, delimiters: tuple[str, ...]) -> Dialect:
-    with ByteStream(path) as stream:
-        line = 1
-        header = stream.readline(MAX_HEADER_BYTES + 1).removeprefix(b"\xef\xbb\xbf")
-        while header.startswith(b"#") or header == b"\n" or header == b"\r\n":
-            header = stream.readline(MAX_HEADER_BYTES + 1)
-            line += 1
-    if len(header) > MAX_HEADER_BYTES:
-        raise ReadError(f"{path}: the column names in line {line} take more than {MAX_HEADER_BYTES} bytes")
-    try:
-        text = header.decode().strip("\r\n")
-    except UnicodeDecodeError as error:
-        raise ReadError(f"{path}: the column names in line {line} are not UTF-8") from error
-    if not text:
-        raise ReadError(f"{path} has no header line with column names")
-    delimiter = next((mark for mark in delimiters if mark in text), delimiters[0])
-    try:
-        names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
-    except csv.Error as error:
-        raise ReadError(
-            f"{path}: the column names in line {line} cannot be read ({error}); "
-            "rows must end with a line feed, and quotation marks must be closed"
-        ) from error
-    if len(names) > MAX_FILE_COLUMNS:
-        raise ReadError(f"{path}: line {line} names {len(names)} columns; the limit is {MAX_FILE_COLUMNS}")
-    if "" in names:
-        raise ReadError(f"{path}: column {names.index('') + 1} has no name in line {line}")
-    if all(_is_number(name) for name in names):
-        raise ReadError(f"{path}: line {line} has numbers instead of column names; add a header line")
-    return Dialect(delimiter, names, line + 1)
+_ESCAPED = re.compile(rb"\\\\.", re.DOTALL)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _join_blanks(text: bytes) -> bytes:
+    """Return the text with one blank for several outside quotation marks, and none at the ends of lines."""
+    if b'"' in text:
+        return _join_unquoted_blanks(text)
+    text = text.replace(b"\t", b" ")
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    return text.replace(b"\n ", b"\n").replace(b" \n", b"\n").replace(b" \r\n", b"\r\n").strip(b" ")
 
 
-def _guess_type(arrow: pa.DataType) -> ColumnType:
-    """Return the type that Arrow guesses; text if ADQL lacks it or all values are missing."""
-    unsupported = (pa.types.is_time, pa.types.is_null, pa.types.is_binary, pa.types.is_duration)
-    return UNICODE if any(test(arrow) for test in unsupported) else arrow_to_column_type(arrow)
+def _join_unquoted_blanks(text: bytes) -> bytes:
+    characters = np.frombuffer(text, np.uint8)
+    is_quoted = (np.cumsum(characters == ord('"'), dtype=np.uint8) & 1).astype(bool)
+    is_blank = ((characters == ord(" ")) | (characters == ord("\t"))) & ~is_quoted
+    is_end = (characters == ord("\n")) | (characters == ord("\r"))
+    is_superfluous = is_blank & np.r_[True, (is_blank | is_end)[:-1]]  # behind a blank, or at the start of a line
+    is_kept = ~is_superfluous
+    ends_line = is_blank[is_kept] & np.r_[is_end[is_kept][1:], True]
+    joined: bytes = np.where(is_blank, np.uint8(ord(" ")), characters)[is_kept][~ends_line].tobytes()
+    return joined

@@ -6,36 +6,79 @@ sandbox: see ``sandboxed_reader``.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_reader import ArrowSource
+from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.cds_reader import CdsSource, is_described_beside, is_mrt_start
 from tap_service.readers.csv_reader import CsvSource, TsvSource
 from tap_service.readers.ecsv_reader import EcsvSource
 from tap_service.readers.fits_reader import FitsSource
+from tap_service.readers.ipac_header import is_ipac_start
+from tap_service.readers.ipac_reader import IpacSource
 from tap_service.readers.parquet_reader import ParquetSource
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import Source
+from tap_service.readers.vizier_header import is_vizier_start
+from tap_service.readers.vizier_reader import VizierSource
 from tap_service.readers.votable_reader import VotableSource
+
+#: The choices of ``ReadOptions`` that every format takes
+_COMMON_CHOICES = frozenset({"format", "nulls", "case_matters"})
+
+#: The choices for delimited text
+_TEXT_CHOICES = frozenset({"delimiter", "header", "columns", "comment"})
+
+#: How senders make the choices, for messages
+_CHOICE_NAMES = {"table": "--table-index", "header": "--header and --no-header"}
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A readable format. ``starts``: the first bytes that identify it, after decompression and leading white space."""
+    """A readable format.
+
+    Attributes
+    ----------
+    name : str
+        Its name, for messages and ``ReadOptions.format``.
+    extensions, types : tuple of str
+        The extensions of file names; the media types.
+    starts : tuple of bytes
+        The first bytes that identify it, after decompression and leading white space.
+    open : callable
+        The reader.
+    choices : frozenset of str
+        The choices of ``ReadOptions`` that it takes besides those of all formats.
+    may_be_compressed : bool
+        Whether a compressed file is read; others are compressed inside.
+    is_start : callable or None
+        Whether the first ``_START_BYTES`` are of this format, where ``starts`` do not tell.
+    """
 
     name: str
     extensions: tuple[str, ...]
     types: tuple[str, ...]
     starts: tuple[bytes, ...]
     open: Callable[[Path, ReadOptions], Source]
+    choices: frozenset[str] = frozenset()
+    may_be_compressed: bool = True
+    is_start: Callable[[bytes], bool] | None = None
 
 
 ECSV = Format("ECSV", (".ecsv",), ("application/x-ecsv", "text/x-ecsv"), (b"# %ECSV",), EcsvSource)
-CSV = Format("CSV", (".csv",), ("text/csv",), (), CsvSource)
+CSV = Format("CSV", (".csv", ".psv"), ("text/csv",), (), CsvSource, _TEXT_CHOICES)
+IPAC = Format("IPAC", (".tbl",), (), (), IpacSource, is_start=is_ipac_start)
+CDS = Format("CDS", (".mrt",), (), (), CdsSource, is_start=is_mrt_start)
+VIZIER = Format("VizieR", (), (), (), VizierSource, frozenset({"table"}), is_start=is_vizier_start)
+
+#: The texts that servers also send as CSV or TSV
+_DESCRIBED_TEXTS = (ECSV, IPAC, CDS, VIZIER)
+
+#: The bytes by which a format is detected: VizieR describes columns above their names
+_START_BYTES = 1 << 16
 
 FORMATS = (
     Format(
@@ -44,6 +87,7 @@ FORMATS = (
         ("application/vnd.apache.parquet", "application/x-parquet", "application/parquet"),
         (b"PAR1",),
         ParquetSource,
+        may_be_compressed=False,
     ),
     Format(
         "Arrow",
@@ -51,9 +95,10 @@ FORMATS = (
         ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file"),
         (b"ARROW1", b"\xff\xff\xff\xff"),
         ArrowSource,
+        may_be_compressed=False,
     ),
     ECSV,
-    Format("TSV", (".tsv",), ("text/tab-separated-values",), (), TsvSource),
+    Format("TSV", (".tsv",), ("text/tab-separated-values",), (), TsvSource, _TEXT_CHOICES),
     CSV,
     Format(
         "VOTable",
@@ -61,8 +106,19 @@ FORMATS = (
         ("application/x-votable+xml", "text/xml", "application/xml"),
         (b"<", b"\xff\xfe<\0", b"\xfe\xff\0<"),
         VotableSource,
+        frozenset({"table"}),
     ),
-    Format("FITS", (".fits", ".fit", ".fts"), ("application/fits", "image/fits"), (b"SIMPLE  =",), FitsSource),
+    Format(
+        "FITS",
+        (".fits", ".fit", ".fts"),
+        ("application/fits", "image/fits"),
+        (b"SIMPLE  =",),
+        FitsSource,
+        frozenset({"hdu"}),
+    ),
+    IPAC,
+    CDS,
+    VIZIER,
 )
 
 
@@ -72,7 +128,7 @@ def open_source(path: Path, options: ReadOptions = AS_DETECTED) -> Source:
     Parameters
     ----------
     path : Path
-        The file, optionally compressed with gzip. Its extension matters only if its first bytes identify no format.
+        The file, optionally compressed. Its extension matters only if its first bytes identify no format.
     options : ReadOptions
         What the sender says of the file.
 
@@ -84,16 +140,18 @@ def open_source(path: Path, options: ReadOptions = AS_DETECTED) -> Source:
     Raises
     ------
     ReadError
-        The file cannot be read, or its format is unknown.
+        The file cannot be read, its format is unknown, or ``options`` are for files of another format.
     """
-    found = _find_format_by_start(read_first_bytes(path))
-    if found is None:
-        name = path.name.lower().removesuffix(".gz")
-        found = next((format for format in FORMATS if name.endswith(format.extensions)), None)
-    if found is not None:
-        return found.open(path, options)
-    known = ", ".join(f"{format.name} ({' '.join(format.extensions)})" for format in FORMATS)
-    raise ReadError(f"{path} has an unknown format; supported formats are {known}")
+    return _open_file(_find_format(path, options), path, options)
+
+
+def describe_form(path: Path, source: Source) -> str:
+    """Return how a file is read, for its sender: format, compression, and what the reader has recognised."""
+    with ByteStream(path) as stream:
+        packed = stream.compression.name if stream.compression else ""
+    nulls = f"NULL is {' or '.join(source.options.nulls)}" if source.options.nulls else ""
+    name = _find_format(path, source.options).name
+    return ", ".join(part for part in (name, packed, source.form, nulls) if part)
 
 
 def open_upload(path: Path, content_type: str, options: ReadOptions = AS_DETECTED) -> Source:
@@ -102,12 +160,12 @@ def open_upload(path: Path, content_type: str, options: ReadOptions = AS_DETECTE
     Parameters
     ----------
     path : Path
-        The file, optionally compressed with gzip.
+        The file, optionally compressed.
     content_type : str
         The Content-Type of the upload. If it names no known format, the first bytes decide; a text file that they do
         not identify is read as CSV.
     options : ReadOptions
-        What the sender says of the file.
+        What the sender says of the file; its format counts more than ``content_type``.
 
     Returns
     -------
@@ -117,35 +175,78 @@ def open_upload(path: Path, content_type: str, options: ReadOptions = AS_DETECTE
     Raises
     ------
     ReadError
-        The file cannot be read, its format is unknown, or ``content_type`` names another format.
+        The file cannot be read, its format is unknown, ``content_type`` names another format, or ``options`` are for
+        files of another format.
     """
+    if options.format:
+        return open_source(path, options)
     kind = content_type.partition(";")[0].strip().lower()
     declared = next((format for format in FORMATS if kind in format.types), None)
-    start = read_first_bytes(path)
+    start, _ = read_first_bytes(path)
     found = _find_format_by_start(start)
-    if declared is not None and found is not declared and (found not in (None, ECSV) or declared.starts):
+    if declared is not None and found is not declared and (found not in (None, *_DESCRIBED_TEXTS) or declared.starts):
         actual = f"is a {found.name} file" if found else f"does not start like a {declared.name} file"
         raise ReadError(f"{path} {actual}, but its Content-Type is for {declared.name}: correct one of them")
     if found is None and declared is None and b"\0" in start:
         known = ", ".join(format.name for format in FORMATS)
         raise ReadError(f"{path} is not a table in a known format; supported formats are {known}")
-    return (found or declared or CSV).open(path, options)
+    return _open_file(found or declared or CSV, path, options)
+
+
+def _open_file(format_: Format, path: Path, options: ReadOptions) -> Source:
+    taken = format_.choices | _COMMON_CHOICES
+    for choice in options.list_given():
+        if choice not in taken:
+            owners = " and ".join(other.name for other in FORMATS if choice in other.choices)
+            name = _CHOICE_NAMES.get(choice, f"--{choice}")
+            raise ReadError(f"{path} is a {format_.name} file: {name} is for files of {owners}")
+    return format_.open(path, options)
+
+
+def _find_format(path: Path, options: ReadOptions) -> Format:
+    start, name = read_first_bytes(path)
+    found = _find_named_format(path, options.format) if options.format else _find_format_by_start(start)
+    if found is None and is_described_beside(path):
+        found = CDS
+    if found is None:
+        found = next((format for format in FORMATS if name.endswith(format.extensions)), None)
+    if found is None and options.list_given() & _TEXT_CHOICES:
+        found = CSV
+    if found is None:
+        known = ", ".join(f"{format.name} ({' '.join(format.extensions) or 'by content'})" for format in FORMATS)
+        raise ReadError(f"{path} has an unknown format; supported formats are {known}: say which with --format")
+    if not found.may_be_compressed:
+        with ByteStream(path) as stream:
+            if stream.compression is not None:
+                packed = stream.compression.name
+                raise ReadError(f"{path} is a {found.name} file inside a {packed} file: unpack it first")
+    return found
+
+
+def _find_named_format(path: Path, name: str) -> Format:
+    for format_ in FORMATS:
+        if format_.name.lower() == name.lower():
+            return format_
+    known = ", ".join(format_.name for format_ in FORMATS)
+    raise ReadError(f"{path}: there is no format {name[:40]}; the formats are {known}")
 
 
 def _find_format_by_start(start: bytes) -> Format | None:
-    return next((format for format in FORMATS if format.starts and start.startswith(format.starts)), None)
+    return next((format for format in FORMATS if _matches_start(format, start)), None)
 
 
-def read_first_bytes(path: Path) -> bytes:
-    """Return the first bytes of a file after decompression, without byte order mark and leading white space."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(64)
-        if start.startswith(b"\x1f\x8b"):
-            with gzip.open(path) as unzipped:
-                start = unzipped.read(64)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ReadError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+def _matches_start(format: Format, start: bytes) -> bool:
+    if format.is_start is not None:
+        return format.is_start(start)
+    return bool(format.starts) and start.startswith(format.starts)
+
+
+def read_first_bytes(path: Path) -> tuple[bytes, str]:
+    """Return the first bytes of a file after decompression, without byte order mark and leading white space, and the
+    name of what is inside, in lower case.
+    """
+    with ByteStream(path) as stream:
+        start, name = stream.read(_START_BYTES), stream.name.lower()
     if not start:
         raise ReadError(f"{path} is empty")
-    return start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip(), name

@@ -10,6 +10,7 @@ from clickhouse_schema.datatypes import Field
 _POSITION_NAMES = (("ra", "dec"), ("ra_icrs", "de_icrs"), ("raj2000", "dej2000"), ("_raj2000", "_dej2000"))
 
 _DEGREES = frozenset({"", "deg", "degree", "degrees"})
+_HOURS = frozenset({"h", "hr", "hour", "hours", "hourangle", "ha"})
 
 
 def find_position_columns(fields: tuple[Field, ...]) -> tuple[str, str] | None:
@@ -36,6 +37,16 @@ def find_position_columns(fields: tuple[Field, ...]) -> tuple[str, str] | None:
         if ra in names and dec in names:
             return names[ra], names[dec]
     return None
+
+
+def find_hour_angles(fields: tuple[Field, ...]) -> list[str]:
+    """Return the names of right ascensions, by UCD or name, whose unit is hours."""
+    names = {ra for ra, _ in _POSITION_NAMES}
+    return [
+        field.name
+        for field in fields
+        if field.unit.strip().lower() in _HOURS and ("pos.eq.ra" in split_ucd(field.ucd) or field.name.lower() in names)
+    ]
 
 
 def split_ucd(ucd: str) -> set[str]:

@@ -27,6 +27,7 @@ from clickhouse_schema.datatypes import CHAR, INTEGERS, UNICODE, ColumnType, Fie
 from clickhouse_schema.schema_files.schema_checks import UNSTORABLE, is_reserved_column
 from clickhouse_schema.schema_model import Column, Layout, Table
 from clickhouse_schema.shape_cover import has_cover
+from tap_service.models.read_options import AS_DETECTED, ReadOptions, build_options
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.column_casts import NULL_INSIDE
 from tap_service.readers.conform_rows import Conformer
@@ -94,6 +95,8 @@ class Request:
         The limits of the table and of the process.
     table : str
         The model of the table that the rows have to fit, as JSON; '' to derive it from the file.
+    options : ReadOptions
+        What the sender says of the file.
     """
 
     source: str
@@ -102,15 +105,29 @@ class Request:
     content_type: str
     limits: Limits
     table: str = ""
+    options: ReadOptions = AS_DETECTED
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The outcome of a request. ``error``: '' if the rows are written; ``table``: the model of the table as JSON."""
+    """The outcome of a request.
+
+    Attributes
+    ----------
+    error : str
+        The error; '' if the rows are written.
+    table : str
+        The model of the table as JSON.
+    rows : int
+        The number of rows.
+    notes : tuple of str
+        What the sender should know of how the file was read.
+    """
 
     error: str = ""
     table: str = ""
     rows: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -126,7 +143,8 @@ def main() -> None:
     if not line:  # the client has ended without a request
         return
     fields = json.loads(line)
-    request = Request(**{**fields, "limits": Limits(**fields["limits"])})
+    options = build_options(fields["options"])
+    request = Request(**{**fields, "limits": Limits(**fields["limits"]), "options": options})
     limit_process(request.limits)
     print(json.dumps(asdict(answer_request(request))), flush=True)
 
@@ -177,7 +195,7 @@ def limit_process(limits: Limits) -> None:
 def read_table(request: Request) -> Answer:
     """Read the table of a request and write its rows. Raises ``ReadError``."""
     limits = request.limits
-    source = open_upload(Path(request.source), request.content_type)
+    source = open_upload(Path(request.source), request.content_type, replace(request.options, case_matters=True))
     if request.table:
         return _fit_to_table(Table.model_validate_json(request.table), source, request)
     if source.unusable:
@@ -187,12 +205,14 @@ def read_table(request: Request) -> Answer:
         raise ReadError(f"the file has {len(source.fields)} columns; the limit is {limits.columns}")
     if source.rows is not None and source.rows > limits.rows:
         raise _build_row_limit_error(limits)
+    if isinstance(source, CsvSource):
+        source.keep_digits()
     plan = _Plan(list(source.fields), find_position_columns(source.fields))
     while True:
         table = _plan_table(request.name, source, plan)
         rows, fault = _write_rows(table, source, request)
         if fault is None:
-            return Answer(table=_table_to_json(table), rows=rows)
+            return Answer(table=_table_to_json(table), rows=rows, notes=source.notes)
         if not _relax_plan(plan, source, fault):
             raise _build_row_error(source, fault)
 

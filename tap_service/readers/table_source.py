@@ -10,6 +10,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from clickhouse_schema.datatypes import Field
+from tap_service.models.read_options import ReadOptions
 
 #: The limits of a row block, by rows for narrow tables and by bytes for wide ones: small enough to bound the memory of
 #: the loader, large enough for vectorised work in numpy and Arrow.
@@ -82,6 +83,8 @@ class TableHeader(Protocol):
         The description of the table; '' if there is none.
     notes : tuple of str
         What a sender should know of how the file is read: other tables in it, types that were chosen.
+    options : ReadOptions
+        How the file is read: the choices of the sender, and the NULL tokens that were recognised.
     """
 
     @property
@@ -94,6 +97,8 @@ class TableHeader(Protocol):
     def description(self) -> str: ...
     @property
     def notes(self) -> tuple[str, ...]: ...
+    @property
+    def options(self) -> ReadOptions: ...
 
 
 class Source(TableHeader, Protocol):
@@ -103,22 +108,22 @@ class Source(TableHeader, Protocol):
     ----------
     unit : str
         The unit of ``Fault.where``: "row" or "line".
+    form : str
+        What the reader has recognised of the file besides its format, for messages; '' for nothing.
     nan_is_null : bool
         Whether the format marks a missing number by NaN.
     rows : int or None
         The number of rows; None if the header does not contain it.
-    nulls : tuple of str
-        The tokens that mark a missing value in any column, besides the marks of the format.
     """
 
     @property
     def unit(self) -> str: ...
     @property
+    def form(self) -> str: ...
+    @property
     def nan_is_null(self) -> bool: ...
     @property
     def rows(self) -> int | None: ...
-    @property
-    def nulls(self) -> tuple[str, ...]: ...
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         """Read the rows in blocks, which are the same each time the same file is read.
