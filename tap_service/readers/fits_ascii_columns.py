@@ -28,7 +28,7 @@ _DOUBLE = ColumnType("double")
 
 @dataclass(frozen=True)
 class AsciiColumn:
-    """A column. ``stored``: dtype of its characters; ``offset``: byte offset in a row; ``unusable``: always ''."""
+    """A column. ``stored``: dtype of its characters; ``offset``: byte offset in a row. All can be read."""
 
     name: str
     field: Field
@@ -39,6 +39,7 @@ class AsciiColumn:
     zero: int | float
     is_variable: bool = False
     unusable: str = ""
+    is_empty: bool = False
 
     def read_values(self, stored: NDArray[Any], _heap: Heap | None) -> pa.Array:
         """Return the texts of a row block; numbers with TSCAL or TZERO are computed in float64."""

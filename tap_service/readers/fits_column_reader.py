@@ -100,6 +100,11 @@ class FitsColumn:
     scaling: Scaling
     unusable: str = ""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no bytes, as STILTS writes a column of empty texts."""
+        return self.repeat == 0
+
     def read_values(self, stored: NDArray[Any], heap: Heap | None) -> pa.Array:
         """Convert the column of a row block to Arrow."""
         if heap is not None and self.is_variable:
@@ -185,8 +190,6 @@ def _parse_column(header: Header, prefix: str, number: int, offset: int) -> tupl
         width, stored = _find_stored_dtype(letter, repeat)
     scaling = _read_scaling(header, prefix, number, letter)
     type_, unusable = _find_type(letter, repeat, is_variable, scaling, header.get(f"{prefix}TDIM{number}"))
-    if unusable and width == 0:
-        unusable = "it has no values"
     field = describe_field(header, prefix, number, type_)
     return FitsColumn(field.name, field, letter, repeat, offset, stored, is_variable, scaling, unusable), width
 

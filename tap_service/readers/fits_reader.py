@@ -49,8 +49,10 @@ class FitsSource:
         numbers.read_integer("TFIELDS", high=MAX_FILE_COLUMNS)
         self.description = ""
         columns = self._parse_columns()
+        empty = [column.name for column in columns if column.is_empty]
+        columns = [column for column in columns if not column.is_empty]
         names, notes = name_columns([column.name for column in columns], case_matters=options.case_matters)
-        self.notes = (*choice.notes, *notes)
+        self.notes = (*choice.notes, *(f"column {name} has no values and is left out" for name in empty), *notes)
         named = list(zip(names, columns, strict=True))
         self.unusable = {name: column.unusable for name, column in named if column.unusable}
         self._columns: dict[str, _Column] = {name: column for name, column in named if not column.unusable}
