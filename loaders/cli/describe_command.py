@@ -15,9 +15,16 @@ from tap_service.readers.read_error import ReadError
 def describe_file(
     file: Annotated[
         str,
-        typer.Argument(help="FITS, VOTable, CSV, TSV, ECSV or Parquet; the folder or the URL of a HATS catalogue."),
+        typer.Argument(
+            help="FITS, VOTable, CSV, TSV, ECSV or Parquet; the folder or the URL of a HATS catalogue; a TAP service."
+        ),
     ],
-    table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name for the YAML.")] = "",
+    table: Annotated[
+        str, typer.Option(metavar="SCHEMA.TABLE", help="Name for the YAML; of a TAP service, the table to describe.")
+    ] = "",
+    as_: Annotated[
+        str, typer.Option("--as", metavar="SCHEMA.TABLE", help="Name for the YAML of a table of a TAP service.")
+    ] = "",
     format_: Format = "",
     hdu: Hdu = "",
     table_index: TableIndex = "",
@@ -26,8 +33,9 @@ def describe_file(
     comment: Comment = "",
     null: Null = None,
 ) -> None:
-    """Print the YAML that describes a file's table, to edit and to pass to load as --schema."""
+    """Print the YAML that describes the table of a file or a TAP service, to edit and to pass to load as --schema."""
     from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
+    from loaders.cli.origin_description import explain_address, print_origin_table
     from loaders.pipeline.describe_file import describe_source, find_doubts
     from loaders.pipeline.named_input import describe_input
     from loaders.pipeline.table_name import split_name
@@ -36,6 +44,8 @@ def describe_file(
     options = build_options(describe_options(format_, hdu, table_index, delimiter, header, comment, null))
     with ConsoleReporter() as reporter:
         try:
+            if print_origin_table(file, table, as_, reporter):
+                return
             names = split_name(table) if table else ("my_schema", file.rstrip("/").rpartition("/")[2].split(".")[0])
             found = describe_input(file, options)
             document = describe_source(found, *names, suggests_text_indexes=True, leaves_out_unusable=True)
@@ -47,5 +57,5 @@ def describe_file(
             for warning in find_doubts(found):
                 reporter.message(f"warning: {warning}")
         except ReadError as error:
-            reporter.message(f"error: {error}")
+            reporter.message(f"error: {error}{explain_address(file, error)}")
             raise typer.Exit(EXIT_FAILED) from error
