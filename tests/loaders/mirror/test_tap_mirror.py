@@ -27,6 +27,7 @@ from tests.loaders.mirror.gaia_mirror import PATIENCE
 from tests.loaders.recorder import Recorder
 from tests.loaders.test_cli import Service, skyhouse, started
 from tests.servers.origin_server import serving_origin
+from tests.servers.unsteady_proxy import running_proxy
 
 ROWS = 2000
 TABLE = "mirrored.stars"
@@ -224,3 +225,22 @@ def test_an_address_that_is_no_service_is_an_error(
     address = f"tap+http://127.0.0.1:{service.port}/nothing"
     with pytest.raises(LoadError, match=f"{service.port}/nothing/async"):
         run(mirror_engine, replace(request_, recipe=address))
+
+
+def test_a_busy_origin_is_waited_for(
+    request_: MirrorRequest, service: Service, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
+) -> None:
+    with running_proxy(service.port, period=4) as proxy:
+        run(mirror_engine, replace(request_, recipe=f"tap+{proxy.url}/tap"))
+    assert read_rows(mirror_engine) == rows
+    assert proxy.requests > 100
+
+
+def test_an_origin_that_cuts_results_in_silence_is_asked_for_smaller_pieces(
+    request_: MirrorRequest, service: Service, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
+) -> None:
+    with running_proxy(service.port, max_rows=300) as proxy:
+        recorder = run(mirror_engine, replace(request_, recipe=f"tap+{proxy.url}/tap"))
+    assert read_rows(mirror_engine) == rows
+    assert any("cuts results after 300 rows: smaller pieces are asked for" in line for line in recorder.messages)
+    assert (proxy.most_jobs, proxy.jobs) == (1, 0)
